@@ -1,0 +1,60 @@
+"""Metadata of the one package that pip and colcon (ament_python) build."""
+
+import re
+from glob import glob
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+VERSION = re.search(r'__version__ = "(.+)"', (HERE / "warpdyn/__init__.py").read_text()).group(1)
+
+TEST = ["pytest>=8", "pytest-xdist", "hypothesis", "matplotlib", "ruff", "mypy", "pin", "mujoco", "example-robot-data"]
+
+setup(
+    name="warpdyn",
+    version=VERSION,
+    description="Batched rigid-body dynamics for robots on NVIDIA Warp kernels, with a ROS 2 node",
+    long_description=(HERE / "README.md").read_text() if (HERE / "README.md").exists() else "",
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    author="The warpdyn developers",
+    maintainer="The warpdyn developers",
+    maintainer_email="warpdyn@example.com",
+    python_requires=">=3.10",
+    packages=find_packages(include=["warpdyn", "warpdyn.*", "ros2_node", "ros2_node.*"]),
+    package_data={"warpdyn.robots": ["*.urdf"], "warpdyn": ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", ["resource/warpdyn"]),
+        ("share/warpdyn", ["package.xml"]),
+        ("share/warpdyn/launch", glob("launch/*.launch.py")),
+        ("share/warpdyn/config", glob("config/*.yaml")),
+        ("share/warpdyn/rviz", glob("rviz/*.rviz")),
+    ],
+    install_requires=["warp-lang>=1.19", "numpy>=1.26", "urdf-parser-py>=0.0.4", "lxml>=5", "tqdm", "rich"],
+    extras_require={
+        "torch": ["torch>=2.4"],
+        "jax": ["jax>=0.4.30"],
+        "ros": [
+            "ros-rclpy[fastrtps]",
+            "ros-sensor-msgs",
+            "ros-geometry-msgs",
+            "ros-std-msgs",
+            "ros-std-srvs",
+            "ros-trajectory-msgs",
+            "ros-diagnostic-msgs",
+        ],
+        "demo": ["matplotlib"],
+        "bench": ["matplotlib", "pin", "mujoco", "example-robot-data"],
+        "test": TEST,
+    },
+    entry_points={
+        "console_scripts": ["warpdyn = warpdyn.cli:main", "warpdyn_node = ros2_node.node:main"],
+    },
+    zip_safe=False,
+    classifiers=[
+        "License :: OSI Approved :: Apache Software License",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering :: Physics",
+    ],
+)

@@ -1,0 +1,30 @@
+"""Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
+
+from .batch import bind, oracle
+from .formats.urdf import load_urdf
+from .functions import aba, crba, fk, jacobian, rnea
+from .model import Joint, Link, Model, ModelError, ModelWarning
+from .robots import load_robot, robot_names
+from .threads import get_num_threads, set_num_threads
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Joint",
+    "Link",
+    "Model",
+    "ModelError",
+    "ModelWarning",
+    "aba",
+    "bind",
+    "crba",
+    "fk",
+    "get_num_threads",
+    "jacobian",
+    "load_robot",
+    "load_urdf",
+    "oracle",
+    "rnea",
+    "robot_names",
+    "set_num_threads",
+]

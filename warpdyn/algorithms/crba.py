@@ -1,0 +1,40 @@
+"""Joint-space inertia matrix: the composite-rigid-body algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..scalar import Scalar
+from ..spatial import ZERO_INERTIA, Inertia, Placement
+from ..tree import WORLD, Tree
+
+
+def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """M(q), nv by nv.
+
+    Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2. Unlike there, two joints may share a coordinate (mimic);
+    then a pair of bodies on one branch contributes twice to the same entry, as M = Gᵀ M_full G asks.
+    """
+    X: dict[int, Placement] = {}
+    inertia: dict[int, Inertia] = {WORLD: ZERO_INERTIA}
+    for i, body in enumerate(tree.bodies):
+        X[i] = body.placement(q)
+        inertia[i] = body.inertia
+
+    M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for i, body in reversed(list(enumerate(tree.bodies))):
+        inertia[body.parent] = inertia[body.parent] + X[i].inertia_to_parent(inertia[i])
+        for k, S in body.subspace:
+            M[k][k] = M[k][k] + body.armature * body.multiplier**2
+            F = inertia[i] @ S
+            for other, S_other in body.subspace:
+                M[other][k] = M[other][k] + S_other.dot(F)
+            j = i
+            while tree.bodies[j].parent != WORLD:
+                F = X[j].force_to_parent(F)
+                j = tree.bodies[j].parent
+                for column, S_ancestor in tree.bodies[j].subspace:
+                    entry = S_ancestor.dot(F)
+                    M[column][k] = M[column][k] + entry
+                    M[k][column] = M[k][column] + entry
+    return M

@@ -1,0 +1,395 @@
+"""URDF: text to Model.
+
+lxml reads the text, with entities, DTDs and the network off. What dynamics needs is copied from it by the table `TAGS`,
+which checks every attribute on the way, and urdf_parser_py parses that copy. `Model.assemble` then checks the tree.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lxml import etree
+from urdf_parser_py import urdf as parser  # type: ignore[import-untyped]
+
+from ..joints import KINDS
+from ..model import EYE, Geometry, Joint, Limits, Link, Matrix3, Mimic, Model, ModelError, ModelWarning, Pose, Vector3
+
+JOINT_TYPES = {name: KINDS[name] for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")}
+
+ROUNDING = 1e-3
+"""Part of the largest principal moment by which an inertia may miss the laws of physics: files write 3 digits."""
+
+NEGLIGIBLE = 1e-12
+"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy link."""
+
+WARNED_LINES = 12
+"""Remarks shown in the one warning of a load; `Model.warnings` has them all."""
+
+
+@dataclass(frozen=True)
+class Tag:
+    """What is kept of an element: its attributes, each with how many numbers it holds (0: text) and its default (None:
+    it is needed), and its children."""
+
+    attributes: Mapping[str, tuple[int, str | None]] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    many: tuple[str, ...] = ()
+
+
+TEXT, NUMBER, VECTOR = (0, None), (1, None), (3, None)
+TAGS = {
+    "robot": Tag({"name": (0, "")}, many=("link", "joint")),
+    "link": Tag({"name": TEXT}, optional=("inertial",), many=("visual", "collision")),
+    "inertial": Tag(optional=("origin", "mass", "inertia")),
+    "mass": Tag({"value": NUMBER}),
+    "inertia": Tag({"ixx": NUMBER, "iyy": NUMBER, "izz": NUMBER, "ixy": (1, "0"), "ixz": (1, "0"), "iyz": (1, "0")}),
+    "origin": Tag({"xyz": (3, "0 0 0"), "rpy": (3, "0 0 0")}),
+    "visual": Tag({"name": (0, "")}, needed=("geometry",), optional=("origin",)),
+    "collision": Tag({"name": (0, "")}, needed=("geometry",), optional=("origin",)),
+    "geometry": Tag(optional=("box", "cylinder", "sphere", "mesh")),
+    "box": Tag({"size": VECTOR}),
+    "cylinder": Tag({"radius": NUMBER, "length": NUMBER}),
+    "sphere": Tag({"radius": NUMBER}),
+    "mesh": Tag({"filename": TEXT, "scale": (3, "1 1 1")}),
+    "joint": Tag({"name": TEXT, "type": TEXT}, ("parent", "child"), ("origin", "axis", "limit", "dynamics", "mimic")),
+    "parent": Tag({"link": TEXT}),
+    "child": Tag({"link": TEXT}),
+    "axis": Tag({"xyz": VECTOR}),
+    "limit": Tag({"lower": (1, "0"), "upper": (1, "0"), "velocity": (1, "inf"), "effort": (1, "inf")}),
+    "dynamics": Tag({"damping": (1, "0"), "friction": (1, "0")}),
+    "mimic": Tag({"joint": TEXT, "multiplier": (1, "1"), "offset": (1, "0")}),
+}
+SHAPES = {parser.Box: "box", parser.Cylinder: "cylinder", parser.Sphere: "sphere", parser.Mesh: "mesh"}
+WITHOUT_DYNAMICS = {
+    *("gazebo", "transmission", "ros2_control", "sensor", "material", "safety_controller", "calibration"),
+    *("contact", "contact_coefficients", "verbose"),
+}
+"""Elements that are part of URDF or of its customs and change no motion: left out without a word."""
+
+
+def load_urdf(
+    source: str | bytes | os.PathLike[str], *, floating_base: bool = False, quaternion: str = "xyzw"
+) -> Model:
+    """Robot of a URDF file.
+
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
+    floating_base: let the root link move freely; without it the root is fixed to the world.
+    quaternion: order of a base's or a floating joint's quaternion in q, "xyzw" or "wxyz".
+
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
+    says so, and `Model.warnings` lists it.
+    """
+    name, data, encoding = _content(source)
+    reader = _Reader(name)
+    robot = reader.parse(_root(name, data, encoding))
+    links = [reader.link(link) for link in robot.links]
+    joints = [reader.joint(joint) for joint in robot.joints]
+    model = Model.assemble(
+        robot.name or Path(name).stem,
+        links,
+        joints,
+        source=name,
+        floating_base=floating_base,
+        quaternion=quaternion,
+        warnings=[*reader.ignored_lines(), *reader.remarks, *_unphysical(links)],
+    )
+    if model.warnings:
+        shown = list(model.warnings[:WARNED_LINES])
+        if len(model.warnings) > WARNED_LINES:
+            shown.append(f"... and {len(model.warnings) - WARNED_LINES} more, see model.warnings")
+        warnings.warn("\n  ".join([f"{name} is used as written, but:", *shown]), ModelWarning, stacklevel=2)
+    return model
+
+
+# Text to XML.
+
+
+def _content(source: str | bytes | os.PathLike[str]) -> tuple[str, bytes, str | None]:
+    """What messages call the source, its XML, and the encoding where that is not the XML's to say."""
+    if isinstance(source, bytes):
+        return "URDF text", source, None
+    if isinstance(source, str):
+        text = source.lstrip("\ufeff \t\r\n")
+        if not text:
+            raise ModelError("load_urdf: the source is empty; give a path or XML text")
+        if text.startswith("<"):
+            return "URDF text", source.lstrip("\ufeff").encode("utf-8", "replace"), "utf-8"
+    elif not isinstance(source, os.PathLike):
+        raise TypeError(f"load_urdf needs a path or XML text, got {type(source).__name__}")
+    try:
+        return Path(source).name, Path(source).read_bytes(), None
+    except FileNotFoundError:
+        problem = "there is no such file; give the path of a URDF file, or XML text that begins with <"
+    except IsADirectoryError:
+        problem = "is a directory; give the URDF file in it"
+    except (OSError, ValueError) as error:
+        problem = f"cannot be read ({getattr(error, 'strerror', None) or error}); give the path of a URDF file"
+    shown = str(source) if len(str(source)) <= 200 else f"{str(source)[:200]}..."
+    raise ModelError(f"{shown}: {problem}")
+
+
+def _root(name: str, data: bytes, encoding: str | None) -> etree._Element:
+    """The <robot> element of well-formed XML that declares no entities; prefixes need not be declared."""
+    if not data.strip():
+        raise ModelError(f"{name}: the text is empty; a URDF holds one <robot> element")
+    xml = etree.XMLParser(
+        recover=True,  # else an undeclared prefix would be an error; all other errors are refused below
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        remove_comments=True,
+        remove_pis=True,
+        encoding=encoding,
+    )
+    try:
+        # An XML declaration must come first, blank lines may not; any other text keeps them for the line numbers.
+        root = etree.fromstring(data.lstrip() if data.lstrip().startswith(b"<?xml") else data, xml)
+    except (etree.LxmlError, ValueError, LookupError):
+        root = None  # the log says what is wrong
+    if _declares_entities(root) if root is not None else b"<!ENTITY" in data:
+        raise ModelError(f"{name}: <!DOCTYPE>: entities and external DTDs are never read; remove the DOCTYPE")
+    fatal = next((entry for entry in xml.error_log if entry.level >= etree.ErrorLevels.FATAL), None)
+    if fatal is not None or root is None:
+        detail = f"{fatal.message.strip()} (line {fatal.line})" if fatal else "no element was found"
+        raise ModelError(f"{name}: not well-formed XML, or cut short: {detail}; mend the text or write it again")
+    kind = _tag_name(root)
+    if kind != "robot":
+        other = {"sdf": "this is SDF", "mujoco": "this is MJCF"}.get(kind, "this is another format")
+        raise ModelError(f"{name}: the root element is <{kind}>, a URDF has <robot>; {other}, convert it to URDF")
+    return root
+
+
+def _tag_name(element: etree._Element) -> str:
+    """Name of an element as the text shows it: with its prefix, if it has one."""
+    tag = str(element.tag)
+    local = tag[tag.rfind("}") + 1 :]
+    return f"{element.prefix}:{local}" if element.prefix else local
+
+
+def _declares_entities(root: etree._Element) -> bool:
+    document: Any = root.getroottree().docinfo
+    declared = document.internalDTD is not None and document.internalDTD.entities()
+    return bool(declared or document.system_url or document.public_id)
+
+
+class _Reader:
+    """One load: what messages call the source, the elements left out and the remarks made so far."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.ignored: dict[str, list[int]] = {}
+        self.remarks: list[str] = []
+
+    # XML to urdf_parser_py's objects.
+
+    def parse(self, root: etree._Element) -> Any:
+        """urdf_parser_py's robot, from a copy that holds only what it knows."""
+        kept = etree.tostring(self._copy(root, "robot"))
+        try:
+            return parser.URDF.from_xml_string(kept)
+        except Exception as error:  # whatever it raises on what the table let through
+            raise ModelError(f"{self.source}: urdf_parser_py refuses it: {error}; correct that element") from error
+
+    def _copy(self, element: etree._Element, tag: str) -> etree._Element:
+        """The part of an element that `TAGS` names, checked, with its defaults written out."""
+        rule = TAGS[tag]
+        single = rule.needed + rule.optional
+        copy = etree.Element(tag)
+        self._copy_attributes(element, tag, copy)
+        seen: set[str] = set()
+        for child in element:
+            name = _tag_name(child)
+            if child.prefix == "xacro":
+                raise self._refusal(child, "a xacro element is left; expand the file first: xacro in.xacro > out.urdf")
+            if name in rule.many or (name in single and name not in seen):
+                copied = self._copy_shape(child, name) if name in ("visual", "collision") else self._copy(child, name)
+                if copied is not None:
+                    copy.append(copied)
+            elif name not in WITHOUT_DYNAMICS:
+                self._ignore(f"{'second ' if name in single else ''}element <{name}> of <{tag}>", child)
+            seen.add(name)
+        missing = [name for name in rule.needed if name not in seen]
+        if missing:
+            raise self._refusal(element, f"it has no <{missing[0]}>; add one")
+        if tag == "geometry" and len(copy) != 1:
+            raise self._refusal(element, "<geometry> needs one of box, cylinder, sphere, mesh")
+        if tag == "inertial" and "mass" not in seen:
+            self.remarks.append(f"{self._place(element)}: <inertial> has no <mass>; taken as 0 kg")
+            etree.SubElement(copy, "mass", value="0")
+        return copy
+
+    def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:
+        given = {str(key): str(value) for key, value in element.attrib.items()}
+        if tag == "origin" and "quat_xyzw" in given:
+            raise self._refusal(element, "<origin> has quat_xyzw, which is not supported; write the rotation as rpy")
+        if tag == "limit" and "lower" not in given and "upper" not in given:
+            given |= {"lower": "-inf", "upper": "inf"}
+        for key, (count, default) in TAGS[tag].attributes.items():
+            value = given.pop(key, default)
+            if value is None or (default is None and not value.strip()):
+                raise self._refusal(element, f'<{tag}> has no {key}; write {key}="..."')
+            if count:
+                self._check_numbers(element, tag, key, value, count)
+            if tag == "joint" and key == "type" and value not in JOINT_TYPES:
+                raise self._refusal(element, f'its type "{value}" is unknown; a joint is {", ".join(JOINT_TYPES)}')
+            copy.set(key, value)
+        for key in given:
+            if (tag, key) != ("robot", "version"):
+                self._ignore(f'attribute "{key}" of <{tag}>', element)
+
+    def _copy_shape(self, element: etree._Element, tag: str) -> etree._Element | None:
+        """A visual or collision element; no motion depends on it, so that trouble in it is a remark."""
+        try:
+            return self._copy(element, tag)
+        except ModelError as error:
+            self.remarks.append(f"{str(error).removeprefix(self.source + ': ')}; this {tag} is left out")
+            return None
+
+    def _check_numbers(self, element: etree._Element, tag: str, key: str, value: str, count: int) -> None:
+        words = value.split()
+        try:
+            numbers = [float(word) for word in words]
+        except ValueError:
+            numbers = []
+        sound = all(map(math.isfinite, numbers)) or (tag == "limit" and not any(map(math.isnan, numbers)))
+        if len(numbers) != count or not sound or "_" in value:
+            what = f"<{tag}> {key}"
+            needed = "a finite number" if count == 1 else f"{count} finite numbers"
+            raise self._refusal(element, f'{what} is "{value}"; it needs {needed}')
+
+    def _ignore(self, what: str, element: etree._Element) -> None:
+        line: Any = element.sourceline
+        self.ignored.setdefault(what, []).append(line or 0)
+
+    def ignored_lines(self) -> Iterator[str]:
+        for what, lines in self.ignored.items():
+            yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}line {lines[0]})"
+
+    def _refusal(self, element: etree._Element, problem: str) -> ModelError:
+        line = f" (line {element.sourceline})" if element.sourceline else ""
+        return ModelError(f"{self.source}: {self._place(element)}: {problem}{line}")
+
+    def _place(self, element: etree._Element) -> str:
+        """The link or joint that an element belongs to, or else the element."""
+        for around in (element, *element.iterancestors()):
+            if _tag_name(around) in ("link", "joint") and around.get("name"):
+                return f'{_tag_name(around)} "{around.get("name")}"'
+        return f"<{_tag_name(element)}>"
+
+    # urdf_parser_py's objects to ours.
+
+    def link(self, link: Any) -> Link:
+        visuals, collisions = (tuple(map(_geometry, shapes)) for shapes in (link.visuals, link.collisions))
+        if link.inertial is None:
+            return Link(link.name, visuals=visuals, collisions=collisions)
+        mass, inertia, pose = link.inertial.mass, parser.Inertia(), _pose(link.inertial.origin)
+        if link.inertial.inertia is not None:
+            inertia = link.inertial.inertia
+        elif mass:
+            self.remarks.append(f'link "{link.name}": <inertial> has no <inertia>; taken as a point mass')
+        return Link(link.name, mass, pose.position, _turned(inertia, pose.rotation), visuals, collisions)
+
+    def joint(self, joint: Any) -> Joint:
+        kind, place = JOINT_TYPES[joint.type], f'joint "{joint.name}"'
+        limits = Limits()
+        if joint.limit is not None:
+            limits = Limits(joint.limit.lower, joint.limit.upper, joint.limit.velocity, joint.limit.effort)
+        if not kind.needs_limits:
+            limits = Limits(velocity=limits.velocity, effort=limits.effort) if kind.nv else Limits()
+        elif limits.lower == -math.inf and limits.upper == math.inf:
+            self.remarks.append(f"{place}: a {kind.name} joint without position limits; taken as unlimited")
+        elif limits.lower > limits.upper:
+            self.remarks.append(f"{place}: its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}")
+        follows = joint.mimic is not None and kind.nv  # files that fix a joint often leave its <mimic> behind
+        return Joint(
+            joint.name,
+            kind,
+            joint.parent,
+            joint.child,
+            _pose(joint.origin),
+            _unit(joint.axis) if kind.has_axis and joint.axis is not None else Joint.axis,
+            limits,
+            joint.dynamics.damping if joint.dynamics else 0.0,
+            joint.dynamics.friction if joint.dynamics else 0.0,
+            mimic=Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset) if follows else None,
+        )
+
+
+# Numbers.
+
+
+def _vector(values: Any) -> Vector3:
+    x, y, z = values
+    return (x, y, z)
+
+
+def _dot(a: Iterable[float], b: Iterable[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def _unit(axis: list[float]) -> Vector3:
+    """The direction of `axis`; zero stays zero, which `Model.assemble` refuses by the joint's name."""
+    longest = max(map(abs, axis)) or 1.0  # divided by first, so that squares neither overflow nor vanish
+    norm = math.hypot(*(x / longest for x in axis)) or 1.0
+    return _vector(axis) if norm * longest == 1.0 else _vector(x / longest / norm for x in axis)
+
+
+def _pose(origin: Any) -> Pose:
+    if origin is None:
+        return Pose()
+    return Pose(_vector(origin.xyz), _rotation(*origin.rpy) if any(origin.rpy) else EYE)
+
+
+def _rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
+    """URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
+    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in (roll, pitch, yaw))
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+
+
+def _turned(inertia: Any, rotation: Matrix3) -> Matrix3:
+    """R I R^T, symmetric to the last bit: an inertia written in the axes of its <origin>, in those of its link."""
+    written = inertia.to_matrix()
+    if rotation is not EYE:
+        half = [[_dot(row, column) for column in written] for row in rotation]
+        written = [[_dot(half[max(i, j)], rotation[min(i, j)]) for j in range(3)] for i in range(3)]
+    return (_vector(written[0]), _vector(written[1]), _vector(written[2]))
+
+
+def _geometry(element: Any) -> Geometry:
+    shape = element.geometry
+    sizes = {
+        "box": lambda: _vector(shape.size),
+        "cylinder": lambda: (shape.radius, shape.length),
+        "sphere": lambda: (shape.radius,),
+        "mesh": lambda: _vector(shape.scale),
+    }
+    kind = SHAPES[type(shape)]
+    return Geometry(kind, sizes[kind](), getattr(shape, "filename", None), _pose(element.origin), element.name or None)
+
+
+def _unphysical(links: list[Link]) -> Iterator[str]:
+    """A remark for each link whose inertia no rigid body has."""
+    for link in links:
+        largest = max(abs(x) for row in link.inertia for x in row)
+        if not NEGLIGIBLE < largest < math.inf:
+            continue
+        if not link.mass:
+            yield f'link "{link.name}": it has rotational inertia but no mass'
+        moments = [largest * float(part) for part in np.linalg.eigvalsh(np.array(link.inertia) / largest)]
+        shown = ", ".join(f"{moment:.3g}" for moment in moments)
+        if moments[0] < -ROUNDING * moments[2]:
+            yield f'link "{link.name}": a principal moment of its inertia is negative ({shown} kg·m²)'
+        elif moments[0] + moments[1] < (1 - ROUNDING) * moments[2]:
+            yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'

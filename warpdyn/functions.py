@@ -1,0 +1,126 @@
+"""The public functions: what each computes, in what shapes, units and frames, and where the formula stands.
+
+Arrays are NumPy, Torch, Warp or JAX, float32 or float64, on any device that Warp has; results are of the same kind.
+`(B, n)` for B robots, or `(n,)` for one. `out=` takes an array for the result; nothing is allocated then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .algorithms import aba as _aba
+from .algorithms import crba as _crba
+from .algorithms import fk as _fk
+from .algorithms import jacobian as _jacobian
+from .algorithms import rnea as _rnea
+from .arrays import Array
+from .batch import Call, batched, tree_of
+from .model import Model, ModelError
+
+Gravity = Sequence[float] | Array | None
+Forces = Mapping[str, Array] | Array | None
+
+
+@batched
+def fk(
+    model: Model, q: Array, *, frame: str | None = None, frames: Sequence[str] | None = None, out: Array | None = None
+) -> Any:
+    """Forward kinematics: poses of links in the world.
+
+    q: (B, nq) [m, rad].
+    Returns homogeneous matrices, link frame to world: (B, nlinks, 4, 4) in the order of `model.link_names`;
+    with `frames=[...]` (B, len(frames), 4, 4); with `frame="name"` (B, 4, 4).
+    Craig, Introduction to Robotics, section 3.2.
+    """
+    if frame is not None and frames is not None:
+        raise ValueError("give frame= (one name) or frames= (a list of names), not both")
+    names = model.link_names if frames is None else tuple(frames)
+    if isinstance(frames, str) or not names:
+        raise ValueError(f'frames must be a list of link names, got {frames!r}; for one frame use frame="name"')
+    names = names if frame is None else (frame,)
+    model.link_indices(names)
+    text = _fk.fk if frame is None else _fk.fk_of_one
+    return Call("fk" if frame is None else "fk_of_one", model, (text,), {"q": q}, out, (("frames", names),))
+
+
+@batched
+def jacobian(
+    model: Model, q: Array, *, frame: str, reference: str = "local_world_aligned", out: Array | None = None
+) -> Any:
+    """Geometric Jacobian of a link: J v is its spatial velocity, linear part first.
+
+    q: (B, nq) [m, rad].  Returns J: (B, 6, nv).
+    reference: "local" (origin and axes of the link), "world" (origin and axes of the world) or "local_world_aligned" (origin of
+    the link, axes of the world); aliases "body", "inertial", "mixed".
+    RBDA section 3.3 (v = J q'); Lynch and Park, Modern Robotics, section 5.1.
+    """
+    model.link_index(frame)
+    aliases = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
+    chosen = aliases.get(reference, reference)
+    if chosen not in _jacobian.REFERENCES:
+        raise ValueError(f"reference must be one of {', '.join((*_jacobian.REFERENCES, *aliases))}; got {reference!r}")
+    options = (("frame", frame), ("reference", chosen))
+    return Call("jacobian", model, (_jacobian.jacobian,), {"q": q}, out, options)
+
+
+@batched
+def rnea(
+    model: Model, q: Array, v: Array, a: Array, *, f_ext: Forces = None, gravity: Gravity = None, out: Array | None = None
+) -> Any:
+    """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext.
+
+    q: (B, nq) [m, rad].  v, a: (B, nv) [m/s, rad/s; m/s², rad/s²].  Returns tau: (B, nv) [N, N·m].
+    A floating base comes first: its twist, acceleration (derivative of that twist) and wrench in its own frame.
+    f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link origin, in the link frame.
+    gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
+    `rnea(model, q, 0, 0)` is what compensates gravity.
+    Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
+    """
+    return Call(
+        "rnea", model, (_rnea.rnea,), {"q": q, "v": v, "a": a}, out, forces=True, gravity=gravity, f_ext=f_ext
+    )
+
+
+@batched
+def crba(model: Model, q: Array, *, out: Array | None = None) -> Any:
+    """Joint-space inertia matrix M(q), symmetric and positive definite.
+
+    q: (B, nq) [m, rad].  Returns M: (B, nv, nv) [kg, kg·m, kg·m²], both triangles.
+    Composite-rigid-body algorithm; RBDA table 6.2.
+    """
+    return Call("crba", model, (_crba.crba,), {"q": q}, out)
+
+
+@batched
+def aba(
+    model: Model, q: Array, v: Array, tau: Array, *, f_ext: Forces = None, gravity: Gravity = None, out: Array | None = None
+) -> Any:
+    """Forward dynamics: accelerations that the joint forces `tau` produce, the inverse of `rnea`.
+
+    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²]; `f_ext`, `gravity` as in `rnea`.
+    Raises ModelError where a joint moves no inertia: its acceleration is not defined.
+    Articulated-body algorithm, RBDA table 7.1, or M a = tau - h factorised over the tree (RBDA chapter 6), whichever is the
+    shorter program for the robot.
+    """
+    texts = (_aba.aba,) if tree_of(model).shares_coordinates else (_aba.aba, _aba.forward_dynamics_crba)
+    return Call(
+        "aba",
+        model,
+        texts,
+        {"q": q, "v": v, "tau": tau},
+        out,
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        refuse=_refuse_unmoved,
+    )
+
+
+def _refuse_unmoved(model: Model) -> None:
+    joint = _aba.unmoved_joint(tree_of(model))
+    if joint is not None:
+        raise ModelError(
+            f'{model.name}: joint "{joint}" moves no inertia, so forward dynamics is not defined; give the links beyond it mass '
+            f'and inertia, or add rotor inertia: model.with_armature({{"{joint}": 1e-4}})'
+        )

@@ -1,0 +1,166 @@
+"""Every joint kind: its coordinates, pose, motion subspace and step on the manifold.
+
+The one file that names kinds. A kind moves about or along coordinate axis 0, 1 or 2 of its own frame; a joint whose axis
+points elsewhere gets a turned frame when the tree is built (`warpdyn.tree`). Motion subspaces are constant in the child
+frame, so velocities of planar and floating joints are the child's own twist in its own frame.
+
+RBDA table 4.1; quaternions are x, y, z, w.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .scalar import Scalar, cos, sin
+from .spatial import IDENTITY, ZERO, AnyRotation, AxisRotation, Motion, Rotation, Vector
+
+
+@dataclass(frozen=True)
+class JointKind:
+    """What is particular to one kind of joint.
+
+    `q_names`, `v_names` name the coordinates; `placement(axis, q)` is the pose of the child side in the parent side;
+    `subspace(axis)` its motion for unit velocities; `step(axis, q, d)` the configuration reached from `q` by the tangent step `d`.
+    """
+
+    name: str
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    neutral: tuple[float, ...]
+    placement: Callable[[int, Sequence[Scalar]], tuple[AnyRotation, Vector]]
+    subspace: Callable[[int], tuple[Motion, ...]]
+    step: Callable[[int, Sequence[float], Sequence[float]], list[float]]
+    has_axis: bool = True
+    needs_limits: bool = False
+
+    @property
+    def nq(self) -> int:
+        return len(self.q_names)
+
+    @property
+    def nv(self) -> int:
+        return len(self.v_names)
+
+    @property
+    def single(self) -> bool:
+        """One coordinate, which a mimic joint may follow."""
+        return self.nq == self.nv == 1
+
+
+def unit(axis: int) -> Vector:
+    return Vector(*(float(k == axis) for k in range(3)))
+
+
+def _turn(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return AxisRotation(axis, cos(q[0]), sin(q[0])), ZERO
+
+
+def _slide(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return IDENTITY, unit(axis) * q[0]
+
+
+def _add(axis: int, q: Sequence[float], d: Sequence[float]) -> list[float]:
+    return [x + y for x, y in zip(q, d, strict=True)]
+
+
+def _turn_subspace(axis: int) -> tuple[Motion, ...]:
+    return (Motion(ZERO, unit(axis)),)
+
+
+def _slide_subspace(axis: int) -> tuple[Motion, ...]:
+    return (Motion(unit(axis), ZERO),)
+
+
+def _plane(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    first, second = unit((axis + 1) % 3), unit((axis + 2) % 3)
+    return AxisRotation(axis, cos(q[2]), sin(q[2])), first * q[0] + second * q[1]
+
+
+def _plane_subspace(axis: int) -> tuple[Motion, ...]:
+    return (*_slide_subspace((axis + 1) % 3), *_slide_subspace((axis + 2) % 3), *_turn_subspace(axis))
+
+
+def _plane_step(axis: int, q: Sequence[float], d: Sequence[float]) -> list[float]:
+    x, y, angle = q
+    u, w, turn = d
+    # Exact for a constant twist: the arc of length |d| that turns by `turn`.
+    a, b = (math.sin(turn) / turn, (1 - math.cos(turn)) / turn) if abs(turn) > 1e-8 else (1.0, turn / 2)
+    u, w = a * u - b * w, b * u + a * w
+    c, s = math.cos(angle), math.sin(angle)
+    return [x + c * u - s * w, y + s * u + c * w, angle + turn]
+
+
+def quaternion_rotation(quaternion: Sequence[Scalar]) -> Rotation:
+    """Rotation matrix of a unit quaternion (x, y, z, w), RBDA 4.12."""
+    x, y, z, w = quaternion
+    xx, yy, zz = 2.0 * (x * x), 2.0 * (y * y), 2.0 * (z * z)
+    xy, xz, yz = 2.0 * (x * y), 2.0 * (x * z), 2.0 * (y * z)
+    wx, wy, wz = 2.0 * (w * x), 2.0 * (w * y), 2.0 * (w * z)
+    return Rotation(
+        (
+            Vector(1.0 - (yy + zz), xy - wz, xz + wy),
+            Vector(xy + wz, 1.0 - (xx + zz), yz - wx),
+            Vector(xz - wy, yz + wx, 1.0 - (xx + yy)),
+        )
+    )
+
+
+def quaternion_product(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """Hamilton product of quaternions (x, y, z, w)."""
+    u, v = Vector(*a[:3]), Vector(*b[:3])
+    return [*(v * a[3] + u * b[3] + u.cross(v)), a[3] * b[3] - u.dot(v)]
+
+
+def quaternion_exp(rotation_vector: Sequence[float]) -> list[float]:
+    """Unit quaternion (x, y, z, w) of a rotation vector [rad]."""
+    u = Vector(*rotation_vector)
+    angle = math.sqrt(u.dot(u))
+    scale = math.sin(angle / 2) / angle if angle > 1e-8 else 0.5 - angle * angle / 48
+    return [*(u * scale), math.cos(angle / 2)]
+
+
+def _float(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return quaternion_rotation(q[3:7]), Vector(*q[:3])
+
+
+def _float_subspace(axis: int) -> tuple[Motion, ...]:
+    return tuple(Motion(unit(k), ZERO) for k in range(3)) + tuple(Motion(ZERO, unit(k)) for k in range(3))
+
+
+def _float_step(axis: int, q: Sequence[float], d: Sequence[float]) -> list[float]:
+    """Position moved by R d_linear, orientation turned by exp(d_angular): the retraction of Pinocchio's derivatives."""
+    moved = quaternion_rotation(q[3:7]).to_parent(Vector(*d[:3]))
+    turned = quaternion_product(q[3:7], quaternion_exp(d[3:]))
+    norm = math.sqrt(sum(x * x for x in turned))
+    return [*(x + y for x, y in zip(q[:3], moved, strict=True)), *(x / norm for x in turned)]
+
+
+def _still(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return IDENTITY, ZERO
+
+
+_ANGLE = ("", ), ("", ), (0.0,), _turn, _turn_subspace, _add
+
+KINDS: dict[str, JointKind] = {
+    kind.name: kind
+    for kind in (
+        JointKind("revolute", *_ANGLE, needs_limits=True),
+        JointKind("continuous", *_ANGLE),
+        JointKind("prismatic", ("",), ("",), (0.0,), _slide, _slide_subspace, _add, needs_limits=True),
+        JointKind("fixed", (), (), (), _still, lambda axis: (), lambda axis, q, d: [], has_axis=False),
+        JointKind("planar", ("u", "w", "angle"), ("vu", "vw", "rate"), (0.0,) * 3, _plane, _plane_subspace, _plane_step),
+        JointKind(
+            "floating",
+            ("x", "y", "z", "qx", "qy", "qz", "qw"),
+            ("vx", "vy", "vz", "wx", "wy", "wz"),
+            (0.0,) * 6 + (1.0,),
+            _float,
+            _float_subspace,
+            _float_step,
+            has_axis=False,
+        ),
+    )
+}
+FIXED, FLOATING = KINDS["fixed"], KINDS["floating"]

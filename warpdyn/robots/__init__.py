@@ -1,0 +1,25 @@
+"""The robots that come with warpdyn: URDF files written from published parameters, each naming its source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..formats.urdf import load_urdf
+from ..model import Model
+
+FLOATING = ("humanoid", "quadruped")
+"""Robots whose base is free unless `floating_base=False` is said."""
+
+
+def robot_names() -> list[str]:
+    """Names that `load_robot` knows, in alphabetical order."""
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.urdf"))
+
+
+def load_robot(name: str, **options: Any) -> Model:
+    """A robot that comes with warpdyn, by name; `options` are those of `load_urdf`."""
+    names = robot_names()
+    if name not in names:
+        raise ValueError(f"there is no robot {name!r}; choose one of {', '.join(names)}, or read a file with load_urdf")
+    return load_urdf(Path(__file__).with_name(f"{name}.urdf"), **{"floating_base": name in FLOATING, **options})

@@ -1,0 +1,41 @@
+"""Elementary functions of a scalar that may be a number or a recorded symbol.
+
+Algorithms call these instead of `math`, so that one text serves for both. A symbol
+(`warpdyn.tracing.recorder.Symbol`) answers through methods of the same name.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+Scalar = Any
+"""A Python float, or a recorded symbol with the same arithmetic."""
+
+
+def sin(x: Scalar) -> Scalar:
+    return math.sin(x) if isinstance(x, (int, float)) else x.sin()
+
+
+def cos(x: Scalar) -> Scalar:
+    return math.cos(x) if isinstance(x, (int, float)) else x.cos()
+
+
+def sqrt(x: Scalar) -> Scalar:
+    return math.sqrt(x) if isinstance(x, (int, float)) else x.sqrt()
+
+
+def minimum(x: Scalar, y: Scalar) -> Scalar:
+    return select_less(y, x, y, x)
+
+
+def maximum(x: Scalar, y: Scalar) -> Scalar:
+    return select_less(x, y, y, x)
+
+
+def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Scalar:
+    """`if_less` where x < y, else `otherwise`; the branch that a Python `if` must not take on symbols."""
+    if isinstance(x, (int, float)) and isinstance(y, (int, float)):
+        return if_less if x < y else otherwise
+    symbol = y if isinstance(x, (int, float)) else x
+    return symbol.select_less(x, y, if_less, otherwise)

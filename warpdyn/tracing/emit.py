@@ -1,0 +1,83 @@
+"""The statements of a program as C++, for a scalar type T that may be a float, a double or a vector of lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from .program import Program, Statement
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one target writes things.
+
+    `type` of a value; `fma(a, b, c)`; `constant(x)`; `load(array, entry)` and `store(entries, value)` of the frame around;
+    `sincos(angle, sine, cosine)`, a statement that declares both.
+    """
+
+    type: str
+    fma: str
+    sqrt: str
+    constant: Callable[[float], str]
+    load: Callable[[str, int], str]
+    store: Callable[[list[int], str], str]
+    sincos: Callable[[str, str, str], str]
+    select: Callable[[str, str, str, str], str]
+
+
+def literal(value: float, single: bool) -> str:
+    """A C++ constant of full precision."""
+    text = f"{value:.9g}" if single else f"{value:.17g}"
+    if not any(c in text for c in ".en"):
+        text += ".0"
+    return text + ("f" if single else "")
+
+
+def emit(program: Program, dialect: Dialect) -> Iterator[str]:
+    """One line a statement, outputs stored as soon as they are known."""
+    turned: set[int] = set()
+    for statement in program.statements:
+        if statement.operation in ("sin", "cos"):
+            (angle,) = statement.arguments
+            if angle not in turned:
+                turned.add(angle)
+                yield dialect.sincos(f"t{angle}", f"s{angle}", f"c{angle}")
+            right = f"{statement.operation[0]}{angle}"
+        else:
+            right = _expression(statement, dialect)
+        yield f"const {dialect.type} t{statement.target} = {right};"
+        entries = program.stores.get(statement.target, [])
+        for negative in (False, True):
+            same = [k for k in entries if program.outputs[k].negative is negative]
+            if same:
+                yield dialect.store(same, f"{'-' if negative else ''}t{statement.target}")
+
+
+def _expression(statement: Statement, dialect: Dialect) -> str:
+    operation = statement.operation
+    if operation == "input":
+        array, entry = statement.arguments
+        return dialect.load(array, entry)
+    x = [f"t{a}" if isinstance(a, int) else dialect.constant(a) for a in statement.arguments]
+    if operation == "add":
+        return f"{x[0]} + {x[1]}"
+    if operation == "sub":
+        return f"{x[0]} - {x[1]}"
+    if operation == "mul":
+        return f"{x[0]} * {x[1]}"
+    if operation == "rcp":
+        return f"{dialect.constant(1.0)} / {x[0]}"
+    if operation == "neg":
+        return f"-{x[0]}"
+    if operation == "sqrt":
+        return f"{dialect.sqrt}({x[0]})"
+    if operation == "fma":
+        return f"{dialect.fma}({x[0]}, {x[1]}, {x[2]})"
+    if operation == "fms":
+        return f"{dialect.fma}({x[0]}, {x[1]}, -{x[2]})"
+    if operation == "fnma":
+        return f"{dialect.fma}(-{x[0]}, {x[1]}, {x[2]})"
+    if operation == "select":
+        return dialect.select(*x)
+    raise NotImplementedError(f"no C++ for the operation {operation!r}")

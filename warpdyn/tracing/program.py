@@ -1,0 +1,191 @@
+"""A recorded program: what is needed for its outputs, in an order that keeps few values alive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .recorder import Graph, Symbol
+
+
+@dataclass(frozen=True)
+class Statement:
+    """t[target] = operation(arguments). Arguments are node indices or constants; of an input: array name and entry.
+
+    `fma`, `fms`, `fnma` are a*b + c, a*b - c and c - a*b in one rounding.
+    """
+
+    target: int
+    operation: str
+    arguments: tuple
+
+
+@dataclass(frozen=True)
+class Output:
+    """An entry of the result: a constant, or a node with its sign."""
+
+    node: int | None
+    constant: float = 0.0
+    negative: bool = False
+
+
+@dataclass(frozen=True)
+class Program:
+    """A straight-line program for one robot.
+
+    `inputs`: array name -> trailing shape; `outputs`: entries in C order of trailing shape `shape`.
+    """
+
+    graph: Graph
+    inputs: Mapping[str, tuple[int, ...]]
+    outputs: tuple[Output, ...]
+    shape: tuple[int, ...]
+
+    @cached_property
+    def statements(self) -> list[Statement]:
+        """Live statements, in the better of two orders: as recorded, or on demand of the outputs."""
+        roots = sorted({o.node for o in self.outputs if o.node is not None})
+        on_demand = self._fused(self._visit(roots))
+        as_recorded = self._fused(sorted(self._visit(roots)))
+        return min(as_recorded, on_demand, key=self.values_alive)
+
+    @cached_property
+    def operations(self) -> int:
+        """Arithmetic operations: + - * and reciprocals, a fused pair counting two; not sines, negations, loads, stores."""
+        cost = {"add": 1, "sub": 1, "mul": 1, "rcp": 1, "sqrt": 1, "select": 1, "fma": 2, "fms": 2, "fnma": 2}
+        return sum(cost.get(s.operation, 0) for s in self.statements)
+
+    def values_alive(self, statements: Sequence[Statement]) -> int:
+        """The largest number of values needed again later, inputs included."""
+        last = {x: n for n, s in enumerate(statements) for x in operands(s)}
+        ends = Counter(last.values())
+        alive = most = 0
+        for n, statement in enumerate(statements):
+            alive += statement.target in last
+            most = max(most, alive)
+            alive -= ends[n]
+        return most
+
+    def _visit(self, roots: Sequence[int]) -> list[int]:
+        """Nodes that the roots need, each after its arguments."""
+        nodes, order, seen = self.graph.nodes, [], set()
+        for root in roots:
+            waiting = [(root, False)]
+            while waiting:
+                i, ready = waiting.pop()
+                if ready:
+                    order.append(i)
+                elif i not in seen:
+                    seen.add(i)
+                    waiting.append((i, True))
+                    operation, arguments = nodes[i]
+                    if operation != "input":
+                        waiting.extend((x, False) for x in reversed(arguments) if isinstance(x, int) and x not in seen)
+        return order
+
+    def _fused(self, order: Sequence[int]) -> list[Statement]:
+        """Statements of the ordered nodes, products that are used once joined to the sum that uses them."""
+        nodes = self.graph.nodes
+        uses = Counter(x for i in order for x in nodes[i][1] if isinstance(x, int) and nodes[i][0] != "input")
+        stored = {o.node for o in self.outputs}
+
+        def joins(x: object) -> bool:
+            return isinstance(x, int) and nodes[x][0] == "mul" and uses[x] == 1 and x not in stored
+
+        statements, joined = [], set()
+        for i in order:
+            operation, arguments = nodes[i]
+            if operation in ("add", "sub"):
+                x, y = arguments
+                if joins(y):
+                    joined.add(y)
+                    operation, arguments = "fma" if operation == "add" else "fnma", (*nodes[y][1], x)
+                elif joins(x):
+                    joined.add(x)
+                    operation, arguments = "fma" if operation == "add" else "fms", (*nodes[x][1], y)
+            statements.append(Statement(i, operation, arguments))
+        return self._inputs_late([s for s in statements if s.target not in joined])
+
+    @staticmethod
+    def _inputs_late(statements: Sequence[Statement]) -> list[Statement]:
+        """Inputs moved to just before their first use."""
+        inputs = {s.target: s for s in statements if s.operation == "input"}
+        ordered: list[Statement] = []
+        for statement in statements:
+            if statement.operation == "input":
+                continue
+            ordered += [inputs.pop(x) for x in dict.fromkeys(operands(statement)) if x in inputs]
+            ordered.append(statement)
+        return ordered + list(inputs.values())
+
+    def text(self, name: str = "program") -> str:
+        """The program as readable lines."""
+        form = {
+            "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "rcp": "1 / {0}", "neg": "-{0}",
+            "fma": "{0} * {1} + {2}", "fms": "{0} * {1} - {2}", "fnma": "{2} - {0} * {1}",
+            "select": "{2} if {0} < {1} else {3}",
+        }  # fmt: skip
+        arrays = ", ".join(f"{k}{list(n)}" for k, n in self.inputs.items())
+        lines = [f"{name}({arrays}) -> {list(self.shape)}    # {self.operations} operations"]
+        stores = self.stores
+        for s in self.statements:
+            shown = [f"t{x}" if isinstance(x, int) else f"{x:.17g}" if isinstance(x, float) else x for x in s.arguments]
+            pattern = form.get(s.operation, s.operation + "({0})")
+            right = f"{s.arguments[0]}[{s.arguments[1]}]" if s.operation == "input" else pattern.format(*shown)
+            lines.append(f"t{s.target} = {right}")
+            lines += [f"out[{k}] = {'-' if self.outputs[k].negative else ''}t{s.target}" for k in stores.get(s.target, ())]
+        lines += [f"out[{k}] = {o.constant:.17g}" for k, o in enumerate(self.outputs) if o.node is None]
+        return "\n".join(lines)
+
+    @cached_property
+    def stores(self) -> dict[int, list[int]]:
+        """For each node that is an output, the entries that it fills."""
+        table: dict[int, list[int]] = {}
+        for k, output in enumerate(self.outputs):
+            if output.node is not None:
+                table.setdefault(output.node, []).append(k)
+        return table
+
+
+def operands(statement: Statement) -> Iterator[int]:
+    """Nodes that a statement reads."""
+    return iter(()) if statement.operation == "input" else (x for x in statement.arguments if isinstance(x, int))
+
+
+def record(function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]]) -> Program:
+    """Run `function(**symbols)` on symbols, one nested list for each input array, and keep what it computed."""
+    graph = Graph()
+    result = function(**{name: _folded(graph.inputs(name, _count(shape)), shape) for name, shape in inputs.items()})
+    outputs = [
+        Output(x.index, negative=x.negative) if isinstance(x, Symbol) else Output(None, float(x)) for x in _flat(result)
+    ]
+    return Program(graph, dict(inputs), tuple(outputs), _shape(result))
+
+
+def _count(shape: Sequence[int]) -> int:
+    count = 1
+    for n in shape:
+        count *= n
+    return count
+
+
+def _folded(flat: list, shape: Sequence[int]) -> list:
+    if len(shape) <= 1:
+        return flat
+    step = _count(shape[1:])
+    return [_folded(flat[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+
+
+def _flat(nested: Any) -> Iterator[Any]:
+    if isinstance(nested, (list, tuple)):
+        for item in nested:
+            yield from _flat(item)
+    else:
+        yield nested
+
+
+def _shape(nested: Any) -> tuple[int, ...]:
+    return (len(nested), *(_shape(nested[0]) if nested else ())) if isinstance(nested, (list, tuple)) else ()

@@ -1,0 +1,239 @@
+"""The kinematic tree that algorithms loop over: a model with fixed joints lumped and mimic joints reduced.
+
+Links that never move against each other are one *body*, with one inertia; every link stays addressable as a *frame*: a
+body and a constant placement in it. A body's frame is its joint's frame, turned if need be so that the joint moves about
+or along a coordinate axis; then most of a transform is zeros and ones, which recording removes.
+
+RBDA section 4.1 (parents and tree transforms); mimic joints are RBDA section 3.2's q = G y + g, applied joint by joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .joints import FLOATING, JointKind, unit
+from .model import BASE_JOINT, Joint, Link, Matrix3, Model, Pose
+from .scalar import Scalar
+from .spatial import (
+    IDENTITY,
+    ZERO,
+    ZERO_FORCE,
+    ZERO_INERTIA,
+    ZERO_MOTION,
+    Force,
+    Inertia,
+    Motion,
+    Placement,
+    Rotation,
+    Symmetric,
+    TwoRotations,
+    Vector,
+)
+
+WORLD = -1
+"""Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
+
+HERE = Placement(IDENTITY, ZERO)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body, the joint that carries it, and where its coordinates lie.
+
+    `X_tree` places the joint frame in the parent body. The joint's coordinates are multiplier * q[q_index] + offset; the two
+    numbers differ from 1 and 0 for mimic joints and for axes that point backwards.
+    """
+
+    joint: str
+    parent: int
+    kind: JointKind
+    axis: int
+    X_tree: Placement
+    inertia: Inertia
+    q_index: tuple[int, ...]
+    v_index: tuple[int, ...]
+    multiplier: float = 1.0
+    offset: float = 0.0
+    armature: float = 0.0
+
+    def placement(self, q: Sequence[Scalar]) -> Placement:
+        """This body's frame in its parent body, at configuration q."""
+        coordinates = [q[k] for k in self.q_index]
+        if self.kind.single:
+            coordinates = [coordinates[0] * self.multiplier + self.offset]
+        R, p = self.kind.placement(self.axis, coordinates)
+        return Placement(TwoRotations(self.X_tree.R, R), self.X_tree.point_to_parent(p))
+
+    @cached_property
+    def subspace(self) -> list[tuple[int, Motion]]:
+        """Columns of the joint's motion subspace S, each with its index in v."""
+        return [(k, S * self.multiplier) for k, S in zip(self.v_index, self.kind.subspace(self.axis), strict=True)]
+
+    def motion(self, v: Sequence[Scalar]) -> Motion:
+        """S v, the motion across the joint."""
+        total = ZERO_MOTION
+        for k, S in self.subspace:
+            total = total + S * v[k]
+        return total
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame fixed in a body: a link of the description."""
+
+    body: int
+    placement: Placement
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Bodies in an order in which every parent comes before its children, and the frames fixed in them."""
+
+    bodies: tuple[Body, ...]
+    frames: Mapping[str, Frame]
+    nq: int
+    nv: int
+
+    @cached_property
+    def shares_coordinates(self) -> bool:
+        """Some coordinate moves more than one joint (mimic), so bodies are not independent."""
+        columns = [k for body in self.bodies for k in body.v_index]
+        return len(columns) != len(set(columns))
+
+    def path(self, body: int) -> list[int]:
+        """Bodies from the root to `body`."""
+        path: list[int] = []
+        while body != WORLD:
+            path.append(body)
+            body = self.bodies[body].parent
+        return path[::-1]
+
+    def on_bodies(self, f_ext: Mapping[str, Sequence[Scalar]]) -> list[Force]:
+        """External forces on links (link frame, about the link origin) as forces on bodies."""
+        total = [ZERO_FORCE for _ in self.bodies]
+        for link, (fx, fy, fz, nx, ny, nz) in f_ext.items():
+            frame = self.frames[link]
+            if frame.body != WORLD:
+                force = Force(Vector(fx, fy, fz), Vector(nx, ny, nz))
+                total[frame.body] = total[frame.body] + frame.placement.force_to_parent(force)
+        return total
+
+    def snapped(self, epsilon: float) -> Tree:
+        """The same tree with constants that rounding noise made, below `epsilon` of their neighbours, set to 0 or ±1.
+
+        Right angles written as 1.5708 in a description leave such crumbs; a program of that precision cannot see them.
+        """
+        reach = max([abs(x) for b in self.bodies for x in b.X_tree.p], default=0.0)
+
+        def place(X: Placement) -> Placement:
+            rows = [[_snap(x, epsilon) for x in row] for row in X.R.matrix.rows]  # type: ignore[union-attr]
+            p = Vector(*(x if abs(x) > epsilon * reach else 0.0 for x in X.p))
+            return Placement(Rotation([Vector(*row) for row in rows]), p)
+
+        def weigh(inertia: Inertia) -> Inertia:
+            h_size, J_size = max(map(abs, inertia.h)), max(map(abs, inertia.J.entries))
+            h = Vector(*(x if abs(x) > epsilon * h_size else 0.0 for x in inertia.h))
+            return Inertia(
+                inertia.mass, h, Symmetric(*(x if abs(x) > epsilon * J_size else 0.0 for x in inertia.J.entries))
+            )
+
+        bodies = tuple(replace(b, X_tree=place(b.X_tree), inertia=weigh(b.inertia)) for b in self.bodies)
+        frames = {name: replace(frame, placement=place(frame.placement)) for name, frame in self.frames.items()}
+        return replace(self, bodies=bodies, frames=frames)
+
+
+def _snap(x: float, epsilon: float) -> float:
+    near = round(x)
+    return float(near) if abs(x - near) <= epsilon else x
+
+
+def build_tree(model: Model) -> Tree:
+    """Lump fixed joints, align joint axes, resolve mimic joints."""
+    coordinates = {name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop))) for name, c in model.coordinates.items()}
+    followed = {j.name: j for j in model.joints}
+    bodies: list[Body] = []
+    frames: dict[str, Frame] = {}
+    if model.floating_base:
+        q_index, v_index = coordinates[BASE_JOINT]
+        bodies.append(Body(BASE_JOINT, WORLD, FLOATING, 2, HERE, ZERO_INERTIA, _scalar_last(model, q_index), v_index))
+        frames[model.root] = Frame(0, HERE)
+    else:
+        frames[model.root] = Frame(WORLD, HERE)
+    for joint in model.joints:
+        carrier = frames[joint.parent]
+        X = carrier.placement.compose(_placement(joint.pose)).as_matrix()
+        if not joint.kind.nv:
+            frames[joint.child] = Frame(carrier.body, X)
+            continue
+        axis, sign, turn = _aligned(joint)
+        source, multiplier, offset = _followed(joint, followed)
+        q_index, v_index = coordinates[source]
+        if joint.kind is FLOATING:
+            q_index = _scalar_last(model, q_index)
+        X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
+        bodies.append(
+            Body(
+                joint.name,
+                carrier.body,
+                joint.kind,
+                axis,
+                X_tree,
+                ZERO_INERTIA,
+                q_index,
+                v_index,
+                sign * multiplier,
+                sign * offset,
+                joint.armature,
+            )
+        )
+        frames[joint.child] = Frame(len(bodies) - 1, Placement(turn, ZERO).inverse())
+    for link in model.links:
+        frame = frames[link.name]
+        if frame.body != WORLD:
+            body = bodies[frame.body]
+            bodies[frame.body] = replace(body, inertia=body.inertia + frame.placement.inertia_to_parent(_inertia(link)))
+    return Tree(tuple(bodies), frames, model.nq, model.nv)
+
+
+def _scalar_last(model: Model, q: tuple[int, ...]) -> tuple[int, ...]:
+    """Columns of a free joint in the order x y z, qx qy qz qw, whichever order the model was loaded with."""
+    return q if model.quaternion == "xyzw" else (*q[:3], *q[4:7], q[3])
+
+
+def _followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
+    """The independent joint at the end of a chain of mimic joints, and position = multiplier * its position + offset."""
+    multiplier, offset = 1.0, 0.0
+    while joint.mimic is not None:
+        offset += multiplier * joint.mimic.offset
+        multiplier *= joint.mimic.multiplier
+        joint = joints[joint.mimic.joint]
+    return joint.name, multiplier, offset
+
+
+def _aligned(joint: Joint) -> tuple[int, float, Rotation]:
+    """The coordinate axis a joint moves along, its sign, and the turn of the joint frame that brings it there."""
+    if not joint.kind.has_axis:
+        return 2, 1.0, IDENTITY
+    for k in range(3):
+        if abs(joint.axis[k]) == 1.0 and (joint.kind.single or joint.axis[k] > 0):
+            return k, joint.axis[k], IDENTITY
+    z = Vector(*joint.axis)
+    smallest = min(range(3), key=lambda k: abs(joint.axis[k]))
+    x = unit(smallest).cross(z)
+    x = x * (1.0 / x.dot(x) ** 0.5)
+    y = z.cross(x)
+    return 2, 1.0, Rotation((Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)))
+
+
+def _placement(pose: Pose) -> Placement:
+    return Placement(Rotation([Vector(*row) for row in pose.rotation]), Vector(*pose.position))
+
+
+def _symmetric(m: Matrix3) -> Symmetric:
+    return Symmetric(m[0][0], m[0][1], m[0][2], m[1][1], m[1][2], m[2][2])
+
+
+def _inertia(link: Link) -> Inertia:
+    return Inertia.at_com(link.mass, Vector(*link.com), _symmetric(link.inertia))
