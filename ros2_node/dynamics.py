@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import warpdyn as wd
@@ -10,8 +10,6 @@ from warpdyn import Model, ModelError
 
 from .joint_states import POSITION_BOUND
 from .settings import Settings
-
-BATCH_DIMS = ("robot", "2", "dof")
 
 
 def load_model(settings: Settings, text: str = "") -> Model:
@@ -54,7 +52,7 @@ class Dynamics:
         self.a = np.zeros((robots, model.nv))
         self.wrenches = np.zeros((robots, model.nlinks, 6))
         self.torque = np.full((robots, model.nv), np.nan)
-        self.gravity = np.tile(np.array(settings.gravity), (robots, 1))
+        self.gravity = np.array(settings.gravity)
         self.compute = self._bound_rnea()
         self._warm(settings)
 
@@ -139,16 +137,15 @@ class Batch:
         self._settings = settings
         self._size = -1
 
-    def robots_in(self, length: int, dims: list[tuple[str, int]]) -> int:
-        """How many robots a message of `length` numbers holds; ValueError when its dimensions say otherwise."""
+    def robots_in(self, length: int, sizes: Sequence[int]) -> int:
+        """How many robots a message of `length` numbers holds; ValueError when its dimensions, if given, say otherwise."""
         nv = self._dynamics.model.nv
         if self._dynamics.model.nq != nv:
             raise ValueError("batches need joints of one coordinate each")
         if length == 0 or length % (2 * nv):
             raise ValueError(f"the data must be robots x 2 x {nv} numbers, got {length}")
-        sizes = [size for _, size in dims]
-        if dims and sizes != [length // (2 * nv), 2, nv]:
-            raise ValueError(f"the dimensions must be [{length // (2 * nv)}, 2, {nv}], got {sizes}")
+        if sizes and list(sizes) != [length // (2 * nv), 2, nv]:
+            raise ValueError(f"the dimensions must be [{length // (2 * nv)}, 2, {nv}], got {list(sizes)}")
         return length // (2 * nv)
 
     def compute(self, state: np.ndarray) -> np.ndarray:
@@ -181,10 +178,8 @@ class Batch:
         self._size = size
         self.q, self._v, a, self.torque = (np.zeros((size, nv)) for _ in range(4))
         wrenches = np.zeros((size, model.nlinks, 6))
-        gravity = np.tile(np.array(self._settings.gravity), (size, 1))
-        self._run = wd.bind(
-            wd.rnea, model, self.q, self._v, a, f_ext=wrenches, gravity=gravity, out=self.torque
-        )
+        gravity = self._dynamics.gravity
+        self._run = wd.bind(wd.rnea, model, self.q, self._v, a, f_ext=wrenches, gravity=gravity, out=self.torque)
 
 
 def quaternions(R: np.ndarray) -> np.ndarray:

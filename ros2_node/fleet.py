@@ -17,7 +17,6 @@ class Fleet:
 
     def __init__(self, settings: Settings, text: str, counts: Sequence[Counter[str]]) -> None:
         self.settings = settings
-        self.text = text
         model = load_model(settings, text)
         for link in (*settings.tip_links, *settings.jacobian_links):
             if link not in model.link_names:
@@ -25,8 +24,10 @@ class Fleet:
         self.dynamics = Dynamics(model, settings, len(counts))
         self.robots = [Robot(self.dynamics, i, settings, c) for i, c in enumerate(counts)]
         self.batch = Batch(self.dynamics, settings)
-        self.pending: dict[int, object] = {}
+        self.pending: set[int] = set()
+        """Robots whose new state waits for a cycle."""
         self.timing = Timing()
+        self.batch_timing = Timing()
 
     def compute(self) -> None:
         """One launch for all robots; takes the time."""

@@ -246,6 +246,8 @@ class JointStates:
 def _cannot_read(model: Model, name: str) -> str:
     mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
     if name in mimics:
-        return f"joint {name!r} follows {mimics[name].joint!r} and has no coordinate of its own: take it out of the list"
+        return (
+            f"joint {name!r} follows {mimics[name].joint!r} and has no coordinate of its own: take it out of the list"
+        )
     able = single_joints(model)
     return f"{model.name} has no moving joint {name!r}; its joints are {', '.join(able[:40])}"

@@ -25,7 +25,9 @@ class Reference:
         self._v_of = dict(zip(joints, model.v_indices(joints), strict=True))
         self._placed = False
 
-    def read(self, names: Sequence[str], point: tuple[Sequence[float], Sequence[float], Sequence[float]], now: float) -> str | None:
+    def read(
+        self, names: Sequence[str], point: tuple[Sequence[float], Sequence[float], Sequence[float]], now: float
+    ) -> str | None:
         """Take positions, velocities and accelerations of the named joints; each may be empty. Returns a refusal's reason."""
         reason = self._read(names, point, now)
         if reason is not None:

@@ -31,9 +31,7 @@ class TorqueOutput:
         self.command = np.zeros(len(self.joints))
         self.clamped = 0
         self.rate_limited = 0
-        self.unlimited = tuple(
-            j for j, x in zip(self.joints, self._described, strict=True) if not (0.0 < x < np.inf)
-        )
+        self.unlimited = tuple(j for j, x in zip(self.joints, self._described, strict=True) if not (0.0 < x < np.inf))
         self.change(settings)
         self._started: float | None = None
         self._computed = 0.0

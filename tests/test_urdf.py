@@ -21,9 +21,8 @@ from warpdyn.robots import load_robot, robot_names
 ROUND_OFF = 1e-15
 """Entries of a product of rotation matrices: a few units in the last place of 1."""
 
-LOAD_SECONDS = 0.5
-DATA_SHEET = 1e-12
-"""Sums and normalisations done in another order by Pinocchio."""
+PINOCCHIO = 1e-12
+"""Relative; Pinocchio sums and normalises in another order."""
 
 LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
 
@@ -67,11 +66,6 @@ def refusal(source: str | bytes | Path) -> str:
     return str(caught.value)
 
 
-def only(text: str, inside: str) -> object:
-    """The one joint of a two-link robot."""
-    return load(robot(links("a", "b"), joint(kind=text, inside=inside))).joints[0]
-
-
 # Sources.
 
 
@@ -86,7 +80,7 @@ def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("before", ["", "\n\n  ", "\ufeff", "\ufeff\n"])
-@pytest.mark.parametrize("declaration", ["", '<?xml version="1.0" encoding="latin-1"?>'])
+@pytest.mark.parametrize("declaration", ["", '<?xml version="1.0" encoding="iso-8859-1"?>'])
 def test_text_may_begin_with_blanks_and_name_any_encoding(before: str, declaration: str) -> None:
     """A str is text already: blanks, a byte order mark and a declared encoding change nothing."""
     assert load(before + declaration + robot(links("é"))).link_names == ("é",)
@@ -96,7 +90,7 @@ def test_bytes_are_read_in_their_own_encoding() -> None:
     """Bytes carry their encoding in a mark or a declaration."""
     text = robot(links("é"))
     assert load(text.encode("utf-16")).link_names == ("é",)
-    assert load(('<?xml version="1.0" encoding="latin-1"?>' + text).encode("latin-1")).link_names == ("é",)
+    assert load(('<?xml version="1.0" encoding="iso-8859-1"?>' + text).encode("latin-1")).link_names == ("é",)
 
 
 def test_robot_without_a_name_is_called_after_its_file(tmp_path: Path) -> None:
@@ -202,9 +196,7 @@ def test_undeclared_entity_is_refused() -> None:
 
 def test_deep_nesting_is_refused() -> None:
     """A tower of elements ends as a ModelError, not as a full stack."""
-    assert (
-        "ModelError" in type(pytest.raises(ModelError, load_urdf, robot("<a>" * 5000 + "</a>" * 5000)).value).__name__
-    )
+    assert "Excessive depth" in refusal(robot("<a>" * 5000 + "</a>" * 5000))
 
 
 @pytest.mark.parametrize(
@@ -617,7 +609,11 @@ SMALL = robot(
     joint("j1", parent="base", child="arm", inside=LIMIT + '<origin xyz="0 0 1" rpy="0 1 0"/><axis xyz="0 1 0"/>'),
     joint("j2", "prismatic", "arm", "tip", LIMIT + '<mimic joint="j1" multiplier="2"/><dynamics damping="1"/>'),
 )
-PIECES = ["nan", "inf", "-1", "1e999", "", "<", ">", "/>", '"', "&#0;", "&lt;", "&x;", "\0", "\ufffe", "<!--", "-->", "<![CDATA[", "]]>", "<?xml?>", "<!DOCTYPE r>", "x:", "xmlns:x='y'", "<link/>", "<joint/>", "é", "0 0 0", "１", "j1", "base", "floating", "<robot>", "</robot>"]  # fmt: skip
+JUNK = """
+    nan inf -1 1e999 < > /> " &#0; &lt; &x; <!-- --> <![CDATA[ ]]> <?xml?> <!DOCTYPE <!ENTITY x: xmlns:x='y' x:y='z'
+    <link/> <joint/> <robot> </robot> é 1_1 1.2.3 j1 base floating fixed revolute
+"""
+PIECES = [*JUNK.split(), "", "\0", "\ufffe", "\ud800", "0 0 0"]
 
 
 @st.composite
@@ -640,7 +636,7 @@ def revalued(draw: st.DrawFn) -> str:
     parts = list(ATTRIBUTES)
     for _ in range(draw(st.integers(1, 4))):
         value = draw(
-            st.sampled_from(parts[1::2] + ["nan", "-inf", "1e999", "", " ", "0 0 0", "1e308 1e308 1e308", "1_1"])
+            st.sampled_from([*parts[1::2], "nan", "-inf", "1e999", "", " ", "0 0 0", "1e308 1e308 1e308", "1_1"])
         )
         parts[2 * draw(st.integers(0, len(parts) // 2 - 1)) + 1] = value
     return '"'.join(parts)
@@ -676,7 +672,7 @@ def test_parser_troubles_become_model_errors(monkeypatch: pytest.MonkeyPatch) ->
     """Whatever urdf_parser_py raises arrives as a ModelError."""
     from warpdyn.formats import urdf
 
-    monkeypatch.setitem(urdf.TAGS, "parent", urdf.Tag())
+    monkeypatch.setitem(urdf.TAGS, "limit", urdf.Tag())
     assert "urdf_parser_py refuses it" in refusal(robot(AB, joint()))
 
 
@@ -743,7 +739,7 @@ def test_real_robots_are_read_as_pinocchio_reads_them(path: Path) -> None:
         model = load_urdf(path)
     peer = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
     data = peer.createData()
-    assert model.total_mass == pytest.approx(sum(part.mass for part in peer.inertias), rel=DATA_SHEET)
+    assert model.total_mass == pytest.approx(sum(part.mass for part in peer.inertias), rel=PINOCCHIO)
     moving = {j.name: j for j in model.joints if j.kind.nv}
     assert set(moving) == set(peer.names) - {"universe", "root_joint"}
     neutral = pin.neutral(peer)
@@ -753,16 +749,20 @@ def test_real_robots_are_read_as_pinocchio_reads_them(path: Path) -> None:
                 :, peer.joints[peer.getJointId(name)].idx_v
             ]
             axis = subspace[:3] if read.kind.name == "prismatic" else subspace[3:]
-            assert np.abs(axis - read.axis).max() <= DATA_SHEET
-    assert not model.joints or math.isclose(model.total_mass, pin.computeTotalMass(peer), rel_tol=DATA_SHEET)
+            assert np.abs(axis - read.axis).max() <= PINOCCHIO
+    assert not model.joints or math.isclose(model.total_mass, pin.computeTotalMass(peer), rel_tol=PINOCCHIO)
 
 
 @pytest.mark.skipif(not real_files(), reason="example-robot-data is not installed")
 def test_reading_never_writes_to_the_terminal() -> None:
     """pr2, whose transmissions urdf_parser_py alone refuses at length, is read in silence."""
     path = next(path for path in real_files() if path.name == "pr2.urdf")
-    code = f"import warnings; warnings.simplefilter('ignore'); import warpdyn.formats.urdf as u; u.load_urdf({str(path)!r})"
+    code = f"from warpdyn.formats.urdf import load_urdf; load_urdf({str(path)!r})"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1], check=True
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+        check=True,
     )
     assert done.stdout == done.stderr == ""

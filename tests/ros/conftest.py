@@ -1,0 +1,39 @@
+"""Fixtures over real DDS on this machine. Without the ROS wheels these tests fail, unless --no-ros says that they may not run."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from harness import NodeProcess, Peer, loopback_environment
+
+LOGS = tempfile.TemporaryDirectory(prefix="warpdyn_ros_")
+os.environ.update(loopback_environment(1 + os.getpid() % 100, LOGS.name))
+
+
+@pytest.fixture(scope="session")
+def context() -> Iterator[Any]:
+    import rclpy
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    yield context
+    context.try_shutdown()
+
+
+@pytest.fixture
+def peer(context: Any) -> Iterator[Peer]:
+    peer = Peer(context)
+    yield peer
+    peer.close()
+
+
+@pytest.fixture(scope="module")
+def panda_node() -> Iterator[NodeProcess]:
+    """A node with the bundled panda that outlives the tests of a module."""
+    with NodeProcess({"robot_description_file": "panda", "ramp_time": 0.05}) as node:
+        node.wait_for("ready: panda")
+        yield node

@@ -1,0 +1,258 @@
+"""The node as a process of its own, and a peer in the test's process that talks to it over DDS on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 60.0
+"""Seconds that a condition may take on a busy machine; what is expected usually comes in milliseconds."""
+
+
+def loopback_environment(domain: int, logs: str) -> dict[str, str]:
+    """Variables that keep DDS on this machine and apart from other tests."""
+    path = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH", "")) if p)
+    return {
+        "ROS_DOMAIN_ID": str(domain),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "ros2_node" / "loopback.xml"),
+        "ROS_LOG_DIR": logs,
+        "PYTHONPATH": path,
+    }
+
+
+class NodeProcess:
+    """`warpdyn_node` with parameters, as a child process; its output is kept."""
+
+    def __init__(self, parameters: dict[str, Any] | None = None, arguments: Sequence[str] = (), **environment: str):
+        self._folder = tempfile.TemporaryDirectory(prefix="warpdyn_node_")
+        self.log = Path(self._folder.name) / "log"
+        command = [sys.executable, "-m", "ros2_node.node", "--ros-args"]
+        if parameters:
+            file = Path(self._folder.name) / "parameters.yaml"
+            file.write_text(_yaml({"/**": {"ros__parameters": parameters}}))
+            command += ["--params-file", str(file)]
+        self._output = self.log.open("w")
+        self.process = subprocess.Popen(
+            [*command, *arguments],
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **environment},
+            cwd=self._folder.name,
+        )
+
+    def __enter__(self) -> NodeProcess:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(10.0)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self._output.close()
+        if error[0] is not None:
+            print("--- the node's log ---", self.text()[-4000:], sep="\n")
+        self._folder.cleanup()
+
+    def text(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, pattern: str, patience: float = PATIENCE) -> str:
+        """Wait until the log has a line that matches; returns the match."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            found = re.search(pattern, self.text())
+            if found:
+                return found.group()
+            if self.process.poll() is not None:
+                found = re.search(pattern, self.text())
+                if found:
+                    return found.group()
+                raise AssertionError(f"the node ended with {self.process.returncode} before {pattern!r}:\n{self.text()}")
+            time.sleep(0.02)
+        raise AssertionError(f"no {pattern!r} in the node's log within {patience} s:\n{self.text()}")
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def end(self, number: int = signal.SIGINT, patience: float = PATIENCE) -> int:
+        """Send a signal and wait; returns the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(patience)
+
+
+def _yaml(value: Any, indent: int = 0) -> str:
+    """Enough YAML for parameter files, where texts need quotes and numbers none."""
+    if isinstance(value, dict):
+        pad = "  " * indent
+        lines = [
+            f"{pad}{k}:\n{_yaml(v, indent + 1)}" if isinstance(v, dict) else f"{pad}{k}: {_scalar(v)}"
+            for k, v in value.items()
+        ]
+        return "\n".join(lines) + ("\n" if indent == 0 else "")
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_scalar(x) for x in value) + "]"
+    if isinstance(value, float):
+        text = {"nan": ".nan", "inf": ".inf", "-inf": "-.inf"}.get(repr(value), repr(value))
+        return text if "." in text or "e" not in text else text.replace("e", ".0e")
+    return repr(value)
+
+
+class Peer:
+    """A robot's other side: sends states, keeps what the node sends."""
+
+    def __init__(self, context: Any, space: str = "", node: str = "warpdyn", **qos: Any) -> None:
+        import rclpy
+        from diagnostic_msgs.msg import DiagnosticArray
+        from rclpy.executors import SingleThreadedExecutor
+        from rclpy.qos import DurabilityPolicy, QoSProfile
+        from sensor_msgs.msg import JointState
+        from std_msgs.msg import Float64MultiArray, String
+
+        self.node = rclpy.create_node("peer", context=context)
+        self.executor = SingleThreadedExecutor(context=context)
+        self.executor.add_node(self.node)
+        self._outer = f"{space}/" if space else ""
+        self.own = f"{self._outer}{node}/"
+        self.commands: list[np.ndarray] = []
+        self.torques: list[Any] = []
+        self.diagnostics: list[Any] = []
+        deep = QoSProfile(depth=1000)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self.states = self.node.create_publisher(JointState, self._outer + "joint_states", deep)
+        self.descriptions = self.node.create_publisher(String, "robot_description", latched)
+        self.listen(Float64MultiArray, self.own + "commands", lambda m: self.commands.append(np.array(m.data)))
+        self.listen(JointState, self.own + "torques", self.torques.append)
+        self.listen(DiagnosticArray, "/diagnostics", self.diagnostics.append)
+        self._clients: dict[str, Any] = {}
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        self.node.destroy_node()
+
+    def listen(self, kind: Any, topic: str, function: Callable[[Any], object], depth: int = 1000, **qos: Any) -> Any:
+        from rclpy.qos import QoSProfile
+
+        return self.node.create_subscription(kind, topic, function, QoSProfile(depth=depth, **qos))
+
+    def spin(self, timeout: float = 0.01) -> None:
+        self.executor.spin_once(timeout_sec=timeout)
+
+    def wait(self, condition: Callable[[], object], what: str, patience: float = PATIENCE, each: Any = None) -> Any:
+        """Spin, calling `each` before every step, until the condition is true; returns its value."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            if each is not None:
+                each()
+            self.spin()
+            found = condition()
+            if found:
+                return found
+        raise AssertionError(f"{what} did not happen within {patience} s; diagnostics: {self.message!r}")
+
+    def matched(self) -> None:
+        """Wait until states, torques, commands and diagnostics have found their other ends."""
+        self.wait(
+            lambda: (
+                self.states.get_subscription_count()
+                and self.node.count_publishers(self.own + "torques")
+                and self.node.count_publishers(self.own + "commands")
+                and self.diagnostics
+            ),
+            "matching",
+        )
+
+    def send(
+        self,
+        names: Sequence[str],
+        position: Any,
+        velocity: Any = (),
+        stamp: tuple[int, int] | None = None,
+        effort: Any = (),
+    ) -> None:
+        from builtin_interfaces.msg import Time
+        from sensor_msgs.msg import JointState
+
+        message = JointState()
+        if stamp is None:
+            message.header.stamp = self.node.get_clock().now().to_msg()
+        else:
+            message.header.stamp = Time(sec=stamp[0], nanosec=stamp[1])
+        message.name = list(names)
+        for field, values in (("position", position), ("velocity", velocity), ("effort", effort)):
+            setattr(message, field, array("d", [float(x) for x in values]))
+        self.states.publish(message)
+
+    def call(self, service: str, kind: Any, each: Any = None, **fields: Any) -> Any:
+        """Call a service below the node's name, sending states meanwhile where `each` does."""
+        client = self._clients.get(service)
+        if client is None:
+            client = self._clients[service] = self.node.create_client(kind, self.own + service)
+        self.wait(client.service_is_ready, f"service {service}", each=each)
+        future = client.call_async(kind.Request(**fields))
+        return self.wait(lambda: future.done() and future.result(), f"answer of {service}", each=each)
+
+    def enable(self, on: bool = True, each: Any = None) -> Any:
+        from std_srvs.srv import SetBool
+
+        return self.call("enable", SetBool, each=each, data=on)
+
+    def reset(self) -> Any:
+        from std_srvs.srv import Trigger
+
+        return self.call("reset", Trigger)
+
+    def set_parameter(self, name: str, value: Any, each: Any = None) -> Any:
+        """The node's answer: successful, reason."""
+        from rcl_interfaces.srv import SetParameters
+        from rclpy.parameter import Parameter
+
+        answer = self.call(
+            "set_parameters", SetParameters, each=each, parameters=[Parameter(name, value=value).to_parameter_msg()]
+        )
+        return answer.results[0]
+
+    # The node's diagnostics.
+
+    @property
+    def status(self) -> Any:
+        return self.diagnostics[-1].status[0] if self.diagnostics else None
+
+    @property
+    def message(self) -> str:
+        return self.status.message if self.status else ""
+
+    @property
+    def values(self) -> dict[str, str]:
+        return {v.key: v.value for v in self.status.values} if self.status else {}
+
+    def wait_for_message(self, text: str, each: Any = None) -> None:
+        self.wait(lambda: any(text in d.status[0].message for d in self.diagnostics[-20:]), f"diagnostics {text!r}", each=each)
+
+    def wait_for_value(self, key: str, good: Callable[[str], bool], each: Any = None) -> str:
+        return self.wait(lambda: key in self.values and good(self.values[key]) and self.values[key], key, each=each)
