@@ -287,7 +287,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool)
     """Record a call's algorithm for its model; of several texts for one result, the shortest program."""
     if call.refuse:
         call.refuse(call.model)
-    tree = tree_of(call.model).snapped(EPSILON[single])
+    tree = tree_of(call.model).regrouped().snapped(EPSILON[single])
 
     def run(text: Callable[..., Any], **symbols: Any) -> Any:
         extra = dict(call.options)

@@ -14,7 +14,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .scalar import Scalar, cos, sin
-from .spatial import IDENTITY, ZERO, AnyRotation, AxisRotation, Motion, Rotation, Vector
+from .spatial import (
+    IDENTITY,
+    ZERO,
+    ZERO_INERTIA,
+    AnyRotation,
+    AxisRotation,
+    Inertia,
+    Motion,
+    Rotation,
+    Symmetric,
+    Vector,
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,8 @@ class JointKind:
     placement: Callable[[int, Sequence[Scalar]], tuple[AnyRotation, Vector]]
     subspace: Callable[[int], tuple[Motion, ...]]
     step: Callable[[int, Sequence[float], Sequence[float]], list[float]]
+    unfelt: Callable[[int, Inertia], Inertia] = lambda axis, inertia: ZERO_INERTIA
+    """The part of an inertia that acts the same on either side of the joint, for `Tree.regrouped`."""
     has_axis: bool = True
     needs_limits: bool = False
 
@@ -71,6 +84,20 @@ def _turn_subspace(axis: int) -> tuple[Motion, ...]:
 
 def _slide_subspace(axis: int) -> tuple[Motion, ...]:
     return (Motion(unit(axis), ZERO),)
+
+
+def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
+    """Mass on the axis, moment along it, and a rod of mass along it: symmetric about the axis, none of it turned by the joint."""
+    diagonal = (inertia.J.xx, inertia.J.yy, inertia.J.zz)
+    rod = 0.5 * sum(diagonal) - diagonal[axis]
+    a, b, c = (0.0 if k == axis else rod for k in range(3))
+    along = unit(axis)
+    return Inertia(inertia.mass, along * inertia.h.dot(along), Symmetric(a, 0.0, 0.0, b, 0.0, c))
+
+
+def _unfelt_sliding(axis: int, inertia: Inertia) -> Inertia:
+    """All second moments: the joint does not turn the body."""
+    return Inertia(0.0, ZERO, inertia.J)
 
 
 def _plane(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
@@ -141,14 +168,14 @@ def _still(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return IDENTITY, ZERO
 
 
-_ANGLE = ("", ), ("", ), (0.0,), _turn, _turn_subspace, _add
+_ANGLE = ("", ), ("", ), (0.0,), _turn, _turn_subspace, _add, _unfelt_turning
 
 KINDS: dict[str, JointKind] = {
     kind.name: kind
     for kind in (
         JointKind("revolute", *_ANGLE, needs_limits=True),
         JointKind("continuous", *_ANGLE),
-        JointKind("prismatic", ("",), ("",), (0.0,), _slide, _slide_subspace, _add, needs_limits=True),
+        JointKind("prismatic", ("",), ("",), (0.0,), _slide, _slide_subspace, _add, _unfelt_sliding, needs_limits=True),
         JointKind("fixed", (), (), (), _still, lambda axis: (), lambda axis, q, d: [], has_axis=False),
         JointKind("planar", ("u", "w", "angle"), ("vu", "vw", "rate"), (0.0,) * 3, _plane, _plane_subspace, _plane_step),
         JointKind(

@@ -127,6 +127,18 @@ class Matrix:
         return Matrix((Vector(a.x, b.x, c.x), Vector(a.y, b.y, c.y), Vector(a.z, b.z, c.z)))
 
     @classmethod
+    def acceleration_tensor(cls, w: Vector, dw: Vector) -> Matrix:
+        """W = [α]× + [ω]×[ω]×: points x of a body turning with ω and α accelerate by W x against its origin."""
+        xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
+        return cls(
+            (
+                Vector(-(yy + zz), xy - dw.z, xz + dw.y),
+                Vector(xy + dw.z, -(xx + zz), yz - dw.x),
+                Vector(xz - dw.y, yz + dw.x, -(xx + yy)),
+            )
+        )
+
+    @classmethod
     def cross(cls, u: Vector) -> Matrix:
         """[u]×, so that Matrix.cross(u) @ w = u × w."""
         return cls((Vector(0.0, -u.z, u.y), Vector(u.z, 0.0, -u.x), Vector(-u.y, u.x, 0.0)))
@@ -304,19 +316,23 @@ class Inertia:
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.mass + other.mass, self.h + other.h, self.J + other.J)
 
+    def __sub__(self, other: Inertia) -> Inertia:
+        return Inertia(self.mass - other.mass, self.h - other.h, self.J - other.J)
+
     def __matmul__(self, m: Motion) -> Force:
         return Force(m.linear * self.mass - self.h.cross(m.angular), self.J @ m.angular + self.h.cross(m.linear))
 
-    def rate_of_momentum(self, v: Motion, a: Motion) -> Force:
-        """I a + v ×* I v, the force that gives a body of velocity v the acceleration a (RBDA 2.73).
+    def rate_of_momentum(self, a: Vector, W: Matrix) -> Force:
+        """The force that gives a body the classical acceleration `a` of its origin and angular acceleration tensor W.
 
-        Written with the classical acceleration of the origin, a + ω × v, in which the terms that cancel are gone.
+        A point x of the body accelerates by a + W x, W = [α]× + [ω]×[ω]×. Summed over its mass with the second moment
+        P = ∫ x xᵀ dm: f = m a + W h, n = h × a + ∫ x × W x dm (Balafoutis, Patel, Misra, IEEE J. Robotics and Automation 4, 1988).
         """
-        w, classical = v.angular, a.linear + v.angular.cross(v.linear)
-        return Force(
-            classical * self.mass + a.angular.cross(self.h) + w.cross(w.cross(self.h)),
-            self.J @ a.angular + w.cross(self.J @ w) + self.h.cross(classical),
-        )
+        J = self.J
+        half_trace = (J.xx + J.yy + J.zz) * 0.5
+        P = (Symmetric.diagonal(half_trace) - J).rows
+        n = [W.rows[z].dot(P[y]) - W.rows[y].dot(P[z]) for y, z in ((1, 2), (2, 0), (0, 1))]
+        return Force(a * self.mass + W @ self.h, Vector(*n) + self.h.cross(a))
 
     @classmethod
     def at_com(cls, mass: Scalar, com: Vector, J_com: Symmetric) -> Inertia:

@@ -120,6 +120,23 @@ class Tree:
                 total[frame.body] = total[frame.body] + frame.placement.force_to_parent(force)
         return total
 
+    def regrouped(self) -> Tree:
+        """The same dynamics with fewer numbers: each body hands its parent the inertia that its joint cannot feel.
+
+        About a revolute axis that is the mass, the moment along the axis, and the spread of mass along the axis; across a
+        prismatic joint, the second moments. What reaches the world is dropped. M, C, g and every pivot of their factorisation stay
+        as they are; the inertias of single bodies no longer are a body's own (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
+        """
+        bodies = list(self.bodies)
+        for i in reversed(range(len(bodies))):
+            body = bodies[i]
+            share = body.kind.unfelt(body.axis, body.inertia)
+            bodies[i] = replace(body, inertia=body.inertia - share)
+            if body.parent != WORLD:
+                above = bodies[body.parent]
+                bodies[body.parent] = replace(above, inertia=above.inertia + body.X_tree.inertia_to_parent(share))
+        return replace(self, bodies=tuple(bodies))
+
     def snapped(self, epsilon: float) -> Tree:
         """The same tree with constants that rounding noise made, below `epsilon` of their neighbours, set to 0 or ±1.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..scalar import Scalar
-from ..spatial import ZERO, ZERO_MOTION, Force, Motion, Placement, Vector
+from ..spatial import ZERO, ZERO_FORCE, Force, Matrix, Placement, Vector
 from ..tree import WORLD, Tree
 
 
@@ -19,24 +19,30 @@ def rnea(
 ) -> list[Scalar]:
     """Joint forces that produce the accelerations `a`: tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext.
 
-    Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1; gravity enters as an upward acceleration of the world.
+    Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1, with the accelerations of points instead of spatial ones, as
+    in Luh, Walker and Paul (1980): the linear velocities drop out, a sixth of the operations. Gravity enters as an upward
+    acceleration of the world.
     """
     X: dict[int, Placement] = {}
-    V: dict[int, Motion] = {WORLD: ZERO_MOTION}
-    A: dict[int, Motion] = {WORLD: Motion(-Vector(*gravity), ZERO)}
-    f: dict[int, Force] = {WORLD: Force(ZERO, ZERO)}
+    w: dict[int, Vector] = {WORLD: ZERO}  # angular velocity
+    dw: dict[int, Vector] = {WORLD: ZERO}  # angular acceleration
+    W: dict[int, Matrix] = {WORLD: Matrix.cross(ZERO)}  # acceleration of a point x of the body: acc + W x
+    acc: dict[int, Vector] = {WORLD: -Vector(*gravity)}  # of the body frame's origin
+    f: dict[int, Force] = {WORLD: ZERO_FORCE}
     outside = tree.on_bodies(f_ext)
     for i, body in enumerate(tree.bodies):
-        X[i] = body.placement(q)
+        X[i], parent = body.placement(q), body.parent
         vJ, aJ = body.motion(v), body.motion(a)
-        V[i] = X[i].motion_to_child(V[body.parent]) + vJ
-        A[i] = X[i].motion_to_child(A[body.parent]) + aJ + V[i].cross(vJ)
-        f[i] = body.inertia.rate_of_momentum(V[i], A[i]) - outside[i]
+        w_parent = X[i].R.to_child(w[parent])
+        w[i] = w_parent + vJ.angular
+        dw[i] = X[i].R.to_child(dw[parent]) + aJ.angular + w_parent.cross(vJ.angular)
+        W[i] = Matrix.acceleration_tensor(w[i], dw[i])
+        acc[i] = X[i].R.to_child(acc[parent] + W[parent] @ X[i].p) + aJ.linear + (w_parent + w[i]).cross(vJ.linear)
+        f[i] = body.inertia.rate_of_momentum(acc[i], W[i]) - outside[i]
 
     tau: list[Scalar] = [0.0] * tree.nv
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
-            tau[k] = tau[k] + S.dot(f[i])
-            tau[k] = tau[k] + a[k] * (body.armature * body.multiplier**2)
+            tau[k] = tau[k] + S.dot(f[i]) + a[k] * (body.armature * body.multiplier**2)
         f[body.parent] = f[body.parent] + X[i].force_to_parent(f[i])
     return tau
