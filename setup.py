@@ -23,7 +23,7 @@ setup(
     maintainer_email="warpdyn@example.com",
     python_requires=">=3.10",
     packages=find_packages(include=["warpdyn", "warpdyn.*", "ros2_node", "ros2_node.*"]),
-    package_data={"warpdyn.robots": ["*.urdf"], "warpdyn": ["py.typed"]},
+    package_data={"warpdyn.robots": ["*.urdf"], "warpdyn": ["py.typed"], "ros2_node": ["*.xml"]},
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/warpdyn"]),
         ("share/warpdyn", ["package.xml"]),
@@ -49,7 +49,12 @@ setup(
         "test": TEST,
     },
     entry_points={
-        "console_scripts": ["warpdyn = warpdyn.cli:main", "warpdyn_node = ros2_node.node:main"],
+        "console_scripts": [
+            "warpdyn = warpdyn.cli:main",
+            "warpdyn_node = ros2_node.node:main",
+            "warpdyn_state_source = ros2_node.state_source:main",
+            "warpdyn_plant = ros2_node.plant:main",
+        ],
     },
     zip_safe=False,
     classifiers=[

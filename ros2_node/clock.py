@@ -21,7 +21,7 @@ class WatchClock:
         self._moved_at = 0.0
 
     def advance(self, steady: float, simulated: float | None = None) -> float:
-        """The watchdog's time at these readings [s]; `simulated` is None without use_sim_time or before its first tick."""
+        """The watchdog's time at these readings [s]; `simulated` is None without a simulated clock that ticks."""
         since_reading = max(steady - self._reading, 0.0) if self._reading is not None else 0.0
         self._reading = steady
         if simulated is None or self._simulated is None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
+
 from warpdyn import Model
 
 from .fleet import Fleet

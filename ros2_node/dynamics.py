@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+
 import warpdyn as wd
 from warpdyn import Model, ModelError
 
@@ -107,13 +109,14 @@ def _device_rnea(dynamics: Dynamics) -> Callable[[], None]:
     import warp as wp
 
     hosts = [dynamics.q, dynamics.v, dynamics.a, dynamics.wrenches, dynamics.gravity]
-    q, v, a, wrenches, gravity = (wp.array(x, dtype=wp.float64, device=dynamics.device) for x in hosts)
+    there: list[Any] = [wp.array(x, dtype=wp.float64, device=dynamics.device) for x in hosts]
+    q, v, a, wrenches, gravity = there
     torque = wp.zeros(dynamics.torque.shape, dtype=wp.float64, device=dynamics.device)
     launch = wd.bind(wd.rnea, dynamics.model, q, v, a, f_ext=wrenches, gravity=gravity, out=torque)
 
     def run() -> None:
-        for there, here in zip((q, v, a, wrenches, gravity), hosts, strict=True):
-            there.assign(here)
+        for copy, host in zip(there, hosts, strict=True):
+            copy.assign(host)
         launch()
         dynamics.torque[:] = torque.numpy()
 
@@ -138,7 +141,7 @@ class Batch:
         self._size = -1
 
     def robots_in(self, length: int, sizes: Sequence[int]) -> int:
-        """How many robots a message of `length` numbers holds; ValueError when its dimensions, if given, say otherwise."""
+        """How many robots a message of `length` numbers holds; ValueError when its dimensions say otherwise."""
         nv = self._dynamics.model.nv
         if self._dynamics.model.nq != nv:
             raise ValueError("batches need joints of one coordinate each")
@@ -185,8 +188,8 @@ class Batch:
 def quaternions(R: np.ndarray) -> np.ndarray:
     """(..., 4) unit quaternions xyzw of rotation matrices (..., 3, 3).
 
-    The largest of the four components is found from the diagonal and the others from it (Shepperd 1978), so that nothing
-    small is divided by.
+    The largest of the four components is found from the diagonal and the others from it (Shepperd 1978), so that
+    nothing small is divided by.
     """
     xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
     squares = np.stack([1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz, 1 + xx + yy + zz], axis=-1)

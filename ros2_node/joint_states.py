@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from warpdyn import Model
 
 from .settings import Settings
@@ -91,7 +93,7 @@ class JointStates:
         now: float,
         ros_now: int = 0,
     ) -> str | None:
-        """Take one message, stamps in nanoseconds. Returns why it was rejected, or None when q and v are a valid state."""
+        """Take one message, its stamp in nanoseconds. Returns why it was rejected; None when q and v are valid."""
         reason = self._read(names, position, velocity, stamp, now, ros_now)
         if reason is not None:
             self.counts[reason] += 1
@@ -115,7 +117,7 @@ class JointStates:
             return m.problem
         if len(position) != len(names) or len(velocity) not in (0, len(names)):
             return "wrong_length"
-        every = np.frombuffer(position) if hasattr(position, "typecode") else np.asarray(position, dtype=float)
+        every = _numbers(position)
         p = every if m.in_order else every[m.entries]
         if not (np.abs(p) <= POSITION_BOUND).all():
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
@@ -123,8 +125,7 @@ class JointStates:
         if self._settings.needs_velocity and self._settings.velocity_source == "message":
             if len(velocity) == 0:
                 return "missing_velocity"
-            speeds = np.frombuffer(velocity) if hasattr(velocity, "typecode") else np.asarray(velocity, dtype=float)
-            w = speeds[m.entries]
+            w = _numbers(velocity)[m.entries]
             if not (np.abs(w) <= POSITION_BOUND).all():
                 return "nonfinite_velocity"
         frozen = self._notice(m, every, p, stamp, now, ros_now)
@@ -243,11 +244,14 @@ class JointStates:
         return np.where(passed == 0.0, old, speed)
 
 
+def _numbers(values: Sequence[float]) -> np.ndarray:
+    """The numbers of a message, not copied."""
+    return np.frombuffer(values) if isinstance(values, array) else np.asarray(values, dtype=float)
+
+
 def _cannot_read(model: Model, name: str) -> str:
     mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
     if name in mimics:
-        return (
-            f"joint {name!r} follows {mimics[name].joint!r} and has no coordinate of its own: take it out of the list"
-        )
+        return f"joint {name!r} follows {mimics[name].joint!r} and has no coordinate of its own: take it off the list"
     able = single_joints(model)
     return f"{model.name} has no moving joint {name!r}; its joints are {', '.join(able[:40])}"

@@ -1,4 +1,4 @@
-"""Which model runs, and how the next one takes its place. Loading, recording and compiling happen in a thread. No ROS."""
+"""Which model runs, and how the next takes its place; loading and compiling happen in a thread. No ROS."""
 
 from __future__ import annotations
 

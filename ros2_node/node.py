@@ -111,13 +111,17 @@ class WarpdynNode(Node):
         self.create_service(Trigger, "~/reload", self._serving(self._reload, everyone))
 
     def _make_timers(self) -> None:
-        steady, settings = Clock(clock_type=ClockType.STEADY_TIME), self.settings
-        self.create_timer(STOP_PERIOD, self._guarded(self._watch), clock=steady)
-        self.create_timer(settings.diagnostics_period, self._guarded(self._report), clock=steady)
+        settings = self.settings
+        self._every(STOP_PERIOD, self._watch)
+        self._every(settings.diagnostics_period, self._report)
         if settings.rate:
-            self.create_timer(1.0 / settings.rate, self._guarded(self._cycle), clock=steady)
+            self._every(1.0 / settings.rate, self._cycle)
         if settings.publish_frequency:
-            self.create_timer(1.0 / settings.publish_frequency, self._guarded(self._show), clock=steady)
+            self._every(1.0 / settings.publish_frequency, self._show)
+
+    def _every(self, period: float, function: Callable[[], None]) -> None:
+        guarded = self._guarded(function)
+        self.create_timer(period, lambda: guarded(), clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     # Guards.
 
@@ -151,7 +155,7 @@ class WarpdynNode(Node):
     def _now(self, steady: float) -> float:
         """The watchdog's time; a jump of the simulated clock makes the robots forget."""
         clock = self.get_clock()
-        simulated = clock.now().nanoseconds * 1e-9 if clock.ros_time_is_active else 0.0
+        simulated = clock.now().nanoseconds * 1e-9 if getattr(clock, "ros_time_is_active", False) else 0.0
         jumps = self._watch_clock.jumps
         now = self._watch_clock.advance(steady, simulated or None)
         if self._watch_clock.jumps != jumps:
@@ -208,7 +212,9 @@ class WarpdynNode(Node):
     def _cycle(self) -> None:
         """With `rate`: all robots whose state is fresh."""
         fleet, now = self._models.fleet, self._now(time.monotonic())
-        for i, robot in enumerate(fleet.robots if fleet else ()):
+        if fleet is None:
+            return
+        for i, robot in enumerate(fleet.robots):
             if robot.states.age(now) <= self.settings.state_timeout:
                 robot.prepare(now)
                 fleet.pending.add(i)
@@ -423,7 +429,7 @@ def spin(node: WarpdynNode, stopped: Callable[[], bool]) -> None:
             node.flush()
 
 
-def main(args: Sequence[str] | None = None) -> int:
+def main(args: list[str] | None = None) -> int:
     """Run until SIGINT or SIGTERM; the robots are stopped before the context goes."""
     signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+
 from warpdyn import Model
 
 from .settings import Settings
 
 BOUND = 1e4
 """A reference beyond this is nonsense [rad, rad/s, rad/s^2 and m likewise]."""
+Point = tuple[Sequence[float], Sequence[float], Sequence[float]]
+"""Positions, velocities, accelerations; each may be empty."""
 
 
 class Reference:
@@ -25,18 +28,14 @@ class Reference:
         self._v_of = dict(zip(joints, model.v_indices(joints), strict=True))
         self._placed = False
 
-    def read(
-        self, names: Sequence[str], point: tuple[Sequence[float], Sequence[float], Sequence[float]], now: float
-    ) -> str | None:
-        """Take positions, velocities and accelerations of the named joints; each may be empty. Returns a refusal's reason."""
+    def read(self, names: Sequence[str], point: Point, now: float) -> str | None:
+        """Take a point for the named joints. Returns why it was refused."""
         reason = self._read(names, point, now)
         if reason is not None:
             self._counts[reason] += 1
         return reason
 
-    def _read(
-        self, names: Sequence[str], point: tuple[Sequence[float], Sequence[float], Sequence[float]], now: float
-    ) -> str | None:
+    def _read(self, names: Sequence[str], point: Point, now: float) -> str | None:
         if not names or any(len(part) not in (0, len(names)) for part in point):
             return "reference_wrong_length"
         if len(set(names)) != len(names):

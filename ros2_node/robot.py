@@ -39,9 +39,8 @@ class Robot:
         self.states.counts = counts
         for name in settings.command_joints:
             if name not in self.states.joints:
-                raise ValueError(
-                    f"command_joints names {name!r}, which is not among the joints read: {', '.join(self.states.joints)}"
-                )
+                read = ", ".join(self.states.joints)
+                raise ValueError(f"command_joints names {name!r}, which is not among the joints read: {read}")
         self.output = TorqueOutput(dynamics.model, settings.command_joints or self.states.joints, settings)
         self.reference = Reference(dynamics.model, self.states.joints, counts)
         self.wrench = Wrench(dynamics.model, dynamics.wrenches[index], settings, counts)

@@ -37,19 +37,53 @@ PARAMETERS = (
     Parameter("robot_description", "", "URDF text. Wins over robot_description_file; with neither, the topic is used."),
     Parameter("robot_description_file", "", "Path of a URDF file, or the name of a robot bundled with warpdyn."),
     Parameter("device", "cpu", 'Where kernels run: "cpu", "cuda:0", ...', fixed=True),
-    Parameter("executor", "events", "rclpy executor; events costs less than half the CPU of single.", choices=("single", "events"), fixed=True),
+    Parameter(
+        "executor",
+        "events",
+        "rclpy executor; events costs less than half the CPU of single.",
+        choices=("single", "events"),
+        fixed=True,
+    ),
     Parameter(
         "mode",
         "gravity",
         "What the torques do: hold against gravity; produce the reference's accelerations; or track the reference.",
         choices=("gravity", "inverse_dynamics", "computed_torque"),
     ),
-    Parameter("joints", (), "Joints read from joint_states; empty = all of the model. The others stay at zero.", fixed=True),
-    Parameter("command_joints", (), "Order of ~/commands, as in the controller's own list; empty = joints.", fixed=True),
+    Parameter(
+        "joints", (), "Joints read from joint_states; empty = all of the model. The others stay at zero.", fixed=True
+    ),
+    Parameter(
+        "command_joints", (), "Order of ~/commands, as in the controller's own list; empty = joints.", fixed=True
+    ),
     Parameter("tip_links", (), "Links whose pose is published on ~/poses/<link>.", fixed=True),
-    Parameter("gravity", (0.0, 0.0, -9.81), "Gravitational acceleration in the root link's frame.", "m/s^2", low=-1e3, high=1e3, length=3),
-    Parameter("rate", 0.0, "Cycles a second with the latest state; 0 = one cycle for each joint_states.", "Hz", low=0.0, high=5000.0, fixed=True),
-    Parameter("publish_frequency", 50.0, "Poses, TF, mass matrix and Jacobians; 0 = never.", "Hz", low=0.0, high=1000.0, fixed=True),
+    Parameter(
+        "gravity",
+        (0.0, 0.0, -9.81),
+        "Gravitational acceleration in the root link's frame.",
+        "m/s^2",
+        low=-1e3,
+        high=1e3,
+        length=3,
+    ),
+    Parameter(
+        "rate",
+        0.0,
+        "Cycles a second with the latest state; 0 = one cycle for each joint_states.",
+        "Hz",
+        low=0.0,
+        high=5000.0,
+        fixed=True,
+    ),
+    Parameter(
+        "publish_frequency",
+        50.0,
+        "Poses, TF, mass matrix and Jacobians; 0 = never.",
+        "Hz",
+        low=0.0,
+        high=1000.0,
+        fixed=True,
+    ),
     Parameter("publish_link_poses", True, "Publish ~/link_poses.", fixed=True),
     Parameter("publish_tf", False, "Publish /tf and /tf_static; robot_state_publisher usually does.", fixed=True),
     Parameter("frame_prefix", "", "Put before every frame name.", fixed=True),
@@ -62,7 +96,14 @@ PARAMETERS = (
         choices=("message", "zero", "finite_difference"),
     ),
     Parameter("state_timeout", 0.1, "A state older than this is stale, and so is a wrench.", "s", low=0.01, high=60.0),
-    Parameter("reference_timeout", 0.5, "A reference older than this asks for rest at its position; 0 = never.", "s", low=0.0, high=3600.0),
+    Parameter(
+        "reference_timeout",
+        0.5,
+        "A reference older than this asks for rest at its position; 0 = never.",
+        "s",
+        low=0.0,
+        high=3600.0,
+    ),
     Parameter(
         "stale_action",
         "ramp_down",
@@ -71,9 +112,18 @@ PARAMETERS = (
     ),
     Parameter("start_enabled", False, "Enable by itself at the first valid state.", fixed=True),
     Parameter("ramp_time", 1.0, "Torques rise from zero in this time after ~/enable.", "s", low=0.0, high=60.0),
-    Parameter("torque_scale", 1.0, "Factor on the commands, for all joints or a list in command_joints order.", low=0.0, high=1.5, per_joint=True),
+    Parameter(
+        "torque_scale",
+        1.0,
+        "Factor on the commands, for all joints or a list in command_joints order.",
+        low=0.0,
+        high=1.5,
+        per_joint=True,
+    ),
     Parameter("effort_limit_scale", 1.0, "Factor on the effort limits of the description.", low=0.0, high=1.0),
-    Parameter("max_torque_rate", 0.0, "Largest change of a command; 0 = no limit.", "N*m/s", low=0.0, high=1e6, per_joint=True),
+    Parameter(
+        "max_torque_rate", 0.0, "Largest change of a command; 0 = no limit.", "N*m/s", low=0.0, high=1e6, per_joint=True
+    ),
     Parameter(
         "missing_joint_policy",
         "reject",
@@ -82,12 +132,26 @@ PARAMETERS = (
     ),
     Parameter("payload.link", "", "Link that carries a load; empty = none."),
     Parameter("payload.mass", 0.0, "Mass of the load.", "kg", low=0.0, high=1e4),
-    Parameter("payload.com", (0.0, 0.0, 0.0), "Centre of mass of the load in the frame of payload.link.", "m", low=-100.0, high=100.0, length=3),
-    Parameter("kp", 100.0, "Mode computed_torque: gain on the position error.", "1/s^2", low=0.0, high=1e5, per_joint=True),
-    Parameter("kd", 20.0, "Mode computed_torque: gain on the velocity error.", "1/s", low=0.0, high=1e4, per_joint=True),
+    Parameter(
+        "payload.com",
+        (0.0, 0.0, 0.0),
+        "Centre of mass of the load in the frame of payload.link.",
+        "m",
+        low=-100.0,
+        high=100.0,
+        length=3,
+    ),
+    Parameter(
+        "kp", 100.0, "Mode computed_torque: gain on the position error.", "1/s^2", low=0.0, high=1e5, per_joint=True
+    ),
+    Parameter(
+        "kd", 20.0, "Mode computed_torque: gain on the velocity error.", "1/s", low=0.0, high=1e4, per_joint=True
+    ),
     Parameter("diagnostics_period", 1.0, "Between two messages on /diagnostics.", "s", low=0.1, high=60.0, fixed=True),
-    Parameter("namespaces", (), "Robots of the same model, each with topics of its own; empty = one robot.", fixed=True),
-)  # fmt: skip
+    Parameter(
+        "namespaces", (), "Robots of the same model, each with topics of its own; empty = one robot.", fixed=True
+    ),
+)
 BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 
 
@@ -185,7 +249,7 @@ def check(parameter: Parameter, value: Any) -> Any:
         return _number(parameter, value)
     if not _is_list(value):
         raise ValueError(f"{name} must be a list, got {value!r}")
-    if default and isinstance(default[0], float) or parameter.per_joint:
+    if parameter.per_joint or (default and isinstance(default[0], float)):
         numbers = tuple(_number(parameter, x) for x in value)
         if parameter.length is not None and len(numbers) != parameter.length:
             raise ValueError(f"{name} must be {parameter.length} numbers, got {len(numbers)}")
@@ -201,7 +265,7 @@ def check(parameter: Parameter, value: Any) -> Any:
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes)) or hasattr(value, "typecode")
+    return hasattr(value, "typecode") or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
 
 
 def _number(parameter: Parameter, value: Any) -> float:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+
 from warpdyn import Model
 
 from .settings import Number, Settings
 
-STOP_TIME = 0.25
+STOP_TIME = 0.2
 """Longest ramp of a stop sequence [s]; SIGINT to exit has to fit into one second."""
 LAST_COMMANDS = 5
 """A stop sequence ends with so many equal commands: an effort controller keeps the last one for ever."""
@@ -113,7 +114,7 @@ class TorqueOutput:
         return self._last_left > 0
 
     def stop_step(self, now: float) -> np.ndarray | None:
-        """The next command of the stop sequence, None when it is over. Call it every STOP_PERIOD, on the steady clock."""
+        """The next command of the stop sequence, None when it is over; call it every STOP_PERIOD."""
         if self._last_left == 0 or self._stop_from is None:
             return None
         ramp = min(self._ramp_time, STOP_TIME) if self._action == "ramp_down" else 0.0

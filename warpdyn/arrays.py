@@ -187,8 +187,12 @@ def check_writable(out: Array, v: View) -> None:
         raise TypeError("JAX arrays cannot be written in place; leave out= away and use the result")
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out is read-only")
-    if any(stride == 0 and size > 1 for stride, size in zip(v.strides, v.shape, strict=True)):
-        raise ValueError("out has a broadcast dimension (stride 0): its entries share memory; pass an array of its own")
+    reach = 0  # elements between the first entry and the last of the dimensions seen so far, innermost first
+    for stride, size in sorted((abs(stride), size) for stride, size in zip(v.strides, v.shape, strict=True)):
+        if size > 1 and stride <= reach and 0 not in v.shape:
+            kind = "a broadcast dimension (stride 0)" if stride == 0 else "rows that overlap"
+            raise ValueError(f"out has {kind}: its entries share memory; pass an array of its own")
+        reach += (size - 1) * stride
 
 
 def overlap(a: View, b: View) -> bool:

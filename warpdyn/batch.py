@@ -37,7 +37,7 @@ BLOCK = 16
 FORCE_ON = "f_ext:"
 """Name of the input array of an external force: this and the link."""
 
-STREAM_FROM = 4 << 20
+STREAM_FROM = 2 << 20
 """Results of more bytes than this bypass the cache."""
 
 EPSILON = {True: 2.0**-25, False: 2.0**-52}

@@ -1,4 +1,4 @@
-"""Fixtures over real DDS on this machine. Without the ROS wheels these tests fail, unless --no-ros says that they may not run."""
+"""Fixtures over real DDS on this machine. Where rclpy is not installed these tests fail: nothing is skipped."""
 
 from __future__ import annotations
 

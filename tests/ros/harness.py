@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60.0
+PATIENCE = 30.0
 """Seconds that a condition may take on a busy machine; what is expected usually comes in milliseconds."""
 
 
@@ -36,10 +36,16 @@ def loopback_environment(domain: int, logs: str) -> dict[str, str]:
 class NodeProcess:
     """`warpdyn_node` with parameters, as a child process; its output is kept."""
 
-    def __init__(self, parameters: dict[str, Any] | None = None, arguments: Sequence[str] = (), **environment: str):
+    def __init__(
+        self,
+        parameters: dict[str, Any] | None = None,
+        arguments: Sequence[str] = (),
+        module: str = "ros2_node.node",
+        **environment: str,
+    ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="warpdyn_node_")
         self.log = Path(self._folder.name) / "log"
-        command = [sys.executable, "-m", "ros2_node.node", "--ros-args"]
+        command = [sys.executable, "-m", module, "--ros-args"]
         if parameters:
             file = Path(self._folder.name) / "parameters.yaml"
             file.write_text(_yaml({"/**": {"ros__parameters": parameters}}))
@@ -84,7 +90,9 @@ class NodeProcess:
                 found = re.search(pattern, self.text())
                 if found:
                     return found.group()
-                raise AssertionError(f"the node ended with {self.process.returncode} before {pattern!r}:\n{self.text()}")
+                raise AssertionError(
+                    f"the node ended with {self.process.returncode} before {pattern!r}:\n{self.text()}"
+                )
             time.sleep(0.02)
         raise AssertionError(f"no {pattern!r} in the node's log within {patience} s:\n{self.text()}")
 
@@ -252,7 +260,9 @@ class Peer:
         return {v.key: v.value for v in self.status.values} if self.status else {}
 
     def wait_for_message(self, text: str, each: Any = None) -> None:
-        self.wait(lambda: any(text in d.status[0].message for d in self.diagnostics[-20:]), f"diagnostics {text!r}", each=each)
+        self.wait(
+            lambda: any(text in d.status[0].message for d in self.diagnostics[-20:]), f"diagnostics {text!r}", each=each
+        )
 
     def wait_for_value(self, key: str, good: Callable[[str], bool], each: Any = None) -> str:
         return self.wait(lambda: key in self.values and good(self.values[key]) and self.values[key], key, each=each)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from .program import Program, Statement
 
@@ -34,18 +35,22 @@ def literal(value: float, single: bool) -> str:
     return text + ("f" if single else "")
 
 
-def emit(program: Program, dialect: Dialect) -> Iterator[str]:
-    """One line a statement, outputs stored as soon as they are known."""
+def emit(program: Program, dialect: Dialect, turns: Mapping[int, tuple[str, str]] = MappingProxyType({})) -> Iterator[str]:
+    """One line a statement, outputs stored as soon as they are known.
+
+    `turns`: sine and cosine of angles that the frame around has computed already.
+    """
     turned: set[int] = set()
     for statement in program.statements:
         if statement.operation in ("sin", "cos"):
             (angle,) = statement.arguments
-            if angle not in turned:
+            if angle not in turns and angle not in turned:
                 turned.add(angle)
                 yield dialect.sincos(f"t{angle}", f"s{angle}", f"c{angle}")
-            right = f"{statement.operation[0]}{angle}"
+            sine, cosine = turns.get(angle, (f"s{angle}", f"c{angle}"))
+            right = sine if statement.operation == "sin" else cosine
         else:
-            right = _expression(statement, dialect)
+            right = expression(statement, dialect)
         yield f"const {dialect.type} t{statement.target} = {right};"
         entries = program.stores.get(statement.target, [])
         for negative in (False, True):
@@ -54,7 +59,8 @@ def emit(program: Program, dialect: Dialect) -> Iterator[str]:
                 yield dialect.store(same, f"{'-' if negative else ''}t{statement.target}")
 
 
-def _expression(statement: Statement, dialect: Dialect) -> str:
+def expression(statement: Statement, dialect: Dialect) -> str:
+    """The right side of a statement that is neither sine nor cosine."""
     operation = statement.operation
     if operation == "input":
         array, entry = statement.arguments

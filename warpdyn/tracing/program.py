@@ -53,6 +53,17 @@ class Program:
         return min(as_recorded, on_demand, key=self.values_alive)
 
     @cached_property
+    def angles(self) -> list[int]:
+        """Nodes whose sine or cosine is taken, where they follow from inputs without another sine or cosine."""
+        turned = dict.fromkeys(s.arguments[0] for s in self.statements if s.operation in ("sin", "cos"))
+        return [i for i in turned if not any(self.graph.nodes[x][0] in ("sin", "cos") for x in self._visit([i]))]
+
+    @cached_property
+    def angle_statements(self) -> list[Statement]:
+        """Statements that compute `angles` from inputs."""
+        return [Statement(i, *self.graph.nodes[i]) for i in self._visit(self.angles)]
+
+    @cached_property
     def operations(self) -> int:
         """Arithmetic operations: + - * and reciprocals, a fused pair counting two; not sines, negations, loads, stores."""
         cost = {"add": 1, "sub": 1, "mul": 1, "rcp": 1, "sqrt": 1, "select": 1, "fma": 2, "fms": 2, "fnma": 2}

@@ -19,14 +19,14 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: list[tuple[str, tuple]] = []
-        self._index: dict[tuple[str, tuple], int] = {}
+        self._index: dict[tuple, int] = {}
 
     def node(self, operation: str, *arguments: Operand | str) -> int:
-        key = (operation, arguments)
+        key = (operation, arguments, *map(type, arguments))  # the constant 2.0 equals 2, but is not node 2
         found = self._index.get(key)
         if found is None:
             found = self._index[key] = len(self.nodes)
-            self.nodes.append(key)
+            self.nodes.append((operation, arguments))
         return found
 
     def inputs(self, array: str, count: int) -> list[Symbol]:

@@ -1,0 +1,59 @@
+"""What every test may ask for: a robot, a device, a number of digits, and `run`, which calls warpdyn with both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from devices import called
+from hypothesis import HealthCheck, settings
+from robots import ROBOTS, Robot
+
+wp.config.quiet = True
+settings.register_profile("warpdyn", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+settings.load_profile("warpdyn")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--device", default="cpu", help='Warp device the kernels run on: "cpu" (default), "cuda:0", ...')
+    parser.addoption("--slow", action="store_true", help="also run what takes minutes: every real robot, every kernel")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes minutes to compile; runs with --slow")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--slow"):
+        for item in items:
+            if "slow" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="takes minutes; give --slow"))
+
+
+@pytest.fixture(scope="session")
+def device(request: pytest.FixtureRequest) -> str:
+    return request.config.getoption("--device")
+
+
+@pytest.fixture(params=ROBOTS, ids=lambda robot: robot.name, scope="session")
+def robot(request: pytest.FixtureRequest) -> Robot:
+    """Every robot of `robots.py` that is here."""
+    return request.param
+
+
+@pytest.fixture(params=["float64", "float32"], scope="session")
+def dtype(request: pytest.FixtureRequest) -> np.dtype:
+    return np.dtype(request.param)
+
+
+@pytest.fixture(scope="session")
+def run(device: str) -> Callable[..., np.ndarray]:
+    """`run(wd.rnea, model, q, v, a, dtype=..., gravity=...)`: the kernel's result on the device, as float64 NumPy."""
+
+    def run(function: Callable[..., Any], model: Any, *given: np.ndarray, **options: Any) -> np.ndarray:
+        return called(device, function, model, *given, **options)
+
+    return run

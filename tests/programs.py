@@ -1,0 +1,27 @@
+"""A recorded program, run by reading its printed text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from warpdyn.tracing.program import Program
+
+
+def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
+    """The outputs that the printed lines assign when executed as Python, on nested lists or arrays of one robot."""
+    entries: dict[str, Any] = {name: np.ravel(np.asarray(array, dtype=float)).tolist() for name, array in inputs.items()}
+    out: list[Any] = [None] * len(program.outputs)
+    scope: dict[str, Any] = {"sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "out": out, "inf": math.inf, "nan": math.nan}
+    first, *lines = program.text().splitlines()
+    assert first.startswith("program("), first
+    for line in lines:
+        for name in sorted(entries, key=len, reverse=True):  # force arrays are named after links, not after variables
+            if f" = {name}[" in line:
+                target, _, right = line.partition(" = ")
+                line = f"{target} = entries[{name!r}]{right.removeprefix(name)}"
+        exec(line, {**scope, "entries": entries}, scope)
+    return out

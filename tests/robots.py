@@ -1,0 +1,343 @@
+"""The robots that tests run over: bundled, hand-made, random, and real ones where example-robot-data is installed.
+
+A new joint kind adds one robot to `HAND_MADE`; every algorithm's tests then run on it.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+import warpdyn as wd
+import warpdyn.robots
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A name, a URDF (path or text) and how to load it."""
+
+    name: str
+    source: str | Path
+    floating: bool = False
+    quaternion: str = "xyzw"
+
+    @cached_property
+    def model(self) -> wd.Model:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", wd.ModelWarning)
+            return wd.load_urdf(self.source, floating_base=self.floating, quaternion=self.quaternion)
+
+    @cached_property
+    def text(self) -> str:
+        return self.source.read_text() if isinstance(self.source, Path) else self.source
+
+    @property
+    def has_mimic(self) -> bool:
+        return any(joint.mimic for joint in self.model.joints)
+
+
+# URDF text.
+
+
+def numbers(values: Sequence[float]) -> str:
+    return " ".join(repr(float(x)) for x in values)
+
+
+def link(name: str, mass: float = 0.0, com: Sequence[float] = (0, 0, 0), inertia: Sequence[float] | None = None) -> str:
+    """A link; `inertia` is ixx ixy ixz iyy iyz izz about the centre of mass, by default that of a lopsided body."""
+    if not mass and inertia is None:
+        return f'<link name="{name}"/>'
+    values = inertia or [mass * x for x in (0.02, 0.001, -0.002, 0.03, 0.0015, 0.025)]
+    keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    entries = " ".join(f'{key}="{value!r}"' for key, value in zip(keys, values, strict=True))
+    body = f'<origin xyz="{numbers(com)}"/><mass value="{mass!r}"/><inertia {entries}/>'
+    return f'<link name="{name}"><inertial>{body}</inertial></link>'
+
+
+def joint(
+    name: str,
+    kind: str,
+    parent: str,
+    child: str,
+    xyz: Sequence[float] = (0, 0, 0),
+    rpy: Sequence[float] = (0, 0, 0),
+    axis: Sequence[float] = (0, 0, 1),
+    mimic: tuple[str, float, float] | None = None,
+) -> str:
+    follow = f'<mimic joint="{mimic[0]}" multiplier="{mimic[1]!r}" offset="{mimic[2]!r}"/>' if mimic else ""
+    limit = '<limit lower="-3" upper="3" effort="100" velocity="10"/>' if kind in ("revolute", "prismatic") else ""
+    line = f'<axis xyz="{numbers(axis)}"/>' if kind not in ("fixed", "floating") else ""
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{numbers(xyz)}" rpy="{numbers(rpy)}"/>{line}{limit}{follow}</joint>'
+    )
+
+
+def urdf(name: str, *parts: str) -> str:
+    return f'<robot name="{name}">{"".join(parts)}</robot>'
+
+
+# Hand-made robots, each with a trap.
+
+SINGLE = urdf("single", link("base"), link("arm", 1.5, (0.3, 0.1, -0.2)), joint("turn", "continuous", "base", "arm"))
+
+AXES = urdf(
+    "axes",
+    link("base", 4.0),
+    *(link(f"l{k}", 1.0 + 0.3 * k, (0.1 * k, -0.05, 0.2 - 0.1 * k)) for k in range(6)),
+    joint("slanted", "revolute", "base", "l0", (0.1, 0, 0.3), (0.2, -0.4, 1.1), axis=(1, 2, -2)),
+    joint("minus_x", "revolute", "l0", "l1", (0, 0.2, 0.1), (math.pi / 2, 0, 0), axis=(-1, 0, 0)),
+    joint("minus_y", "continuous", "l1", "l2", (0.3, 0, 0), (0, 0, -1.5708), axis=(0, -3, 0)),
+    joint("minus_z", "revolute", "l2", "l3", (0, 0, 0.25), axis=(0, 0, -1)),
+    joint("in_plane", "continuous", "l3", "l4", (0.1, 0.1, 0), (3.1, 0, 0), axis=(0.6, 0, 0.8)),
+    joint("plus_y", "revolute", "l4", "l5", (0, -0.15, 0.2), axis=(0, 1, 0)),
+)
+
+SLIDES = urdf(
+    "slides",
+    link("base"),
+    *(link(f"l{k}", 0.5 + k, (0.05, 0.1 * k, -0.1)) for k in range(4)),
+    joint("along_x", "prismatic", "base", "l0", (0, 0, 0.5), axis=(1, 0, 0)),
+    joint("slanted", "prismatic", "l0", "l1", (0.2, 0, 0), (0.5, 0.3, -0.2), axis=(1, -1, 0.5)),
+    joint("turn", "revolute", "l1", "l2", (0, 0.1, 0), (0, 1.0, 0), axis=(0, 0, 1)),
+    joint("backwards", "prismatic", "l2", "l3", (0, 0, 0.3), axis=(0, -1, 0)),
+)
+
+PLANAR = urdf(
+    "planar",
+    link("floor"),
+    link("cart", 8.0, (0.1, 0.05, 0.2)),
+    link("mast", 2.0, (0, 0.1, 0.4)),
+    link("puck", 0.5, (0.02, 0, 0.01)),
+    joint("drive", "planar", "floor", "cart", (0.3, 0, 0.1), (0.1, 0, 0.4), axis=(0, 0, 1)),
+    joint("tilt", "revolute", "cart", "mast", (0, 0, 0.3), axis=(0, 1, 0)),
+    joint("slip", "planar", "mast", "puck", (0, 0.2, 0.6), (0.3, 0.2, 0), axis=(1, 0, 0)),
+)
+
+PLANAR_SLANTED = urdf(
+    "planar_slanted",
+    link("floor"),
+    link("cart", 3.0, (0.1, 0.05, 0.2)),
+    link("wheel", 1.0, (0, 0.1, 0)),
+    joint("drive", "planar", "floor", "cart", (0.3, 0, 0.1), axis=(0, -1, 0)),
+    joint("slip", "planar", "cart", "wheel", (0, 0.2, 0.6), axis=(1, 1, 0.3)),
+)
+
+FREE_INSIDE = urdf(
+    "free_inside",
+    link("hand", 1.0),
+    link("arm", 2.0, (0, 0, 0.3)),
+    link("ball", 0.7, (0.01, 0.02, -0.03)),
+    link("flap", 0.4, (0.1, 0, 0.05)),
+    joint("shoulder", "revolute", "hand", "arm", (0, 0.1, 0.2), axis=(1, 0, 0)),
+    joint("thrown", "floating", "arm", "ball", (0, 0.2, 0.5), (0.4, 0.1, -0.3)),
+    joint("hinge", "revolute", "ball", "flap", (0.1, 0, 0), axis=(0, 1, 1)),
+)
+
+MIMIC_CHAIN = urdf(
+    "mimic_chain",
+    link("base"),
+    *(link(f"l{k}", 0.8 + 0.2 * k, (0.2, 0.02 * k, -0.05)) for k in range(5)),
+    joint("lead", "revolute", "base", "l0", (0, 0, 0.2), axis=(0, 0, 1)),
+    joint("second", "revolute", "l0", "l1", (0.3, 0, 0), (0.3, 0, 0), axis=(0, 1, 0), mimic=("lead", -0.5, 0.3)),
+    joint("third", "revolute", "l1", "l2", (0.3, 0, 0), axis=(0, -1, 0), mimic=("second", 2.0, -0.1)),
+    joint("own", "revolute", "l2", "l3", (0.25, 0, 0), (0, 0.7, 0), axis=(1, 0, 0)),
+    joint("slide", "prismatic", "l3", "l4", (0.1, 0, 0), axis=(1, 0, 0), mimic=("lead", 0.1, 0.05)),
+)
+
+MIMIC_BRANCHES = urdf(
+    "mimic_branches",
+    link("base"),
+    link("palm", 1.0, (0, 0, 0.05)),
+    link("left", 0.2, (0, 0.03, 0.02)),
+    link("right", 0.2, (0, -0.03, 0.02)),
+    link("tip", 0.1, (0, 0.01, 0.03)),
+    joint("wrist", "revolute", "base", "palm", (0, 0, 0.4), (0.3, 0.5, 0), axis=(0, 1, 0)),
+    joint("right_finger", "prismatic", "palm", "right", (0, 0, 0.1), axis=(0, -1, 0), mimic=("left_finger", 1.0, 0.0)),
+    joint("left_finger", "prismatic", "palm", "left", (0, 0, 0.1), axis=(0, 1, 0)),
+    joint("curl", "revolute", "left", "tip", (0, 0, 0.05), axis=(1, 0, 0), mimic=("left_finger", 3.0, 0.2)),
+)
+
+ROOTED = urdf(
+    "rooted",
+    link("pedestal", 20.0, (0.1, 0, 0.2)),
+    link("cabinet", 7.0, (0, 0.3, 0)),
+    link("arm", 1.2, (0.2, 0, 0.1)),
+    link("tool", 0.6, (0, 0.05, 0.1)),
+    link("tip"),
+    joint("bolted", "fixed", "pedestal", "cabinet", (0.2, 0.1, 0), (0, 0, 0.5)),
+    joint("elbow", "revolute", "cabinet", "arm", (0, 0, 0.6), (0.2, 0, 0), axis=(0, 1, 0)),
+    joint("flange", "fixed", "arm", "tool", (0.4, 0, 0), (0.5, -0.3, 0.2)),
+    joint("point", "fixed", "tool", "tip", (0, 0, 0.2), (0, 0.4, 0)),
+)
+
+MASSLESS = urdf(
+    "massless",
+    link("world"),
+    link("yaw"),
+    link("pitch"),
+    link("roll", 2.0, (0.1, 0.05, 0.3)),
+    link("mount"),
+    link("head", 0.9, (0, 0, 0.1)),
+    link("rotor", 0.0, (0, 0, 0), (0.01, 0, 0, 0.01, 0, 0.02)),
+    joint("j_yaw", "revolute", "world", "yaw", (0, 0, 0.5), axis=(0, 0, 1)),
+    joint("j_pitch", "revolute", "yaw", "pitch", axis=(0, 1, 0)),
+    joint("j_roll", "revolute", "pitch", "roll", (0.05, 0, 0), axis=(1, 0, 0)),
+    joint("j_mount", "fixed", "roll", "mount", (0, 0, 0.5), (0.4, 0, 0)),
+    joint("j_head", "revolute", "mount", "head", (0, 0.1, 0), axis=(0, 0, 1)),
+    joint("j_rotor", "continuous", "roll", "rotor", (0.1, 0.1, 0.1), (0.3, 0.2, 0), axis=(0, 0, 1)),
+)
+
+BRANCHES = urdf(
+    "branches",
+    link("trunk", 5.0, (0, 0, 0.2)),
+    *(link(name, 1.0 + 0.1 * k, (0.02 * k, 0.1, -0.2)) for k, name in enumerate(("a1", "a2", "b1", "b2", "b3", "c1"))),
+    joint("b_1", "revolute", "trunk", "b1", (0.2, -0.1, 0), axis=(1, 0, 0)),
+    joint("a_1", "continuous", "trunk", "a1", (0.2, 0.1, 0), (0, 0.2, 0), axis=(0, 1, 0)),
+    joint("a_2", "prismatic", "a1", "a2", (0, 0, -0.3), axis=(0, 0, 1)),
+    joint("b_2", "revolute", "b1", "b2", (0, 0, -0.3), axis=(0, 1, 0)),
+    joint("b_3", "revolute", "b1", "b3", (0, 0.1, -0.3), (0.3, 0, 0), axis=(0, 0, 1)),
+    joint("c_1", "revolute", "b2", "c1", (0, 0, -0.3), axis=(1, 1, 1)),
+)
+
+HAND_MADE = (
+    Robot("single", SINGLE),
+    Robot("axes", AXES),
+    Robot("slides", SLIDES),
+    Robot("planar", PLANAR),
+    Robot("planar_slanted", PLANAR_SLANTED),
+    Robot("free_inside", FREE_INSIDE),
+    Robot("mimic_chain", MIMIC_CHAIN),
+    Robot("mimic_chain_floating", MIMIC_CHAIN, floating=True),
+    Robot("mimic_branches", MIMIC_BRANCHES),
+    Robot("rooted", ROOTED),
+    Robot("rooted_floating", ROOTED, floating=True),
+    Robot("massless", MASSLESS),
+    Robot("branches", BRANCHES),
+    Robot("branches_wxyz", BRANCHES, floating=True, quaternion="wxyz"),
+    Robot("free_inside_wxyz", FREE_INSIDE, floating=True, quaternion="wxyz"),
+)
+
+
+# Random robots.
+
+KIND_CHOICES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
+
+
+def random_tree(parents: Sequence[int], kinds: Sequence[str], seed: int, floating: bool = False) -> Robot:
+    """A tree in which link i + 1 hangs on link parents[i] <= i; numbers from the seed."""
+    draw = random.Random(seed)
+
+    def spread(size: float, n: int = 3) -> list[float]:
+        return [draw.uniform(-size, size) for _ in range(n)]
+
+    parts = [link("l0", draw.choice([0.0, 3.0]) if not floating else 3.0, spread(0.2))]
+    singles: list[str] = []
+    for i, (parent, kind) in enumerate(zip(parents, kinds, strict=True)):
+        mass = 0.0 if kind == "fixed" and draw.random() < 0.5 else draw.uniform(0.3, 3.0)
+        axis = draw.choice([(1, 0, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), spread(1.0)])
+        mimic = None
+        if kind in ("revolute", "continuous", "prismatic"):
+            if singles and draw.random() < 0.15:
+                mimic = (draw.choice(singles), draw.uniform(-2, 2), draw.uniform(-0.5, 0.5))
+            singles.append(f"j{i}")
+        angles = draw.choice([(0, 0, 0), (math.pi / 2, 0, 0), (0, 0, -math.pi / 2), spread(3.0)])
+        parts.append(link(f"l{i + 1}", mass, spread(0.3)))
+        parts.append(joint(f"j{i}", kind, f"l{parent}", f"l{i + 1}", spread(0.5), angles, axis, mimic))
+    return Robot(f"random_{seed}", urdf(f"random_{seed}", *parts), floating)
+
+
+def seeded_tree(seed: int, size: int, floating: bool = False) -> Robot:
+    draw = random.Random(seed)
+    parents = [draw.randint(max(0, i - 2), i) for i in range(size)]
+    kinds = [draw.choices(KIND_CHOICES, (6, 3, 3, 2, 1, 1))[0] for _ in range(size)]
+    kinds[0] = "revolute"
+    return random_tree(parents, kinds, seed, floating)
+
+
+@st.composite
+def random_trees(draw: st.DrawFn, most: int = 6) -> Robot:
+    """Trees of up to `most` joints of every kind, mimic joints among them, fixed or floating."""
+    size = draw(st.integers(1, most))
+    parents = [draw(st.integers(0, i)) for i in range(size)]
+    kinds = [draw(st.sampled_from(KIND_CHOICES)) for _ in range(size)]
+    floating = draw(st.booleans())
+    if not floating and all(kind == "fixed" for kind in kinds):
+        kinds[-1] = "revolute"
+    return random_tree(parents, kinds, draw(st.integers(0, 2**31)), floating)
+
+
+RANDOM = (seeded_tree(11, 7), seeded_tree(5, 9, floating=True))
+
+
+# Bundled robots and real ones.
+
+
+def bundled(name: str, floating: bool = False) -> Robot:
+    path = Path(warpdyn.robots.__file__).with_name(f"{name}.urdf")
+    return Robot(name + ("_floating" if floating else ""), path, floating)
+
+
+BUNDLED = (
+    bundled("panda"),
+    bundled("ur5e"),
+    bundled("cartpole"),
+    bundled("double_pendulum"),
+    bundled("quadruped", floating=True),
+    bundled("humanoid", floating=True),
+)
+
+EXAMPLE_ROBOT_DATA = {
+    "panda": "panda_description/urdf/panda.urdf",
+    "ur5": "ur_description/urdf/ur5_robot.urdf",
+    "talos_reduced": "talos_data/robots/talos_reduced.urdf",
+    "tiago_no_hand": "tiago_description/robots/tiago_no_hand.urdf",
+    "solo12": "solo_description/robots/solo12.urdf",
+    "anymal_b": "anymal_b_simple_description/robots/anymal.urdf",
+    "anymal_c": "anymal_c_simple_description/urdf/anymal.urdf",
+    "icub": "icub_description/robots/icub.urdf",
+    "g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+    "g1_hands": "g1_description/urdf/g1_29dof_with_hand_rev_1_0.urdf",
+    "allegro": "allegro_hand_description/urdf/allegro_right_hand.urdf",
+    "romeo": "romeo_description/urdf/romeo.urdf",
+    "baxter": "baxter_description/urdf/baxter.urdf",
+    "pr2": "pr2_description/urdf/pr2.urdf",
+    "tiago_dual": "tiago_description/robots/tiago_dual.urdf",
+    "double_pendulum_continuous": "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
+}
+
+
+def example_robot_data() -> Path | None:
+    """The folder of the PyPI package example-robot-data, where installed."""
+    try:
+        distribution = metadata.distribution("example-robot-data")
+    except metadata.PackageNotFoundError:
+        return None
+    return Path(str(distribution.locate_file("cmeel.prefix/share/example-robot-data/robots")))
+
+
+def real(name: str, floating: bool = False) -> Robot | None:
+    """A robot of example-robot-data; None where it is not installed."""
+    folder = example_robot_data()
+    path = folder / EXAMPLE_ROBOT_DATA[name] if folder else None
+    if path is None or not path.exists():
+        return None
+    return Robot(f"erd_{name}" + ("_floating" if floating else ""), path, floating)
+
+
+REAL = tuple(filter(None, (real("ur5"), real("solo12", floating=True), real("panda"))))
+
+ROBOTS = (*BUNDLED, *HAND_MADE, *RANDOM, *REAL)
+"""What the laws run over by default."""
+
+
+def by_name(name: str) -> Robot:
+    return next(robot for robot in ROBOTS if robot.name == name)

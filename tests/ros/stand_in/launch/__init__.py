@@ -1,0 +1,9 @@
+"""A recording stand-in for the ROS package `launch`: as much of it as our launch files use."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class LaunchDescription:
+    def __init__(self, initial_entities: Sequence[Any] | None = None) -> None:
+        self.entities = list(initial_entities or ())

@@ -1,0 +1,1 @@
+"""A recording stand-in for the ROS package `launch_ros`."""

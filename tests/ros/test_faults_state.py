@@ -1,0 +1,302 @@
+"""Bad, odd and missing joint_states over real DDS: what the node does stands in docs/ros2.md, section safety.
+
+After each fault: no command was ever non-finite or beyond the effort limit, the node lives, its diagnostics name the fault,
+and good states give torques again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from array import array
+
+import numpy as np
+import pytest
+from harness import NodeProcess, Peer
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+ARM = [f"panda_joint{i}" for i in range(1, 8)]
+NAMES = [*ARM, "panda_finger_joint1"]
+Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
+LIMITS = np.array([87.0] * 4 + [12.0] * 3 + [100.0]) + 1e-9
+NAN, INF = float("nan"), float("inf")
+
+
+def changed(index, value):
+    q = Q.copy()
+    q[index] = value
+    return q
+
+
+BAD = {
+    "NaN position": ("nonfinite_position", lambda p: p.send(NAMES, changed(3, NAN))),
+    "infinite position": ("nonfinite_position", lambda p: p.send(NAMES, changed(0, -INF))),
+    "position of 1e9": ("position_out_of_range", lambda p: p.send(NAMES, changed(1, 1e9))),
+    "too few positions": ("wrong_length", lambda p: p.send(NAMES, Q[:5])),
+    "too many positions": ("wrong_length", lambda p: p.send(NAMES, [*Q, 0.0])),
+    "no positions": ("wrong_length", lambda p: p.send(NAMES, [])),
+    "velocities of another length": ("wrong_length", lambda p: p.send(NAMES, Q, [0.0] * 3)),
+    "empty message": ("empty_message", lambda p: p.send([], [])),
+    "duplicate names": ("duplicate_name", lambda p: p.send([*ARM, "panda_joint1"], Q)),
+    "only unknown names": ("no_known_joint", lambda p: p.send(["a", "b"], [0.0, 1.0])),
+}
+ODD = {
+    "NaN velocities": (None, lambda p: p.send(NAMES, Q, [NAN] * 8)),
+    "NaN efforts": (None, lambda p: p.send(NAMES, Q, effort=[NAN] * 8)),
+    "unknown names among ours": ("unknown_joint", lambda p: p.send(["wheel", *NAMES], [9e9, *Q])),
+    "names reordered": (None, lambda p: p.send(NAMES[::-1], Q[::-1])),
+    "a mimic that contradicts": (
+        "mimic_mismatch",
+        lambda p: p.send([*NAMES, "panda_finger_joint2"], [*Q, 0.04]),
+    ),
+    "stamp of zero": (None, lambda p: p.send(NAMES, Q, stamp=(0, 0))),
+    "stamp in the future": ("stamp_future", lambda p: p.send(NAMES, Q, stamp=(2_000_000_000, 0))),
+    "stamps backwards": ("stamp_backwards", lambda p: p.send(NAMES, Q, stamp=(int(2e9) - len(p.torques), 0))),
+}
+
+
+def good(peer):
+    peer.send(NAMES, Q)
+
+
+def enabled(peer):
+    """Bring the node to life whatever a test before left behind."""
+    peer.matched()
+    peer.call("reset", Trigger, each=lambda: good(peer))
+
+    def ask():
+        return peer.enable(each=lambda: good(peer)).success
+
+    peer.wait(ask, "enabling", each=lambda: good(peer))
+    seen = len(peer.commands)
+    peer.wait(lambda: len(peer.commands) > seen + 3, "commands", each=lambda: good(peer))
+
+
+def check_commands(peer):
+    commands = np.array(peer.commands)
+    assert np.isfinite(commands).all()
+    assert (np.abs(commands) <= LIMITS).all()
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_a_bad_message_is_rejected_and_named(fault, panda_node, peer):
+    """Among good messages it changes nothing; alone it starves the watchdog, which stops the arm."""
+    reason, send = BAD[fault]
+    enabled(peer)
+
+    def both():
+        send(peer)
+        good(peer)
+
+    peer.wait(lambda: reason in peer.message, f"diagnostics naming {reason}", each=both)
+    assert int(peer.values[f"rejected.{reason}"]) > 0 and peer.values["enabled"] == "true"
+    seen = len(peer.torques)
+    for _ in range(20):
+        send(peer)
+        peer.spin()
+    peer.wait(lambda: "state lost" in peer.message, "the watchdog", each=lambda: send(peer))
+    peer.wait(lambda: not np.any(peer.commands[-5:]), "five zero commands")
+    assert len(peer.torques) - seen < 20, "no torque from a bad message"
+    check_commands(peer)
+    enabled(peer)
+    assert panda_node.alive
+
+
+@pytest.mark.parametrize("fault", ODD)
+def test_an_odd_message_is_used_and_noticed(fault, panda_node, peer):
+    reason, send = ODD[fault]
+    enabled(peer)
+    expected = peer.torques[-1].effort
+    seen = len(peer.torques)
+    peer.wait(lambda: len(peer.torques) > seen + 10, "torques", each=lambda: send(peer))
+    np.testing.assert_allclose(peer.torques[-1].effort, expected, atol=1e-9)
+    if reason:
+        peer.wait_for_value(f"noticed.{reason}", lambda n: int(n) > 0, each=lambda: send(peer))
+    peer.wait_for_value("enabled", lambda v: v == "true", each=lambda: send(peer))
+    check_commands(peer)
+
+
+def test_a_missing_joint(panda_node, peer):
+    """The gripper's states stop: rejected with its reason, then the watchdog."""
+    enabled(peer)
+    peer.wait(lambda: "missing_joint" in peer.message, "missing_joint", each=lambda: peer.send(ARM, Q[:7]))
+    peer.wait(lambda: "state lost" in peer.message, "the watchdog", each=lambda: peer.send(ARM, Q[:7]))
+    check_commands(peer)
+
+
+PUBLISHER = """
+import sys, time, rclpy
+from array import array
+from sensor_msgs.msg import JointState
+rclpy.init()
+node = rclpy.create_node("driver")
+states = node.create_publisher(JointState, "joint_states", 10)
+names, q = sys.argv[1].split(","), array("d", map(float, sys.argv[2].split(",")))
+while True:
+    message = JointState(name=names, position=q)
+    message.header.stamp = node.get_clock().now().to_msg()
+    states.publish(message)
+    time.sleep(float(sys.argv[3]))
+"""
+
+
+@pytest.fixture
+def driver():
+    """Starts joint_states publishers as processes of their own."""
+    running = []
+
+    def start(q=Q, period=0.005):
+        argument = ",".join(map(str, q))
+        process = subprocess.Popen([sys.executable, "-c", PUBLISHER, ",".join(NAMES), argument, str(period)])
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
+def test_a_publisher_that_dies_or_freezes(end, panda_node, peer, driver):
+    """The node notices by its own watchdog, ramps down, and stays disabled until it is asked."""
+    process = driver()
+    peer.matched()
+    peer.wait(lambda: peer.torques, "states of the driver")
+    peer.call("reset", Trigger)
+    peer.wait(lambda: peer.enable().success, "enabling")
+    peer.wait(lambda: len(peer.commands) > 20, "commands")
+    os.kill(process.pid, end)
+    stopped = time.monotonic()
+    peer.wait(lambda: "state lost" in peer.message, "the watchdog")
+    peer.wait(lambda: not np.any(peer.commands[-5:]), "five zero commands")
+    assert time.monotonic() - stopped < 10.0, "long before DDS notices a killed publisher, after 20 s"
+    check_commands(peer)
+    number = len(peer.commands)
+    again = driver()
+    seen = len(peer.torques)
+    peer.wait(lambda: len(peer.torques) > seen + 10, "torques of the next driver")
+    assert len(peer.commands) == number, "latched: states alone do not enable"
+    peer.wait(lambda: peer.enable().success, "enabling again")
+    again.kill()
+
+
+def test_a_driver_that_repeats_its_last_message_is_not_alive(panda_node, peer):
+    enabled(peer)
+    peer.wait(lambda: "state lost" in peer.message, "the watchdog", each=lambda: peer.send(NAMES, Q, stamp=(5, 5)))
+    assert int(peer.values["noticed.repeated_message"]) > 0
+    check_commands(peer)
+
+
+def test_two_publishers_that_fight_are_named(panda_node, peer, driver):
+    """Each is believed, the command's limits hold, and the diagnostics say that positions jump."""
+    enabled(peer)
+    driver(-Q)
+    peer.wait(lambda: "position_jump" in peer.message, "position_jump", each=lambda: good(peer))
+    check_commands(peer)
+    assert panda_node.alive
+
+
+def test_a_flood_of_states(panda_node, peer):
+    """As fast as the peer can: the node goes on, its services answer, the torques stay right."""
+    enabled(peer)
+    message = JointState(name=NAMES, position=array("d", Q))
+    begun = time.monotonic()
+    sent = 0
+    while time.monotonic() - begun < 2.0:
+        peer.states.publish(message)
+        sent += 1
+    print(f"{sent / 2:.0f} messages a second")
+    assert peer.enable(False, each=lambda: good(peer)).success
+    peer.wait(lambda: peer.message.startswith(("ready", "stopping")), "ready again", each=lambda: good(peer))
+    check_commands(peer)
+    enabled(peer)
+
+
+def test_commands_a_stranger_wants_otherwise_are_named(panda_node, peer):
+    """A subscriber of ~/commands that asks for transient local gets nothing; the diagnostics say so, not silence."""
+    from rclpy.qos import DurabilityPolicy
+
+    enabled(peer)
+    stranger = peer.listen(
+        Float64MultiArray, peer.own + "commands", lambda m: None, durability=DurabilityPolicy.TRANSIENT_LOCAL
+    )
+    peer.wait(lambda: "QoS mismatch" in peer.message, "QoS mismatch", each=lambda: good(peer))
+    assert "DURABILITY" in peer.message
+    peer.node.destroy_subscription(stranger)
+    peer.call("reset", Trigger, each=lambda: good(peer))
+    peer.wait(lambda: "QoS" not in peer.message, "mismatch forgotten", each=lambda: good(peer))
+
+
+def test_best_effort_states_are_read(panda_node, peer):
+    """The usual sensor QoS."""
+    from rclpy.qos import QoSProfile, ReliabilityPolicy
+
+    peer.matched()
+    peer.node.destroy_publisher(peer.states)
+    peer.states = peer.node.create_publisher(
+        JointState, "joint_states", QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+    )
+    seen = len(peer.torques)
+    peer.wait(lambda: len(peer.torques) > seen + 5, "torques", each=lambda: good(peer))
+
+
+def test_velocities_missing_where_they_are_needed(context):
+    """Mode inverse_dynamics: no velocities, or NaN, are a rejection with its reason; differences of positions do it too."""
+    with NodeProcess({"robot_description_file": "panda", "mode": "inverse_dynamics"}) as node:
+        node.wait_for("ready: panda")
+        peer = Peer(context)
+        peer.matched()
+        peer.wait(lambda: "missing_velocity" in peer.message, "missing_velocity", each=lambda: good(peer))
+        peer.wait(
+            lambda: "nonfinite_velocity" in peer.message,
+            "nonfinite_velocity",
+            each=lambda: peer.send(NAMES, Q, [NAN] * 8),
+        )
+        assert not peer.torques
+        assert not peer.enable(each=lambda: good(peer)).success
+        assert peer.set_parameter("velocity_source", "finite_difference", each=lambda: good(peer)).successful
+        peer.wait(lambda: peer.torques, "torques", each=lambda: good(peer))
+        peer.close()
+
+
+def test_clock_jumps_and_a_paused_simulation(context):
+    """Neither a jump of /clock nor its pause stops the arm; a dead publisher still does while the clock runs."""
+    with NodeProcess({"robot_description_file": "panda", "use_sim_time": True, "ramp_time": 0.05}) as node:
+        node.wait_for("ready: panda")
+        peer = Peer(context)
+        clock = peer.node.create_publisher(Clock, "/clock", 10)
+        simulated = [1000.0]
+
+        def tick(step=0.01):
+            simulated[0] += step
+            message = Clock()
+            message.clock.sec, message.clock.nanosec = int(simulated[0]), int(simulated[0] % 1.0 * 1e9)
+            clock.publish(message)
+
+        def run():
+            tick()
+            peer.send(NAMES, Q, stamp=(int(simulated[0]), int(simulated[0] % 1.0 * 1e9)))
+
+        peer.wait(lambda: peer.diagnostics and clock.get_subscription_count(), "matching", each=run)
+        peer.wait(lambda: peer.torques, "torques", each=run)
+        assert peer.enable(each=run).success
+        for jump in (1000.0, -1500.0):
+            tick(jump)
+            before = int(peer.values.get("noticed.clock_jump", "0"))
+            peer.wait_for_value("noticed.clock_jump", lambda n, b=before: int(n) > b, each=run)
+            peer.wait_for_value("enabled", lambda v: v == "true", each=run)
+        number = len(peer.diagnostics)
+        peer.wait(lambda: "paused" in peer.message and len(peer.diagnostics) > number + 2, "a pause seen")
+        assert peer.values["enabled"] == "true" and peer.message.startswith("enabled")
+        seen = len(peer.commands)
+        peer.wait(lambda: len(peer.commands) > seen + 10, "commands after the pause", each=run)
+        peer.wait(lambda: "state lost" in peer.message, "the watchdog while only the clock runs", each=tick)
+        check_commands(peer)
+        peer.close()
