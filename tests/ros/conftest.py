@@ -26,14 +26,16 @@ def context() -> Iterator[Any]:
 
 @pytest.fixture
 def peer(context: Any) -> Iterator[Peer]:
-    peer = Peer(context)
+    """Talks to `panda_node`."""
+    peer = Peer(context, "shared")
     yield peer
     peer.close()
 
 
 @pytest.fixture(scope="module")
 def panda_node() -> Iterator[NodeProcess]:
-    """A node with the bundled panda that outlives the tests of a module."""
-    with NodeProcess({"robot_description_file": "panda", "ramp_time": 0.05}) as node:
+    """A node with the bundled panda that outlives the tests of a module, in a namespace of its own."""
+    parameters = {"robot_description_file": "panda", "ramp_time": 0.05}
+    with NodeProcess(parameters, ["-r", "__ns:=/shared"]) as node:
         node.wait_for("ready: panda")
         yield node

@@ -153,10 +153,13 @@ class Peer:
         deep = QoSProfile(depth=1000)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.states = self.node.create_publisher(JointState, self._outer + "joint_states", deep)
-        self.descriptions = self.node.create_publisher(String, "robot_description", latched)
+        self.descriptions = self.node.create_publisher(String, self._outer + "robot_description", latched)
         self.listen(Float64MultiArray, self.own + "commands", lambda m: self.commands.append(np.array(m.data)))
         self.listen(JointState, self.own + "torques", self.torques.append)
-        self.listen(DiagnosticArray, "/diagnostics", self.diagnostics.append)
+        titles = (f"{self._outer}{node}", f"{node}: {space}")
+        self.listen(
+            DiagnosticArray, "/diagnostics", lambda m: self.diagnostics.extend(s for s in m.status if s.name in titles)
+        )
         self._clients: dict[str, Any] = {}
 
     def close(self) -> None:
@@ -249,7 +252,7 @@ class Peer:
 
     @property
     def status(self) -> Any:
-        return self.diagnostics[-1].status[0] if self.diagnostics else None
+        return self.diagnostics[-1] if self.diagnostics else None
 
     @property
     def message(self) -> str:
@@ -260,9 +263,9 @@ class Peer:
         return {v.key: v.value for v in self.status.values} if self.status else {}
 
     def wait_for_message(self, text: str, each: Any = None) -> None:
-        self.wait(
-            lambda: any(text in d.status[0].message for d in self.diagnostics[-20:]), f"diagnostics {text!r}", each=each
-        )
+        """Wait for a status that is new, or the last one, to contain the text."""
+        seen = max(len(self.diagnostics) - 1, 0)
+        self.wait(lambda: any(text in d.message for d in self.diagnostics[seen:]), f"diagnostics {text!r}", each=each)
 
     def wait_for_value(self, key: str, good: Callable[[str], bool], each: Any = None) -> str:
         return self.wait(lambda: key in self.values and good(self.values[key]) and self.values[key], key, each=each)

@@ -1,7 +1,7 @@
 """Bad, odd and missing joint_states over real DDS: what the node does stands in docs/ros2.md, section safety.
 
-After each fault: no command was ever non-finite or beyond the effort limit, the node lives, its diagnostics name the fault,
-and good states give torques again.
+After each fault: no command was ever non-finite or beyond the effort limit, the node lives, its diagnostics name the
+fault, and good states give torques again.
 """
 
 from __future__ import annotations
@@ -94,8 +94,11 @@ def test_a_bad_message_is_rejected_and_named(fault, panda_node, peer):
         send(peer)
         good(peer)
 
-    peer.wait(lambda: reason in peer.message, f"diagnostics naming {reason}", each=both)
-    assert int(peer.values[f"rejected.{reason}"]) > 0 and peer.values["enabled"] == "true"
+    def named():
+        return reason in peer.message and peer.values["enabled"] == "true"
+
+    peer.wait(named, f"diagnostics naming {reason}", each=both)
+    assert int(peer.values[f"rejected.{reason}"]) > 0
     seen = len(peer.torques)
     for _ in range(20):
         send(peer)
@@ -135,7 +138,7 @@ import sys, time, rclpy
 from array import array
 from sensor_msgs.msg import JointState
 rclpy.init()
-node = rclpy.create_node("driver")
+node = rclpy.create_node("driver", namespace="shared")
 states = node.create_publisher(JointState, "joint_states", 10)
 names, q = sys.argv[1].split(","), array("d", map(float, sys.argv[2].split(",")))
 while True:
@@ -248,7 +251,7 @@ def test_best_effort_states_are_read(panda_node, peer):
 
 
 def test_velocities_missing_where_they_are_needed(context):
-    """Mode inverse_dynamics: no velocities, or NaN, are a rejection with its reason; differences of positions do it too."""
+    """Mode inverse_dynamics: no velocities, or NaN, are a rejection with its reason; differences of positions will do."""
     with NodeProcess({"robot_description_file": "panda", "mode": "inverse_dynamics"}) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)

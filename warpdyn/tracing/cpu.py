@@ -13,11 +13,15 @@ from math import prod
 
 from .emit import Dialect, emit, expression, literal
 from .layout import FIELDS, HEADER, Layout, identifier
-from .program import Program
+from .parts import split
+from .program import Program, Statement
 
 AHEAD = 4
 """Blocks of lanes between an access in place and the prefetch beside it. A robot of 32 joints reads and writes 128 rows, more
 streams than a processor follows by itself: at 16,384 environments its RNEA took 109 ns each without, 63 with (one core)."""
+
+PART = 250
+"""Statements in one function."""
 
 DIRECT = 64
 """Arrays of one trailing dimension up to this size are accessed in place."""
@@ -34,6 +38,7 @@ def source(program: Program, single: bool) -> str:
     """Body of the native function `(args)` that does `count` environments from `first` on."""
     layout = Layout.of(program.inputs, program.shape)
     frames = [_Array(name, shape, program) for name, shape in layout.arrays]
+    bodies, slots = _parts(program, frames, single)
     replace = {
         "TYPES": _TYPES[single],
         "TRANSPOSE": _transpose(lanes(single), lanes(single)),
@@ -46,7 +51,9 @@ def source(program: Program, single: bool) -> str:
         "CORE_PARAMETERS": ", ".join(a.parameter for a in frames),
         "ANGLES": "\n".join(_angles(program, frames, single)),
         "TURNS": str(len(program.angles)),
-        "CORE": "\n".join(_core(program, frames, single)),
+        "PARTS": "\n".join(_PART.replace("@BODY@", body).replace("@K@", str(k)) for k, body in enumerate(bodies)),
+        "CALLS": " ".join(f"Lanes::part{k}(@CORE_ARGUMENTS@, turn, work);" for k in range(len(bodies))),
+        "WORK": str(slots + 1),
         "HEADER": "\n".join(f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER)),
         "UNPACK": "\n".join(line for a in frames for line in a.unpack(layout.position(a.name))),
         "BEFORE": "\n".join(line for a in frames for line in a.before(single)),
@@ -55,7 +62,8 @@ def source(program: Program, single: bool) -> str:
         "EMPTY": "\n".join(line for a in frames for line in a.empty()),
     }
     text = _FRAME
-    for key, value in replace.items():
+    for key in ("PARTS", "CALLS", *replace):  # the first two name others
+        value = replace[key]
         text = text.replace(f"@{key}@", value)
     return text
 
@@ -180,7 +188,8 @@ def _angles(program: Program, frames: list[_Array], single: bool) -> Iterator[st
         yield f"turn[{2 * k}] = t{angle};"
 
 
-def _core(program: Program, frames: list[_Array], single: bool) -> Iterator[str]:
+def _parts(program: Program, frames: list[_Array], single: bool) -> tuple[list[str], int]:
+    """The program's statements as the bodies of one function after the other, and the slots of their workspace."""
     arrays = {a.name: a for a in frames}
     out = arrays["out"]
 
@@ -188,13 +197,18 @@ def _core(program: Program, frames: list[_Array], single: bool) -> Iterator[str]
         places = entries if out.direct else {out.slot[k]: k for k in entries}.values()
         return " ".join(f"{out.at(k)} = {value};" for k in places)
 
-    dialect = _dialect(arrays, single, store)
     turns = {angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]") for k, angle in enumerate(program.angles)}
-    yield from emit(program, dialect, turns)
+
+    def at_hand(statement: Statement) -> bool:
+        return statement.operation == "input" or (statement.operation in ("sin", "cos") and statement.arguments[0] in turns)
+
+    parts, slots = split(program, PART, at_hand)
+    dialect, stored = _dialect(arrays, single, store), set[int]()
+    bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
     if out.direct:
-        for k, o in enumerate(program.outputs):
-            if o.node is None:
-                yield f"{out.at(k)} = V{{}} + {literal(o.constant, single)};"
+        constants = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
+        bodies[-1] += [f"{out.at(k)} = V{{}} + {literal(value, single)};" for k, value in constants]
+    return ["\n".join(body) for body in bodies], slots
 
 
 def _dialect(arrays: dict[str, _Array], single: bool, store: Callable[[list[int], str], str]) -> Dialect:
@@ -284,6 +298,12 @@ _SINCOS = {
 """,
 }
 
+_PART = """
+  static __attribute__((noinline)) void part@K@(@CORE_PARAMETERS@, const V* turn, V* work) {
+@BODY@
+  }
+"""
+
 _FRAME = """
 @TYPES@
 typedef long long I64;
@@ -368,19 +388,18 @@ struct Lanes {
     for (int k = 0; k < @TURNS@; ++k) { V s, c; sincos(turn[2 * k], s, c); turn[2 * k] = s; turn[2 * k + 1] = c; }
   }
 
-  static __attribute__((noinline)) void core(@CORE_PARAMETERS@, const V* turn) {
-@CORE@
-  }
+@PARTS@
 };
 @HEADER@
 @UNPACK@
 @BEFORE@
-V turn[2 * @TURNS@ + 1] __attribute__((aligned(64)));
+V turn[2 * @TURNS@ + 1] __attribute__((aligned(64))), work[@WORK@] __attribute__((aligned(64)));
 for (I64 e = first; e < first + count; e += N) {
   const int here = first + count - e < N ? (int)(first + count - e) : N;
   const bool whole = here == N;
 @FILL@
-  { Lanes::turns(@CORE_ARGUMENTS@, turn); Lanes::core(@CORE_ARGUMENTS@, turn); }
+  Lanes::turns(@CORE_ARGUMENTS@, turn);
+  @CALLS@
 @EMPTY@
 }
 """

@@ -40,7 +40,7 @@ def source(program: Program, single: bool) -> str:
     lines += ["if (tid >= count) return;", "const I64 e = first + tid;"]
     for name, shape in layout.arrays:
         lines += _unpack(name, shape, layout.position(name), T)
-    lines += emit(program, dialect)
+    lines += emit(program, program.statements, dialect, set())
     constants = [k for k, o in enumerate(program.outputs) if o.node is None]
     if constants:
         lines.append(f"if (!args[{HEADER.index('keep_constants')}]) {{")

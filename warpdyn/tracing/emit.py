@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -25,6 +25,7 @@ class Dialect:
     store: Callable[[list[int], str], str]
     sincos: Callable[[str, str, str], str]
     select: Callable[[str, str, str, str], str]
+    workspace: str = "work"
 
 
 def literal(value: float, single: bool) -> str:
@@ -35,13 +36,24 @@ def literal(value: float, single: bool) -> str:
     return text + ("f" if single else "")
 
 
-def emit(program: Program, dialect: Dialect, turns: Mapping[int, tuple[str, str]] = MappingProxyType({})) -> Iterator[str]:
+def emit(
+    program: Program,
+    statements: Sequence[Statement],
+    dialect: Dialect,
+    stored: set[int],
+    turns: Mapping[int, tuple[str, str]] = MappingProxyType({}),
+) -> Iterator[str]:
     """One line a statement, outputs stored as soon as they are known.
 
-    `turns`: sine and cosine of angles that the frame around has computed already.
+    `stored`: outputs that need no storing any more; grows. `turns`: sine and cosine of angles that the frame around has
+    computed already.
     """
     turned: set[int] = set()
-    for statement in program.statements:
+    for statement in statements:
+        target = f"t{statement.target}"
+        if statement.operation == "keep":
+            yield f"{dialect.workspace}[{statement.arguments[0]}] = {target};"
+            continue
         if statement.operation in ("sin", "cos"):
             (angle,) = statement.arguments
             if angle not in turns and angle not in turned:
@@ -51,12 +63,14 @@ def emit(program: Program, dialect: Dialect, turns: Mapping[int, tuple[str, str]
             right = sine if statement.operation == "sin" else cosine
         else:
             right = expression(statement, dialect)
-        yield f"const {dialect.type} t{statement.target} = {right};"
-        entries = program.stores.get(statement.target, [])
-        for negative in (False, True):
-            same = [k for k in entries if program.outputs[k].negative is negative]
-            if same:
-                yield dialect.store(same, f"{'-' if negative else ''}t{statement.target}")
+        yield f"const {dialect.type} {target} = {right};"
+        if statement.target not in stored:
+            stored.add(statement.target)
+            entries = program.stores.get(statement.target, [])
+            for negative in (False, True):
+                same = [k for k in entries if program.outputs[k].negative is negative]
+                if same:
+                    yield dialect.store(same, f"{'-' if negative else ''}{target}")
 
 
 def expression(statement: Statement, dialect: Dialect) -> str:
@@ -65,6 +79,8 @@ def expression(statement: Statement, dialect: Dialect) -> str:
     if operation == "input":
         array, entry = statement.arguments
         return dialect.load(array, entry)
+    if operation == "recall":
+        return f"{dialect.workspace}[{statement.arguments[0]}]"
     x = [f"t{a}" if isinstance(a, int) else dialect.constant(a) for a in statement.arguments]
     if operation == "add":
         return f"{x[0]} + {x[1]}"

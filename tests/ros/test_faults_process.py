@@ -1,0 +1,185 @@
+"""Signals, parameters and devices over real DDS: the stop sequence, refusals with reasons, exit codes."""
+
+from __future__ import annotations
+
+import signal
+
+import numpy as np
+import pytest
+from harness import NodeProcess, Peer
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+
+NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
+Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("executor", ["events", "single"])
+def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, context):
+    """The peer sees the torques ramp down and five zeros; then the process is gone with code 0."""
+    with NodeProcess({"robot_description_file": "panda", "executor": executor, "ramp_time": 0.1}) as node:
+        node.wait_for("ready: panda")
+        peer = Peer(context)
+        peer.matched()
+
+        def send():
+            peer.send(NAMES, Q)
+
+        assert peer.wait(lambda: peer.enable(each=send).success, "enabling", each=send)
+        peer.wait(lambda: peer.commands and abs(peer.commands[-1][3]) > 19.0, "full torque", each=send)
+        full = np.array(peer.commands[-1])
+        seen = len(peer.commands)
+        node.process.send_signal(number)
+        peer.wait(lambda: not node.alive, "the end", each=send)
+        assert node.process.returncode == 0
+        peer.wait(lambda: not np.any(peer.commands[-5:]), "five zero commands")
+        ramp = [np.abs(c[3]) for c in peer.commands[seen:]]
+        assert any(0.05 * abs(full[3]) < x < 0.95 * abs(full[3]) for x in ramp), "it ramps, it does not drop"
+        assert "Traceback" not in node.text()
+        peer.close()
+
+
+@pytest.mark.parametrize("action, last", [("zero", 0.0), ("hold", 1.0)])
+def test_other_ways_to_stop(action, last, context):
+    """stale_action zero and hold: five equal commands, zeros or the last one."""
+    with NodeProcess({"robot_description_file": "panda", "stale_action": action, "ramp_time": 0}) as node:
+        node.wait_for("ready: panda")
+        peer = Peer(context)
+        peer.matched()
+        assert peer.wait(lambda: peer.enable(each=lambda: peer.send(NAMES, Q)).success, "enabling")
+        peer.wait(lambda: len(peer.commands) > 20, "commands", each=lambda: peer.send(NAMES, Q))
+        full = np.array(peer.commands[-1])
+        peer.wait(lambda: "state lost" in peer.message, "the watchdog")
+        number = len(peer.commands)
+        peer.wait(lambda: not peer.message.startswith("stopping"), "the end of the sequence")
+        np.testing.assert_allclose(peer.commands[-5:], np.tile(last * full, (5, 1)))
+        assert len(peer.commands) >= number
+        peer.close()
+
+
+BAD_VALUES = [
+    ("torque_scale", 2.0, "0 .. 1.5|out of range"),
+    ("torque_scale", float("nan"), "0 .. 1.5|out of range"),
+    ("torque_scale", [1.0, 1.0], "8 command joints"),
+    ("torque_scale", "much", "must be a number"),
+    ("kp", -1.0, "0 .. |out of range"),
+    ("state_timeout", 0.0, "0.01 .. |out of range"),
+    ("state_timeout", float("inf"), "0.01 .. |out of range"),
+    ("mode", "dance", "one of gravity"),
+    ("mode", 3, "must be a text"),
+    ("gravity", [0.0, 0.0], "3 numbers"),
+    ("gravity", [0.0, 0.0, float("nan")], "must lie in"),
+    ("stale_action", "", "one of ramp_down"),
+    ("payload.link", "no_such_link", "no_such_link"),
+    ("payload.mass", -2.0, "must lie in|out of range"),
+    ("payload.mass", 2.0, "payload.link is empty"),
+    ("device", "cuda:0", "read-only"),
+    ("namespaces", ["a"], "read-only"),
+    ("executor", "single", "read-only"),
+]
+
+
+@pytest.mark.parametrize("name, value, reason", BAD_VALUES, ids=[f"{n}={v}" for n, v, _ in BAD_VALUES])
+def test_a_bad_parameter_is_refused_with_a_reason(name, value, reason, panda_node, peer):
+    answer = peer.set_parameter(name, value)
+    assert not answer.successful
+    assert any(part in answer.reason for part in reason.split("|")), answer.reason
+    assert panda_node.alive
+
+
+def test_good_parameters_are_taken_integers_included(panda_node, peer):
+    for name, value in (("torque_scale", 1), ("torque_scale", [1.0] * 8), ("gravity", [0, 0, -9]), ("ramp_time", 0)):
+        assert peer.set_parameter(name, value).successful, name
+    peer.wait(lambda: peer.torques, "torques", each=lambda: peer.send(NAMES, Q))
+    moon = np.array(peer.torques[-1].effort)
+    assert peer.set_parameter("gravity", [0.0, 0.0, -9.81]).successful
+    peer.wait(
+        lambda: np.allclose(peer.torques[-1].effort, moon * 9.81 / 9.0, atol=1e-9),
+        "gravity changed",
+        each=lambda: peer.send(NAMES, Q),
+    )
+    assert peer.set_parameter("ramp_time", 0.05).successful
+
+
+def test_mode_does_not_change_while_enabled(panda_node, peer):
+    peer.matched()
+
+    def send():
+        peer.send(NAMES, Q)
+
+    peer.wait(lambda: peer.enable(each=send).success, "enabling", each=send)
+    answer = peer.set_parameter("mode", "computed_torque", each=send)
+    assert not answer.successful and "while enabled" in answer.reason
+    assert peer.enable(False, each=send).success
+
+
+def test_a_storm_of_parameters(panda_node, peer):
+    """Thousands of sets, sent without waiting for answers, while the arm is enabled: limits hold, the node lives."""
+    peer.matched()
+
+    def send():
+        peer.send(NAMES, Q)
+
+    peer.wait(lambda: peer.enable(each=send).success, "enabling", each=send)
+    client = peer.node.create_client(SetParameters, peer.own + "set_parameters")
+    peer.wait(client.service_is_ready, "service", each=send)
+    answers = []
+    for k in range(4000):
+        value = (0.5, 1.0, float("nan"), -1.0)[k % 4]
+        request = SetParameters.Request(parameters=[Parameter("torque_scale", value=value).to_parameter_msg()])
+        answers.append(client.call_async(request))
+        if k % 20 == 0:
+            send()
+            peer.spin(0.0)
+    peer.wait(lambda: sum(a.done() for a in answers) > 1000, "many answers", each=send)
+    commands = np.array(peer.commands)
+    assert np.isfinite(commands).all() and (np.abs(commands) <= 100.0).all()
+    assert panda_node.alive
+    peer.wait(lambda: peer.set_parameter("torque_scale", 1.0, each=send).successful, "an answer at the end", each=send)
+    peer.enable(False, each=send)
+
+
+@pytest.mark.parametrize(
+    "parameters, reason",
+    [
+        ({"device": "cuda:0"}, "cuda:0"),
+        ({"device": "abacus"}, "abacus"),
+        ({"torque_scale": float("nan")}, "torque_scale"),
+        ({"torque_scale": -1.0}, "torque_scale"),
+        ({"mode": "dance"}, "mode"),
+        ({"state_timeout": "soon"}, "state_timeout"),
+        ({"payload.mass": 1.0}, "payload.link"),
+        ({"tip_links": ["nose"]}, "nose"),
+        ({"joints": ["panda_finger_joint2"]}, "panda_finger_joint2"),
+        ({"command_joints": ["wheel"]}, "wheel"),
+    ],
+    ids=str,
+)
+def test_a_bad_start_ends_with_code_2_and_one_clear_line(parameters, reason):
+    import warp as wp
+
+    if parameters.get("device") == "cuda:0" and wp.is_cuda_available():
+        parameters, reason = {"device": "cuda:99"}, "cuda:99"
+    with NodeProcess({"robot_description_file": "panda", **parameters}) as node:
+        assert node.process.wait(30.0) == 2
+        lines = [line for line in node.text().splitlines() if reason in line and ("FATAL" in line or "ERROR" in line)]
+        assert len(lines) == 1, node.text()
+        assert "Traceback" not in node.text()
+
+
+def test_enable_without_a_state(panda_node, peer):
+    peer.matched()
+    peer.wait(lambda: "waiting for joint_states" in peer.message or "lost" in peer.message, "no state")
+    answer = peer.enable()
+    assert not answer.success and "no fresh joint_states" in answer.message
+
+
+def test_start_enabled_ramps_from_the_first_state(context):
+    with NodeProcess({"robot_description_file": "panda", "start_enabled": True, "ramp_time": 0.5}) as node:
+        node.wait_for("ready: panda")
+        peer = Peer(context)
+        peer.matched()
+        peer.wait(lambda: len(peer.commands) > 20, "commands", each=lambda: peer.send(NAMES, Q))
+        assert np.abs(peer.commands[0]).max() < 2.0, "it begins at zero"
+        peer.close()

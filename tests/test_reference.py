@@ -1,0 +1,174 @@
+"""Stored reference values of real robots (../shared/reference beside the repository, with its README); skipped where absent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robots import Robot, real
+from states import error, reduction, without_mimic
+
+import warpdyn as wd
+
+FOLDER = Path(__file__).resolve().parents[2] / "shared" / "reference"
+FILES = sorted(FOLDER.glob("*.npz"))
+
+DIGITS = 1e-12
+"""Relative; the reference's own checks agree to 4e-15, file and reader round in another order."""
+
+CONDITIONED = 1e-9
+"""Relative, of accelerations: times the condition of M; the reference's own check of these is 7e-11."""
+
+PUMA_DIGITS = 1e-12
+"""Relative; the toolbox works in Denavit-Hartenberg frames, the URDF has rounded rotations."""
+
+pytestmark = pytest.mark.skipif(not FILES, reason="no ../shared/reference here")
+BY_DEFAULT = ("erd_panda__fixed", "erd_double_pendulum_continuous__floating", "erd_solo12__floating")
+
+
+class Reference:
+    """One file: its robot with mimic joints free, and its states in this model's columns (files are mapped by joint name)."""
+
+    def __init__(self, path: Path):
+        name, base = path.stem.removeprefix("erd_").split("__")
+        found = real(name, base == "floating")
+        if found is None:
+            pytest.skip("example-robot-data is not installed")
+        self.robot: Robot = found
+        self.data = np.load(path)
+        self.model = without_mimic(found.model)
+        names = self.data["joint_names"].tolist()
+        assert sorted(names) == sorted(self.model.joint_names)
+        lead = 6 * (base == "floating")
+        order = [names.index(joint) for joint in self.model.joint_names]
+        self.v_order = [*range(lead), *(lead + k for k in order)]
+        self.q_order = [*range(lead + bool(lead)), *(lead + bool(lead) + k for k in order)]
+        self.link_order = [self.data["link_names"].tolist().index(link) for link in self.model.link_names]
+
+    def v(self, key: str) -> np.ndarray:
+        return self.data[key][:, self.v_order]
+
+    def matrix(self, key: str) -> np.ndarray:
+        return self.data[key][:, self.v_order][:, :, self.v_order]
+
+    def q(self) -> np.ndarray:
+        return self.data["q"][:, self.q_order]
+
+    def forces(self) -> np.ndarray:
+        """(S, nlinks, 6); a link named twice bears the sum."""
+        forces = np.zeros((len(self.data["q"]), self.model.nlinks, 6))
+        place = {link: i for i, link in enumerate(self.link_order)}
+        for e, (links, wrenches) in enumerate(zip(self.data["fext_link_index"], self.data["fext"], strict=True)):
+            for link, wrench in zip(links, wrenches, strict=True):
+                forces[e, place[link]] += wrench
+        return forces
+
+
+@pytest.fixture(params=[pytest.param(p, id=p.stem) for p in FILES], scope="module")
+def reference(request: pytest.FixtureRequest) -> Reference:
+    return Reference(request.param)
+
+
+@pytest.fixture
+def compute(reference: Reference, request: pytest.FixtureRequest, run):
+    """The kernel for a few files, for all with --slow; else the oracle, which kernels match elsewhere."""
+    name = f"{reference.robot.name.removesuffix('_floating')}__{'floating' if reference.robot.floating else 'fixed'}"
+    if name in BY_DEFAULT or request.config.getoption("--slow"):
+        return run
+    return wd.oracle
+
+
+def test_rnea(reference: Reference, compute) -> None:
+    """tau = M a + h, gravity g(q), bias h(q, v), and with forces on links."""
+    q, v, a = reference.q(), reference.v("v"), reference.v("a")
+    zero, forces = 0 * v, reference.forces()
+    tau = reference.v("rnea")
+    assert error(compute(wd.rnea, reference.model, q, v, a), tau) <= DIGITS
+    assert error(compute(wd.rnea, reference.model, q, zero, zero), reference.v("gravity"), tau) <= DIGITS
+    assert error(compute(wd.rnea, reference.model, q, v, zero), reference.v("nle"), tau) <= DIGITS
+    assert error(compute(wd.rnea, reference.model, q, v, a, f_ext=forces), reference.v("rnea_fext"), tau) <= DIGITS
+
+
+def test_crba(reference: Reference, compute) -> None:
+    """M(q)."""
+    M = reference.matrix("M")
+    assert error(compute(wd.crba, reference.model, reference.q()[: len(M)]), M) <= DIGITS
+
+
+def test_aba(reference: Reference, compute) -> None:
+    """Accelerations for `tau`, without and with forces; refused where the file says that M is singular."""
+    q, v, tau = reference.q(), reference.v("v"), reference.v("tau")
+    if reference.data["singular_M"]:
+        with pytest.raises(wd.ModelError, match="moves no inertia"):
+            wd.aba(reference.model, q, v, tau)
+        return
+    assert error(compute(wd.aba, reference.model, q, v, tau), reference.v("aba")) <= CONDITIONED
+    found = compute(wd.aba, reference.model, q, v, tau, f_ext=reference.forces())
+    assert error(found, reference.v("aba_fext")) <= CONDITIONED
+
+
+def test_fk(reference: Reference, compute) -> None:
+    """Poses of all links."""
+    poses = reference.data["pose"][:, reference.link_order]
+    assert error(compute(wd.fk, reference.model, reference.q()[: len(poses)]), poses) <= DIGITS
+
+
+def test_jacobian(reference: Reference) -> None:
+    """Jacobians of three links in three references, and the velocities they give (the oracle's)."""
+    for key, name in (("local", "local"), ("world", "world"), ("lwa", "local_world_aligned")):
+        J = reference.data[f"frame_J_{key}"][..., reference.v_order]
+        velocity = reference.data[f"frame_vel_{key}"]
+        q, v = reference.q()[: len(J)], reference.v("v")[: len(J)]
+        for k, link in enumerate(reference.data["obs_links"].tolist()):
+            found = wd.oracle(wd.jacobian, reference.model, q, frame=link, reference=name)
+            assert error(found, J[:, k]) <= DIGITS
+            assert error(np.einsum("eij,ej->ei", found, v), velocity[: len(J), k], np.abs(found)) <= DIGITS
+
+
+def test_mass(reference: Reference) -> None:
+    """Total mass counts every link: what moves and what is fixed to the world."""
+    wanted = reference.data["total_mass_moving"] + reference.data["root_fixed_mass"]
+    assert error(np.array(reference.model.total_mass), wanted) <= DIGITS
+
+
+def test_mimic(reference: Reference, compute) -> None:
+    """The reduced system, where the file has one: poses, forces, inertia and accelerations."""
+    data = reference.data
+    if "mimic_q" not in data.files:
+        pytest.skip("no mimic joints")
+    model = reference.robot.model
+    names, lead = data["mimic_reduced_names"].tolist(), 6 * model.floating_base
+    order = [names.index(joint) for joint in model.joint_names]
+    v_order = [*range(lead), *(lead + k for k in order)]
+    q_order = [*range(lead + bool(lead)), *(lead + bool(lead) + k for k in order)]
+    q, v, a, tau = data["mimic_q"][:, q_order], *(data[f"mimic_{k}"][:, v_order] for k in ("v", "a", "tau"))
+    wanted = data["mimic_rnea"][:, v_order]
+    assert error(compute(wd.rnea, model, q, v, a), wanted) <= DIGITS
+    assert error(compute(wd.rnea, model, q, 0 * v, 0 * a), data["mimic_gravity"][:, v_order], wanted) <= DIGITS
+    assert error(compute(wd.crba, model, q), data["mimic_M"][:, v_order][:, :, v_order]) <= DIGITS
+    poses = data["mimic_poses"][:, reference.link_order]
+    assert error(compute(wd.fk, model, q[: len(poses)]), poses) <= DIGITS
+    if not data["singular_M"] and np.all(np.isfinite(data["mimic_ddq"])):
+        assert error(compute(wd.aba, model, q, v, tau), data["mimic_ddq"][:, v_order]) <= CONDITIONED
+    Gq, _, g = reduction(model)
+    G, offset = data["mimic_G"], data["mimic_offset"]
+    assert G.shape[1] in (Gq.shape[1], len(names)) and np.sum(np.abs(offset)) == pytest.approx(np.sum(np.abs(g)))
+
+
+def test_puma_560(run) -> None:
+    """The toolbox's PUMA 560 as a URDF: its inertia matrix, gravity load and inverse dynamics at 19 configurations."""
+    folder = FOLDER / "puma560"
+    if not folder.exists():
+        pytest.skip("no puma560 here")
+    stored = json.loads((folder / "puma560_ref.json").read_text())
+    model = Robot("puma560", folder / "puma560.urdf").model
+    armature = np.array(stored["armature_G2Jm"])
+    rows = stored["configs"] if "configs" in stored else stored["states"]
+    q, qd, qdd = (np.array([row[key] for row in rows], dtype=float) for key in ("q", "qd", "qdd"))
+    M = np.array([row["M"] for row in rows])
+    assert error(run(wd.crba, model, q) + np.diag(armature), M) <= PUMA_DIGITS
+    tau = run(wd.rnea, model, q, qd, qdd) + armature * qdd
+    assert error(tau, np.array([row["rne"] for row in rows])) <= PUMA_DIGITS
+    assert error(run(wd.rnea, model, q, 0 * qd, 0 * qd), np.array([row["g"] for row in rows])) <= PUMA_DIGITS

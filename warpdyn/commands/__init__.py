@@ -1,0 +1,1 @@
+"""What the `warpdyn` command does, a file for each of its larger subcommands; `warpdyn.cli` parses the command line."""
