@@ -24,12 +24,18 @@ def context() -> Iterator[Any]:
     context.try_shutdown()
 
 
-@pytest.fixture
-def peer(context: Any) -> Iterator[Peer]:
-    """Talks to `panda_node`."""
+@pytest.fixture(scope="module")
+def long_lived_peer(context: Any) -> Iterator[Peer]:
     peer = Peer(context, "shared")
     yield peer
     peer.close()
+
+
+@pytest.fixture
+def peer(long_lived_peer: Peer) -> Peer:
+    """Talks to `panda_node`; matched once for all tests of a module, what it received before is forgotten."""
+    long_lived_peer.begin()
+    return long_lived_peer
 
 
 @pytest.fixture(scope="module")

@@ -162,6 +162,15 @@ class Peer:
         )
         self._clients: dict[str, Any] = {}
 
+    def begin(self) -> None:
+        """Forget what other tests left in the queues and lists."""
+        number = -1
+        while number != (number := len(self.commands) + len(self.torques) + len(self.diagnostics)):
+            for _ in range(20):
+                self.spin(0.002)
+        for received in (self.commands, self.torques, self.diagnostics):
+            received.clear()
+
     def close(self) -> None:
         self.executor.shutdown()
         self.node.destroy_node()

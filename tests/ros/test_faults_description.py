@@ -11,8 +11,10 @@ from std_srvs.srv import Trigger
 
 PANDA = (ROBOTS / "panda.urdf").read_text()
 PENDULUM = (ROBOTS / "double_pendulum.urdf").read_text()
-LINK = '<link name="{}"><inertial><mass value="1"/><inertia ixx="{}" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
-JOINT = '<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" velocity="1" effort="10"/></joint>'
+LINK = """<link name="{}"><inertial><mass value="1"/>
+  <inertia ixx="{}" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+JOINT = """<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><axis xyz="0 1 0"/>
+  <limit lower="-1" upper="1" velocity="1" effort="10"/></joint>"""
 
 
 def chain(links, moving, inertia="1"):
@@ -24,7 +26,9 @@ def chain(links, moving, inertia="1"):
     return f'<robot name="chain">{"".join(parts)}</robot>'
 
 
-LOOP = f'<robot name="loop">{LINK.format("a", 1)}{LINK.format("b", 1)}{JOINT.format("x", "revolute", "a", "b")}{JOINT.format("y", "revolute", "b", "a")}</robot>'
+TWO = LINK.format("a", 1) + LINK.format("b", 1)
+CIRCLE = JOINT.format("x", "revolute", "a", "b") + JOINT.format("y", "revolute", "b", "a")
+LOOP = f'<robot name="loop">{TWO}{CIRCLE}</robot>'
 REFUSED = {
     "empty": ("", "empty"),
     "only spaces": ("   \n", "empty"),
@@ -49,13 +53,19 @@ def node():
         yield node
 
 
-@pytest.fixture
-def described(context, node):
+@pytest.fixture(scope="module")
+def matched(context, node):
     peer = Peer(context, "topic")
     peer.wait(peer.descriptions.get_subscription_count, "description matched")
-    peer.wait(lambda: peer.diagnostics, "diagnostics")
     yield peer
     peer.close()
+
+
+@pytest.fixture
+def described(matched):
+    matched.begin()
+    matched.wait(lambda: matched.diagnostics, "diagnostics")
+    return matched
 
 
 def test_without_a_model_nothing_is_enabled(described, node):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -115,7 +116,7 @@ def test_mode_does_not_change_while_enabled(panda_node, peer):
 
 
 def test_a_storm_of_parameters(panda_node, peer):
-    """Thousands of sets, sent without waiting for answers, while the arm is enabled: limits hold, the node lives."""
+    """2,500 sets a second, not waiting for answers, while the arm is enabled: limits hold, the node lives."""
     peer.matched()
 
     def send():
@@ -125,14 +126,15 @@ def test_a_storm_of_parameters(panda_node, peer):
     client = peer.node.create_client(SetParameters, peer.own + "set_parameters")
     peer.wait(client.service_is_ready, "service", each=send)
     answers = []
-    for k in range(4000):
+    begun = time.monotonic()
+    for k in range(5000):
         value = (0.5, 1.0, float("nan"), -1.0)[k % 4]
         request = SetParameters.Request(parameters=[Parameter("torque_scale", value=value).to_parameter_msg()])
         answers.append(client.call_async(request))
-        if k % 20 == 0:
+        while time.monotonic() - begun < k / 2500:
             send()
             peer.spin(0.0)
-    peer.wait(lambda: sum(a.done() for a in answers) > 1000, "many answers", each=send)
+    assert sum(a.done() for a in answers) > 100, "DDS keeps the last ten calls only, but many were answered"
     commands = np.array(peer.commands)
     assert np.isfinite(commands).all() and (np.abs(commands) <= 100.0).all()
     assert panda_node.alive

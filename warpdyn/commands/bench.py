@@ -1,4 +1,4 @@
-"""`warpdyn bench`: how fast the algorithms are for a robot, with their error and compile time, as a table, JSON or a plot."""
+"""`warpdyn bench`: time, throughput and error of the algorithms for a robot, as a table, JSON or a plot."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def table(title: str, figures: Sequence[Figure]) -> Any:
     from rich.table import Table
 
     result = Table(title=title, title_justify="left", title_style="bold")
-    for name in ("algorithm", "batch", "ns per robot", "robots per second", "worst relative error", "compile [s]"):
+    for name in ("algorithm", "batch", "ns per robot", "robots per second", "worst relative error", r"compile \[s]"):
         result.add_column(name, justify="left" if name == "algorithm" else "right")
     for f in figures:
         numbers = (
@@ -142,9 +142,9 @@ def best_device() -> str:
 def explain(figures: Sequence[Figure]) -> list[str]:
     """What the table's reader has to know: where numbers come from, and why some are missing."""
     lines = [
-        "fk: poses of all links; jacobian: of the link behind the most joints unless --frame names another. Worst relative error: "
-        "of a sample, against the same algorithm on float64 numbers (aba: what M a + h lacks of tau). Compile: seconds from the "
-        "first call to its result; a robot that was compiled before comes from the cache.",
+        "fk: poses of all links; jacobian: of the link behind the most joints unless --frame names another. "
+        "Worst relative error: of a sample, against the same algorithm on float64 numbers (aba: what M a + h lacks of "
+        "tau). Compile: seconds from the first call to its result; a robot that was compiled before comes from the cache.",
     ]
     return lines + sorted({f"{f.case.algorithm} is not defined: {f.refusal}" for f in figures if f.refusal})
 

@@ -76,7 +76,7 @@ def options_of(algorithm: str, frame: str) -> dict[str, Any]:
 class Workload:
     """An algorithm, its arrays on a device, and the array for its result.
 
-    `layout`: "columns" has the same entry of neighbouring robots side by side in memory, "rows" one robot after the other.
+    `layout`: "columns" has the same entry of all robots side by side in memory, "rows" one robot after the other.
     """
 
     model: Model
@@ -135,7 +135,7 @@ class Workload:
     def seconds_of(self, run: Callable[[], Any], *, enough: float = 0.25, repeats: int = 9) -> float:
         """Median seconds of one `run`, over `repeats` loops that take about `enough` seconds together."""
         wait = wp.get_device(self.device).is_cuda
-        loops, samples = 1, []
+        loops, samples = 1, list[float]()
         while len(samples) < repeats:
             taken = self._loop(run, loops, wait)
             if taken < enough / repeats / 2:
@@ -153,7 +153,7 @@ class Workload:
         return time.perf_counter() - start
 
     def worst_error(self, sample: int = 16) -> float:
-        """Of the first `sample` results against the float64 oracle on the same inputs; see `relative_error`, `residual`."""
+        """Of the first `sample` results, against the float64 oracle on the same inputs."""
         rows = [np.asarray(x.numpy() if self.device != "cpu" else x, dtype=float)[:sample] for x in self.inputs]
         found = self.results()[:sample]
         if self.algorithm == "aba":
@@ -174,8 +174,10 @@ def relative_error(found: np.ndarray, wanted: np.ndarray) -> float:
 
 
 def residual(M: np.ndarray, h: np.ndarray, a: np.ndarray, tau: np.ndarray) -> float:
-    """Worst over the rows of |M a + h - tau|, by the row's largest |M| |a| + |h| + |tau|: what is wrong with accelerations
-    `a`, apart from what an ill-conditioned M makes of the last digit of `tau`."""
+    """Worst over the rows of |M a + h - tau|, relative to the row's largest |M| |a| + |h| + |tau|.
+
+    It is what is wrong with accelerations `a` apart from what an ill-conditioned M makes of the last digit of `tau`.
+    """
     if not a.size:
         return 0.0
     difference = np.abs(np.einsum("eij,ej->ei", M, a) + h - tau).max(axis=1)

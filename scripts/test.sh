@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Lint, types and tests: bash scripts/test.sh [pytest arguments]
+# Installs into .venv with the test extra. With pytest arguments only pytest runs, with those.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/venv.sh
+set_up test
+if [[ -f scripts/ros_env.sh ]]; then
+    # shellcheck source=/dev/null
+    source scripts/ros_env.sh
+fi
+export PATH="$PWD/.venv/bin:$PATH"
+
+if (($#)); then
+    exec pytest "$@"
+fi
+
+ruff check .
+ruff format --check .
+mypy
+pytest -n 2 --ignore tests/ros
+if compgen -G "tests/ros/test_*.py" >/dev/null; then
+    pytest tests/ros # one after the other: they share a network of nodes
+fi

@@ -1,0 +1,52 @@
+"""Small symmetric systems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from programs import evaluate
+
+from warpdyn.linear import solve_symmetric
+from warpdyn.tracing.program import record
+
+ROUND_OFF = 1e-12
+"""Relative; systems of condition below 1e3."""
+
+
+def system(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    A = draw.normal(size=(n, n))
+    return A @ A.T + n * np.eye(n), draw.normal(size=n)
+
+
+@given(st.integers(0, 8), st.integers(0, 1000))
+def test_the_solution_solves_the_system(n: int, seed: int) -> None:
+    """H x = b, and neither H nor b is changed."""
+    H, b = system(n, seed)
+    rows, right = H.tolist(), b.tolist()
+    x = solve_symmetric(rows, right)
+    assert np.allclose(H @ np.array(x), b, rtol=0, atol=ROUND_OFF * max(1, n) * 10)
+    assert rows == H.tolist() and right == b.tolist()
+
+
+def test_only_one_triangle_is_read() -> None:
+    """The lower triangle and the diagonal say all."""
+    H, b = system(5, 1)
+    wanted = solve_symmetric(H.tolist(), b.tolist())
+    assert solve_symmetric(np.tril(H).tolist(), b.tolist()) == wanted
+
+
+def test_zeros_between_branches_cost_nothing() -> None:
+    """Two branches on one root: their common entries are zero and stay zero, so that the program is no longer than three chains'."""
+
+    def text(d: list, side: list, b: list) -> list:
+        return solve_symmetric([[d[0], side[0], side[1]], [side[0], d[1], 0.0], [side[1], 0.0, d[2]]], b)
+
+    program = record(text, {"d": (3,), "side": (2,), "b": (3,)})
+    dense = record(lambda H, b: solve_symmetric(H, b), {"H": (3, 3), "b": (3,)})
+    assert program.operations < 0.75 * dense.operations
+    found = evaluate(program, {"d": [5.0, 3.0, 2.0], "side": [1.0, 0.5], "b": [1.0, 2.0, 3.0]})
+    H = np.array([[5.0, 1.0, 0.5], [1.0, 3.0, 0.0], [0.5, 0.0, 2.0]])
+    assert found == pytest.approx(np.linalg.solve(H, [1.0, 2.0, 3.0]), rel=ROUND_OFF)

@@ -1,0 +1,203 @@
+"""The C++ around a program on the CPU: lanes of a vector, their sine and cosine, and moving blocks in and out of tiles."""
+
+from __future__ import annotations
+
+BYTES = 64
+"""Width of a vector of lanes: sixteen floats, eight doubles."""
+
+
+def count(single: bool) -> int:
+    """Lanes of a vector."""
+    return BYTES // (4 if single else 8)
+
+
+def frame(single: bool, replace: dict[str, str]) -> str:
+    """Body of the native function, its @places@ filled in: first those given here, then what they name in turn."""
+    n = count(single)
+    text = FRAME
+    for key, value in {
+        **replace,
+        "TYPES": "typedef float T; typedef int I;" if single else "typedef double T; typedef long long I;",
+        "LANES": str(n),
+        "ALL_LANES": ", ".join(map(str, range(n))),
+        "SINCOS": SINCOS[single],
+        "TRANSPOSE": transpose(n, n),
+        "TRANSPOSE_HALVES": transpose(n, n // 2),
+    }.items():
+        text = text.replace(f"@{key}@", value)
+    return text
+
+
+def transpose(n: int, vectors: int) -> str:
+    """In-place transpose of square blocks side by side in vectors of n lanes, one stage of shuffles for each power of two."""
+    lines, distance = [], vectors // 2
+    while distance:
+        low = [lane if not lane & distance else n + lane - distance for lane in range(n)]
+        high = [lane + distance if not lane & distance else n + lane for lane in range(n)]
+        for i in range(vectors):
+            if not i & distance:
+                a, b = f"r[{i}]", f"r[{i + distance}]"
+                lines.append(
+                    f"{{ const V x = {a}, y = {b}; {a} = __builtin_shufflevector(x, y, {', '.join(map(str, low))}); "
+                    f"{b} = __builtin_shufflevector(x, y, {', '.join(map(str, high))}); }}"
+                )
+        distance //= 2
+    return "\n".join(lines)
+
+
+# Cody and Waite reduction by pi/2 in fused steps, then polynomials on [-pi/4, pi/4] (Cephes for float, fdlibm for double);
+# the quadrant comes from adding 1.5 * 2^23 (2^52), which rounds. Lanes beyond that, or not finite, ask the library.
+SINCOS = {
+    True: """
+    const V t = x * 0.636619747f + 12582912.0f;
+    const VI k = (VI)t;
+    const V n = t - 12582912.0f;
+    V y = fma(n, V{} - 1.57079601287841796875f, x);
+    y = fma(n, V{} - 3.1391647326017846e-07f, y);
+    y = fma(n, V{} - 5.390302529957764e-15f, y);
+    const V z = y * y;
+    V sp = fma(z, V{} - 1.9515295891e-4f, V{} + 8.3321608736e-3f);
+    sp = fma(z, sp, V{} - 1.6666654611e-1f);
+    sp = fma(y * z, sp, y);
+    V cp = fma(z, V{} + 2.443315711809948e-5f, V{} - 1.388731625493765e-3f);
+    cp = fma(z, cp, V{} + 4.166664568298827e-2f);
+    cp = fma(z * z, cp, fma(z, V{} - 0.5f, V{} + 1.0f));
+    const VI odd = (k & 1) != 0;
+    s = (V)((VI)(odd ? cp : sp) ^ ((k & 2) << 30));
+    c = (V)((VI)(odd ? sp : cp) ^ (((k + 1) & 2) << 30));
+    const VI far = !(__builtin_elementwise_abs(x) <= 65536.0f);
+    if (__builtin_expect(__builtin_reduce_or(far) != 0, 0))
+      for (int l = 0; l < N; ++l) if (far[l]) { s[l] = ::sinf(x[l]); c[l] = ::cosf(x[l]); }
+""",
+    False: """
+    const V t = x * 0.63661977236758134308 + 6755399441055744.0;
+    const VI k = (VI)t;
+    const V n = t - 6755399441055744.0;
+    V y = fma(n, V{} - 1.57079632679489655800e+00, x);
+    y = fma(n, V{} - 6.12323399573676603587e-17, y);
+    const V z = y * y;
+    V sp = fma(z, V{} + 1.58962301576546568060E-10, V{} - 2.50507477628578072866E-8);
+    sp = fma(z, sp, V{} + 2.75573136213857245213E-6);
+    sp = fma(z, sp, V{} - 1.98412698295895385996E-4);
+    sp = fma(z, sp, V{} + 8.33333333332211858878E-3);
+    sp = fma(z, sp, V{} - 1.66666666666666307295E-1);
+    sp = fma(y * z, sp, y);
+    V cp = fma(z, V{} - 1.13585365213876817300E-11, V{} + 2.08757008417747316778E-9);
+    cp = fma(z, cp, V{} - 2.75573141792967388112E-7);
+    cp = fma(z, cp, V{} + 2.48015872888517045348E-5);
+    cp = fma(z, cp, V{} - 1.38888888888730564116E-3);
+    cp = fma(z, cp, V{} + 4.16666666666665929218E-2);
+    cp = fma(z * z, cp, fma(z, V{} - 0.5, V{} + 1.0));
+    const VI odd = (k & 1) != 0;
+    s = (V)((VI)(odd ? cp : sp) ^ ((k & 2) << 62));
+    c = (V)((VI)(odd ? sp : cp) ^ (((k + 1) & 2) << 62));
+    const VI far = !(__builtin_elementwise_abs(x) <= 1e5);
+    if (__builtin_expect(__builtin_reduce_or(far) != 0, 0))
+      for (int l = 0; l < N; ++l) if (far[l]) { s[l] = ::sin(x[l]); c[l] = ::cos(x[l]); }
+""",
+}
+
+FRAME = """
+@TYPES@
+typedef long long I64;
+typedef T V __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
+typedef T VA __attribute__((vector_size(64), may_alias));
+typedef T VH __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
+typedef I VI __attribute__((vector_size(64)));
+enum { N = @LANES@, H = N / 2, AHEAD = @AHEAD@ * N };
+#define WARPDYN_APART __attribute__((noinline))
+#define WARPDYN_UNROLL _Pragma("clang loop unroll(full)")
+struct Lanes {
+  static inline V fma(V a, V b, V c) { return __builtin_elementwise_fma(a, b, c); }
+  static inline V load(const T* p, I64 ahead) { __builtin_prefetch(p + ahead); return *(const V*)p; }
+  static inline V& place(T* p, I64 ahead) { __builtin_prefetch(p + ahead, 1); return *(V*)p; }
+  static inline V pair(VH a, VH b) { return __builtin_shufflevector(a, b, @ALL_LANES@); }
+  static inline void store(T* p, V value, bool stream) {
+    if (stream) __builtin_nontemporal_store(value, (VA*)p); else *(V*)p = value;
+  }
+
+  static inline void sincos(const V x, V& s, V& c) {@SINCOS@  }
+
+  static inline void transpose(V* r) {
+@TRANSPOSE@
+  }
+  static inline void transpose_halves(V* r) {
+@TRANSPOSE_HALVES@
+  }
+
+  // n entries of `here` environments from p on, of `left` that the array has, into a tile; missing lanes repeat the last one.
+  static WARPDYN_APART void gather(V* tile, const T* p, I64 env, const I64* offset, int n, int here, bool dense, I64 left) {
+    if (here == N && env == 1) {
+      for (int k = 0; k < n; ++k) tile[k] = *(const V*)(p + offset[k]);
+    } else if (here == N && dense && n <= H && (left - N) * env >= H - n) {
+      V r[H];  // two rows side by side
+      WARPDYN_UNROLL for (int l = 0; l < H; ++l) r[l] = pair(*(const VH*)(p + l * env), *(const VH*)(p + (l + H) * env));
+      transpose_halves(r);
+      WARPDYN_UNROLL for (int j = 0; j < H; ++j) tile[j] = r[j];  // a tile has room for N
+    } else if (here == N && dense && (n >= N || (left - N) * env >= N - n)) {
+      for (int k = 0; k < n; k += N) {
+        const int first = (n < N || k + N <= n) ? k : n - N;
+        V r[N];
+        WARPDYN_UNROLL for (int l = 0; l < N; ++l) r[l] = *(const V*)(p + l * env + first);
+        transpose(r);
+        WARPDYN_UNROLL for (int j = 0; j < N; ++j) tile[first + j] = r[j];
+      }
+    } else {
+      for (int k = 0; k < n; ++k)
+        for (int l = 0; l < N; ++l) tile[k][l] = p[(l < here ? l : here - 1) * env + offset[k]];
+    }
+  }
+
+  // A tile to the result's entries of `here` environments from p on; `slot` says where in the tile an entry lies.
+  static WARPDYN_APART void scatter(const V* tile, T* p, I64 env, const I64* offset, const int* slot, int here, bool dense, bool stream) {
+    enum { n = @OUT_SIZE@, W = n < N ? n : N };
+    if (here == N && dense && n <= H) {
+      V r[H];
+      WARPDYN_UNROLL for (int j = 0; j < H; ++j) r[j] = tile[slot[j < n ? j : 0]];
+      transpose_halves(r);
+      WARPDYN_UNROLL for (int l = 0; l < N; ++l)
+        __builtin_memcpy(p + l * env, (const T*)&r[l % H] + l / H * H, (n <= H ? n : 0) * sizeof(T));
+    } else if (here == N && dense) {
+      for (int k = 0; k < n; k += N) {
+        const int first = (n < N || k + N <= n) ? k : n - N;
+        V r[N];
+        WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j < n ? first + j : 0]];
+        transpose(r);
+        if (stream && W == N && first % N == 0) WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first, r[l], true);
+        else WARPDYN_UNROLL for (int l = 0; l < N; ++l) __builtin_memcpy(p + l * env + first, &r[l], W * sizeof(T));
+      }
+    } else {
+      for (int k = 0; k < n; ++k)
+        for (int l = 0; l < here; ++l) p[l * env + offset[k]] = tile[slot[k]][l];
+    }
+  }
+
+  // Entries from..to of a tile to their rows, where environments lie side by side.
+  static WARPDYN_APART void rows_out(const V* tile, T* p, const I64* row, const int* slot, int from, int to, bool stream) {
+    for (int i = from; i < to; ++i) store(p + row[i], tile[slot[i]], stream);
+  }
+
+  // Sines and cosines in a loop: inside the program they would be a large part of its code.
+  static WARPDYN_APART void turns(@PARAMETERS@, V* turn) {
+@ANGLES@
+    for (int k = 0; k < @TURNS@; ++k) { V s, c; sincos(turn[2 * k], s, c); turn[2 * k] = s; turn[2 * k + 1] = c; }
+  }
+@PARTS@
+};
+@ARGUMENTS@
+V turn[2 * @TURNS@ + 1] __attribute__((aligned(64))), work[@WORK@] __attribute__((aligned(64)));
+for (I64 e = first; e < first + count; e += N) {
+  const int here = first + count - e < N ? (int)(first + count - e) : (int)N;
+@FILL@
+  Lanes::turns(@CALL@, turn);
+@CALLS@
+@EMPTY@
+}
+#undef WARPDYN_APART
+#undef WARPDYN_UNROLL
+"""
+
+PART = """
+  static WARPDYN_APART void part@K@(@PARAMETERS@, const V* turn, V* work) {
+@BODY@
+  }"""
