@@ -9,7 +9,7 @@ from setuptools import find_packages, setup
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "warpdyn/__init__.py").read_text()).group(1)
 
-TEST = ["pytest>=8", "pytest-xdist", "hypothesis", "matplotlib", "ruff", "mypy", "pin", "mujoco", "example-robot-data"]
+TEST = ["pytest>=8", "pytest-xdist", "hypothesis", "matplotlib", "ruff", "mypy", "pin", "mujoco", "example-robot-data", "torch==2.13.0", "jax"]
 
 setup(
     name="warpdyn",

@@ -22,7 +22,11 @@ class Placed:
             return
         low, high = np.lib.array_utils.byte_bounds(array)
         self._low = low
-        raw = np.frombuffer(ctypes.string_at(low, high - low), dtype=array.dtype) if array.size else np.zeros(1, array.dtype)
+        raw = (
+            np.frombuffer(ctypes.string_at(low, high - low), dtype=array.dtype)
+            if array.size
+            else np.zeros(1, array.dtype)
+        )
         self._memory = wp.array(raw, device=device)
         kind = wp.float32 if array.dtype == np.float32 else wp.float64
         start = self._memory.ptr + (array.__array_interface__["data"][0] - low if array.size else 0)

@@ -1,4 +1,7 @@
-"""The same robot in Pinocchio, in warpdyn's coordinates. Mimic joints are reduced here, by G, as Pinocchio ignores them."""
+"""The same robot in Pinocchio, in warpdyn's coordinates.
+
+Mimic joints are reduced here, by G, as Pinocchio ignores them.
+"""
 
 from __future__ import annotations
 

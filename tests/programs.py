@@ -13,9 +13,18 @@ from warpdyn.tracing.program import Program
 
 def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
     """The outputs that the printed lines assign when executed as Python, on nested lists or arrays of one robot."""
-    entries: dict[str, Any] = {name: np.ravel(np.asarray(array, dtype=float)).tolist() for name, array in inputs.items()}
+    entries: dict[str, Any] = {
+        name: np.ravel(np.asarray(array, dtype=float)).tolist() for name, array in inputs.items()
+    }
     out: list[Any] = [None] * len(program.outputs)
-    scope: dict[str, Any] = {"sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "out": out, "inf": math.inf, "nan": math.nan}
+    scope: dict[str, Any] = {
+        "sin": math.sin,
+        "cos": math.cos,
+        "sqrt": math.sqrt,
+        "out": out,
+        "inf": math.inf,
+        "nan": math.nan,
+    }
     first, *lines = program.text().splitlines()
     assert first.startswith("program("), first
     for line in lines:

@@ -76,7 +76,7 @@ def without_mimic(model: wd.Model) -> wd.Model:
 
 
 def reduction(model: wd.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Gq, Gv and g of a robot with mimic joints: q_full = Gq q + g, v_full = Gv v, rows as in `without_mimic(model)`."""
+    """Gq, Gv and g of a robot with mimic joints: q_full = Gq q + g, v_full = Gv v; rows of `without_mimic(model)`."""
     full = without_mimic(model)
     Gq, Gv, g = np.zeros((full.nq, model.nq)), np.zeros((full.nv, model.nv)), np.zeros(full.nq)
     for joint in full.moving_joints:

@@ -1,7 +1,7 @@
 """Published robots and numbers, to be checked digit by digit.
 
-PUMA 560: Corke and Armstrong-Hélouvry, A search for consensus among model parameters reported for the PUMA 560 robot, ICRA
-1994; values as in petercorke/robotics-toolbox-python, tests/test_DHRobot.py and models/DH/Puma560.py (MIT).
+PUMA 560: Corke and Armstrong-Hélouvry, A search for consensus among model parameters reported for the PUMA 560 robot,
+ICRA 1994; values as in petercorke/robotics-toolbox-python, tests/test_DHRobot.py and models/DH/Puma560.py (MIT).
 RBDL: rbdl/rbdl, tests/DynamicsTests.cc (zlib); their bodies of radius of gyration 1 and mass 1.
 """
 
@@ -13,8 +13,9 @@ from functools import cache
 
 import numpy as np
 
+from warpdyn.description import Joint, Link, Pose
 from warpdyn.joints import KINDS
-from warpdyn.model import Joint, Link, Model, Pose
+from warpdyn.model import Model
 
 PRINTED = 6e-5
 """What four printed decimals leave open, and one unit of their rounding."""
@@ -27,7 +28,8 @@ _PUMA = (
     ((0, 0.4318, 0), (0.13, 0.524, 0.539), (-0.3638, 0.006, 0.2275), 17.4, (200e-6, 107.815, 0.817e-3, 0.126, -0.071)),
     ((0.15005, 0.0203, -math.pi / 2), (0.066, 0.086, 0.0125), (-0.0203, -0.0141, 0.07), 4.8,
      (200e-6, -53.7063, 1.38e-3, 0.132, -0.105)),
-    ((0.4318, 0, math.pi / 2), (1.8e-3, 1.3e-3, 1.8e-3), (0, 0.019, 0), 0.82, (33e-6, 76.0364, 71.2e-6, 11.2e-3, -16.9e-3)),
+    ((0.4318, 0, math.pi / 2), (1.8e-3, 1.3e-3, 1.8e-3), (0, 0.019, 0), 0.82,
+     (33e-6, 76.0364, 71.2e-6, 11.2e-3, -16.9e-3)),
     ((0, 0, -math.pi / 2), (0.3e-3, 0.4e-3, 0.3e-3), (0, 0, 0), 0.34, (33e-6, 71.923, 82.6e-6, 9.26e-3, -14.5e-3)),
     ((0, 0, 0), (0.15e-3, 0.15e-3, 0.04e-3), (0, 0, 0.032), 0.09, (33e-6, 76.686, 36.7e-6, 3.96e-3, -10.5e-3)),
 )  # fmt: skip
@@ -60,7 +62,7 @@ def puma_motors(v: np.ndarray, a: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class PumaCase:
-    """All joints at velocity v and acceleration a, at `PUMA_QN`; `printed` is what the last printed digit leaves open."""
+    """All joints at velocity v and acceleration a, at `PUMA_QN`; `printed` is what the last digit leaves open."""
 
     name: str
     v: float
@@ -92,7 +94,7 @@ PUMA_ACCEL = (
 
 @dataclass(frozen=True)
 class Chain:
-    """Bodies of mass 1 and unit inertia: (parent, axis, joint position in the parent, centre of mass), and their fall from rest."""
+    """Bodies of mass 1 and unit inertia: (parent, axis, joint position, centre of mass), and their fall from rest."""
 
     name: str
     bodies: tuple[tuple[int, str, tuple[float, float, float], tuple[float, float, float]], ...]
@@ -127,4 +129,3 @@ RBDL = (
     ),
 )  # fmt: skip
 """Accelerations under `RBDL_GRAVITY` from rest at zero, no applied torque."""
-

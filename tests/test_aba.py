@@ -7,7 +7,7 @@ import pytest
 import tables
 from hypothesis import given, settings
 from pinocchio_peer import in_pinocchio
-from robots import ROBOTS, Robot, by_name, joint, link, random_trees, urdf
+from robots import ROBOTS, Robot, joint, link, random_trees, urdf
 from states import States, error, reduction, size, states, without_mimic
 
 import warpdyn as wd
@@ -70,7 +70,14 @@ def test_both_texts_agree(robot: Robot) -> None:
     model, s = movable(robot), states(robot.model, 2)
     tree, g = tree_of(model), (0.0, 0.0, -9.81)
     for e in range(2):
-        args = (tree, s.q[e].tolist(), s.v[e].tolist(), s.tau[e].tolist(), g, {model.link_names[-1]: s.forces[e, 0].tolist()})
+        args = (
+            tree,
+            s.q[e].tolist(),
+            s.v[e].tolist(),
+            s.tau[e].tolist(),
+            g,
+            {model.link_names[-1]: s.forces[e, 0].tolist()},
+        )
         assert error(aba(*args), forward_dynamics_crba(*args)) <= BACK
 
 

@@ -36,7 +36,14 @@ def made(library: str, array: np.ndarray, device: str, layout: str = "rows"):
             flat = wp.array(memory, device=device)
             size = array.itemsize
             strides = (size, *(s for s in memory.strides[:-1]))
-            return wp.array(ptr=flat.ptr, shape=array.shape, strides=strides, dtype=flat.dtype, device=device, deleter=lambda *_, keep=flat: None)
+            return wp.array(
+                ptr=flat.ptr,
+                shape=array.shape,
+                strides=strides,
+                dtype=flat.dtype,
+                device=device,
+                deleter=lambda *_, keep=flat: None,
+            )
         whole = made(library, memory, device)
         return np.moveaxis(whole, -1, 0) if library == "numpy" else whole.movedim(-1, 0)
     if library == "numpy":
@@ -56,7 +63,13 @@ def made(library: str, array: np.ndarray, device: str, layout: str = "rows"):
 def host(array) -> np.ndarray:
     if isinstance(array, np.ndarray):
         return array
-    return array.detach().cpu().numpy() if hasattr(array, "detach") else array.numpy() if hasattr(array, "numpy") else np.asarray(array)
+    return (
+        array.detach().cpu().numpy()
+        if hasattr(array, "detach")
+        else array.numpy()
+        if hasattr(array, "numpy")
+        else np.asarray(array)
+    )
 
 
 def usable(library: str, device: str) -> None:
@@ -177,7 +190,9 @@ def test_gradients_are_not_given_silently_as_none() -> None:
     model, *given = arguments()
     q, v, a = (torch.tensor(x) for x in given)
     q.requires_grad_(True)
-    with pytest.raises(NotImplementedError, match=r"q requires a gradient.*pass q.detach\(\), or call under torch.no_grad\(\)"):
+    with pytest.raises(
+        NotImplementedError, match=r"q requires a gradient.*pass q.detach\(\), or call under torch.no_grad\(\)"
+    ):
         wd.rnea(model, q, v, a)
     with torch.no_grad():
         assert not wd.rnea(model, q, v, a).requires_grad
@@ -222,8 +237,11 @@ def test_other_byte_orders_are_refused() -> None:
 @pytest.mark.parametrize("thing", [None, 3.0, "q", {"q": 1}, object()])
 def test_other_things_are_refused(thing: object) -> None:
     """Not an array at all: says what is taken and what came."""
-    model, q, v, a = arguments()
-    with pytest.raises(TypeError, match=f"v must be a NumPy, Torch, Warp or JAX array of float32 or float64, got {type(thing).__name__}"):
+    model, q, _, a = arguments()
+    with pytest.raises(
+        TypeError,
+        match=f"v must be a NumPy, Torch, Warp or JAX array of float32 or float64, got {type(thing).__name__}",
+    ):
         wd.rnea(model, q, thing, a)
 
 
@@ -232,7 +250,10 @@ def test_shapes_are_explained() -> None:
     model, q, v, a = arguments()
     n = model.nv
     fingers = "mimic joint|mimic joints"
-    with pytest.raises(ValueError, match=rf"q must be \(B, nq\) = \(B, {n}\), got \(4, {n + 1}\)\. panda has {n} coordinates: .*({fingers})"):
+    with pytest.raises(
+        ValueError,
+        match=rf"q must be \(B, nq\) = \(B, {n}\), got \(4, {n + 1}\)\. panda has {n} coordinates: .*({fingers})",
+    ):
         wd.rnea(model, np.hstack([q, q[:, :1]]), v, a)
     with pytest.raises(ValueError, match=rf"v must be \(B, nv\) = \(4, {n}\), got \(5, {n}\)"):
         wd.rnea(model, q, np.vstack([v, v[:1]]), a)
@@ -251,15 +272,17 @@ def test_shapes_are_explained() -> None:
     with pytest.raises(ValueError, match=rf"f_ext must be \(B, nlinks, 6\) = \(4, {model.nlinks}, 6\), got \(4, 6\)"):
         wd.rnea(model, q, v, a, f_ext=np.zeros((4, 6)))
     floating = by_name("quadruped_floating").model
-    with pytest.raises(ValueError, match=r"q must be .*\(B, 19\), got \(4, 18\)\. \w+ has 19 coordinates, the base's first"):
+    with pytest.raises(
+        ValueError, match=r"q must be .*\(B, 19\), got \(4, 18\)\. \w+ has 19 coordinates, the base's first"
+    ):
         wd.crba(floating, np.zeros((4, 18)))
 
 
 def test_memory_that_no_stride_describes_is_refused() -> None:
     """A field of a packed structured array is not a whole number of elements apart."""
-    model, q, v, a = arguments()
+    model, q, _, a = arguments()
     packed = np.zeros(4, dtype=[("flag", "u1"), ("v", "f8", (model.nv,))])
-    with pytest.raises(ValueError, match="v is not aligned to whole float64 elements.*pass a copy"):
+    with pytest.raises(ValueError, match=r"v is not aligned to whole float64 elements.*pass a copy"):
         wd.rnea(model, q, packed["v"], a)
 
 
@@ -293,10 +316,21 @@ def test_overlap_is_of_entries_not_of_blocks() -> None:
     def at(array: np.ndarray) -> View:
         return view("x", array)
 
-    apart = ((np.s_[:, :4], np.s_[:, 4:8]), (np.s_[:, :4], np.s_[:, 8:]), (np.s_[:10], np.s_[10:]), (np.s_[::2, :6], np.s_[::2, 6:]))
+    apart = (
+        (np.s_[:, :4], np.s_[:, 4:8]),
+        (np.s_[:, :4], np.s_[:, 8:]),
+        (np.s_[:10], np.s_[10:]),
+        (np.s_[::2, :6], np.s_[::2, 6:]),
+    )
     for one, other in apart:
         assert not overlap(at(memory[one]), at(memory[other])) and not overlap(at(memory[other]), at(memory[one]))
-    together = ((np.s_[:, :5], np.s_[:, 4:8]), (np.s_[:11], np.s_[10:]), (np.s_[:], np.s_[:]), (np.s_[::-1], np.s_[:]), (np.s_[3:4], np.s_[:]))
+    together = (
+        (np.s_[:, :5], np.s_[:, 4:8]),
+        (np.s_[:11], np.s_[10:]),
+        (np.s_[:], np.s_[:]),
+        (np.s_[::-1], np.s_[:]),
+        (np.s_[3:4], np.s_[:]),
+    )
     for one, other in together:
         assert overlap(at(memory[one]), at(memory[other])) and overlap(at(memory[other]), at(memory[one]))
     assert not overlap(at(memory[:0]), at(memory))

@@ -71,21 +71,21 @@ def test_bound_calls_keep_their_arrays_alive() -> None:
     assert error(run(), wd.oracle(wd.rnea, model, s.q, s.v, s.a)[:500]) <= CLOSE and len(rubbish) == 50
 
 
-def test_a_bound_call_allocates_nothing() -> None:
-    """A thousand runs leave no memory behind."""
+def test_a_bound_call_allocates_no_array() -> None:
+    """NumPy's memory does not grow while it runs, by far less than one array of the call."""
     model = by_name("panda").model
-    s = states(model, 16)
+    s = states(model, 5000)
     run = wd.bind(wd.rnea, model, s.q, s.v, s.a)
     run()
     tracemalloc.start()
     try:
-        before = tracemalloc.take_snapshot()
-        for _ in range(1000):
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(20):
             run()
-        grown = sum(max(d.size_diff, 0) for d in tracemalloc.take_snapshot().compare_to(before, "filename") if "tracemalloc" not in str(d.traceback))
+        _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert grown < 4096
+    assert peak - before < s.q.nbytes / 10
 
 
 def test_bound_calls_of_one_kernel_do_not_disturb_each_other() -> None:
@@ -101,7 +101,7 @@ def test_bound_calls_of_one_kernel_do_not_disturb_each_other() -> None:
 
 def test_bind_wants_a_batched_function() -> None:
     """A function of the caller's own cannot be bound: says which can."""
-    with pytest.raises(TypeError, match="not one of warpdyn's batched functions, such as warpdyn.rnea"):
+    with pytest.raises(TypeError, match=r"not one of warpdyn's batched functions, such as warpdyn\.rnea"):
         wd.bind(np.sin, 1.0)
     with pytest.raises(TypeError, match="not one of warpdyn's batched functions"):
         wd.oracle(print)
@@ -122,10 +122,14 @@ def test_the_oracle_takes_what_the_functions_take() -> None:
     assert np.array_equal(one, whole[1])
     named = {link: s.forces[:, i] for i, link in enumerate(model.link_names)}
     assert np.array_equal(wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=s.gravity, f_ext=named), whole)
-    from_warp = wd.oracle(wd.rnea, model, wp.array(s.q), wp.array(s.v), wp.array(s.a), gravity=s.gravity, f_ext=s.forces)
+    from_warp = wd.oracle(
+        wd.rnea, model, wp.array(s.q), wp.array(s.v), wp.array(s.a), gravity=s.gravity, f_ext=s.forces
+    )
     assert np.array_equal(from_warp, whole)
     rounded = wd.oracle(wd.crba, model, s.q.astype(np.float32))
-    assert rounded.dtype == np.float64 and np.array_equal(rounded, wd.oracle(wd.crba, model, s.q.astype(np.float32).astype(float)))
+    assert rounded.dtype == np.float64 and np.array_equal(
+        rounded, wd.oracle(wd.crba, model, s.q.astype(np.float32).astype(float))
+    )
 
 
 # Caches.
@@ -144,7 +148,8 @@ program.record = counting
 wd.batch.record = counting
 m = wd.load_robot("cartpole")
 z = np.zeros((5, 2))
-results = [wd.rnea(m, z, z, z), wd.crba(m, z), wd.aba(m, z, z, z), wd.fk(m, z), wd.rnea(m, z, z, z, gravity=[0, 0, 1.0])]
+results = [wd.rnea(m, z, z, z), wd.crba(m, z), wd.aba(m, z, z, z), wd.fk(m, z)]
+results.append(wd.rnea(m, z, z, z, gravity=[0, 0, 1.0]))
 print(json.dumps([len(recorded), [r.tolist() for r in results]]))
 """
 
@@ -163,7 +168,9 @@ def second_process(tmp_path: Path) -> list:
         "WARP_CACHE_PATH": str(tmp_path / "kernels"),
         "PYTHONPATH": str(PACKAGE),
     }
-    done = subprocess.run([sys.executable, "-c", SECOND_PROCESS], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", SECOND_PROCESS], env=environment, capture_output=True, text=True, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -178,7 +185,9 @@ def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
     again, second = second_process(tmp_path)
     assert again == 0 and second == first
     now = files(*folders)
-    assert {n: s for n, (s, _) in now.items() if not n.endswith(".lock")} == {n: s for n, (s, _) in kept.items() if not n.endswith(".lock")}
+    assert {n: s for n, (s, _) in now.items() if not n.endswith(".lock")} == {
+        n: s for n, (s, _) in kept.items() if not n.endswith(".lock")
+    }
 
 
 def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,7 +294,9 @@ def test_fork_keeps_working() -> None:
         "if pid == 0:\n    wd.fk(m, q); os._exit(7)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     )
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=100, cwd=PACKAGE)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=100, cwd=PACKAGE
+    )
     assert done.stdout.strip().endswith("7"), done.stdout + done.stderr
 
 

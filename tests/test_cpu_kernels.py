@@ -217,10 +217,14 @@ def test_order_of_environments_does_not_matter(name: str, dtype: np.dtype, devic
     assert same_bits(job.run(same), np.repeat(wanted[3:4], 67, axis=0))
 
 
-@pytest.mark.parametrize("layout", [np.ascontiguousarray, environments_last, every_third_entry], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "layout", [np.ascontiguousarray, environments_last, every_third_entry], ids=lambda f: f.__name__
+)
 @pytest.mark.parametrize("name", JOBS)
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_a_bad_number_stays_in_its_environment(name: str, bad: float, layout: Callable, dtype: np.dtype, device: str) -> None:
+def test_a_bad_number_stays_in_its_environment(
+    name: str, bad: float, layout: Callable, dtype: np.dtype, device: str
+) -> None:
     """NaN or infinity in one robot's angles makes that robot's result NaN; its neighbours keep every bit."""
     job = Job(name, dtype, device, 37)
     clean = job.run()
@@ -253,7 +257,10 @@ def test_threads_do_not_show(name: str, dtype: np.dtype, device: str) -> None:
     try:
         for number in (1, 2, 3, 7):
             wd.set_num_threads(number)
-            results += [job.run(), job.run([environments_last(x) for x in job.inputs], environments_last(np.zeros(job.shape, dtype)))]
+            results += [
+                job.run(),
+                job.run([environments_last(x) for x in job.inputs], environments_last(np.zeros(job.shape, dtype))),
+            ]
     finally:
         wd.set_num_threads(None)
     assert all(same_bits(r, results[0]) for r in results[1:])
@@ -281,7 +288,10 @@ def test_bound_calls_write_what_plain_calls_write(name: str, dtype: np.dtype, de
     job = Job(name, dtype, device, 37)
     wanted = job.run()
     for layout in (np.array, environments_last, padded_columns, every_third_entry):
-        q, out = Placed(np.zeros_like(job.inputs[0]) + 0.5, device), Placed(layout(np.full(job.shape, np.nan, dtype)), device)
+        q, out = (
+            Placed(np.zeros_like(job.inputs[0]) + 0.5, device),
+            Placed(layout(np.full(job.shape, np.nan, dtype)), device),
+        )
         launch = wd.bind(job.function, job.model, q.array, out=out.array, **job.options)
         if device == "cpu":
             q.host[...] = job.inputs[0]
@@ -308,13 +318,13 @@ def test_columns_of_one_array(dtype: np.dtype, device: str) -> None:
 
 @pytest.mark.parametrize("shift", [0, 1, 3, 8])
 def test_out_that_overlaps_an_input_is_refused(shift: int) -> None:
-    """Results are written while inputs are still read, so that sharing memory would give wrong numbers: refused, by name."""
+    """Results are written while inputs are still read: memory shared with one is refused, by name."""
     job = Job("rnea", np.dtype("float64"), "cpu", 20)
     q, v, a = job.inputs
     memory = np.zeros(v.size + shift)
     v_view, out = memory[: v.size].reshape(v.shape), memory[shift:].reshape(v.shape)
     v_view[...] = v
-    with pytest.raises(ValueError, match="out shares memory with v.*pass another array"):
+    with pytest.raises(ValueError, match=r"out shares memory with v.*pass another array"):
         wd.rnea(job.model, q, v_view, a, out=out)
     with pytest.raises(ValueError, match="out shares memory with a"):
         wd.rnea(job.model, q, v, a, out=a[::-1])
@@ -347,9 +357,27 @@ def angles(dtype: np.dtype) -> np.ndarray:
     draw = np.random.default_rng(3)
     tiny = np.finfo(dtype).smallest_subnormal
     parts = [
-        np.array([0.0, -0.0, tiny, -tiny, np.finfo(dtype).tiny, 1e8, 3e9, -3e9, 1e15, 1e22, 1e30, -1e30, np.finfo(dtype).max]),
+        np.array(
+            [0.0, -0.0, tiny, -tiny, np.finfo(dtype).tiny, 1e8, 3e9, -3e9, 1e15, 1e22, 1e30, -1e30, np.finfo(dtype).max]
+        ),
         np.arange(-400, 401) * (math.pi / 2),
-        np.array([65536.0, 65536.01, 1e5, 100000.5, 99999.9, -65535.99, -1e5, 2.0**23, 2.0**24, 2.0**31, 2.0**32, 2.0**52, 2.0**53]),
+        np.array(
+            [
+                65536.0,
+                65536.01,
+                1e5,
+                100000.5,
+                99999.9,
+                -65535.99,
+                -1e5,
+                2.0**23,
+                2.0**24,
+                2.0**31,
+                2.0**32,
+                2.0**52,
+                2.0**53,
+            ]
+        ),
         draw.uniform(-4, 4, 3000),
         draw.uniform(-1e3, 1e3, 3000),
         draw.uniform(-1.1e5, 1.1e5, 3000),
@@ -372,7 +400,9 @@ def exact(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         pairs = [(mpmath.sin(mpmath.mpf(float(v))), mpmath.cos(mpmath.mpf(float(v)))) for v in x]
     with mpmath.workprec(120):
         high = np.array([[float(s), float(c)] for s, c in pairs])
-        low = np.array([[float(s - mpmath.mpf(a)), float(c - mpmath.mpf(b))] for (s, c), (a, b) in zip(pairs, high, strict=True)])
+        low = np.array(
+            [[float(s - mpmath.mpf(a)), float(c - mpmath.mpf(b))] for (s, c), (a, b) in zip(pairs, high, strict=True)]
+        )
     long = high.astype(np.longdouble) + low.astype(np.longdouble)
     return long[:, 0], long[:, 1]
 

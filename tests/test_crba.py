@@ -56,7 +56,9 @@ def test_kinetic_energy_is_that_of_the_links(robot: Robot, run) -> None:
         J = wd.oracle(wd.jacobian, model, s.q, frame=link.name, reference="local")
         twist = np.einsum("eij,ej->ei", J, s.v)
         linear, angular = twist[:, :3] + np.cross(twist[:, 3:], link.com), twist[:, 3:]
-        total += 0.5 * link.mass * np.sum(linear**2, axis=1) + 0.5 * np.einsum("ei,ij,ej->e", angular, link.inertia, angular)
+        total += 0.5 * link.mass * np.sum(linear**2, axis=1) + 0.5 * np.einsum(
+            "ei,ij,ej->e", angular, link.inertia, angular
+        )
     armature = [[joint.armature] * joint.kind.nv for joint in model.moving_joints]
     total += 0.5 * np.sum(np.concatenate([np.array(a) for a in armature]) * s.v**2, axis=1)
     terms = 0.5 * np.einsum("ei,eij,ej->e", np.abs(s.v), np.abs(M), np.abs(s.v))
@@ -97,7 +99,9 @@ def test_armature_adds_to_the_diagonal(run) -> None:
     s = states(robot)
     geared = run(wd.crba, robot.with_armature({"lead": 0.5, "second": 0.2, "own": 0.1}), s.q)
     added = np.diag([0.5 + 0.2 * 0.25, 0.1])
-    assert error(geared - wd.oracle(wd.crba, robot, s.q), np.tile(added, (len(s.q), 1, 1)), geared) <= ROUND_OFF["float64"]
+    assert (
+        error(geared - wd.oracle(wd.crba, robot, s.q), np.tile(added, (len(s.q), 1, 1)), geared) <= ROUND_OFF["float64"]
+    )
 
 
 @settings(max_examples=60)

@@ -40,7 +40,9 @@ def test_kernels_compile_to_ptx(name: str, algorithm: str, tmp_path: Path) -> No
     (ptx,) = tmp_path.glob("*.ptx")
     code = ptx.read_text()
     assert f".target sm_{ARCHITECTURE}" in code and f"warpdyn_{algorithm}_{name}" in code
-    assert "fma.rn.f32" in code and "fma.rn.f64" not in code.split("trig_reduction_slowpath")[0].split(".entry", 1)[-1] or algorithm != "crba"
+    assert (
+        "fma.rn.f32" in code and "fma.rn.f64" not in code.split("trig_reduction_slowpath")[0].split(".entry", 1)[-1]
+    ) or algorithm != "crba"
 
 
 def test_a_double_kernel_compiles_to_ptx(tmp_path: Path) -> None:

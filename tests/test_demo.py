@@ -45,7 +45,7 @@ def test_random_states_keep_limits(name):
         assert np.allclose(np.linalg.norm(q[:, 3:7], axis=1), 1)
 
 
-@pytest.mark.parametrize("arguments", [["double_pendulum"], ["cartpole", "--base", "floating"]])
+@pytest.mark.parametrize("arguments", [["double_pendulum"], ["quadruped"]])
 def test_demo_names_its_picture(arguments, tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(demo, "BATCH", 256)

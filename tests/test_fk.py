@@ -32,7 +32,7 @@ def test_poses_are_rigid(robot: Robot, run) -> None:
     eye = np.broadcast_to(np.eye(3), R.shape)
     assert error(np.swapaxes(R, -1, -2) @ R, eye) <= ROUND_OFF["float64"]
     assert error(np.linalg.det(R), np.ones(R.shape[:2])) <= ROUND_OFF["float64"]
-    assert np.array_equal(T[..., 3, :], np.broadcast_to([0.0, 0.0, 0.0, 1.0], T.shape[:-2] + (4,)))
+    assert np.array_equal(T[..., 3, :], np.broadcast_to([0.0, 0.0, 0.0, 1.0], (*T.shape[:-2], 4)))
 
 
 def test_poses_follow_the_description(robot: Robot, run) -> None:

@@ -37,7 +37,9 @@ def twists(model: wd.Model, q: np.ndarray, v: np.ndarray, link: int) -> dict[str
     rate = (later - earlier) / (2 * H)
     R, p = T[:, :3, :3], T[:, :3, 3]
     spin = rate[:, :3, :3] @ R.transpose(0, 2, 1)
-    angular = np.stack([spin[:, 2, 1] - spin[:, 1, 2], spin[:, 0, 2] - spin[:, 2, 0], spin[:, 1, 0] - spin[:, 0, 1]], 1) / 2
+    angular = (
+        np.stack([spin[:, 2, 1] - spin[:, 1, 2], spin[:, 0, 2] - spin[:, 2, 0], spin[:, 1, 0] - spin[:, 0, 1]], 1) / 2
+    )
     linear = rate[:, :3, 3]
     back = R.transpose(0, 2, 1)
     return {
@@ -67,7 +69,9 @@ def test_jacobian_times_velocity_is_the_rate_of_the_pose(robot: Robot) -> None:
             assert error(found, wanted[reference], np.abs(J), np.ones(1)) <= DIFFERENCE
 
 
-@pytest.mark.parametrize("name", ["panda", "planar_slanted", "free_inside_wxyz", "mimic_branches", "quadruped_floating"])
+@pytest.mark.parametrize(
+    "name", ["panda", "planar_slanted", "free_inside_wxyz", "mimic_branches", "quadruped_floating"]
+)
 def test_references_are_one_motion_in_three_frames(name: str, run) -> None:
     """local_world_aligned = R local; world = local_world_aligned moved to the world's origin."""
     model = by_name(name).model
@@ -75,7 +79,9 @@ def test_references_are_one_motion_in_three_frames(name: str, run) -> None:
     local, world, mixed = (run(wd.jacobian, model, q, frame=frame, reference=r) for r in REFERENCES)
     T = run(wd.fk, model, q, frame=frame)
     R, p = T[:, None, :3, :3], T[:, None, :3, 3]
-    turned = np.concatenate([(R @ J.transpose(0, 2, 1)[..., None])[..., 0] for J in (local[:, :3], local[:, 3:])], axis=2)
+    turned = np.concatenate(
+        [(R @ J.transpose(0, 2, 1)[..., None])[..., 0] for J in (local[:, :3], local[:, 3:])], axis=2
+    )
     assert error(mixed, turned.transpose(0, 2, 1)) <= ROUND_OFF["float64"]
     columns = mixed.transpose(0, 2, 1)
     moved = np.concatenate([columns[..., :3] + np.cross(p, columns[..., 3:]), columns[..., 3:]], axis=2)

@@ -91,7 +91,9 @@ def test_quaternions_are_rotations() -> None:
     turned = quaternion_rotation(quaternion_exp([0.0, 0.0, math.pi / 2])).to_parent(Vector(1.0, 0.0, 0.0))
     assert list(turned) == pytest.approx([0.0, 1.0, 0.0], abs=ROUND_OFF)
     a, b = quaternion_exp([0.3, -1.0, 0.4]), quaternion_exp([1e-10, 2e-10, 0.0])
-    A, B, AB = (np.array([list(r) for r in quaternion_rotation(x).matrix.rows]) for x in (a, b, quaternion_product(a, b)))
+    A, B, AB = (
+        np.array([list(r) for r in quaternion_rotation(x).matrix.rows]) for x in (a, b, quaternion_product(a, b))
+    )
     assert np.max(np.abs(A @ B - AB)) <= ROUND_OFF
     assert math.fsum(x * x for x in quaternion_product(a, b)) == pytest.approx(1.0, abs=ROUND_OFF)
     assert quaternion_exp([0.0, 0.0, 0.0]) == [0.0, 0.0, 0.0, 1.0]

@@ -39,7 +39,7 @@ def test_only_one_triangle_is_read() -> None:
 
 
 def test_zeros_between_branches_cost_nothing() -> None:
-    """Two branches on one root: their common entries are zero and stay zero, so that the program is no longer than three chains'."""
+    """Two branches on one root: the entries between them are zero, stay zero and are not computed."""
 
     def text(d: list, side: list, b: list) -> list:
         return solve_symmetric([[d[0], side[0], side[1]], [side[0], d[1], 0.0], [side[1], 0.0, d[2]]], b)

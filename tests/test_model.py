@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warpdyn.description import Joint, Limits, Link, Mimic, ModelError
 from warpdyn.joints import KINDS
-from warpdyn.model import BASE_JOINT, Joint, Limits, Link, Mimic, Model, ModelError
+from warpdyn.model import BASE_JOINT, Model
 
 ROUND_OFF = 1e-12
 """Relative; sums of a few products in another order."""

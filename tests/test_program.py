@@ -87,7 +87,11 @@ def test_a_product_used_once_joins_its_sum() -> None:
         return [a * b + c, first - later, b - a * d]
 
     program = record(text, {"x": (4,)})
-    assert sorted(s.operation for s in program.statements if s.operation not in ("input", "sin")) == ["fma", "fms", "fnma"]
+    assert sorted(s.operation for s in program.statements if s.operation not in ("input", "sin")) == [
+        "fma",
+        "fms",
+        "fnma",
+    ]
     assert evaluate(program, {"x": [2.0, 3.0, 5.0, 7.0]}) == [11.0, 35.0 - math.sin(2.0), -11.0]
     assert program.operations == 6
     twice = record(lambda x: [x[0] * x[1] + x[2], x[0] * x[1] - x[3]], {"x": (4,)})

@@ -1,4 +1,4 @@
-"""Stored reference values of real robots (../shared/reference beside the repository, with its README); skipped where absent."""
+"""Stored reference values of real robots: ../shared/reference beside the repository, with its README; else skipped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BY_DEFAULT = ("erd_panda__fixed", "erd_double_pendulum_continuous__floating", "e
 
 
 class Reference:
-    """One file: its robot with mimic joints free, and its states in this model's columns (files are mapped by joint name)."""
+    """One file: its robot with mimic joints free, and its states in this model's columns (mapped by joint name)."""
 
     def __init__(self, path: Path):
         name, base = path.stem.removeprefix("erd_").split("__")

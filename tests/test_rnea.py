@@ -18,7 +18,7 @@ ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}
 """Relative to the largest term: a few hundred roundings in a row on robots of up to 34 coordinates."""
 
 DIFFERENCE = 3e-8
-"""Relative; central differences with step 1e-5 lose 1e-10 to curvature and 1e-16 / 1e-5 to rounding, times the cancelling terms."""
+"""Relative; central differences with step 1e-5 lose 1e-10 to curvature and 1e-16 / 1e-5 to rounding, of each term."""
 
 H = 1e-5
 """Step of central differences [s]."""
@@ -70,7 +70,7 @@ def test_external_forces_act_through_the_jacobian(robot: Robot, run) -> None:
 
 @pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating", "branches_wxyz"])
 def test_forces_by_name_and_by_index_are_the_same(name: str, run) -> None:
-    """A mapping with some links gives what the full array gives with zeros elsewhere, in whatever order links are named."""
+    """A mapping with some links is the full array with zeros elsewhere, in whatever order links are named."""
     model = by_name(name).model
     s = states(model)
     chosen = [model.link_names[-1], model.link_names[0], model.link_names[len(model.link_names) // 2]]
@@ -165,7 +165,9 @@ def test_the_order_of_a_quaternion_changes_columns_only(run) -> None:
     other = replace(robot, quaternion="xyzw").model
     s = states(robot.model)
     q = s.q[:, [0, 1, 2, 4, 5, 6, 3, *range(7, robot.model.nq)]]
-    assert error(run(wd.rnea, robot.model, s.q, s.v, s.a), wd.oracle(wd.rnea, other, q, s.v, s.a)) <= ROUND_OFF["float64"]
+    assert (
+        error(run(wd.rnea, robot.model, s.q, s.v, s.a), wd.oracle(wd.rnea, other, q, s.v, s.a)) <= ROUND_OFF["float64"]
+    )
     assert robot.model.q_names[3:7] == tuple(f"floating_base.q{c}" for c in "wxyz")
 
 

@@ -61,7 +61,9 @@ def placement(draw: np.random.Generator) -> Placement:
 def inertia(draw: np.random.Generator) -> Inertia:
     A = draw.normal(size=(3, 3))
     J = A @ A.T
-    return Inertia.at_com(draw.uniform(0.5, 3), vector(draw), Symmetric(J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]))
+    return Inertia.at_com(
+        draw.uniform(0.5, 3), vector(draw), Symmetric(J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2])
+    )
 
 
 def rows(M: Sequence) -> np.ndarray:

@@ -30,7 +30,9 @@ def test_one_body_for_each_moving_joint(robot: Robot) -> None:
     """Fixed joints make no bodies; mimic joints make them but share columns."""
     model, tree = robot.model, tree_of(robot.model)
     moving = [j.name for j in model.joints if j.kind.nv]
-    assert sorted(body.joint for body in tree.bodies) == sorted([*moving, *(["floating_base"] if model.floating_base else [])])
+    assert sorted(body.joint for body in tree.bodies) == sorted(
+        [*moving, *(["floating_base"] if model.floating_base else [])]
+    )
     columns = {k for body in tree.bodies for k in body.v_index}
     assert columns == set(range(model.nv))
     assert tree.shares_coordinates == robot.has_mimic
@@ -80,13 +82,17 @@ def test_mimic_chains_are_followed_to_the_end() -> None:
 
 def test_a_robot_without_joints() -> None:
     """One link alone is a robot of no coordinates; free, it is a body."""
-    text = urdf("stone", link("rock", 2.0, (0.1, 0, 0)), link("moss"), joint("grown", "fixed", "rock", "moss", (0, 0, 0.2)))
+    text = urdf(
+        "stone", link("rock", 2.0, (0.1, 0, 0)), link("moss"), joint("grown", "fixed", "rock", "moss", (0, 0, 0.2))
+    )
     fixed, free = wd.load_urdf(text), wd.load_urdf(text, floating_base=True)
     assert tree_of(fixed).bodies == () and fixed.nq == fixed.nv == 0
     empty = np.zeros((3, 0))
     assert wd.rnea(fixed, empty, empty, empty).shape == (3, 0)
     assert wd.aba(fixed, empty, empty, empty).shape == (3, 0)
-    assert np.array_equal(wd.fk(fixed, empty, frame="moss"), np.tile(wd.oracle(wd.fk, fixed, np.zeros(0), frame="moss"), (3, 1, 1)))
+    assert np.array_equal(
+        wd.fk(fixed, empty, frame="moss"), np.tile(wd.oracle(wd.fk, fixed, np.zeros(0), frame="moss"), (3, 1, 1))
+    )
     assert wd.jacobian(fixed, empty, frame="moss").shape == (3, 6, 0)
     M = wd.crba(free, free.neutral)
     assert M[0, 0] == 2.0 and M.shape == (6, 6)

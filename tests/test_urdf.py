@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from warpdyn.description import EYE, Geometry, Limits, Mimic, ModelError, ModelWarning
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model import EYE, Geometry, Limits, Mimic, Model, ModelError, ModelWarning
+from warpdyn.model import Model
 from warpdyn.robots import load_robot, robot_names
 
 ROUND_OFF = 1e-15

@@ -1,9 +1,10 @@
 """Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
 
 from .batch import bind, oracle
+from .description import Joint, Link, ModelError, ModelWarning
 from .formats.urdf import load_urdf
 from .functions import aba, crba, fk, jacobian, rnea
-from .model import Joint, Link, Model, ModelError, ModelWarning
+from .model import Model
 from .robots import load_robot, robot_names
 from .threads import get_num_threads, set_num_threads
 

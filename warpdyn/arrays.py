@@ -45,11 +45,15 @@ def view(name: str, array: Array) -> View:
         return _numpy_view(name, _jax_on_cpu(name, array))._replace(kind="jax")
     if isinstance(array, np.ndarray):
         return _numpy_view(name, array)
-    raise TypeError(f"{name} must be a NumPy, Torch, Warp or JAX array of float32 or float64, got {type(array).__name__}")
+    raise TypeError(
+        f"{name} must be a NumPy, Torch, Warp or JAX array of float32 or float64, got {type(array).__name__}"
+    )
 
 
 def _wrong_dtype(name: str, dtype: object) -> TypeError:
-    return TypeError(f"{name} must be float32 or float64, got {dtype}; convert it (for NumPy: {name}.astype(np.float32))")
+    return TypeError(
+        f"{name} must be float32 or float64, got {dtype}; convert it (for NumPy: {name}.astype(np.float32))"
+    )
 
 
 _SINGLE = {np.dtype(np.float32): True, np.dtype(np.float64): False}
@@ -61,12 +65,14 @@ def _numpy_view(name: str, array: np.ndarray) -> View:
         raise _wrong_dtype(name, array.dtype)
     size = 4 if single else 8
     try:
-        address = ctypes.addressof(ctypes.c_char.from_buffer(array))  # four times as fast, where it can be
+        address = ctypes.addressof(ctypes.c_char.from_buffer(array.data))  # four times as fast, where it can be
     except (TypeError, ValueError, BufferError):
         address = array.__array_interface__["data"][0]
     strides = array.strides
-    if address % size or any([s % size for s in strides]):
-        raise ValueError(f"{name} is not aligned to whole {array.dtype} elements (a field of a structured array?); pass a copy")
+    if address % size or any(s % size for s in strides):
+        raise ValueError(
+            f"{name} is not aligned to whole {array.dtype} elements (a field of a structured array?); pass a copy"
+        )
     return View("numpy", address, array.shape, tuple([s // size for s in strides]), single, "cpu")
 
 
@@ -77,7 +83,8 @@ def _torch_view(name: str, tensor: Any) -> View:
         raise _wrong_dtype(name, tensor.dtype)
     if tensor.requires_grad and torch.is_grad_enabled():
         raise NotImplementedError(
-            f"{name} requires a gradient, which warpdyn does not give yet; pass {name}.detach(), or call under torch.no_grad()"
+            f"{name} requires a gradient, which warpdyn does not give yet; "
+            f"pass {name}.detach(), or call under torch.no_grad()"
         )
     device = "cpu" if tensor.device.type == "cpu" else f"{tensor.device.type}:{tensor.device.index or 0}"
     return View("torch", tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype is torch.float32, device)
@@ -93,17 +100,21 @@ def _warp_view(name: str, array: Any) -> View:
 
 def _jax_on_cpu(name: str, array: Any) -> np.ndarray:
     if not hasattr(array, "devices") or isinstance(array, sys.modules["jax"].core.Tracer):
-        raise TypeError(f"{name} is traced by JAX (inside jit, grad or vmap); warpdyn takes concrete JAX arrays only, so far")
+        raise TypeError(
+            f"{name} is traced by JAX (inside jit, grad or vmap); warpdyn takes concrete JAX arrays only, so far"
+        )
     if any(d.platform != "cpu" for d in array.devices()):
-        raise ValueError(f"{name} is a JAX array on {array.devices()}; warpdyn takes JAX arrays on the CPU only, so far")
+        raise ValueError(
+            f"{name} is a JAX array on {array.devices()}; warpdyn takes JAX arrays on the CPU only, so far"
+        )
     return np.from_dlpack(array)
 
 
 def padded(count: int, single: bool) -> int:
     """Leading dimension for `count` environments side by side: whole vectors, and no stride of a large power of two.
 
-    Rows a multiple of 1 KiB apart collide in the cache: all links of a 32-dof robot, 16,384 environments, took 377 ns each
-    to write with such rows and 139 with one vector of padding (one core, AVX-512).
+    Rows a multiple of 1 KiB apart collide in the cache: all links of a 32-dof robot, 16,384 environments, took 377 ns
+    each to write with such rows and 139 with one vector of padding (one core, AVX-512).
     """
     per_line = ALIGNMENT // (4 if single else 8)
     rounded = -(-count // per_line) * per_line
@@ -169,16 +180,12 @@ def like(kind: str, device: str, single: bool, values: Any) -> Array:
         return torch.as_tensor(host, device=device)
     if kind == "warp":
         return wp.array(host, dtype=wp.float32 if single else wp.float64, device=device)
-    return host
+    return sys.modules["jax"].numpy.asarray(host) if kind == "jax" else host
 
 
-def handed_back(result: Array, given: Array) -> Array:
+def handed_back(kind: str, result: Array) -> Array:
     """A result as its caller's library wants it: JAX computes in NumPy memory and gets its own array."""
-    if type(result) is np.ndarray and type(given) is not np.ndarray and "jax" in sys.modules:
-        jax = sys.modules["jax"]
-        if isinstance(given, jax.Array):
-            return jax.numpy.asarray(result)
-    return result
+    return sys.modules["jax"].numpy.asarray(result) if kind == "jax" else result
 
 
 def check_writable(out: Array, v: View) -> None:

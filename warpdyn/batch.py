@@ -1,14 +1,15 @@
 """Arrays in, cached kernel, launch, arrays out: the one place that knows batches, devices and layouts.
 
-A public function (`warpdyn.functions`) says in a `Call` which algorithm to run on what. `batched` turns it into the function
-that users call; `bind` prepares the same call for tight loops, and `oracle` runs the same text on plain float64 numbers.
+A public function (`warpdyn.functions`) says in a `Call` which algorithm to run on what. `batched` turns it into the
+function that users call; `bind` prepares the same call for tight loops, and `oracle` runs the same text on plain
+float64 numbers.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ParamSpec
 from weakref import WeakKeyDictionary
 
@@ -63,6 +64,8 @@ class Call:
     gravity: Any = None
     f_ext: Any = None
     refuse: Callable[[Model], None] | None = None
+    shape: tuple[int, ...] | None = None
+    """Of one robot's result, where nested lists cannot tell: a matrix of a robot without coordinates."""
 
 
 @dataclass(eq=False)
@@ -100,7 +103,7 @@ def batched(function: Callable[P, Call]) -> Callable[P, Array]:
     def run(*args: P.args, **kwargs: P.kwargs) -> Array:
         job = _prepare(function(*args, **kwargs))
         job.launch_once()
-        return arrays.handed_back(job.result, args[1] if len(args) > 1 else None)
+        return arrays.handed_back(job.kind, job.result)
 
     run.describe = function  # type: ignore[attr-defined]
     return run
@@ -109,15 +112,15 @@ def batched(function: Callable[P, Call]) -> Callable[P, Array]:
 def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[[], Array]:
     """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches without any check.
 
-    The arrays stay the ones given here: change their contents in place between calls. Returns a callable that returns the
-    result array. Constant entries of the result (structural zeros) are written when binding, not at each run.
+    The arrays stay the ones given here: change their contents in place between calls. Returns a callable that returns
+    the result array. Constant entries of the result (structural zeros) are written when binding, not at each run.
     """
     call = _described(function, args, kwargs)
     return _prepare(call).bound()
 
 
 def oracle(function: Callable[..., Array], *args: Any, **kwargs: Any) -> np.ndarray:
-    """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what kernels are tested against."""
+    """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests compare with."""
     call = _described(function, args, kwargs)
     host = {name: np.asarray(_to_numpy(a), dtype=float) for name, a in call.arrays.items()}
     single = next(iter(host.values())).ndim == 1
@@ -143,8 +146,10 @@ def _described(function: Callable[..., Array], args: tuple, kwargs: dict[str, An
 
 
 def _to_numpy(array: Any) -> Any:
-    return array.numpy() if hasattr(array, "numpy") and not hasattr(array, "detach") else (
-        array.detach().cpu().numpy() if hasattr(array, "detach") else array
+    return (
+        array.numpy()
+        if hasattr(array, "numpy") and not hasattr(array, "detach")
+        else (array.detach().cpu().numpy() if hasattr(array, "detach") else array)
     )
 
 
@@ -166,6 +171,7 @@ class _Job:
     kernel: Kernel
     arguments: list[int]
     count: int
+    kind: str
     result: Array
     stream: Any
     keep: tuple
@@ -185,7 +191,7 @@ class _Job:
         slices = self._slices()
         commands = [Command(self.kernel.compiled, self.kernel.device, len(self.arguments)) for _ in slices]
         self._set(commands, slices)
-        if len(commands) == 1 and self.stream is None:
+        if len(commands) == 1 and self.stream is None and self.kind != "jax":
             launch, result, keep = commands[0].run, self.result, (self.keep, commands)
 
             def run_one(_keep: tuple = keep) -> Array:
@@ -196,7 +202,7 @@ class _Job:
 
         def run() -> Array:
             self._run(commands)
-            return self.result
+            return arrays.handed_back(self.kind, self.result)
 
         return run
 
@@ -265,7 +271,7 @@ def _prepare(call: Call) -> _Job:
         v = out_view if name == "out" else views[name]
         own = len(v.shape) > len(trailing)  # an array without an environment dimension serves them all
         arguments += (v.address, v.strides[0] if own else 0, *v.strides[own:], *_NO_STRIDE[len(trailing)])
-    return _Job(kernel, arguments, count, result, arrays.stream(first.kind, first.device), (given, out))
+    return _Job(kernel, arguments, count, first.kind, result, arrays.stream(first.kind, first.device), (given, out))
 
 
 _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
@@ -302,11 +308,17 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool)
         return text(tree, *symbols.values(), **extra)
 
     programs = [record(functools.partial(run, text), inputs) for text in call.texts]
-    return min(programs, key=lambda program: program.operations)
+    program = min(programs, key=lambda program: program.operations)
+    return program if call.shape is None else replace(program, shape=call.shape)
 
 
 def _add_forces(
-    call: Call, batch: int | None, first: View, given: dict[str, Array], views: dict[str, View], shapes: dict[str, tuple[int, ...]]
+    call: Call,
+    batch: int | None,
+    first: View,
+    given: dict[str, Array],
+    views: dict[str, View],
+    shapes: dict[str, tuple[int, ...]],
 ) -> None:
     """Gravity and external forces, where given, as further input arrays."""
     if call.gravity is not None:
@@ -346,7 +358,8 @@ def _check_kind(name: str, v: View, first_name: str, first: View) -> None:
     ):
         if mine != its:
             raise TypeError(
-                f"all arrays of a call must be of one {what}: {first_name} is {its}, {name} is {mine}; convert {name} to {its}"
+                f"all arrays of a call must be of one {what}: "
+                f"{first_name} is {its}, {name} is {mine}; convert {name} to {its}"
             )
 
 
@@ -394,5 +407,7 @@ def _check_out(
     arrays.check_writable(out, v)
     for name, given in views.items():
         if arrays.overlap(v, given):
-            raise ValueError(f"out shares memory with {name}; results are written while inputs are still read: pass another array")
+            raise ValueError(
+                f"out shares memory with {name}; results are written while inputs are still read: pass another array"
+            )
     return v

@@ -19,7 +19,8 @@ from typing import Any
 import warp as wp
 
 from . import functions, load_robot, load_urdf, robot_names, set_num_threads
-from .model import Model, ModelError, ModelWarning
+from .description import ModelError, ModelWarning
+from .model import Model
 
 ALGORITHMS = ("fk", "jacobian", "crba", "rnea", "aba")
 

@@ -1,8 +1,8 @@
 """Every joint kind: its coordinates, pose, motion subspace and step on the manifold.
 
-The one file that names kinds. A kind moves about or along coordinate axis 0, 1 or 2 of its own frame; a joint whose axis
-points elsewhere gets a turned frame when the tree is built (`warpdyn.tree`). Motion subspaces are constant in the child
-frame, so velocities of planar and floating joints are the child's own twist in its own frame.
+The one file that names kinds. A kind moves about or along coordinate axis 0, 1 or 2 of its own frame; a joint whose
+axis points elsewhere gets a turned frame when the tree is built (`warpdyn.tree`). Motion subspaces are constant in the
+child frame, so velocities of planar and floating joints are the child's own twist in its own frame.
 
 RBDA table 4.1; quaternions are x, y, z, w.
 """
@@ -33,7 +33,8 @@ class JointKind:
     """What is particular to one kind of joint.
 
     `q_names`, `v_names` name the coordinates; `placement(axis, q)` is the pose of the child side in the parent side;
-    `subspace(axis)` its motion for unit velocities; `step(axis, q, d)` the configuration reached from `q` by the tangent step `d`.
+    `subspace(axis)` its motion for unit velocities; `step(axis, q, d)` the configuration reached from `q` by the
+    tangent step `d`.
     """
 
     name: str
@@ -87,7 +88,7 @@ def _slide_subspace(axis: int) -> tuple[Motion, ...]:
 
 
 def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
-    """Mass on the axis, moment along it, and a rod of mass along it: symmetric about the axis, none of it turned by the joint."""
+    """Mass on the axis, moment along it, and a rod along it: symmetric about the axis, as the joint turns nothing."""
     diagonal = (inertia.J.xx, inertia.J.yy, inertia.J.zz)
     rod = 0.5 * sum(diagonal) - diagonal[axis]
     a, b, c = (0.0 if k == axis else rod for k in range(3))
@@ -168,7 +169,7 @@ def _still(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return IDENTITY, ZERO
 
 
-_ANGLE = ("", ), ("", ), (0.0,), _turn, _turn_subspace, _add, _unfelt_turning
+_ANGLE = ("",), ("",), (0.0,), _turn, _turn_subspace, _add, _unfelt_turning
 
 KINDS: dict[str, JointKind] = {
     kind.name: kind
@@ -177,7 +178,9 @@ KINDS: dict[str, JointKind] = {
         JointKind("continuous", *_ANGLE),
         JointKind("prismatic", ("",), ("",), (0.0,), _slide, _slide_subspace, _add, _unfelt_sliding, needs_limits=True),
         JointKind("fixed", (), (), (), _still, lambda axis: (), lambda axis, q, d: [], has_axis=False),
-        JointKind("planar", ("u", "w", "angle"), ("vu", "vw", "rate"), (0.0,) * 3, _plane, _plane_subspace, _plane_step),
+        JointKind(
+            "planar", ("u", "w", "angle"), ("vu", "vw", "rate"), (0.0,) * 3, _plane, _plane_subspace, _plane_step
+        ),
         JointKind(
             "floating",
             ("x", "y", "z", "qx", "qy", "qz", "qw"),

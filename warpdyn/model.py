@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,98 +16,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from .joints import FLOATING, JointKind
+from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, check, find_root
+from .joints import FLOATING
 
 T = TypeVar("T")
-Vector3 = tuple[float, float, float]
-Matrix3 = tuple[Vector3, Vector3, Vector3]
-
-ORIGIN: Vector3 = (0.0, 0.0, 0.0)
-EYE: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-ZERO3: Matrix3 = (ORIGIN, ORIGIN, ORIGIN)
 
 BASE_JOINT = "floating_base"
 """Name of the joint between the world and the root link of a floating model."""
-
-
-class ModelError(ValueError):
-    """A robot description that cannot be used; the text names the place and the remedy."""
-
-
-class ModelWarning(UserWarning):
-    """A description that is used as written although it looks wrong."""
-
-
-@dataclass(frozen=True)
-class Pose:
-    """Position [m] and rotation matrix of one frame in another."""
-
-    position: Vector3 = ORIGIN
-    rotation: Matrix3 = EYE
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere" or "mesh"."""
-
-    shape: str
-    size: tuple[float, ...] = ()
-    """box: x, y, z; cylinder: radius, length; sphere: radius; mesh: scale x, y, z [m]."""
-    filename: str | None = None
-    pose: Pose = Pose()
-    name: str | None = None
-
-
-@dataclass(frozen=True)
-class Link:
-    """A rigid body. `inertia` is about the centre of mass `com`, in the link's axes [kg, m, kg·m²]."""
-
-    name: str
-    mass: float = 0.0
-    com: Vector3 = ORIGIN
-    inertia: Matrix3 = ZERO3
-    visuals: tuple[Geometry, ...] = ()
-    collisions: tuple[Geometry, ...] = ()
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Bounds as the description gives them [rad or m, rad/s or m/s, N·m or N]; infinite where it gives none."""
-
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    effort: float = math.inf
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """This joint's position is multiplier * (position of `joint`) + offset."""
-
-    joint: str
-    multiplier: float = 1.0
-    offset: float = 0.0
-
-
-@dataclass(frozen=True)
-class Joint:
-    """A joint from a parent link to a child link.
-
-    `pose` is the joint frame (at zero position, the child link's frame) in the parent link; `axis` a unit vector in that
-    frame; `armature` [kg·m² or kg] is reflected rotor inertia added to the diagonal of the mass matrix.
-    """
-
-    name: str
-    kind: JointKind
-    parent: str
-    child: str
-    pose: Pose = Pose()
-    axis: Vector3 = (1.0, 0.0, 0.0)
-    limits: Limits = Limits()
-    damping: float = 0.0
-    friction: float = 0.0
-    armature: float = 0.0
-    mimic: Mimic | None = None
 
 
 @dataclass(frozen=True)
@@ -151,11 +65,11 @@ class Model:
         """
         if quaternion not in ("xyzw", "wxyz"):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
-        _check(source, links, joints)
+        check(source, links, joints)
         by_parent: dict[str, list[Joint]] = {}
         for joint in joints:
             by_parent.setdefault(joint.parent, []).append(joint)
-        root = _root(source, links, joints)
+        root = find_root(source, links, joints)
         if floating_base and any(joint.name == BASE_JOINT for joint in joints):
             raise ModelError(f'{source}: joint "{BASE_JOINT}" has the name of the free base\'s own joint; rename it')
         by_name = {link.name: link for link in links}
@@ -186,7 +100,7 @@ class Model:
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that have coordinates, in coordinate order; neither fixed nor mimic joints, nor the base."""
+        """Names of the joints that have coordinates, in their order; neither fixed nor mimic joints, nor the base."""
         return tuple(j.name for j in self.moving_joints[int(self.floating_base) :])
 
     @cached_property
@@ -314,18 +228,23 @@ class Model:
     # Changed copies.
 
     def with_armature(self, armature: float | Mapping[str, float]) -> Model:
-        """The same robot with reflected rotor inertia [kg·m², kg]: one value for all joints, or values by joint name."""
-        values = armature if isinstance(armature, Mapping) else {j.name: armature for j in self.joints if j.kind.nv}
-        for name in values:
+        """The same robot with reflected rotor inertia [kg·m², kg]: one value, or values by joint name."""
+        own = [j.name for j in self.joints if j.kind.nv and j.mimic is None]
+        values = armature if isinstance(armature, Mapping) else dict.fromkeys(own, armature)
+        for name, value in values.items():
             if not self.joint(name).kind.nv:
                 raise ValueError(f'joint "{name}" of {self.name} is fixed; armature belongs to a moving joint')
+            if not (math.isfinite(value) and value >= 0):
+                raise ValueError(f'armature of joint "{name}" must be finite and not negative, got {value}')
         return replace(
             self, joints=tuple(replace(j, armature=float(values.get(j.name, j.armature))) for j in self.joints)
         )
 
     def with_payload(self, link: str, mass: float, com: Sequence[float] = ORIGIN, inertia: Matrix3 = ZERO3) -> Model:
-        """The same robot with a rigid load on `link`: mass [kg], com in the link frame [m], inertia about it [kg·m²]."""
+        """The same robot with a load on `link`: mass [kg], com in the link frame [m], inertia about it [kg·m²]."""
         x, y, z = (float(c) for c in com)
+        if not (mass >= 0 and all(math.isfinite(c) for c in (mass, x, y, z))):
+            raise ValueError(f"a payload needs a finite mass, not negative, and a finite com; got {mass} kg at {com}")
         heavier = _joined(self.link(link), Link("payload", float(mass), (x, y, z), inertia))
         return replace(self, links=tuple(heavier if old.name == link else old for old in self.links))
 
@@ -333,9 +252,7 @@ class Model:
     def key(self) -> str:
         """A hash of everything that the dynamics depend on."""
         links = [(k.name, k.mass, k.com, k.inertia) for k in self.links]
-        joints = [
-            (j.name, j.kind.name, j.parent, j.child, j.pose, j.axis, j.armature, j.mimic) for j in self.joints
-        ]
+        joints = [(j.name, j.kind.name, j.parent, j.child, j.pose, j.axis, j.armature, j.mimic) for j in self.joints]
         return hashlib.sha256(repr((links, joints, self.floating_base, self.quaternion)).encode()).hexdigest()
 
     def summary(self) -> str:
@@ -360,7 +277,9 @@ def _joined(link: Link, load: Link) -> Link:
         d = np.array(part.com) - com
         inertia += np.array(part.inertia) + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
     rows = tuple((float(a), float(b), float(c)) for a, b, c in inertia)
-    return replace(link, mass=mass, com=(float(com[0]), float(com[1]), float(com[2])), inertia=(rows[0], rows[1], rows[2]))
+    return replace(
+        link, mass=mass, com=(float(com[0]), float(com[1]), float(com[2])), inertia=(rows[0], rows[1], rows[2])
+    )
 
 
 def _branches(model: Model) -> list[str]:
@@ -402,91 +321,3 @@ def _find(table: Mapping[str, T], name: str, what: str, model: str) -> T:
     close = difflib.get_close_matches(str(name), list(table), n=3)
     hint = f"did you mean {' or '.join(repr(c) for c in close)}?" if close else f"it has {', '.join(list(table)[:12])}"
     raise KeyError(f"{model} has no {what} named {name!r}; {hint}")
-
-
-def _check(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
-    """Refuse what no tree of bodies can be made of."""
-    if not links:
-        raise ModelError(f"{source}: there is no link; a robot needs at least one <link>")
-    for what, names in (("link", [k.name for k in links]), ("joint", [j.name for j in joints])):
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
-            raise ModelError(f'{source}: two {what}s are named "{twice[0]}"; give each {what} its own name')
-    for link in links:
-        numbers = (link.mass, *link.com, *(x for row in link.inertia for x in row))
-        if not all(math.isfinite(x) for x in numbers):
-            raise ModelError(f'{source}: link "{link.name}": inertial values must be finite numbers, got {numbers}')
-        if link.mass < 0:
-            raise ModelError(f'{source}: link "{link.name}": mass is {link.mass:g} kg; it must not be negative')
-    known = {link.name for link in links}
-    carried: dict[str, str] = {}
-    for joint in joints:
-        where = f'{source}: joint "{joint.name}"'
-        for role, link_name in (("parent", joint.parent), ("child", joint.child)):
-            if link_name not in known:
-                raise ModelError(f'{where}: its {role} link "{link_name}" does not exist; add the link or correct the name')
-        if joint.child in carried:
-            raise ModelError(
-                f'{where}: link "{joint.child}" is already the child of joint "{carried[joint.child]}"; a link has one parent '
-                "(cut the loop: remove one of the two joints)"
-            )
-        carried[joint.child] = joint.name
-        _check_joint(where, joint)
-    _check_mimics(source, joints)
-
-
-def _check_joint(where: str, joint: Joint) -> None:
-    numbers = (*joint.pose.position, *(x for row in joint.pose.rotation for x in row))
-    if not all(math.isfinite(x) for x in numbers):
-        raise ModelError(f"{where}: its origin must be finite numbers, got {joint.pose.position}")
-    if joint.kind.has_axis:
-        norm = math.hypot(*joint.axis)
-        if not math.isfinite(norm) or abs(norm - 1.0) > 1e-9:
-            axis = ", ".join(f"{x:g}" for x in joint.axis)
-            raise ModelError(f"{where}: axis is ({axis}); a {joint.kind.name} joint needs a non-zero axis")
-    if not (math.isfinite(joint.armature) and joint.armature >= 0):
-        raise ModelError(f"{where}: armature is {joint.armature}; it must be finite and not negative")
-
-
-def _check_mimics(source: str, joints: Sequence[Joint]) -> None:
-    by_name = {joint.name: joint for joint in joints}
-    for joint in joints:
-        if joint.mimic is None or not joint.kind.nv:  # real files leave <mimic> on joints that they fixed
-            continue
-        where = f'{source}: joint "{joint.name}"'
-        if not joint.kind.single:
-            raise ModelError(f"{where}: a {joint.kind.name} joint cannot mimic another; only joints of one coordinate can")
-        if not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
-            raise ModelError(f"{where}: mimic multiplier and offset must be finite numbers")
-        seen, target = [joint.name], joint
-        while target.mimic is not None:
-            followed = target.mimic.joint
-            if followed not in by_name:
-                raise ModelError(f'{where}: it mimics "{followed}", which does not exist; correct the name or remove <mimic>')
-            if followed in seen:
-                raise ModelError(f"{where}: mimic joints follow each other in a circle: {' -> '.join([*seen, followed])}")
-            seen.append(followed)
-            target = by_name[followed]
-        if not target.kind.single:
-            raise ModelError(f'{where}: it mimics "{target.name}", a {target.kind.name} joint; only joints of one coordinate can be followed')
-
-
-def _root(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:
-    """The one link that no joint carries; every other link must hang on it."""
-    carried = {joint.child for joint in joints}
-    roots = [link.name for link in links if link.name not in carried]
-    if len(roots) > 1:
-        shown = ", ".join(f'"{name}"' for name in roots[:5])
-        raise ModelError(f"{source}: {len(roots)} links have no parent joint ({shown}); connect them, there must be one root")
-    parents = {joint.child: joint.parent for joint in joints}
-    hanging = set(roots)
-    for link in links:
-        chain, name = set[str](), link.name
-        while name not in hanging:
-            if name in chain:
-                raise ModelError(f'{source}: the joints form a closed loop through link "{name}"; a robot must be a tree')
-            chain.add(name)
-            name = parents[name]
-        hanging |= chain
-    return roots[0]
-

@@ -1,8 +1,8 @@
 """Spatial (6-D) vector algebra over any scalar: numbers or recorded symbols.
 
 Vectors are linear part first, then angular. A *motion* is a velocity or an acceleration (m/s, rad/s), a *force* a force
-and a couple (N, N·m); both belong to a coordinate frame whose origin is the reference point. `Placement` is the pose of a
-child frame in its parent frame; its verbs name their direction: `motion_to_child`, `force_to_parent`.
+and a couple (N, N·m); both belong to a coordinate frame whose origin is the reference point. `Placement` is the pose of
+a child frame in its parent frame; its verbs name their direction: `motion_to_child`, `force_to_parent`.
 
 Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 2 and appendix A; there the angular part comes first.
 """
@@ -170,9 +170,7 @@ class Rotation:
         """R J Rᵀ."""
         half = Matrix(tuple(self.to_parent(row) for row in J.rows)).T.rows  # type: ignore[arg-type]
         r = self.matrix.rows
-        return Symmetric(
-            *(half[i].dot(r[j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
-        )
+        return Symmetric(*(half[i].dot(r[j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))))
 
 
 IDENTITY = Rotation((Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0)))
@@ -326,7 +324,8 @@ class Inertia:
         """The force that gives a body the classical acceleration `a` of its origin and angular acceleration tensor W.
 
         A point x of the body accelerates by a + W x, W = [α]× + [ω]×[ω]×. Summed over its mass with the second moment
-        P = ∫ x xᵀ dm: f = m a + W h, n = h × a + ∫ x × W x dm (Balafoutis, Patel, Misra, IEEE J. Robotics and Automation 4, 1988).
+        P = ∫ x xᵀ dm: f = m a + W h, n = h × a + ∫ x × W x dm (Balafoutis, Patel, Misra, IEEE J. Robotics and
+        Automation 4, 1988).
         """
         J = self.J
         half_trace = (J.xx + J.yy + J.zz) * 0.5
@@ -407,7 +406,8 @@ class Placement:
         return Inertia(m, h, J)
 
     def articulated_to_parent(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
-        """X* Iᴬ X⁻¹ (RBDA 2.66 for a full 6x6): turned into the parent's axes, then H' = H - M [p]×, J' = J - Hᵀ [p]× + [p]× H'."""
+        """X* Iᴬ X⁻¹ (RBDA 2.66 for a full 6x6): turned into the parent's axes, then H' = H - M [p]×, J' = J - Hᵀ [p]× +
+        [p]× H'."""
         p = self.p
         M = self.R.symmetric_to_parent(inertia.M)
         H = self.R.matrix_to_parent(inertia.H)

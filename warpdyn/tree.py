@@ -1,8 +1,8 @@
 """The kinematic tree that algorithms loop over: a model with fixed joints lumped and mimic joints reduced.
 
 Links that never move against each other are one *body*, with one inertia; every link stays addressable as a *frame*: a
-body and a constant placement in it. A body's frame is its joint's frame, turned if need be so that the joint moves about
-or along a coordinate axis; then most of a transform is zeros and ones, which recording removes.
+body and a constant placement in it. A body's frame is its joint's frame, turned if need be so that the joint moves
+about or along a coordinate axis; then most of a transform is zeros and ones, which recording removes.
 
 RBDA section 4.1 (parents and tree transforms); mimic joints are RBDA section 3.2's q = G y + g, applied joint by joint.
 """
@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from .description import Joint, Link, Matrix3, Pose
 from .joints import FLOATING, JointKind, unit
-from .model import BASE_JOINT, Joint, Link, Matrix3, Model, Pose
+from .model import BASE_JOINT, Model
 from .scalar import Scalar
 from .spatial import (
     IDENTITY,
@@ -42,8 +43,8 @@ HERE = Placement(IDENTITY, ZERO)
 class Body:
     """A rigid body, the joint that carries it, and where its coordinates lie.
 
-    `X_tree` places the joint frame in the parent body. The joint's coordinates are multiplier * q[q_index] + offset; the two
-    numbers differ from 1 and 0 for mimic joints and for axes that point backwards.
+    `X_tree` places the joint frame in the parent body. The joint's coordinates are multiplier * q[q_index] + offset;
+    the two numbers differ from 1 and 0 for mimic joints and for axes that point backwards.
     """
 
     joint: str
@@ -123,9 +124,10 @@ class Tree:
     def regrouped(self) -> Tree:
         """The same dynamics with fewer numbers: each body hands its parent the inertia that its joint cannot feel.
 
-        About a revolute axis that is the mass, the moment along the axis, and the spread of mass along the axis; across a
-        prismatic joint, the second moments. What reaches the world is dropped. M, C, g and every pivot of their factorisation stay
-        as they are; the inertias of single bodies no longer are a body's own (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
+        About a revolute axis that is the mass, the moment along the axis, and the spread of mass along the axis; across
+        a prismatic joint, the second moments. What reaches the world is dropped. M, C, g and every pivot of their
+        factorisation stay as they are; the inertias of single bodies no longer are a body's own (Gautier and Khalil,
+        IEEE T-RA 6, 1990: base parameters).
         """
         bodies = list(self.bodies)
         for i in reversed(range(len(bodies))):
@@ -168,7 +170,10 @@ def _snap(x: float, epsilon: float) -> float:
 
 def build_tree(model: Model) -> Tree:
     """Lump fixed joints, align joint axes, resolve mimic joints."""
-    coordinates = {name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop))) for name, c in model.coordinates.items()}
+    coordinates = {
+        name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
+        for name, c in model.coordinates.items()
+    }
     followed = {j.name: j for j in model.joints}
     bodies: list[Body] = []
     frames: dict[str, Frame] = {}
@@ -220,7 +225,8 @@ def _scalar_last(model: Model, q: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
-    """The independent joint at the end of a chain of mimic joints, and position = multiplier * its position + offset."""
+    """The independent joint at the end of a chain of mimic joints, and position = multiplier * its position +
+    offset."""
     multiplier, offset = 1.0, 0.0
     while joint.mimic is not None:
         offset += multiplier * joint.mimic.offset

@@ -41,7 +41,7 @@ def peer(long_lived_peer: Peer) -> Peer:
 @pytest.fixture(scope="module")
 def panda_node() -> Iterator[NodeProcess]:
     """A node with the bundled panda that outlives the tests of a module, in a namespace of its own."""
-    parameters = {"robot_description_file": "panda", "ramp_time": 0.05}
+    parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "diagnostics_period": 0.3}
     with NodeProcess(parameters, ["-r", "__ns:=/shared"]) as node:
         node.wait_for("ready: panda")
         yield node

@@ -23,8 +23,8 @@ def aba(
     """Joint accelerations that the joint forces `tau` produce.
 
     Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1, with gravity as an upward acceleration of the world.
-    Joints that share a coordinate (mimic) tie bodies together that the recursion takes to be independent; their robots take
-    `forward_dynamics_crba` instead.
+    Joints that share a coordinate (mimic) tie bodies together that the recursion takes to be independent; robots that
+    have them take `forward_dynamics_crba` instead.
     """
     if tree.shares_coordinates:
         return forward_dynamics_crba(tree, q, v, tau, gravity, f_ext)
@@ -78,8 +78,6 @@ def aba(
     return qdd
 
 
-
-
 def forward_dynamics_crba(
     tree: Tree,
     q: Sequence[Scalar],
@@ -90,7 +88,8 @@ def forward_dynamics_crba(
 ) -> list[Scalar]:
     """The same accelerations from M qdd = tau - h, factorised from the leaves up (RBDA chapter 6).
 
-    O(depth²) in each branch instead of O(1), and yet the shorter program for arms and for most robots of up to 30 joints.
+    Its cost grows with the square of a branch's depth, and yet it is the shorter program for arms and for most robots
+    of up to 30 joints.
     """
     h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
     return solve_symmetric(crba(tree, q), [t - b for t, b in zip(tau, h, strict=True)])

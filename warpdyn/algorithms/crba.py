@@ -12,8 +12,8 @@ from ..tree import WORLD, Tree
 def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """M(q), nv by nv.
 
-    Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2. Unlike there, two joints may share a coordinate (mimic);
-    then a pair of bodies on one branch contributes twice to the same entry, as M = Gᵀ M_full G asks.
+    Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2. Unlike there, two joints may share a coordinate
+    (mimic); then a pair of bodies on one branch contributes twice to the same entry, as M = Gᵀ M_full G asks.
     """
     X: dict[int, Placement] = {}
     inertia: dict[int, Inertia] = {WORLD: ZERO_INERTIA}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..scalar import Scalar
-from ..tree import HERE, WORLD, Placement, Tree
+from ..spatial import Placement, as_matrix
+from ..tree import HERE, WORLD, Tree
 
 
 def body_placements(tree: Tree, q: Sequence[Scalar], bodies: Sequence[int]) -> dict[int, Placement]:
-    """World placements of the given bodies and of those that carry them (RBDA 4.? table: X0[i] = X0[parent] X[i])."""
+    """World placements of the given bodies and of those that carry them: X0[i] = X0[parent] X[i] (RBDA 4.4)."""
     X: dict[int, Placement] = {WORLD: HERE}
     needed = {j for i in bodies for j in tree.path(i)}
     for i in sorted(needed):
@@ -27,7 +28,7 @@ def fk(tree: Tree, q: Sequence[Scalar], frames: Sequence[str]) -> list[list[list
     poses = []
     for frame in placed:
         T = X[frame.body].compose(frame.placement).as_matrix()
-        rows = [[*row, offset] for row, offset in zip(T.R.matrix.rows, T.p, strict=True)]
+        rows = [[*row, offset] for row, offset in zip(as_matrix(T.R).matrix.rows, T.p, strict=True)]
         poses.append([*rows, [0.0, 0.0, 0.0, 1.0]])
     return poses
 

@@ -16,7 +16,7 @@ def jacobian(tree: Tree, q: Sequence[Scalar], frame: str, reference: str) -> lis
 
     "local": at the frame's origin, in its axes. "local_world_aligned": at the frame's origin, in the world's axes.
     "world": of the point of the moving body at the world's origin, in the world's axes.
-    RBDA 4.? ; Lynch and Park, Modern Robotics, chapter 5.1. Columns are moved from each joint to the frame.
+    Lynch and Park, Modern Robotics (2017), section 5.1; each joint's motion subspace is moved to the frame.
     """
     target = tree.frames[frame]
     path = tree.path(target.body)

@@ -19,9 +19,9 @@ def rnea(
 ) -> list[Scalar]:
     """Joint forces that produce the accelerations `a`: tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext.
 
-    Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1, with the accelerations of points instead of spatial ones, as
-    in Luh, Walker and Paul (1980): the linear velocities drop out, a sixth of the operations. Gravity enters as an upward
-    acceleration of the world.
+    Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1, with the accelerations of points instead of spatial
+    ones, as in Luh, Walker and Paul (1980): the linear velocities drop out, a sixth of the operations. Gravity enters
+    as an upward acceleration of the world.
     """
     X: dict[int, Placement] = {}
     w: dict[int, Vector] = {WORLD: ZERO}  # angular velocity

@@ -15,7 +15,8 @@ import numpy as np
 import warp as wp
 
 from .. import __version__, get_num_threads
-from ..model import Model, ModelError
+from ..description import ModelError
+from ..model import Model
 from .workload import Workload, furthest_link, random_states
 
 
@@ -119,32 +120,31 @@ def in_words(count: float) -> str:
 
 
 def hardware(device: str) -> str:
-    """What the figures were measured on: the processor's name and, for the CPU, how many threads are used."""
+    """What the figures were measured on; for the CPU also how many threads were used."""
     if device != "cpu":
         return wp.get_device(device).name
-    name = platform.processor() or platform.machine()
+    threads = get_num_threads()
+    return f"{processor()}, {threads} thread{'s' if threads > 1 else ''}"
+
+
+def processor() -> str:
+    """The processor's name as it gives it itself."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
-                name = line.partition(":")[2].strip()
-                break
+                return line.partition(":")[2].strip()
     except OSError:
         pass
-    threads = get_num_threads()
-    return f"{name}, {threads} thread{'s' if threads > 1 else ''}"
-
-
-def best_device() -> str:
-    """The GPU where there is one, else the CPU."""
-    return wp.get_preferred_device().alias
+    return platform.processor() or platform.machine()
 
 
 def explain(figures: Sequence[Figure]) -> list[str]:
     """What the table's reader has to know: where numbers come from, and why some are missing."""
     lines = [
         "fk: poses of all links; jacobian: of the link behind the most joints unless --frame names another. "
-        "Worst relative error: of a sample, against the same algorithm on float64 numbers (aba: what M a + h lacks of "
-        "tau). Compile: seconds from the first call to its result; a robot that was compiled before comes from the cache.",
+        "Worst relative error: of a sample, against the same algorithm on float64 numbers "
+        "(aba: what M a + h lacks of tau). Compile: seconds from the first call to its result; "
+        "a robot that was compiled before comes from the cache.",
     ]
     return lines + sorted({f"{f.case.algorithm} is not defined: {f.refusal}" for f in figures if f.refusal})
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Model, ModelError
+from ..description import ModelError
+from ..model import Model
 from .peers import MuJoCo, NotComparable, Peer, Pinocchio
 from .workload import ARGUMENTS, Workload, furthest_link, random_states, relative_error, residual
 

@@ -13,8 +13,9 @@ from typing import Protocol
 import numpy as np
 from lxml import etree
 
+from ..description import Joint
 from ..joints import FLOATING, quaternion_rotation
-from ..model import BASE_JOINT, Joint, Model
+from ..model import BASE_JOINT, Model
 
 
 class NotComparable(Exception):  # noqa: N818

@@ -18,8 +18,9 @@ import numpy as np
 from lxml import etree
 from urdf_parser_py import urdf as parser  # type: ignore[import-untyped]
 
+from ..description import EYE, Geometry, Joint, Limits, Link, Matrix3, Mimic, ModelError, ModelWarning, Pose, Vector3
 from ..joints import KINDS
-from ..model import EYE, Geometry, Joint, Limits, Link, Matrix3, Mimic, Model, ModelError, ModelWarning, Pose, Vector3
+from ..model import Model
 
 JOINT_TYPES = {name: KINDS[name] for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")}
 

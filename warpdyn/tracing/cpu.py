@@ -2,9 +2,9 @@
 
 Vectors of coordinates whose environments lie side by side are read and written in place. Everything else (rows of one
 environment, other strides, the last incomplete block) goes through a *tile*, one vector an entry, filled and emptied by
-transposing in registers where rows are dense, and element by element where they are not. A large result always has a tile, in
-which each value that repeats (symmetry) or is constant stands once; its rows are written between the parts of the program, so
-that memory works while the next part computes.
+transposing in registers where rows are dense, and element by element where they are not. A large result always has a
+tile, in which each value that repeats (symmetry) or is constant stands once; its rows are written between the parts of
+the program, so that memory works while the next part computes.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from .parts import split
 from .program import Program, Statement
 
 AHEAD = 4
-"""Blocks of lanes between an access in place and the prefetch beside it. A robot of 32 joints reads and writes 128 rows, more
-streams than a processor follows by itself: at 16,384 environments its RNEA took 109 ns each without, 63 with (one core)."""
+"""Blocks of lanes between an access in place and the prefetch beside it. A robot of 32 joints reads and writes 128
+rows, more streams than a processor follows by itself: at 16,384 environments its RNEA took 109 ns each without, 63 with
+(one core)."""
 
 PART = 250
 """Statements in one function."""
@@ -38,7 +39,9 @@ def source(program: Program, single: bool) -> str:
     turns = {angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]") for k, angle in enumerate(program.angles)}
 
     def at_hand(statement: Statement) -> bool:
-        return statement.operation == "input" or (statement.operation in ("sin", "cos") and statement.arguments[0] in turns)
+        return statement.operation == "input" or (
+            statement.operation in ("sin", "cos") and statement.arguments[0] in turns
+        )
 
     def store(entries: list[int], value: str) -> str:
         places = entries if isinstance(out, _InPlace) else dict.fromkeys(values.slot[k] for k in entries)
@@ -63,7 +66,7 @@ def source(program: Program, single: bool) -> str:
     if isinstance(out, _InPlace):
         bodies[-1] += [f"{out.entry(k)} = V{{}} + {literal(value, single)};" for k, value in values.constants]
     calls = [f"Lanes::part{k}(@CALL@, turn, work);" for k in range(len(parts))]
-    tables = []
+    tables: list[str] = []
     if isinstance(out, _Tile) and out.size:
         tables, writes = values.written_between(done, single)
         calls = [f"{call} {write}" for call, write in zip(calls, writes, strict=True)]
@@ -96,8 +99,8 @@ def source(program: Program, single: bool) -> str:
 class _InPlace:
     """An array of one trailing dimension, accessed where it lies if its environments lie side by side, else in a tile.
 
-    Memory is asked for ahead at the address of each access plus `ahead`: in place that is the same row further on; from a tile,
-    whose entries are a cache line each, line by line what the tile will next be filled from.
+    Memory is asked for ahead at the address of each access plus `ahead`: in place that is the same row further on; from
+    a tile, whose entries are a cache line each, line by line what the tile will next be filled from.
     """
 
     def __init__(self, name: str, shape: tuple[int, ...]):
@@ -176,13 +179,16 @@ class _Values:
         self.outputs, self.slot = outputs, list(range(len(outputs)))
         self.constants = [(k, o.constant) for k, o in enumerate(outputs) if o.node is None]
         if isinstance(out, _Tile):
-            distinct = dict.fromkeys(sorted(((o.node is None, o.node, o.negative, o.constant) for o in outputs), key=lambda v: v[0]))
+            distinct = dict.fromkeys(
+                sorted(((o.node is None, o.node, o.negative, o.constant) for o in outputs), key=lambda v: v[0])
+            )
             place = {value: k for k, value in enumerate(distinct)}
             self.slot = [place[o.node is None, o.node, o.negative, o.constant] for o in outputs]
         self.slots = len(set(self.slot))
 
     def written_between(self, done: list[set[int]], single: bool) -> tuple[list[str], list[str]]:
-        """Tables of a result's rows in the order in which the parts of the program finish them, and what each part then writes."""
+        """Tables of a result's rows in the order in which the parts of the program finish them, and what each part then
+        writes."""
         finished = {node: k for k, nodes in reversed(list(enumerate(done))) for node in nodes}
         order = sorted((finished[o.node], k) for k, o in enumerate(self.outputs) if o.node is not None)
         rows = [k for _, k in order] + [k for k, _ in self.constants]
@@ -199,7 +205,9 @@ class _Values:
         for k in range(len(done)):
             last = first + sum(part == k for part, _ in order)
             stop = f"keep_constants ? {last} : {len(rows)}" if k == len(done) - 1 else str(last)
-            write = f"if (in_rows) Lanes::rows_out(a_out_tile, a_out + e, row, row_slot, {first}, {stop}, a_out_stream);"
+            write = (
+                f"if (in_rows) Lanes::rows_out(a_out_tile, a_out + e, row, row_slot, {first}, {stop}, a_out_stream);"
+            )
             calls.append(write if last > first or k == len(done) - 1 else "")
             first = last
         calls[0] = f"const bool in_rows = here == N && a_out_env == 1; {calls[0]}"
@@ -214,10 +222,12 @@ def _declare(a: str, const: str, shape: tuple[int, ...], position: int, slots: i
     yield f"const I64 {a}_env = {environment}, {a}_step = {steps[0]};"
     yield f"I64 {a}_offset[{max(size, 1)}]; bool {a}_dense = true;"
     loops = " ".join(f"for (I64 {i} = 0; {i} < {n}; ++{i})" for i, n in zip("xyz", counts, strict=True))
-    yield f"{{ int k = 0; {loops} {{ {a}_offset[k] = x * {steps[0]} + y * {steps[1]} + z * {steps[2]}; {a}_dense &= {a}_offset[k] == k; ++k; }} }}"
+    offset = f"{a}_offset[k] = x * {steps[0]} + y * {steps[1]} + z * {steps[2]};"
+    yield f"{{ int k = 0; {loops} {{ {offset} {a}_dense &= {a}_offset[k] == k; ++k; }} }}"
     yield f"V {a}_tile[{max(slots, lanes.count(True))}] __attribute__((aligned(64)));"
     if not const:
-        yield f"bool {a}_stream = stream && (I64)({a} + first * {a}_env) % 64 == 0 && ({a}_env == 1 || {a}_env % N == 0);"
+        yield f"bool {a}_stream = stream && (I64)({a} + first * {a}_env) % 64 == 0;"
+        yield f"{a}_stream &= {a}_env == 1 || {a}_env % N == 0;"
         yield f"for (int k = 0; k < {size}; ++k) {a}_stream &= {a}_dense || {a}_offset[k] % N == 0;"
 
 

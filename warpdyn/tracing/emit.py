@@ -13,7 +13,8 @@ from .program import Program, Statement
 class Dialect:
     """How one target writes things.
 
-    `type` of a value; `fma(a, b, c)`; `constant(x)`; `load(array, entry)` and `store(entries, value)` of the frame around;
+    `type` of a value; `fma(a, b, c)`; `constant(x)`; `load(array, entry)` and `store(entries, value)` of the frame
+    around;
     `sincos(angle, sine, cosine)`, a statement that declares both.
     """
 

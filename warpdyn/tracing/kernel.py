@@ -78,7 +78,8 @@ def cached(key: str, make: Callable[[], Text]) -> Text:
 
 
 def cache_directory() -> Path:
-    """Where recorded programs are kept: WARPDYN_CACHE_DIR, or the user's cache. Warp keeps compiled kernels in its own."""
+    """Where recorded programs are kept: WARPDYN_CACHE_DIR, or the user's cache. Warp keeps compiled kernels in its
+    own."""
     root = os.environ.get("WARPDYN_CACHE_DIR")
     return Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warpdyn"
 
@@ -127,7 +128,7 @@ class Command:
         self.run: Callable[..., None] = self._launch.launch
 
     def set(self, arguments: Sequence[int]) -> None:
-        self.arguments[:] = arguments
+        self.arguments[:] = list(arguments)
 
     def set_threads(self, count: int) -> None:
         """How many environments a CUDA launch does, one a thread."""

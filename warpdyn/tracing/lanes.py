@@ -1,4 +1,5 @@
-"""The C++ around a program on the CPU: lanes of a vector, their sine and cosine, and moving blocks in and out of tiles."""
+"""The C++ around a program on the CPU: lanes of a vector, their sine and cosine, and moving blocks in and out of
+tiles."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def frame(single: bool, replace: dict[str, str]) -> str:
 
 
 def transpose(n: int, vectors: int) -> str:
-    """In-place transpose of square blocks side by side in vectors of n lanes, one stage of shuffles for each power of two."""
+    """In-place transpose of square blocks side by side in vectors of n lanes, one stage of shuffles for each power of
+    two."""
     lines, distance = [], vectors // 2
     while distance:
         low = [lane if not lane & distance else n + lane - distance for lane in range(n)]
@@ -45,8 +47,9 @@ def transpose(n: int, vectors: int) -> str:
     return "\n".join(lines)
 
 
-# Cody and Waite reduction by pi/2 in fused steps, then polynomials on [-pi/4, pi/4] (Cephes for float, fdlibm for double);
-# the quadrant comes from adding 1.5 * 2^23 (2^52), which rounds. Lanes beyond that, or not finite, ask the library.
+# Cody and Waite reduction by pi/2 in fused steps, then polynomials on [-pi/4, pi/4] (Cephes for float, fdlibm for
+# double); the quadrant comes from adding 1.5 * 2^23 (2^52), which rounds. Lanes beyond that, or not finite, ask the
+# library.
 SINCOS = {
     True: """
     const V t = x * 0.636619747f + 12582912.0f;
@@ -125,14 +128,16 @@ struct Lanes {
 @TRANSPOSE_HALVES@
   }
 
-  // n entries of `here` environments from p on, of `left` that the array has, into a tile; missing lanes repeat the last one.
-  static WARPDYN_APART void gather(V* tile, const T* p, I64 env, const I64* offset, int n, int here, bool dense, I64 left) {
+  // n entries of `here` environments from p on, of `left` that the array has, into a tile; missing lanes repeat the
+  last one.
+  static WARPDYN_APART void gather(V* tile, const T* p, I64 env, const I64* offset, int n, int here, bool dense, I64
+  left) {
     if (here == N && env == 1) {
       for (int k = 0; k < n; ++k) tile[k] = *(const V*)(p + offset[k]);
     } else if (here == N && dense && n <= H && (left - N) * env >= H - n) {
       V r[H];  // two rows side by side
-      WARPDYN_UNROLL for (int l = 0; l < H; ++l) r[l] = pair(*(const VH*)(p + l * env), *(const VH*)(p + (l + H) * env));
-      transpose_halves(r);
+      WARPDYN_UNROLL for (int l = 0; l < H; ++l) r[l] = pair(*(const VH*)(p + l * env), *(const VH*)(p + (l + H) *
+      env)); transpose_halves(r);
       WARPDYN_UNROLL for (int j = 0; j < H; ++j) tile[j] = r[j];  // a tile has room for N
     } else if (here == N && dense && (n >= N || (left - N) * env >= N - n)) {
       for (int k = 0; k < n; k += N) {
@@ -149,7 +154,8 @@ struct Lanes {
   }
 
   // A tile to the result's entries of `here` environments from p on; `slot` says where in the tile an entry lies.
-  static WARPDYN_APART void scatter(const V* tile, T* p, I64 env, const I64* offset, const int* slot, int here, bool dense, bool stream) {
+  static WARPDYN_APART void scatter(const V* tile, T* p, I64 env, const I64* offset, const int* slot, int here, bool
+  dense, bool stream) {
     enum { n = @OUT_SIZE@, W = n < N ? n : N };
     if (here == N && dense && n <= H) {
       V r[H];
@@ -163,8 +169,9 @@ struct Lanes {
         V r[N];
         WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j < n ? first + j : 0]];
         transpose(r);
-        if (stream && W == N && first % N == 0) WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first, r[l], true);
-        else WARPDYN_UNROLL for (int l = 0; l < N; ++l) __builtin_memcpy(p + l * env + first, &r[l], W * sizeof(T));
+        if (stream && W == N && first % N == 0) WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first,
+        r[l], true); else WARPDYN_UNROLL for (int l = 0; l < N; ++l) __builtin_memcpy(p + l * env + first, &r[l], W *
+        sizeof(T));
       }
     } else {
       for (int k = 0; k < n; ++k)
@@ -173,7 +180,8 @@ struct Lanes {
   }
 
   // Entries from..to of a tile to their rows, where environments lie side by side.
-  static WARPDYN_APART void rows_out(const V* tile, T* p, const I64* row, const int* slot, int from, int to, bool stream) {
+  static WARPDYN_APART void rows_out(const V* tile, T* p, const I64* row, const int* slot, int from, int to, bool
+  stream) {
     for (int i = from; i < to; ++i) store(p + row[i], tile[slot[i]], stream);
   }
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 HEADER = ("first", "count", "total", "keep_constants", "stream")
-"""Environments to do: `first` and how many; how many the arrays have; whether constant outputs already hold their value;
-whether the result is too large for the cache, so that stores had better pass it by."""
+"""Environments to do: `first` and how many; how many the arrays have; whether constant outputs already hold their
+value; whether the result is too large for the cache, so that stores had better pass it by."""
 
 FIELDS = 5
-"""For each array: address, then strides in elements: environment, and three trailing dimensions (0 where there is none)."""
+"""For each array: address, then strides in elements: environment, and three trailing dimensions (0 where there is
+none)."""
 
 
 @dataclass(frozen=True)

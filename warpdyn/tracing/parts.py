@@ -1,8 +1,9 @@
 """A program cut into parts that a compiler handles well, with a workspace for the values that cross the cuts.
 
-A compiler allots registers to a straight line of thousands of statements badly: the RNEA of a 32-joint robot, 2,400 statements,
-took 67 ns an environment in one function and 54 in ten (clang, 32 vector registers, B = 16,384). Cuts are made where few values
-are alive. What can be had again for a load (inputs, sines and cosines that lie in a table) is not kept but loaded again.
+A compiler allots registers to a straight line of thousands of statements badly: the RNEA of a 32-joint robot, 2,400
+statements, took 67 ns an environment in one function and 54 in ten (clang, 32 vector registers, B = 16,384). Cuts are
+made where few values are alive. What can be had again for a load (inputs, sines and cosines that lie in a table) is not
+kept but loaded again.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ from collections.abc import Callable, Sequence
 from .program import Program, Statement, operands
 
 
-def split(
-    program: Program, size: int, at_hand: Callable[[Statement], bool]
-) -> tuple[list[list[Statement]], int]:
+def split(program: Program, size: int, at_hand: Callable[[Statement], bool]) -> tuple[list[list[Statement]], int]:
     """Parts of about `size` statements, and the number of slots that their workspace needs.
 
     Further operations: `recall(slot)` reads the workspace, `keep(slot)` writes its target there.
@@ -25,7 +24,10 @@ def split(
     part_of = {s.target: k for k, (start, stop) in enumerate(bounds) for s in statements[start:stop]}
     last_part = {x: part_of[s.target] for s in statements for x in operands(s)}
     loads = {s.target: s for s in statements if at_hand(s)}
-    parts, slot, free, slots = [], {}, [], 0
+    parts: list[list[Statement]] = []
+    slot: dict[int, int] = {}
+    free: list[int] = []
+    slots = 0
     leaving: dict[int, list[int]] = {}
     for k, (start, stop) in enumerate(bounds):
         free += leaving.pop(k, [])
@@ -51,9 +53,7 @@ def split(
     return parts, slots
 
 
-def _bounds(
-    statements: Sequence[Statement], size: int, at_hand: Callable[[Statement], bool]
-) -> list[tuple[int, int]]:
+def _bounds(statements: Sequence[Statement], size: int, at_hand: Callable[[Statement], bool]) -> list[tuple[int, int]]:
     """Where parts start and stop: within half a part of even cuts, where the fewest values are alive."""
     total = len(statements)
     number = max(1, round(total / size))

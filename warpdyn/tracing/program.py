@@ -65,7 +65,8 @@ class Program:
 
     @cached_property
     def operations(self) -> int:
-        """Arithmetic operations: + - * and reciprocals, a fused pair counting two; not sines, negations, loads, stores."""
+        """Arithmetic operations: + - * and reciprocals, a fused pair counting two; not sines, negations, loads,
+        stores."""
         cost = {"add": 1, "sub": 1, "mul": 1, "rcp": 1, "sqrt": 1, "select": 1, "fma": 2, "fms": 2, "fnma": 2}
         return sum(cost.get(s.operation, 0) for s in self.statements)
 
@@ -147,7 +148,9 @@ class Program:
             pattern = form.get(s.operation, s.operation + "({0})")
             right = f"{s.arguments[0]}[{s.arguments[1]}]" if s.operation == "input" else pattern.format(*shown)
             lines.append(f"t{s.target} = {right}")
-            lines += [f"out[{k}] = {'-' if self.outputs[k].negative else ''}t{s.target}" for k in stores.get(s.target, ())]
+            lines += [
+                f"out[{k}] = {'-' if self.outputs[k].negative else ''}t{s.target}" for k in stores.get(s.target, ())
+            ]
         lines += [f"out[{k}] = {o.constant:.17g}" for k, o in enumerate(self.outputs) if o.node is None]
         return "\n".join(lines)
 

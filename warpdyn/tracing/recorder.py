@@ -1,7 +1,7 @@
 """The recorded scalar: arithmetic on it writes a straight-line program.
 
-A `Symbol` is a signed reference to a node of a `Graph`. Numbers stay numbers: what can be computed while recording is, so
-constants fold, zeros and ones vanish, and equal terms (up to sign and order) are one node.
+A `Symbol` is a signed reference to a node of a `Graph`. Numbers stay numbers: what can be computed while recording is,
+so constants fold, zeros and ones vanish, and equal terms (up to sign and order) are one node.
 """
 
 from __future__ import annotations

@@ -1,0 +1,111 @@
+"""Compilation, first results, imports and the latency of one robot, each in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from statistics import median
+from typing import Any
+
+from .cases import ALGORITHMS, ROBOTS
+
+FIVE = ("fk", "jacobian", *(a for a in ALGORITHMS if a != "fk"))
+
+COMPILE = """
+import json, sys, time
+import warp as wp
+wp.config.log_level = wp.LOG_ERROR
+from benchmarks import robots
+from warpdyn.commands.workload import Workload, furthest_link, random_states
+robot, dtype, algorithms = json.loads(sys.argv[1])
+model, seconds = robots.model(robot), {}
+wp.init()
+states = random_states(model, 1)
+for algorithm in algorithms:
+    start = time.perf_counter()
+    Workload.of(model, algorithm, states, frame=furthest_link(model), dtype=dtype).call()
+    seconds[algorithm] = time.perf_counter() - start
+print(json.dumps(seconds))
+"""
+
+FIRST_RESULT = """
+import json, time
+import warp as wp
+wp.config.log_level = wp.LOG_ERROR
+import numpy as np
+import warpdyn as wd
+start = time.perf_counter()
+model = wd.load_robot("panda")
+q = np.zeros((1, model.nq), np.float32)
+wd.rnea(model, q, q, q)
+print(json.dumps(time.perf_counter() - start))
+"""
+
+IMPORT = """
+import json, time
+import warp
+start = time.perf_counter()
+import warpdyn
+print(json.dumps(time.perf_counter() - start))
+"""
+
+LATENCY = """
+import json, os, time
+import warp as wp
+wp.config.log_level = wp.LOG_ERROR
+import numpy as np
+import warpdyn as wd
+os.sched_setaffinity(0, [max(os.sched_getaffinity(0))])
+model = wd.load_robot("panda")
+q, v, a, tau = (np.zeros((1, model.nq)) for _ in range(4))
+def seconds(run, loops=4000):
+    samples = []
+    for _ in range(9):
+        start = time.perf_counter()
+        for _ in range(loops):
+            run()
+        samples.append((time.perf_counter() - start) / loops)
+    return sorted(samples)[4]
+bound = wd.bind(wd.rnea, model, q, v, a, out=tau)
+print(json.dumps([1e6 * seconds(lambda: wd.rnea(model, q, v, a)), 1e6 * seconds(bound)]))
+"""
+
+
+def run(code: str, cache: str | None, *arguments: str) -> Any:
+    """What a fresh interpreter prints; `cache` is a folder for its kernels, None the user's own."""
+    environment = dict(os.environ)
+    if cache:
+        environment |= {"WARPDYN_CACHE_DIR": f"{cache}/warpdyn", "WARP_CACHE_PATH": f"{cache}/warp"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"a benchmark process failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def compile_seconds(robot: str, dtype: str) -> dict[str, tuple[float, float]]:
+    """For each algorithm the seconds to its first result, with an empty cache and with a full one."""
+    with tempfile.TemporaryDirectory() as cache:
+        arguments = json.dumps([robot, dtype, FIVE])
+        cold, warm = run(COMPILE, cache, arguments), run(COMPILE, cache, arguments)
+    return {algorithm: (cold[algorithm], warm[algorithm]) for algorithm in FIVE}
+
+
+def others() -> dict[str, float]:
+    """The figures of `cases.STARTS` that are not compile times."""
+    run(FIRST_RESULT, None)
+    call, bound = run(LATENCY, None)
+    return {
+        "latency of wd.rnea, NumPy, B = 1 [us]": call,
+        "latency of the bound call, B = 1 [us]": bound,
+        "first result after import, warm cache [s]": median(run(FIRST_RESULT, None) for _ in range(5)),
+        "import warpdyn above import warp [s]": median(run(IMPORT, None) for _ in range(5)),
+    }
+
+
+STEPS = len(ROBOTS) * 2 + 1
+"""What a progress bar has to count."""

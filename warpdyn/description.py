@@ -1,0 +1,203 @@
+"""What a description holds, one record a thing: links, joints, limits, shapes; and what makes a tree of them.
+
+Format readers make these; `warpdyn.model.Model` puts them in order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .joints import JointKind
+
+Vector3 = tuple[float, float, float]
+Matrix3 = tuple[Vector3, Vector3, Vector3]
+
+ORIGIN: Vector3 = (0.0, 0.0, 0.0)
+EYE: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+ZERO3: Matrix3 = (ORIGIN, ORIGIN, ORIGIN)
+
+
+class ModelError(ValueError):
+    """A robot description that cannot be used; the text names the place and the remedy."""
+
+
+class ModelWarning(UserWarning):
+    """A description that is used as written although it looks wrong."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Position [m] and rotation matrix of one frame in another."""
+
+    position: Vector3 = ORIGIN
+    rotation: Matrix3 = EYE
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere" or "mesh"."""
+
+    shape: str
+    size: tuple[float, ...] = ()
+    """box: x, y, z; cylinder: radius, length; sphere: radius; mesh: scale x, y, z [m]."""
+    filename: str | None = None
+    pose: Pose = Pose()
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid body. `inertia` is about the centre of mass `com`, in the link's axes [kg, m, kg·m²]."""
+
+    name: str
+    mass: float = 0.0
+    com: Vector3 = ORIGIN
+    inertia: Matrix3 = ZERO3
+    visuals: tuple[Geometry, ...] = ()
+    collisions: tuple[Geometry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds as the description gives them [rad or m, rad/s or m/s, N·m or N]; infinite where it gives none."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """This joint's position is multiplier * (position of `joint`) + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint from a parent link to a child link.
+
+    `pose` is the joint frame (at zero position, the child link's frame) in the parent link; `axis` a unit vector in
+    that frame; `armature` [kg·m² or kg] is reflected rotor inertia added to the diagonal of the mass matrix.
+    """
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    pose: Pose = Pose()
+    axis: Vector3 = (1.0, 0.0, 0.0)
+    limits: Limits = Limits()
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    mimic: Mimic | None = None
+
+
+def check(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
+    """Refuse what no tree of bodies can be made of."""
+    if not links:
+        raise ModelError(f"{source}: there is no link; a robot needs at least one <link>")
+    for what, names in (("link", [k.name for k in links]), ("joint", [j.name for j in joints])):
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise ModelError(f'{source}: two {what}s are named "{twice[0]}"; give each {what} its own name')
+    for link in links:
+        numbers = (link.mass, *link.com, *(x for row in link.inertia for x in row))
+        if not all(math.isfinite(x) for x in numbers):
+            raise ModelError(f'{source}: link "{link.name}": inertial values must be finite numbers, got {numbers}')
+        if link.mass < 0:
+            raise ModelError(f'{source}: link "{link.name}": mass is {link.mass:g} kg; it must not be negative')
+    known = {link.name for link in links}
+    carried: dict[str, str] = {}
+    for joint in joints:
+        where = f'{source}: joint "{joint.name}"'
+        for role, link_name in (("parent", joint.parent), ("child", joint.child)):
+            if link_name not in known:
+                raise ModelError(
+                    f'{where}: its {role} link "{link_name}" does not exist; add the link or correct the name'
+                )
+        if joint.child in carried:
+            raise ModelError(
+                f'{where}: link "{joint.child}" is already the child of joint "{carried[joint.child]}"; a link has '
+                "one parent "
+                "(cut the loop: remove one of the two joints)"
+            )
+        carried[joint.child] = joint.name
+        _check_joint(where, joint)
+    _check_mimics(source, joints)
+
+
+def _check_joint(where: str, joint: Joint) -> None:
+    numbers = (*joint.pose.position, *(x for row in joint.pose.rotation for x in row))
+    if not all(math.isfinite(x) for x in numbers):
+        raise ModelError(f"{where}: its origin must be finite numbers, got {joint.pose.position}")
+    if joint.kind.has_axis:
+        norm = math.hypot(*joint.axis)
+        if not math.isfinite(norm) or abs(norm - 1.0) > 1e-9:
+            axis = ", ".join(f"{x:g}" for x in joint.axis)
+            raise ModelError(f"{where}: axis is ({axis}); a {joint.kind.name} joint needs a non-zero axis")
+    if not (math.isfinite(joint.armature) and joint.armature >= 0):
+        raise ModelError(f"{where}: armature is {joint.armature}; it must be finite and not negative")
+
+
+def _check_mimics(source: str, joints: Sequence[Joint]) -> None:
+    by_name = {joint.name: joint for joint in joints}
+    for joint in joints:
+        if joint.mimic is None or not joint.kind.nv:  # real files leave <mimic> on joints that they fixed
+            continue
+        where = f'{source}: joint "{joint.name}"'
+        if not joint.kind.single:
+            raise ModelError(
+                f"{where}: a {joint.kind.name} joint cannot mimic another; only joints of one coordinate can"
+            )
+        if not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
+            raise ModelError(f"{where}: mimic multiplier and offset must be finite numbers")
+        seen, target = [joint.name], joint
+        while target.mimic is not None:
+            followed = target.mimic.joint
+            if followed not in by_name:
+                raise ModelError(
+                    f'{where}: it mimics "{followed}", which does not exist; correct the name or remove <mimic>'
+                )
+            if followed in seen:
+                raise ModelError(
+                    f"{where}: mimic joints follow each other in a circle: {' -> '.join([*seen, followed])}"
+                )
+            seen.append(followed)
+            target = by_name[followed]
+        if not target.kind.single:
+            raise ModelError(
+                f'{where}: it mimics "{target.name}", a {target.kind.name} joint; '
+                "only joints of one coordinate can be followed"
+            )
+
+
+def find_root(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:
+    """The one link that no joint carries; every other link must hang on it."""
+    carried = {joint.child for joint in joints}
+    roots = [link.name for link in links if link.name not in carried]
+    if len(roots) > 1:
+        shown = ", ".join(f'"{name}"' for name in roots[:5])
+        raise ModelError(
+            f"{source}: {len(roots)} links have no parent joint ({shown}); connect them, there must be one root"
+        )
+    parents = {joint.child: joint.parent for joint in joints}
+    hanging = set(roots)
+    for link in links:
+        chain, name = set[str](), link.name
+        while name not in hanging:
+            if name in chain:
+                raise ModelError(
+                    f'{source}: the joints form a closed loop through link "{name}"; a robot must be a tree'
+                )
+            chain.add(name)
+            name = parents[name]
+        hanging |= chain
+    return roots[0]
