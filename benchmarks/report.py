@@ -20,7 +20,7 @@ def lines(about: Record, records: Sequence[Record], starts: Mapping[str, float])
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     yield f"# {about['hardware']}, {about['date']}\n"
     yield f"{versions}; commit {about['commit']}. Medians; a row's columns and the peer took turns on one core."
-    yield "ns: nanoseconds for one environment of a batch of 16,384. The peer: Pinocchio, float64, called from Python.\n"
+    yield "ns: nanoseconds for one environment of a batch of 16,384. Peer: Pinocchio, float64, called from Python.\n"
     yield (
         "| robot, algorithm | peer [ns] | float32 [ns] | times peer (to reach) | float64 [ns] | times peer (to reach) "
         f"| rows / columns (at most {ROWS_TIME}) | 2 threads (at least {TWO_THREADS}) | plain call [ns] "

@@ -3,8 +3,8 @@
     python benchmarks/ros2.py latency fleet batch start drift      # a few minutes
     python benchmarks/ros2.py soak                                 # ten minutes
 
-Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node, the echo and the plant are
-processes of their own. Results go to benchmarks/results/ros2-<case>.json, with the hardware.
+Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node, the echo and the
+plant are processes of their own. Results go to benchmarks/results/ros2-<case>.json, with the hardware.
 """
 
 from __future__ import annotations
@@ -34,9 +34,13 @@ ARM = [f"panda_joint{i}" for i in range(1, 8)]
 Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1])
 RELIABLE = {
     f"qos_overrides./{topic}.{side}.{key}": value
-    for topic, side in (("joint_states", "subscription"), ("warpdyn/commands", "publisher"), ("warpdyn/torques", "publisher"))
+    for topic, side in (
+        ("joint_states", "subscription"),
+        ("warpdyn/commands", "publisher"),
+        ("warpdyn/torques", "publisher"),
+    )
     for key, value in (("reliability", "reliable"), ("depth", 200))
-}  # fmt: skip
+}
 
 
 def arm_urdf(folder: Path) -> Path:
@@ -56,8 +60,8 @@ def arm_urdf(folder: Path) -> Path:
 def echo(executor: str) -> None:
     """A node that sends every JointState back as it came."""
     import rclpy
-    from rclpy.experimental import EventsExecutor
     from rclpy.executors import SingleThreadedExecutor
+    from rclpy.experimental import EventsExecutor
     from rclpy.qos import QoSProfile
     from sensor_msgs.msg import JointState
 
@@ -104,6 +108,9 @@ class Driver(Client):
 
     def matched(self) -> None:
         self.until(lambda: all(p.get_subscription_count() for p in self.to.values()), "matching")
+
+    def answered(self, topic: str) -> None:
+        self.until(lambda: self.node.count_publishers(topic), f"a publisher of {topic}")
 
     def block(self, name: str, number: int, rate: float) -> np.ndarray | None:
         """Round trips of `number` states at `rate` [s]; None when an answer was lost."""
@@ -342,7 +349,7 @@ def start(folder: Path, runs: int = 7) -> dict[str, Any]:
             starts.append(node.wait_for("ready:"))
             driver.node.create_subscription(Float64MultiArray, "warpdyn/commands", commands.append, driver.deep)
             driver.until(driver.to["node"].get_subscription_count, "matching")
-            driver.until(lambda: driver.node.count_publishers("warpdyn/commands"), "matching back")
+            driver.answered("warpdyn/commands")
             driver.block("node", 800, 1000.0)
             ends.append(node.end())
             driver.rest(0.3)

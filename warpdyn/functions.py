@@ -136,7 +136,6 @@ def _refuse_unmoved(model: Model) -> None:
     joint = _aba.unmoved_joint(tree_of(model))
     if joint is not None:
         raise ModelError(
-            f'{model.name}: joint "{joint}" moves no inertia, so forward dynamics is not defined; give the links beyond '
-            f"it mass "
-            f'and inertia, or add rotor inertia: model.with_armature({{"{joint}": 1e-4}})'
+            f'{model.name}: joint "{joint}" moves no inertia, so forward dynamics is not defined; give the links '
+            f'beyond it mass and inertia, or add rotor inertia: model.with_armature({{"{joint}": 1e-4}})'
         )
