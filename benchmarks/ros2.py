@@ -139,6 +139,7 @@ def latency(folder: Path, messages: int) -> dict[str, Any]:
     results: dict[str, Any] = {}
     for executor in ("events", "single"):
         parameters = {"robot_description_file": str(arm_urdf(folder)), "executor": executor, "start_enabled": True}
+        parameters["state_timeout"] = 60.0  # between its blocks no states come
         node = Child("ros2_node.node", ros_arguments(parameters | RELIABLE), folder / "node.log")
         peer = Child("benchmarks.ros2", ["echo", "--executor", executor], folder / "echo.log")
         driver = Driver()

@@ -128,8 +128,8 @@ struct Lanes {
 @TRANSPOSE_HALVES@
   }
 
-  // n entries of `here` environments from p on, of `left` that the array has, into a tile; missing lanes repeat the
-  last one.
+  // n entries of `here` environments from p on, of `left` that the array has, into a tile.
+  // Missing lanes repeat the last environment.
   static WARPDYN_APART void gather(V* tile, const T* p, I64 env, const I64* offset, int n, int here, bool dense, I64
   left) {
     if (here == N && env == 1) {
