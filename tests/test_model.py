@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import warpdyn as wd
 from warpdyn.description import Joint, Limits, Link, Mimic, ModelError
 from warpdyn.joints import KINDS
 from warpdyn.model import BASE_JOINT, Model
@@ -236,3 +239,12 @@ def test_summary_draws_the_tree() -> None:
         "   ├─ finger q[4] (prismatic 0..0.04) ─ left  0.2 kg",
         "   └─ follower (mimics finger x 1 + 0) ─ right  0.2 kg",
     ]
+
+
+def test_a_copied_or_pickled_model_is_the_same_robot() -> None:
+    """Its key, its kinds (the very records) and its numbers survive the way to another process."""
+    model = wd.load_robot("panda")
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert other.key == model.key
+        assert all(a.kind is b.kind for a, b in zip(other.joints, model.joints, strict=True))
+        assert np.array_equal(other.effort_limit, model.effort_limit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -171,8 +172,9 @@ def _keep(memory: Any) -> Any:
     return deleter
 
 
-def like(kind: str, device: str, single: bool, values: Any) -> Array:
-    """Plain numbers as an array of the given kind."""
+@lru_cache(maxsize=64)
+def numbers(kind: str, device: str, single: bool, values: tuple[float, ...]) -> Array:
+    """Plain numbers as an array of the given kind, to be read only; kept, so that a repeated call allocates nothing."""
     host = np.asarray(values, dtype=np.float32 if single else np.float64)
     if kind == "torch":
         import torch

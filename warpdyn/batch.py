@@ -324,7 +324,7 @@ def _add_forces(
     if call.gravity is not None:
         gravity = call.gravity
         if isinstance(gravity, (list, tuple)) or (isinstance(gravity, np.ndarray) and gravity.ndim == 1):
-            gravity = arrays.like(first.kind, first.device, first.single, gravity)
+            gravity = arrays.numbers(first.kind, first.device, first.single, tuple(map(float, gravity)))
         given["gravity"], shapes["gravity"] = gravity, (3,)
     if isinstance(call.f_ext, Mapping):
         for link in call.model.link_names:  # in the model's order, so that the order given makes no second kernel

@@ -83,7 +83,7 @@ def rnea(
     f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link origin, in the link
     frame.
     gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
-    `rnea(model, q, 0, 0)` is what compensates gravity.
+    With `v` and `a` zero it is what compensates gravity.
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
     """
     return Call("rnea", model, (_rnea.rnea,), {"q": q, "v": v, "a": a}, out, forces=True, gravity=gravity, f_ext=f_ext)

@@ -62,6 +62,9 @@ class JointKind:
         """One coordinate, which a mimic joint may follow."""
         return self.nq == self.nv == 1
 
+    def __reduce__(self) -> tuple[Callable[[str], JointKind], tuple[str]]:
+        return _kind_named, (self.name,)  # a copied or pickled model keeps the one record of its kind
+
 
 def unit(axis: int) -> Vector:
     return Vector(*(float(k == axis) for k in range(3)))
@@ -193,4 +196,10 @@ KINDS: dict[str, JointKind] = {
         ),
     )
 }
+
+
+def _kind_named(name: str) -> JointKind:
+    return KINDS[name]
+
+
 FIXED, FLOATING = KINDS["fixed"], KINDS["floating"]
