@@ -62,6 +62,11 @@ class JointKind:
         """One coordinate, which a mimic joint may follow."""
         return self.nq == self.nv == 1
 
+    @property
+    def turns(self) -> bool:
+        """It turns the child, so that a single coordinate is an angle."""
+        return any(x != 0.0 for S in self.subspace(2) for x in S.angular)
+
     def __reduce__(self) -> tuple[Callable[[str], JointKind], tuple[str]]:
         return _kind_named, (self.name,)  # a copied or pickled model keeps the one record of its kind
 

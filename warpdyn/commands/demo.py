@@ -117,7 +117,7 @@ def _rows(model: Model) -> Sequence[tuple[str, list[int], float]]:
     for joint in model.moving_joints:
         column = model.coordinates[joint.name].q.start
         if joint.kind.single:
-            (slides if joint.kind.name == "prismatic" else angles).append(column)
+            (angles if joint.kind.turns else slides).append(column)
     return ("joint angle [deg]", angles, 180 / np.pi), ("joint position [m]", slides, 1.0)
 
 

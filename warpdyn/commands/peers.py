@@ -66,7 +66,7 @@ class Pinocchio:
         self.pin, self.model = pin, model
         self.name = f"Pinocchio {pin.__version__}"
         for joint in model.joints:
-            if joint.kind.name == "planar" and joint.axis != (0.0, 0.0, 1.0):
+            if joint.kind.has_axis and joint.kind.nv == 3 and joint.axis != (0.0, 0.0, 1.0):
                 raise NotComparable(f'Pinocchio lays planar joint "{joint.name}" in the xy plane, whatever its axis')
         try:
             root = (pin.JointModelFreeFlyer(),) if model.floating_base else ()
