@@ -50,7 +50,8 @@ def main() -> None:
                     compiled[robot, dtype] = starts.compile_seconds(robot, dtype)
                     bar.update()
             bar.set_description("starts")
-            others = {**_compile_figures(compiled), **starts.others()}
+            others = starts.figures()
+            about["cores_worth"] = round(starts.cores_worth(), 2)
             bar.update()
         with (folder / "results.jsonl").open("w") as file:
             for group in groups:
@@ -84,14 +85,6 @@ def what_it_ran_on() -> dict[str, Any]:
             "python": platform.python_version(),
             "Pinocchio": pinocchio_loop.pin.__version__,
         },
-    }
-
-
-def _compile_figures(compiled: dict[tuple[str, str], dict[str, tuple[float, float]]]) -> dict[str, float]:
-    panda, talos = compiled["panda", "float32"], compiled["talos_reduced", "float32"]
-    return {
-        "cold compile of panda, five algorithms [s]": sum(cold for cold, _ in panda.values()),
-        "cold compile of talos_reduced, aba [s]": talos["aba"][0],
     }
 
 

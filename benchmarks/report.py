@@ -36,6 +36,9 @@ def lines(about: Record, records: Sequence[Record], starts: Mapping[str, float])
     for name, most in STARTS.items():
         if name in starts:
             yield f"| {name} | {_held(starts[name], starts[name] <= most, '.3g')} | {most:g} |"
+    if "cores_worth" in about:
+        worth = about["cores_worth"]
+        yield f"\nBusy processes on all cores together did {worth} times the work of one: threads cannot gain more."
     yield "\nBold: the figure is not reached."
 
 

@@ -91,7 +91,7 @@ class Driver(Client):
         self.executor.add_node(self.node)
         self.deep = QoSProfile(depth=1000)
         self.kind = JointState
-        self.arrivals: dict[str, list[float]] = {"echo": [], "node": [], "torques": []}
+        self.arrivals: dict[str, list[float]] = {"echo": [], "node": []}
         node = self.node
         self.to = {
             "echo": node.create_publisher(JointState, "echo/joint_states", self.deep),
@@ -100,7 +100,6 @@ class Driver(Client):
         note = {name: self._noter(name) for name in self.arrivals}
         node.create_subscription(JointState, "echo/back", note["echo"], self.deep)
         node.create_subscription(Float64MultiArray, "warpdyn/commands", note["node"], self.deep)
-        node.create_subscription(JointState, "warpdyn/torques", note["torques"], self.deep)
 
     def _noter(self, name: str) -> Callable[[Any], None]:
         arrivals = self.arrivals[name]
@@ -382,7 +381,6 @@ def soak(folder: Path, seconds: float = 600.0, rate: float = 1000.0) -> dict[str
         while (passed := time.perf_counter() - begun) < seconds:
             if driver.block("node", int(5 * rate), rate) is None:
                 lost += int(5 * rate) - len(driver.arrivals["node"])
-            driver.arrivals["torques"].clear()
             samples.append((passed, process.memory_info().rss / 1e6))
             print(f"\r  {passed:.0f} of {seconds:.0f} s, {samples[-1][1]:.2f} MB, lost {lost}", end="", flush=True)
         print()

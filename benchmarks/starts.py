@@ -74,6 +74,27 @@ print(json.dumps([1e6 * seconds(lambda: wd.rnea(model, q, v, a)), 1e6 * seconds(
 """
 
 
+BUSY = """
+import os, sys, time
+os.sched_setaffinity(0, [int(sys.argv[1])])
+start, done = time.perf_counter(), 0
+while time.perf_counter() - start < 2:
+    done += sum(range(1000)) > 0
+print(done)
+"""
+
+
+def cores_worth() -> float:
+    """Work done by a busy process on each core, by that of one alone: what more threads can gain at most."""
+    cores = [str(core) for core in sorted(os.sched_getaffinity(0))]
+
+    def work(cores: list[str]) -> int:
+        started = [subprocess.Popen([sys.executable, "-c", BUSY, core], stdout=subprocess.PIPE) for core in cores]
+        return sum(int(process.communicate()[0]) for process in started)
+
+    return work(cores) / work(cores[:1])
+
+
 def run(code: str, cache: str | None, *arguments: str) -> Any:
     """What a fresh interpreter prints; `cache` is a folder for its kernels, None the user's own."""
     environment = dict(os.environ)
@@ -95,11 +116,16 @@ def compile_seconds(robot: str, dtype: str) -> dict[str, tuple[float, float]]:
     return {algorithm: (cold[algorithm], warm[algorithm]) for algorithm in FIVE}
 
 
-def others() -> dict[str, float]:
-    """The figures of `cases.STARTS` that are not compile times."""
+def figures() -> dict[str, float]:
+    """The figures of `cases.STARTS`; each cold one with a cache of its own, so that it pays for Warp's first kernel."""
     run(FIRST_RESULT, None)
     call, bound = run(LATENCY, None)
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        panda = run(COMPILE, first, json.dumps(["panda", "float32", FIVE]))
+        talos = run(COMPILE, second, json.dumps(["talos_reduced", "float32", ["aba"]]))
     return {
+        "cold compile of panda, five algorithms [s]": sum(panda.values()),
+        "cold compile of talos_reduced, aba [s]": talos["aba"],
         "latency of wd.rnea, NumPy, B = 1 [us]": call,
         "latency of the bound call, B = 1 [us]": bound,
         "first result after import, warm cache [s]": median(run(FIRST_RESULT, None) for _ in range(5)),

@@ -19,11 +19,14 @@ MIMIC_TOLERANCE = 1e-2
 """How far a mimic joint may be from where its source puts it [rad, m]."""
 MAX_MAPS = 32
 """Lists of names that are remembered; a publisher of ever new names must not fill the memory."""
-FUTURE = 1.0
-"""A stamp this far ahead of the clock is noticed [s]."""
+FUTURE = 1_000_000_000
+"""A stamp this far ahead of the clock is noticed [ns]."""
 JUMP_TIME, JUMP_MARGIN, FASTEST = 0.05, 0.1, 20.0
 """A position jumps when it changes by more than twice the velocity limit allows in the time passed plus JUMP_TIME [s],
 plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as FASTEST [rad/s, m/s]."""
+
+
+Index = np.ndarray | slice
 
 
 @dataclass(eq=False)
@@ -32,16 +35,17 @@ class NameMap:
 
     names: list[str]
     problem: str | None
-    entries: np.ndarray
-    columns: np.ndarray
+    entries: Index
+    columns: Index
+    """Both are `slice(None)` where the message is q itself."""
+    v_columns: Index
     missing: np.ndarray
     unknown: int
     mimics: tuple[tuple[int, int, float, float], ...]
     """(entry, entry of its source, multiplier, offset)"""
-    in_order: bool
-    """The message is q itself: no permutation is needed."""
+    complete: bool
     stamp: int = 0
-    position: np.ndarray | None = None
+    position: Sequence[float] | None = None
 
 
 def single_joints(model: Model) -> tuple[str, ...]:
@@ -118,25 +122,26 @@ class JointStates:
         if len(position) != len(names) or len(velocity) not in (0, len(names)):
             return "wrong_length"
         every = _numbers(position)
-        p = every if m.in_order else every[m.entries]
-        if not (np.abs(p) <= POSITION_BOUND).all():
+        p = every[m.entries]
+        if not bounded(p, POSITION_BOUND):
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
         w: np.ndarray | None = None
         if self._settings.needs_velocity and self._settings.velocity_source == "message":
             if len(velocity) == 0:
                 return "missing_velocity"
             w = _numbers(velocity)[m.entries]
-            if not (np.abs(w) <= POSITION_BOUND).all():
+            if not bounded(w, POSITION_BOUND):
                 return "nonfinite_velocity"
-        frozen = self._notice(m, every, p, stamp, now, ros_now)
+        frozen = stamp != 0 and stamp == m.stamp and position == m.position
+        self._notice(m, every, p, stamp, now, ros_now, frozen)
         if self._settings.needs_velocity:
-            self.v[self._v_of_q[m.columns]] = self._speed(m, p, w, stamp, now)
+            self.v[m.v_columns] = self._speed(m, p, w, stamp, now)
         self.q[m.columns] = p
         if not frozen:
             self._seen[m.columns] = now
             self._seen_stamp[m.columns] = stamp
-        m.position = every
-        if len(m.missing) and not self._can_merge(m.missing, now):
+        m.stamp, m.position = stamp, position
+        if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
         if not frozen:
             self.arrived = now
@@ -178,15 +183,19 @@ class JointStates:
             for i, name in enumerate(names)
             if (mimic := self._mimics.get(name)) is not None and mimic.joint in entry_of
         )
+        missing = sorted(set(self._q_of.values()) - set(columns))
+        in_order = columns == list(range(len(self.q))) and entries == list(range(len(names)))
+        plain = slice(None) if in_order else None
         return NameMap(
             names=list(names),
             problem=problem,
-            entries=np.array(entries, dtype=int),
-            columns=np.array(columns, dtype=int),
-            missing=np.array(sorted(set(self._q_of.values()) - set(columns)), dtype=int),
+            entries=plain or np.array(entries, dtype=int),
+            columns=plain or np.array(columns, dtype=int),
+            v_columns=plain or self._v_of_q[columns],
+            missing=np.array(missing, dtype=int),
             unknown=sum(name not in known for name in names),
             mimics=mimics,
-            in_order=columns == list(range(len(self.q))) and entries == list(range(len(names))),
+            complete=not missing,
         )
 
     def _can_merge(self, missing: np.ndarray, now: float) -> bool:
@@ -196,34 +205,30 @@ class JointStates:
             return True
         return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
 
-    def _notice(self, m: NameMap, every: np.ndarray, p: np.ndarray, stamp: int, now: float, ros_now: int) -> bool:
-        """Count what is odd but not wrong. True for a repetition of the last message, which proves nothing alive."""
+    def _notice(
+        self, m: NameMap, every: np.ndarray, p: np.ndarray, stamp: int, now: float, ros_now: int, frozen: bool
+    ) -> None:
+        """Count what is odd but not wrong."""
         counts = self.counts
         if m.unknown:
             counts["unknown_joint"] += m.unknown
         for i, source, multiplier, offset in m.mimics:
             if not abs(every[i] - multiplier * every[source] - offset) <= MIMIC_TOLERANCE:
                 counts["mimic_mismatch"] += 1
-        frozen = False
-        if stamp:
-            if stamp == m.stamp and m.position is not None and np.array_equal(m.position, every):
-                counts["repeated_message"] += 1
-                frozen = True
-            elif stamp < m.stamp:
-                counts["stamp_backwards"] += 1
-            if ros_now and stamp - ros_now > FUTURE * 1e9:
-                counts["stamp_future"] += 1
-        m.stamp = stamp
-        passed = now - self._seen[m.columns]
-        change = self._change(m.columns, p)
-        if (change > 2.0 * self._fastest[m.columns] * (passed + JUMP_TIME) + JUMP_MARGIN).any():
-            counts["position_jump"] += 1
-        return frozen
+        if frozen:  # a repetition of the last message proves nothing alive
+            counts["repeated_message"] += 1
+        elif 0 < stamp < m.stamp:
+            counts["stamp_backwards"] += 1
+        if ros_now and stamp - ros_now > FUTURE:
+            counts["stamp_future"] += 1
+        step = p - self.q[m.columns]
+        if not step @ step <= JUMP_MARGIN**2:
+            passed = now - self._seen[m.columns]
+            allowed = 2.0 * self._fastest[m.columns] * (passed + JUMP_TIME) + JUMP_MARGIN
+            if (np.abs(self._difference(m.columns, p)) > allowed).any():
+                counts["position_jump"] += 1
 
-    def _change(self, columns: np.ndarray, p: np.ndarray) -> np.ndarray:
-        return np.abs(self._difference(columns, p))
-
-    def _difference(self, columns: np.ndarray, p: np.ndarray) -> np.ndarray:
+    def _difference(self, columns: Index, p: np.ndarray) -> np.ndarray:
         change = p - self.q[columns]
         turns = self._continuous[columns]
         if turns.any():
@@ -238,10 +243,15 @@ class JointStates:
             return 0.0
         before, stamp_before = self._seen[m.columns], self._seen_stamp[m.columns]
         passed = np.where((stamp > 0) & (stamp_before > 0), (stamp - stamp_before) * 1e-9, now - before)
-        old = self.v[self._v_of_q[m.columns]]
+        old = self.v[m.v_columns]
         usable = (passed > 1e-5) & (passed <= self._settings.state_timeout)
         speed = np.where(usable, self._difference(m.columns, p) / np.where(usable, passed, 1.0), 0.0)
         return np.where(passed == 0.0, old, speed)
+
+
+def bounded(x: np.ndarray, bound: float) -> bool:
+    """Whether all are finite and no larger than the bound; the sum of squares, which is quick, nearly always tells."""
+    return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())
 
 
 def _numbers(values: Sequence[float]) -> np.ndarray:

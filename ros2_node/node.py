@@ -60,6 +60,8 @@ class WarpdynNode(Node):
         self._names = list(spaces) or [""]
         self._counts: list[Counter[str]] = [Counter() for _ in self._names]
         self._watch_clock = WatchClock()
+        self._simulated: float | None = None
+        """The simulated time [s], once there is one."""
         self._models = Models(self._counts)
         self._topics = [
             RobotTopics(self, f"{s}/" if s else "", f"{s}/{own}" if s else "~/", self.settings, self._mismatch_events)
@@ -155,9 +157,10 @@ class WarpdynNode(Node):
     def _now(self, steady: float) -> float:
         """The watchdog's time; a jump of the simulated clock makes the robots forget."""
         clock = self.get_clock()
-        simulated = clock.now().nanoseconds * 1e-9 if getattr(clock, "ros_time_is_active", False) else 0.0
+        active = getattr(clock, "ros_time_is_active", False)
+        self._simulated = (clock.now().nanoseconds * 1e-9 or None) if active else None
         jumps = self._watch_clock.jumps
-        now = self._watch_clock.advance(steady, simulated or None)
+        now = self._watch_clock.advance(steady, self._simulated)
         if self._watch_clock.jumps != jumps:
             for robot in self._models.fleet.robots if self._models.fleet else ():
                 robot.states.forget()
@@ -175,7 +178,7 @@ class WarpdynNode(Node):
         if i in fleet.pending:  # the second state of this robot in one cycle: none is lost
             self._flush(fleet)
         now, stamp = self._now(time.monotonic()), message.header.stamp
-        ros_now = self.get_clock().now().nanoseconds
+        ros_now = time.time_ns() if self._simulated is None else int(self._simulated * 1e9)
         robot = fleet.robots[i]
         if not robot.read(message.name, message.position, message.velocity, nanoseconds(stamp), now, ros_now):
             return

@@ -89,17 +89,17 @@ class Plant(Node):
         declare = self.declare_parameter
         robot = str(declare("robot", "panda").value)
         file = Path(robot) if robot.endswith(".urdf") else Path(warpdyn.robots.__file__).with_name(f"{robot}.urdf")
-        names = list(declare("pose_joints", list(READY)).value or ())
-        values = list(declare("pose", list(READY.values())).value or ())
+        names: list[str] = list(declare("pose_joints", list(READY)).value or ())
+        values: list[float] = list(declare("pose", list(READY.values())).value or ())
         link, mass = str(declare("payload.link", "").value), float(declare("payload.mass", 0.0).value or 0.0)
-        com = list(declare("payload.com", [0.0, 0.0, 0.0]).value or ())
+        com: list[float] = list(declare("payload.com", [0.0, 0.0, 0.0]).value or ())
         rate = float(declare("rate", 1000.0).value or 1000.0)
         damping = float(declare("damping", 0.5).value or 0.0)
         self.trace_file = str(declare("trace", "").value)
         self.period = 1.0 / rate
         load = (link, mass, com) if link and mass else None
         self.arm = Arm(file.read_text(), dict(zip(names, values, strict=True)), damping, self.period, load)
-        self.order = list(declare("command_joints", self._independent()).value or ())
+        self.order: list[str] = list(declare("command_joints", self._independent()).value or ())
         self.columns = [self.arm.names.index(name) for name in self.order]
         self.torque = np.zeros(self.arm.model.nv)
         self.braked = bool(declare("braked", False).value)

@@ -96,7 +96,7 @@ class Client:
     def call(self, service: str, on: bool | None = None) -> Any:
         """Trigger, or SetBool when `on` is given."""
         kind = Trigger if on is None else SetBool
-        client = self.node.create_client(kind, service)
+        client: Any = self.node.create_client(kind, service)
         self.until(client.service_is_ready, f"service {service}")
         future = client.call_async(Trigger.Request() if on is None else SetBool.Request(data=on))
         answer = self.until(lambda: future.done() and future.result(), f"an answer of {service}")

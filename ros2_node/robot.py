@@ -12,7 +12,7 @@ from .dynamics import Dynamics
 from .joint_states import JointStates
 from .references import Reference, Wrench
 from .settings import Settings
-from .torque_output import TorqueOutput, per_joint
+from .torque_output import TorqueOutput, finite, per_joint
 
 
 class State(Enum):
@@ -141,7 +141,7 @@ class Robot:
 
     def command(self, now: float, steady: float) -> tuple[bool, np.ndarray | None]:
         """After `compute`: whether the torques may be shown, and the command to send, if any."""
-        if not np.isfinite(self.torque).all():
+        if not finite(self.torque):
             bad = [j for j, x in zip(self.dynamics.model.v_names, self.torque, strict=True) if not np.isfinite(x)]
             self.fail(f"the computed torque of {', '.join(bad)} is not finite", steady)
             return False, None

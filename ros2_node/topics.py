@@ -101,7 +101,7 @@ class RobotTopics:
 
     def send_poses(self, T: np.ndarray, model: Model, stamp: Time) -> None:
         """T: (nlinks, 4, 4) in the root link."""
-        if self.link_poses is not None:
+        if self.link_poses is not None and self.link_poses.get_subscription_count():
             self._poses.header.stamp = stamp
             for pose, (x, y, z), quaternion in zip(
                 self._poses.poses, T[:, :3, 3].tolist(), quaternions(T[:, :3, :3]).tolist(), strict=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,8 +28,9 @@ class TorqueOutput:
 
     def __init__(self, model: Model, joints: Sequence[str], settings: Settings) -> None:
         self.joints = tuple(joints)
-        self._columns = np.array(model.v_indices(joints), dtype=int)
-        self._described = model.effort_limit[self._columns]
+        columns = model.v_indices(joints)
+        self._columns = slice(None) if columns == list(range(model.nv)) else np.array(columns, dtype=int)
+        self._described = model.effort_limit[columns]
         self.command = np.zeros(len(self.joints))
         self.clamped = 0
         self.rate_limited = 0
@@ -71,7 +73,7 @@ class TorqueOutput:
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,); None when something is not finite. The array is used again."""
         wanted = torque[self._columns] * self._scale
-        if not np.isfinite(wanted).all():
+        if not finite(wanted):
             return None
         started = self._started if self._started is not None else now
         if now - started < self._ramp_time:
@@ -84,8 +86,10 @@ class TorqueOutput:
             self.rate_limited += bool((limited != wanted).any())
             wanted = limited
         self._computed = now
-        np.clip(wanted, -self.limit, self.limit, out=self.command)
-        if (self.command != wanted).any():
+        if (np.abs(wanted) <= self.limit).all():
+            self.command[:] = wanted
+        else:
+            np.clip(wanted, -self.limit, self.limit, out=self.command)
             self.clamped += 1
         return self.command
 
@@ -125,6 +129,11 @@ class TorqueOutput:
         self.command[:] = self._stop_command if self._action == "hold" else 0.0
         self._last_left -= 1
         return self.command
+
+
+def finite(x: np.ndarray) -> bool:
+    """Whether all are finite; the sum of squares, which is quick, nearly always tells."""
+    return math.isfinite(x @ x) or bool(np.isfinite(x).all())
 
 
 def per_joint(name: str, value: Number, n: int) -> np.ndarray:
