@@ -94,7 +94,8 @@ def draw(path: Path, about: Record, records: Sequence[Record]) -> None:
             if pair in TIMES_PINOCCHIO:
                 target = TIMES_PINOCCHIO[pair] * (1.0 if dtype == "float32" else FLOAT64_SHARE)
                 axes.hlines(target, place + shift - 0.2, place + shift + 0.2, color="black")
-    axes.set_xticks(range(len(pairs)), [f"{robot}\n{algorithm}" for robot, algorithm in pairs], fontsize="small")
+    names = [f"{robot.replace('_', ' ')} {algorithm}".replace(" ", chr(10)) for robot, algorithm in pairs]
+    axes.set_xticks(range(len(pairs)), names, fontsize="small")
     axes.set_ylabel("throughput, one core, times Pinocchio's Python call")
     axes.set_title(f"B = 16,384, {about['hardware']} (lines: what is to be reached)", fontsize="medium")
     axes.grid(axis="y", alpha=0.3)

@@ -6,6 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,6 +49,16 @@ class NameMap:
     position: Sequence[float] | None = None
 
 
+class _Taken(NamedTuple):
+    """A message whose numbers are in use and whose oddities are not counted yet."""
+
+    map: NameMap
+    position: Sequence[float]
+    stamp: int
+    now: float
+    frozen: bool
+
+
 def single_joints(model: Model) -> tuple[str, ...]:
     """The joints that a JointState can carry: one coordinate each, no mimics."""
     return tuple(j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1)
@@ -85,6 +96,8 @@ class JointStates:
         self._mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
         self._seen = np.full(model.nq, -np.inf)
         self._seen_stamp = np.zeros(model.nq, dtype=np.int64)
+        self._before = self.q.copy()
+        self._unnoted: _Taken | None = None
         self._maps: dict[tuple[str, ...], NameMap] = {}
         self._recent: NameMap | None = None
 
@@ -97,20 +110,24 @@ class JointStates:
         now: float,
         ros_now: int = 0,
     ) -> str | None:
+        """`take` and `note` in one."""
+        reason = self.take(names, position, velocity, stamp, now)
+        self.note(ros_now)
+        return reason
+
+    def take(
+        self, names: list[str], position: Sequence[float], velocity: Sequence[float], stamp: int, now: float
+    ) -> str | None:
         """Take one message, its stamp in nanoseconds. Returns why it was rejected; None when q and v are valid."""
-        reason = self._read(names, position, velocity, stamp, now, ros_now)
+        if self._unnoted is not None:
+            self.note()
+        reason = self._take(names, position, velocity, stamp, now)
         if reason is not None:
             self.counts[reason] += 1
         return reason
 
-    def _read(
-        self,
-        names: list[str],
-        position: Sequence[float],
-        velocity: Sequence[float],
-        stamp: int,
-        now: float,
-        ros_now: int,
+    def _take(
+        self, names: list[str], position: Sequence[float], velocity: Sequence[float], stamp: int, now: float
     ) -> str | None:
         if not names:
             return "empty_message"
@@ -132,24 +149,53 @@ class JointStates:
             w = _numbers(velocity)[m.entries]
             if not bounded(w, POSITION_BOUND):
                 return "nonfinite_velocity"
-        frozen = stamp != 0 and stamp == m.stamp and position == m.position
-        self._notice(m, every, p, stamp, now, ros_now, frozen)
         if self._settings.needs_velocity:
             self.v[m.v_columns] = self._speed(m, p, w, stamp, now)
+        frozen = stamp != 0 and stamp == m.stamp and position == m.position
+        self._before[:] = self.q
         self.q[m.columns] = p
-        if not frozen:
-            self._seen[m.columns] = now
-            self._seen_stamp[m.columns] = stamp
-        m.stamp, m.position = stamp, position
+        self._unnoted = _Taken(m, position, stamp, now, frozen)
         if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
         if not frozen:
             self.arrived = now
         return None
 
+    def note(self, ros_now: int = 0) -> None:
+        """What can wait until the torques are out: remember the message taken last, and count what is odd in it.
+
+        `ros_now` is the time that stamps are compared with [ns]; 0 compares with none.
+        """
+        if self._unnoted is None:
+            return
+        m, position, stamp, now, frozen = self._unnoted
+        self._unnoted = None
+        counts = self.counts
+        if m.unknown:
+            counts["unknown_joint"] += m.unknown
+        for i, source, multiplier, offset in m.mimics:
+            if not abs(position[i] - multiplier * position[source] - offset) <= MIMIC_TOLERANCE:
+                counts["mimic_mismatch"] += 1
+        if ros_now and stamp - ros_now > FUTURE:
+            counts["stamp_future"] += 1
+        if frozen:  # a repetition of the last message proves nothing alive
+            counts["repeated_message"] += 1
+            return
+        if 0 < stamp < m.stamp:
+            counts["stamp_backwards"] += 1
+        step = self.q - self._before
+        if not step @ step <= JUMP_MARGIN**2:
+            allowed = 2.0 * self._fastest * (now - self._seen + JUMP_TIME) + JUMP_MARGIN
+            if (np.abs(self._turned(step, slice(None))) > allowed)[m.columns].any():
+                counts["position_jump"] += 1
+        self._seen[m.columns] = now
+        self._seen_stamp[m.columns] = stamp
+        m.stamp, m.position = stamp, position
+
     def forget(self) -> None:
         """Start anew, as after a jump of the clock: earlier positions say nothing about velocities or jumps."""
         self._seen[:] = -np.inf
+        self._unnoted = None
         for m in self._maps.values():
             m.stamp, m.position = 0, None
 
@@ -205,35 +251,10 @@ class JointStates:
             return True
         return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
 
-    def _notice(
-        self, m: NameMap, every: np.ndarray, p: np.ndarray, stamp: int, now: float, ros_now: int, frozen: bool
-    ) -> None:
-        """Count what is odd but not wrong."""
-        counts = self.counts
-        if m.unknown:
-            counts["unknown_joint"] += m.unknown
-        for i, source, multiplier, offset in m.mimics:
-            if not abs(every[i] - multiplier * every[source] - offset) <= MIMIC_TOLERANCE:
-                counts["mimic_mismatch"] += 1
-        if frozen:  # a repetition of the last message proves nothing alive
-            counts["repeated_message"] += 1
-        elif 0 < stamp < m.stamp:
-            counts["stamp_backwards"] += 1
-        if ros_now and stamp - ros_now > FUTURE:
-            counts["stamp_future"] += 1
-        step = p - self.q[m.columns]
-        if not step @ step <= JUMP_MARGIN**2:
-            passed = now - self._seen[m.columns]
-            allowed = 2.0 * self._fastest[m.columns] * (passed + JUMP_TIME) + JUMP_MARGIN
-            if (np.abs(self._difference(m.columns, p)) > allowed).any():
-                counts["position_jump"] += 1
-
-    def _difference(self, columns: Index, p: np.ndarray) -> np.ndarray:
-        change = p - self.q[columns]
+    def _turned(self, step: np.ndarray, columns: Index) -> np.ndarray:
+        """Changes of position, the short way round for continuous joints."""
         turns = self._continuous[columns]
-        if turns.any():
-            change = np.where(turns, (change + np.pi) % (2.0 * np.pi) - np.pi, change)
-        return change
+        return np.where(turns, (step + np.pi) % (2.0 * np.pi) - np.pi, step) if turns.any() else step
 
     def _speed(self, m: NameMap, p: np.ndarray, w: np.ndarray | None, stamp: int, now: float) -> np.ndarray | float:
         """Velocities by the chosen source; differences over stamps where those tell a time, over arrivals otherwise."""
@@ -245,7 +266,7 @@ class JointStates:
         passed = np.where((stamp > 0) & (stamp_before > 0), (stamp - stamp_before) * 1e-9, now - before)
         old = self.v[m.v_columns]
         usable = (passed > 1e-5) & (passed <= self._settings.state_timeout)
-        speed = np.where(usable, self._difference(m.columns, p) / np.where(usable, passed, 1.0), 0.0)
+        speed = np.where(usable, self._turned(p - self.q[m.columns], m.columns) / np.where(usable, passed, 1.0), 0.0)
         return np.where(passed == 0.0, old, speed)
 
 

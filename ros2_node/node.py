@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import time
@@ -60,6 +61,8 @@ class WarpdynNode(Node):
         self._names = list(spaces) or [""]
         self._counts: list[Counter[str]] = [Counter() for _ in self._names]
         self._watch_clock = WatchClock()
+        self._ros_clock = self.get_clock()
+        self._simulating = False
         self._simulated: float | None = None
         """The simulated time [s], once there is one."""
         self._models = Models(self._counts)
@@ -156,9 +159,7 @@ class WarpdynNode(Node):
 
     def _now(self, steady: float) -> float:
         """The watchdog's time; a jump of the simulated clock makes the robots forget."""
-        clock = self.get_clock()
-        active = getattr(clock, "ros_time_is_active", False)
-        self._simulated = (clock.now().nanoseconds * 1e-9 or None) if active else None
+        self._simulated = (self._ros_clock.now().nanoseconds * 1e-9 or None) if self._simulating else None
         jumps = self._watch_clock.jumps
         now = self._watch_clock.advance(steady, self._simulated)
         if self._watch_clock.jumps != jumps:
@@ -178,15 +179,15 @@ class WarpdynNode(Node):
         if i in fleet.pending:  # the second state of this robot in one cycle: none is lost
             self._flush(fleet)
         now, stamp = self._now(time.monotonic()), message.header.stamp
-        ros_now = time.time_ns() if self._simulated is None else int(self._simulated * 1e9)
         robot = fleet.robots[i]
-        if not robot.read(message.name, message.position, message.velocity, nanoseconds(stamp), now, ros_now):
+        if not robot.read(message.name, message.position, message.velocity, nanoseconds(stamp), now):
             return
         self._stamps[i] = stamp
         if not self.settings.rate:
             fleet.pending.add(i)
             if len(self._names) == 1:
                 self._flush(fleet)
+        robot.states.note(time.time_ns() if self._simulated is None else int(self._simulated * 1e9))
 
     @property
     def pending(self) -> bool:
@@ -269,6 +270,7 @@ class WarpdynNode(Node):
     # The watchdog, and a new model.
 
     def _watch(self) -> None:
+        self._simulating = getattr(self._ros_clock, "ros_time_is_active", False)
         steady = time.monotonic()
         now = self._now(steady)
         fleet = self._models.fleet
@@ -297,6 +299,7 @@ class WarpdynNode(Node):
         if event is Event.PAYLOAD:
             log.info(f"payload changed: {model.name} has {model.total_mass:.6g} kg")
             return
+        gc.freeze()  # what has been loaded stays: let no collection walk through it in a callback
         self._display.describe(model, self.get_clock().now().to_msg())
         output = fleet.robots[0].output
         for text in model.warnings:

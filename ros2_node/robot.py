@@ -75,10 +75,9 @@ class Robot:
         velocity: Sequence[float],
         stamp: int,
         now: float,
-        ros_now: int = 0,
     ) -> bool:
         """Take a state and prepare the row of the next `compute`. False when the message was rejected."""
-        if self.states.read(names, position, velocity, stamp, now, ros_now) is not None:
+        if self.states.take(names, position, velocity, stamp, now) is not None:
             return False
         self.prepare(now)
         return True

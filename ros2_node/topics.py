@@ -95,6 +95,8 @@ class RobotTopics:
         self.commands.publish(self._command)
 
     def send_torque(self, torque: np.ndarray, stamp: Time) -> None:
+        if not self.torques.get_subscription_count():
+            return
         self._torque.header.stamp = stamp
         self._torque.effort = array("d", (torque if self._all else torque[self._columns]).tobytes())
         self.torques.publish(self._torque)

@@ -54,6 +54,7 @@ class TorqueOutput:
         self._rate_is_limited = bool((rate > 0.0).any())
         described = np.where((self._described > 0.0) & np.isfinite(self._described), self._described, np.inf)
         self.limit = np.where(np.isfinite(described), described * settings.effort_limit_scale, np.inf)
+        self._bound = np.minimum(self.limit, np.finfo(float).max)
         self._ramp_time = settings.ramp_time
         self._action = settings.stale_action
 
@@ -73,8 +74,6 @@ class TorqueOutput:
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,); None when something is not finite. The array is used again."""
         wanted = torque[self._columns] * self._scale
-        if not finite(wanted):
-            return None
         started = self._started if self._started is not None else now
         if now - started < self._ramp_time:
             wanted *= (now - started) / self._ramp_time
@@ -86,11 +85,13 @@ class TorqueOutput:
             self.rate_limited += bool((limited != wanted).any())
             wanted = limited
         self._computed = now
-        if (np.abs(wanted) <= self.limit).all():
+        if (np.abs(wanted) <= self._bound).all():  # false for NaN and infinity
             self.command[:] = wanted
-        else:
+        elif np.isfinite(wanted).all():
             np.clip(wanted, -self.limit, self.limit, out=self.command)
             self.clamped += 1
+        else:
+            return None
         return self.command
 
     def _blended(self, wanted: np.ndarray, now: float) -> np.ndarray:

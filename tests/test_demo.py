@@ -12,6 +12,7 @@ import warpdyn as wd
 from warpdyn.cli import main
 from warpdyn.commands import demo
 from warpdyn.commands.workload import random_states
+from warpdyn.description import Limits
 
 
 def test_the_falling_arm_falls_and_the_compensated_one_stays():
@@ -23,7 +24,7 @@ def test_the_falling_arm_falls_and_the_compensated_one_stays():
 def test_the_falling_pendulum_keeps_its_energy():
     """Without stops, friction and torque, kinetic plus potential energy is what it was: the simulation is sound."""
     model = wd.load_robot("double_pendulum")
-    free = replace(model, joints=tuple(replace(j, limits=wd.model.Limits()) for j in model.joints))
+    free = replace(model, joints=tuple(replace(j, limits=Limits()) for j in model.joints))
     motion = demo.simulate(free)
     v = np.gradient(motion.falling, motion.time, axis=0)[1:-1]
     q = motion.falling[1:-1]
