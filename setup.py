@@ -1,7 +1,6 @@
 """Metadata of the one package that pip and colcon (ament_python) build."""
 
 import re
-from glob import glob
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -9,7 +8,24 @@ from setuptools import find_packages, setup
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "warpdyn/__init__.py").read_text()).group(1)
 
-TEST = ["pytest>=8", "pytest-xdist", "hypothesis", "matplotlib", "ruff", "mypy", "pin", "mujoco", "example-robot-data", "torch==2.13.0", "jax"]
+TEST = [
+    "pytest>=8",
+    "pytest-xdist",
+    "hypothesis",
+    "matplotlib",
+    "ruff",
+    "mypy",
+    "pin",
+    "mujoco",
+    "example-robot-data",
+    "torch==2.13.0",
+    "jax",
+]
+
+
+def files(folder: str, pattern: str) -> list[str]:
+    return sorted(map(str, Path(folder).glob(pattern)))
+
 
 setup(
     name="warpdyn",
@@ -27,9 +43,9 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/warpdyn"]),
         ("share/warpdyn", ["package.xml"]),
-        ("share/warpdyn/launch", glob("launch/*.launch.py")),
-        ("share/warpdyn/config", glob("config/*.yaml")),
-        ("share/warpdyn/rviz", glob("rviz/*.rviz")),
+        ("share/warpdyn/launch", files("launch", "*.launch.py")),
+        ("share/warpdyn/config", files("config", "*.yaml")),
+        ("share/warpdyn/rviz", files("rviz", "*.rviz")),
     ],
     install_requires=["warp-lang>=1.19", "numpy>=1.26", "urdf-parser-py>=0.0.4", "lxml>=5", "tqdm", "rich"],
     extras_require={
@@ -44,6 +60,8 @@ setup(
             "ros-trajectory-msgs",
             "ros-diagnostic-msgs",
         ],
+        "ros_demo": ["mujoco", "matplotlib"],
+        "ros_test": ["cyclonedds", "colcon-common-extensions", "colcon-ros", "catkin_pkg", "setuptools<80", "pyyaml"],
         "demo": ["matplotlib"],
         "bench": ["matplotlib", "pin", "mujoco", "example-robot-data"],
         "test": TEST,

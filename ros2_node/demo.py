@@ -40,6 +40,7 @@ def closed_loop(
     seconds: tuple[float, float],
     plant: dict[str, Any] | None = None,
     node: dict[str, Any] | None = None,
+    robot: str = "panda",
     say: Callable[[str], None] = lambda text: None,
 ) -> Run:
     """Fall for seconds[0], hold for seconds[1]. `plant` and `node` are parameters of the two processes."""
@@ -49,8 +50,11 @@ def closed_loop(
 
     with tempfile.TemporaryDirectory(prefix="warpdyn_demo_") as folder:
         trace = Path(folder) / "trace.npz"
-        node_arguments = ros_arguments({"robot_description_file": "panda", "ramp_time": RAMP_TIME, **(node or {})})
-        plant_arguments = ros_arguments({"trace": str(trace), "braked": True, **(plant or {})}, {"~/commands": TOUCH})
+        base = {"robot_description_file": robot, "ramp_time": RAMP_TIME}
+        node_arguments = ros_arguments({**base, **(node or {})})
+        plant_arguments = ros_arguments(
+            {"robot": robot, "trace": str(trace), "braked": True, **(plant or {})}, {"~/commands": TOUCH}
+        )
         rclpy.init()
         client = Client("demo")
         children: list[Child] = []
@@ -85,26 +89,26 @@ def closed_loop(
 
 def _read(file: Path, marks: list[float]) -> Run:
     with np.load(file) as saved:
-        trace, names = saved["trace"], [str(n) for n in saved["names"]]
+        trace, names, hinges = saved["trace"], [str(n) for n in saved["names"]], saved["hinges"]
     n = len(names)
     times, braked = trace[:, 0], trace[:, 1]
     position, torque, bias = (trace[:, 2 + i * n : 2 + (i + 1) * n] for i in range(3))
 
     def drift(begin: float, end: float) -> np.ndarray:
         inside = position[(times >= begin) & (times <= end)]
-        return np.degrees(np.abs(inside - inside[0]).max(axis=0))[: n - 2]
+        return np.degrees(np.abs(inside - inside[0]).max(axis=0))[hinges]
 
     shown = slice(np.searchsorted(times, marks[0] - 0.2), np.searchsorted(times, marks[3]))
     last = np.searchsorted(times, marks[3]) - 1
     return Run(
-        names=names,
+        names=[names[i] for i in hinges],
         times=times[shown] - marks[0],
-        position=position[shown],
-        torque=torque[shown],
+        position=position[shown][:, hinges],
+        torque=torque[shown][:, hinges],
         braked=braked[shown],
         fall=drift(marks[0], marks[1]),
         hold=drift(marks[2], marks[3]),
-        torque_error=float(np.abs(torque[last] - bias[last])[: n - 2].max()),
+        torque_error=float(np.abs(torque[last] - bias[last])[hinges].max()),
     )
 
 
@@ -116,9 +120,8 @@ def plot(run: Run, file: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(9, 6), constrained_layout=True)
-    arm = len(run.fall)
-    for i in range(arm):
-        above.plot(run.times, np.degrees(run.position[:, i]), label=run.names[i], linewidth=1.2)
+    for i, name in enumerate(run.names):
+        above.plot(run.times, np.degrees(run.position[:, i]), label=name, linewidth=1.2)
         below.plot(run.times, run.torque[:, i], linewidth=1.2)
     for axes in (above, below):
         axes.fill_between(
@@ -128,7 +131,7 @@ def plot(run: Run, file: Path) -> None:
     above.set_ylabel("joint angle [deg]")
     above.legend(fontsize=7, ncols=2, loc="center left", bbox_to_anchor=(1.0, 0.5))
     above.set_title(
-        f"Panda in MuJoCo, torques from warpdyn_node over DDS\n"
+        f"MuJoCo, with torques from warpdyn_node over DDS\n"
         f"without torque {run.fall.max():.0f} deg, with gravity compensation {run.hold.max():.3f} deg"
     )
     below.set_ylabel("command [N·m]")
@@ -139,14 +142,15 @@ def plot(run: Run, file: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--plot", type=Path, default=Path("demo_ros2.png"), help="where the plot goes")
+    parser.add_argument("--robot", default="panda", help="bundled robot or URDF file; its base is fixed")
     parser.add_argument("--hold", type=float, default=3.0, help="seconds to hold [s]")
     parser.add_argument("--domain", type=int, default=1 + os.getpid() % 100, help="ROS_DOMAIN_ID of the demo")
     options = parser.parse_args()
     from .processes import on_this_machine
 
     on_this_machine(options.domain)
-    print("ROS 2: warpdyn_node and a MuJoCo panda, two processes, over DDS on this machine", flush=True)
-    run = closed_loop((3.0, options.hold), say=lambda text: print(f"  {text}", flush=True))
+    print("ROS 2: warpdyn_node and a MuJoCo arm, two processes, over DDS on this machine", flush=True)
+    run = closed_loop((3.0, options.hold), robot=options.robot, say=lambda text: print(f"  {text}", flush=True))
     print(f"  3 s without torque:           a joint moved {run.fall.max():7.2f} deg (the arm falls)")
     print(f"  {options.hold:g} s after ~/enable, no brakes: a joint moved {run.hold.max():7.3f} deg (it holds)")
     print(f"  last command against MuJoCo's own gravity torque: {run.torque_error:.1e} N·m at most")

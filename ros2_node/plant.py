@@ -59,13 +59,15 @@ class Arm:
         self.data, self._still = mujoco.MjData(self.model), mujoco.MjData(self.model)
         self.names = [self.model.joint(i).name for i in range(self.model.njnt)]
         self.hinges = np.flatnonzero(hinges)
+        """Joints whose position is an angle."""
         self.pose = pose
         self.reset()
 
     def reset(self) -> None:
         mujoco.mj_resetData(self.model, self.data)
         for name, value in self.pose.items():
-            self.data.qpos[self.names.index(name)] = value
+            if name in self.names:
+                self.data.qpos[self.names.index(name)] = value
         mujoco.mj_forward(self.model, self.data)
 
     def bias_at_rest(self) -> np.ndarray:
@@ -149,7 +151,7 @@ class Plant(Node):
 
     def save(self) -> None:
         if self.trace_file:
-            np.savez(self.trace_file, trace=np.array(self.trace), names=self.arm.names)
+            np.savez(self.trace_file, trace=np.array(self.trace), names=self.arm.names, hinges=self.arm.hinges)
 
 
 def main(args: list[str] | None = None) -> int:

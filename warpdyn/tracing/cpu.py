@@ -232,7 +232,7 @@ def _declare(a: str, const: str, shape: tuple[int, ...], position: int, slots: i
 
 
 def _gather(a: str, size: int) -> str:
-    return f"Lanes::gather({a}_tile, {a} + e * {a}_env, {a}_env, {a}_offset, {size}, here, {a}_dense, total - e);"
+    return f"Lanes::gather({a}_tile, {a} + e * {a}_env, {a}_env, {a}_offset, {size}, here, {a}_dense);"
 
 
 def _scatter(a: str) -> str:

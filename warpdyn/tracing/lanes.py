@@ -20,31 +20,51 @@ def frame(single: bool, replace: dict[str, str]) -> str:
         **replace,
         "TYPES": "typedef float T; typedef int I;" if single else "typedef double T; typedef long long I;",
         "LANES": str(n),
-        "ALL_LANES": ", ".join(map(str, range(n))),
+        "LANES_OF_TWO": ", ".join(map(str, range(n // 2))),
+        "LANES_OF_FOUR": ", ".join(map(str, range(n))),
         "SINCOS": SINCOS[single],
-        "TRANSPOSE": transpose(n, n),
-        "TRANSPOSE_HALVES": transpose(n, n // 2),
+        "TRANSPOSE": transpose(n),
+        "QUARTERS": "\n".join(_quarter(n, k) for k in range(4)),
+        "TRANSPOSE_QUARTERS": transpose_quarters(n),
     }.items():
         text = text.replace(f"@{key}@", value)
     return text
 
 
-def transpose(n: int, vectors: int) -> str:
-    """In-place transpose of square blocks side by side in vectors of n lanes, one stage of shuffles for each power of
-    two."""
-    lines, distance = [], vectors // 2
+def transpose(n: int) -> str:
+    """In-place transpose of n vectors of n lanes, one stage of shuffles for each power of two."""
+    lines, distance = [], n // 2
     while distance:
         low = [lane if not lane & distance else n + lane - distance for lane in range(n)]
         high = [lane + distance if not lane & distance else n + lane for lane in range(n)]
-        for i in range(vectors):
-            if not i & distance:
-                a, b = f"r[{i}]", f"r[{i + distance}]"
-                lines.append(
-                    f"{{ const V x = {a}, y = {b}; {a} = __builtin_shufflevector(x, y, {', '.join(map(str, low))}); "
-                    f"{b} = __builtin_shufflevector(x, y, {', '.join(map(str, high))}); }}"
-                )
+        pairs = [(i, i + distance) for i in range(n) if not i & distance]
+        lines += [_shuffle(f"r[{i}]", f"r[{j}]", low, high) for i, j in pairs]
         distance //= 2
     return "\n".join(lines)
+
+
+def transpose_quarters(n: int) -> str:
+    """In-place transpose of the four square blocks side by side in n / 4 vectors of n lanes, 16 bytes each."""
+    q = n // 4
+    blocks = range(0, n, q)
+    if q == 2:
+        return _shuffle("r[0]", "r[1]", *([b + x for b in blocks for x in (k, n + k)] for k in (0, 1)))
+    mixed = [[b + x for b in blocks for x in (k, n + k, k + 1, n + k + 1)] for k in (0, 2)]
+    joined = [[b + x for b in blocks for x in (k, k + 1, n + k, n + k + 1)] for k in (0, 2)]
+    lines = [_shuffle("r[0]", "r[1]", *mixed), _shuffle("r[2]", "r[3]", *mixed)]
+    lines += [_shuffle("r[0]", "r[2]", *joined), _shuffle("r[1]", "r[3]", *joined)]
+    return "\n".join([*lines, "{ const V x = r[1]; r[1] = r[2]; r[2] = x; }"])
+
+
+def _quarter(n: int, k: int) -> str:
+    lanes = ", ".join(str(k * n // 4 + i) for i in range(n // 4))
+    return f"  static inline VQ quarter{k}(V r) {{ return __builtin_shufflevector(r, r, {lanes}); }}"
+
+
+def _shuffle(a: str, b: str, low: list[int], high: list[int]) -> str:
+    """Two vectors replaced by two choices of their lanes."""
+    take = [f"__builtin_shufflevector(x, y, {', '.join(map(str, lanes))})" for lanes in (low, high)]
+    return f"{{ const V x = {a}, y = {b}; {a} = {take[0]}; {b} = {take[1]}; }}"
 
 
 # Cody and Waite reduction by pi/2 in fused steps, then polynomials on [-pi/4, pi/4] (Cephes for float, fdlibm for
@@ -105,16 +125,21 @@ FRAME = """
 typedef long long I64;
 typedef T V __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
 typedef T VA __attribute__((vector_size(64), may_alias));
-typedef T VH __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
+typedef T VH __attribute__((vector_size(32)));
+typedef T VQ __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
 typedef I VI __attribute__((vector_size(64)));
-enum { N = @LANES@, H = N / 2, AHEAD = @AHEAD@ * N };
+enum { N = @LANES@, Q = N / 4, AHEAD = @AHEAD@ * N };
 #define WARPDYN_APART __attribute__((noinline))
 #define WARPDYN_UNROLL _Pragma("clang loop unroll(full)")
 struct Lanes {
   static inline V fma(V a, V b, V c) { return __builtin_elementwise_fma(a, b, c); }
   static inline V load(const T* p, I64 ahead) { __builtin_prefetch(p + ahead); return *(const V*)p; }
   static inline V& place(T* p, I64 ahead) { __builtin_prefetch(p + ahead, 1); return *(V*)p; }
-  static inline V pair(VH a, VH b) { return __builtin_shufflevector(a, b, @ALL_LANES@); }
+  static inline V four(VQ a, VQ b, VQ c, VQ d) {
+    const VH x = __builtin_shufflevector(a, b, @LANES_OF_TWO@), y = __builtin_shufflevector(c, d, @LANES_OF_TWO@);
+    return __builtin_shufflevector(x, y, @LANES_OF_FOUR@);
+  }
+@QUARTERS@
   static inline void store(T* p, V value, bool stream) {
     if (stream) __builtin_nontemporal_store(value, (VA*)p); else *(V*)p = value;
   }
@@ -124,28 +149,24 @@ struct Lanes {
   static inline void transpose(V* r) {
 @TRANSPOSE@
   }
-  static inline void transpose_halves(V* r) {
-@TRANSPOSE_HALVES@
+  static inline void transpose_quarters(V* r) {
+@TRANSPOSE_QUARTERS@
   }
 
-  // n entries of `here` environments from p on, of `left` that the array has, into a tile.
-  // Missing lanes repeat the last environment.
-  static WARPDYN_APART void gather(V* tile, const T* p, I64 env, const I64* offset, int n, int here, bool dense, I64
-  left) {
+  // n entries of `here` environments from p on into a tile. Missing lanes repeat the last environment.
+  static WARPDYN_APART void gather(V* tile, const T* p, I64 env, const I64* offset, int n, int here, bool dense) {
     if (here == N && env == 1) {
       for (int k = 0; k < n; ++k) tile[k] = *(const V*)(p + offset[k]);
-    } else if (here == N && dense && n <= H && (left - N) * env >= H - n) {
-      V r[H];  // two rows side by side
-      WARPDYN_UNROLL for (int l = 0; l < H; ++l) r[l] = pair(*(const VH*)(p + l * env), *(const VH*)(p + (l + H) *
-      env)); transpose_halves(r);
-      WARPDYN_UNROLL for (int j = 0; j < H; ++j) tile[j] = r[j];  // a tile has room for N
-    } else if (here == N && dense && (n >= N || (left - N) * env >= N - n)) {
-      for (int k = 0; k < n; k += N) {
-        const int first = (n < N || k + N <= n) ? k : n - N;
-        V r[N];
-        WARPDYN_UNROLL for (int l = 0; l < N; ++l) r[l] = *(const V*)(p + l * env + first);
-        transpose(r);
-        WARPDYN_UNROLL for (int j = 0; j < N; ++j) tile[first + j] = r[j];
+    } else if (here == N && dense && n >= Q) {
+      for (int k = 0; k < n; k += Q) {
+        const int first = k + Q <= n ? k : n - Q;
+        const T* const row = p + first;
+        V r[Q];
+        WARPDYN_UNROLL for (int i = 0; i < Q; ++i)
+          r[i] = four(*(const VQ*)(row + i * env), *(const VQ*)(row + (i + Q) * env),
+                      *(const VQ*)(row + (i + 2 * Q) * env), *(const VQ*)(row + (i + 3 * Q) * env));
+        transpose_quarters(r);
+        WARPDYN_UNROLL for (int j = 0; j < Q; ++j) tile[first + j] = r[j];
       }
     } else {
       for (int k = 0; k < n; ++k)
@@ -156,22 +177,28 @@ struct Lanes {
   // A tile to the result's entries of `here` environments from p on; `slot` says where in the tile an entry lies.
   static WARPDYN_APART void scatter(const V* tile, T* p, I64 env, const I64* offset, const int* slot, int here, bool
   dense, bool stream) {
-    enum { n = @OUT_SIZE@, W = n < N ? n : N };
-    if (here == N && dense && n <= H) {
-      V r[H];
-      WARPDYN_UNROLL for (int j = 0; j < H; ++j) r[j] = tile[slot[j < n ? j : 0]];
-      transpose_halves(r);
-      WARPDYN_UNROLL for (int l = 0; l < N; ++l)
-        __builtin_memcpy(p + l * env, (const T*)&r[l % H] + l / H * H, (n <= H ? n : 0) * sizeof(T));
-    } else if (here == N && dense) {
+    enum { n = @OUT_SIZE@ };
+    if (here == N && dense && n >= N) {
       for (int k = 0; k < n; k += N) {
-        const int first = (n < N || k + N <= n) ? k : n - N;
+        const int first = k + N <= n ? k : n - N;
         V r[N];
-        WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j < n ? first + j : 0]];
+        WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j]];
         transpose(r);
-        if (stream && W == N && first % N == 0) WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first,
-        r[l], true); else WARPDYN_UNROLL for (int l = 0; l < N; ++l) __builtin_memcpy(p + l * env + first, &r[l], W *
-        sizeof(T));
+        WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first, r[l], stream && first % N == 0);
+      }
+    } else if (here == N && dense && n >= Q) {
+      for (int k = 0; k < n; k += Q) {
+        const int first = k + Q <= n ? k : n - Q;
+        V r[Q];
+        WARPDYN_UNROLL for (int j = 0; j < Q; ++j) r[j] = tile[slot[first + j]];
+        transpose_quarters(r);
+        WARPDYN_UNROLL for (int i = 0; i < Q; ++i) {
+          T* const row = p + i * env + first;
+          *(VQ*)row = quarter0(r[i]);
+          *(VQ*)(row + Q * env) = quarter1(r[i]);
+          *(VQ*)(row + 2 * Q * env) = quarter2(r[i]);
+          *(VQ*)(row + 3 * Q * env) = quarter3(r[i]);
+        }
       }
     } else {
       for (int k = 0; k < n; ++k)

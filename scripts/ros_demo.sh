@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# The live part of the demo: warpdyn_node and a MuJoCo arm, two processes, over DDS: bash scripts/ros_demo.sh [ROBOT]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/venv.sh
+ROS_EXTRAS=ros,ros_demo
+source scripts/ros_env.sh
+exec .venv/bin/python -m ros2_node.demo --robot "${1:-panda}" --plot demo_ros2.png

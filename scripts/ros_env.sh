@@ -1,0 +1,15 @@
+# Sourced, after venv.sh and in the repository's root: ROS 2 from PyPI wheels in .venv, no ROS installation needed.
+# Also by itself: bash scripts/ros_env.sh
+# shellcheck shell=bash
+
+if ! declare -F set_up >/dev/null; then
+    set -euo pipefail
+    cd "$(dirname "${BASH_SOURCE[0]}")/.."
+    # shellcheck source=scripts/venv.sh
+    source scripts/venv.sh
+fi
+set_up "${ROS_EXTRAS:-ros,ros_test}"
+if [[ ${ROS_EXTRAS:-ros,ros_test} == *test* ]]; then
+    # /tf needs tf2_msgs, which has no wheel: its one message is generated.
+    bash scripts/ros_tf2_msgs.sh .venv
+fi

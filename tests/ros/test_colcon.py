@@ -1,0 +1,88 @@
+"""The package builds and tests with colcon, and what it installs starts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness import ROOT, NodeProcess
+
+TOOLS = Path(sys.executable).parent
+PARTS = ("warpdyn", "ros2_node", "launch", "config", "rviz", "resource")
+FILES = ("package.xml", "setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+
+
+def run(*command, cwd):
+    environment = {**os.environ, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    """A workspace with a copy of the package, built."""
+    folder = tmp_path_factory.mktemp("workspace")
+    package = folder / "src" / "warpdyn"
+    package.mkdir(parents=True)
+    for name in PARTS:
+        shutil.copytree(ROOT / name, package / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        if (ROOT / name).exists():
+            shutil.copy(ROOT / name, package)
+    tests = package / "tests"
+    tests.mkdir()
+    for name in ("test_ros_settings.py", "test_ros_joint_states.py"):
+        shutil.copy(ROOT / "tests" / name, tests)
+    shutil.copytree(ROOT / "docs", package / "docs")
+    run(TOOLS / "colcon", "build", cwd=folder)
+    return folder
+
+
+def test_build_installs_what_ros_looks_for(workspace):
+    installed = workspace / "install" / "warpdyn"
+    for path in (
+        "lib/warpdyn/warpdyn_node",
+        "lib/warpdyn/warpdyn_state_source",
+        "share/ament_index/resource_index/packages/warpdyn",
+        "share/warpdyn/package.xml",
+        "share/warpdyn/launch/gravity_compensation.launch.py",
+        "share/warpdyn/config/warpdyn.yaml",
+        "share/warpdyn/rviz/warpdyn.rviz",
+    ):
+        assert (installed / path).is_file(), path
+    assert (workspace / "install" / "setup.bash").is_file()
+    assert not list(installed.rglob("site-packages/launch")), "our launch folder is no Python package"
+
+
+def test_the_installed_executable_runs_in_the_sourced_workspace(workspace):
+    """lib/warpdyn/warpdyn_node, as `ros2 run` would start it."""
+    node = "install/warpdyn/lib/warpdyn/warpdyn_node"
+    script = f'source install/setup.bash && exec "$0" {node} --ros-args -p robot_description_file:=nowhere.urdf'
+    environment = {**os.environ, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        ["bash", "-c", script, sys.executable],
+        cwd=workspace,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2 and "nowhere.urdf" in done.stdout + done.stderr
+
+
+def test_colcon_test_passes(workspace):
+    run(TOOLS / "colcon", "test", "--event-handlers", "console_cohesion+", "--pytest-args", "-q", cwd=workspace)
+    result = run(TOOLS / "colcon", "test-result", "--verbose", cwd=workspace)
+    assert "0 errors, 0 failures" in result and "Summary: 0 tests" not in result, result
+
+
+def test_the_module_starts_without_colcon():
+    with NodeProcess({"robot_description_file": "double_pendulum"}) as node:
+        node.wait_for("ready: double_pendulum")
