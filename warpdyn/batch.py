@@ -101,6 +101,7 @@ def batched(function: Callable[P, Call]) -> Callable[P, Array]:
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> Array:
+        _check_model(args, kwargs)
         job = _prepare(function(*args, **kwargs))
         job.launch_once()
         return arrays.handed_back(job.kind, job.result)
@@ -142,7 +143,14 @@ def _described(function: Callable[..., Array], args: tuple, kwargs: dict[str, An
     describe = getattr(function, "describe", None)
     if describe is None:
         raise TypeError(f"{function!r} is not one of warpdyn's batched functions, such as warpdyn.rnea")
+    _check_model(args, kwargs)
     return describe(*args, **kwargs)
+
+
+def _check_model(args: tuple, kwargs: dict[str, Any]) -> None:
+    model = args[0] if args else kwargs.get("model")
+    if not isinstance(model, Model):
+        raise TypeError(f"the first argument must be a Model (of load_urdf or load_robot), got {type(model).__name__}")
 
 
 def _to_numpy(array: Any) -> Any:
@@ -234,8 +242,6 @@ class _Job:
 def _prepare(call: Call) -> _Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch."""
     model = call.model
-    if not isinstance(model, Model):
-        raise TypeError(f"the first argument must be a Model (of load_urdf or load_robot), got {type(model).__name__}")
     given = {name: _listed(array) for name, array in call.arrays.items()}
     views = {name: arrays.view(name, array) for name, array in given.items()}
     shapes: dict[str, tuple[int, ...]] = {name: (_width(model, name),) for name in views}

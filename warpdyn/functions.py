@@ -17,7 +17,7 @@ from .algorithms import rnea as _rnea
 from .arrays import Array
 from .batch import Call, batched, tree_of
 from .description import ModelError
-from .model import Model
+from .model import BASE_JOINT, Model
 
 Gravity = Sequence[float] | Array | None
 Forces = Mapping[str, Array] | Array | None
@@ -135,7 +135,9 @@ def aba(
 def _refuse_unmoved(model: Model) -> None:
     joint = _aba.unmoved_joint(tree_of(model))
     if joint is not None:
+        remedy = "give the links beyond it mass and inertia"
+        if joint != BASE_JOINT:
+            remedy += f', or add rotor inertia: model.with_armature({{"{joint}": 1e-4}})'
         raise ModelError(
-            f'{model.name}: joint "{joint}" moves no inertia, so forward dynamics is not defined; give the links '
-            f'beyond it mass and inertia, or add rotor inertia: model.with_armature({{"{joint}": 1e-4}})'
+            f'{model.name}: joint "{joint}" moves no inertia, so forward dynamics is not defined; {remedy}'
         )
