@@ -123,6 +123,9 @@ class Models:
         except ValueError as error:
             self.refusal = str(error)
             return Event.REFUSED
+        if self.fleet is not None:
+            for robot in built.fleet.robots:
+                robot.wait_for_enable()
         self.fleet, self._source = built.fleet, _source(built)
         return Event.READY
 

@@ -116,6 +116,10 @@ class Robot:
         self.output.start(steady)
         return True, "enabled"
 
+    def wait_for_enable(self) -> None:
+        """Do not start by itself, whatever `start_enabled` says: this model replaces another."""
+        self._start_by_itself = False
+
     def disable(self, steady: float) -> tuple[bool, str]:
         """Begin the stop sequence."""
         if not self.enabled:

@@ -340,6 +340,19 @@ def test_unknown_references_are_refused_with_the_known() -> None:
 
 
 def test_the_first_argument_is_a_model() -> None:
-    """A path or an array in its place is named as what it is."""
-    with pytest.raises(TypeError, match=r"must be a Model \(of load_urdf or load_robot\), got str"):
-        wd.crba("panda.urdf", np.zeros(7))
+    """A path or an array in its place is named as what it is, by every function."""
+    z = np.zeros(7)
+    calls = (
+        lambda m: wd.fk(m, z),
+        lambda m: wd.jacobian(m, z, frame="x"),
+        lambda m: wd.rnea(m, z, z, z),
+        lambda m: wd.crba(m, z),
+        lambda m: wd.aba(m, z, z, z),
+        lambda m: wd.bind(wd.crba, m, z),
+        lambda m: wd.oracle(wd.crba, m, z),
+        lambda m: wd.crba(model=m, q=z),
+    )
+    for call in calls:
+        for wrong, name in (("panda.urdf", "str"), (z, "ndarray"), (None, "NoneType")):
+            with pytest.raises(TypeError, match=rf"must be a Model \(of load_urdf or load_robot\), got {name}"):
+                call(wrong)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 
 import numpy as np
 import pytest
-from harness import NodeProcess, Peer
+from harness import ROOT, NodeProcess, Peer
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 
@@ -168,6 +169,25 @@ def test_a_bad_start_ends_with_code_2_and_one_clear_line(parameters, reason):
         lines = [line for line in node.text().splitlines() if reason in line and ("FATAL" in line or "ERROR" in line)]
         assert len(lines) == 1, node.text()
         assert "Traceback" not in node.text()
+
+
+def test_torques_that_overflow_are_a_fault(context):
+    """Finite states of an absurd robot give torques that are not: nothing is published, the fault is latched."""
+    text = (ROOT / "warpdyn" / "robots" / "double_pendulum.urdf").read_text()
+    heavy = re.sub(r'<mass value="[^"]*"', '<mass value="1e308"', text)
+    assert heavy != text
+    with NodeProcess({"robot_description": heavy, "start_enabled": True}) as node:
+        node.wait_for("ready: ")
+        peer = Peer(context)
+        peer.matched()
+        joints = re.findall(r'<joint name="([^"]*)" type="(?:revolute|continuous)"', text)
+        q = [1.0] * len(joints)
+        peer.wait(lambda: "not finite" in peer.message, "fault", each=lambda: peer.send(joints, q))
+        assert peer.message.startswith("fault") and not peer.torques and not peer.commands
+        answer = peer.enable(each=lambda: peer.send(joints, q))
+        assert not answer.success and "~/reset" in answer.message
+        assert node.alive
+        peer.close()
 
 
 def test_enable_without_a_state(panda_node, peer):

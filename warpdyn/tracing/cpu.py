@@ -123,6 +123,7 @@ class _InPlace:
         yield from _declare(self.id, self.const, self.shape, position, slots)
         if self.is_output:
             yield f"static const int slot[] = {{{', '.join(map(str, range(max(self.size, 1))))}}};"
+            yield "static const bool still[64] = {};"
 
     def fill(self) -> Iterator[str]:
         a = self.id
@@ -186,6 +187,11 @@ class _Values:
             self.slot = [place[o.node is None, o.node, o.negative, o.constant] for o in outputs]
         self.slots = len(set(self.slot))
 
+    def _still(self, run: int) -> Iterator[str]:
+        """For each run of entries whether all are constants."""
+        for first in range(0, len(self.outputs), run):
+            yield "true" if all(o.node is None for o in self.outputs[first : first + run]) else "false"
+
     def written_between(self, done: list[set[int]], single: bool) -> tuple[list[str], list[str]]:
         """Tables of a result's rows in the order in which the parts of the program finish them, and what each part then
         writes."""
@@ -194,6 +200,7 @@ class _Values:
         rows = [k for _, k in order] + [k for k, _ in self.constants]
         tables = [
             f"static const int slot[] = {{{', '.join(map(str, self.slot))}}};",
+            f"static const bool still[] = {{{', '.join(self._still(lanes.count(single)))}}};",
             f"static const int row_slot[] = {{{', '.join(str(self.slot[k]) for k in rows)}}};",
             f"static const int row_entry[] = {{{', '.join(map(str, rows))}}};",
             f"I64 row[{len(rows)}];",
@@ -236,4 +243,5 @@ def _gather(a: str, size: int) -> str:
 
 
 def _scatter(a: str) -> str:
-    return f"Lanes::scatter({a}_tile, {a} + e * {a}_env, {a}_env, {a}_offset, slot, here, {a}_dense, {a}_stream);"
+    where = f"{a} + e * {a}_env, {a}_env, {a}_offset, slot, still"
+    return f"Lanes::scatter({a}_tile, {where}, here, {a}_dense, {a}_stream, keep_constants);"

@@ -174,12 +174,14 @@ struct Lanes {
     }
   }
 
-  // A tile to the result's entries of `here` environments from p on; `slot` says where in the tile an entry lies.
-  static WARPDYN_APART void scatter(const V* tile, T* p, I64 env, const I64* offset, const int* slot, int here, bool
-  dense, bool stream) {
+  // A tile to the result's entries of `here` environments from p on; `slot` says where in the tile an entry lies, and
+  // `still` which runs of N entries are constants, to be left alone where they are kept.
+  static WARPDYN_APART void scatter(const V* tile, T* p, I64 env, const I64* offset, const int* slot,
+                                    const bool* still, int here, bool dense, bool stream, bool keep_constants) {
     enum { n = @OUT_SIZE@ };
     if (here == N && dense && n >= N) {
       for (int k = 0; k < n; k += N) {
+        if (keep_constants && still[k / N]) continue;
         const int first = k + N <= n ? k : n - N;
         V r[N];
         WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j]];
