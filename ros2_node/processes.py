@@ -56,6 +56,11 @@ class Child:
             time.sleep(0.01)
         return time.monotonic() - self.started
 
+    def check(self) -> None:
+        """RuntimeError with the end of the output when the process has ended by itself."""
+        if self.process.poll() is not None:
+            raise RuntimeError(f"a process ended by itself:\n{self.log.read_text(errors='replace')[-2000:]}")
+
     def end(self, number: int = signal.SIGINT) -> float:
         """Send a signal, wait; returns how long it took. A process that does not end is killed."""
         begun = time.monotonic()
@@ -79,6 +84,7 @@ class Client:
         self.executor.add_node(self.node)
 
     def until(self, condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
+        """Handle messages until the condition is true; returns its value."""
         end = time.monotonic() + patience
         while time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.02)

@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/venv.sh
-ROS_EXTRAS=ros,ros_demo
+ROS_EXTRAS=ros,rosdemo
 source scripts/ros_env.sh
 exec .venv/bin/python -m ros2_node.demo --robot "${1:-panda}" --plot demo_ros2.png

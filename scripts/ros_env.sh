@@ -8,8 +8,8 @@ if ! declare -F set_up >/dev/null; then
     # shellcheck source=scripts/venv.sh
     source scripts/venv.sh
 fi
-set_up "${ROS_EXTRAS:-ros,ros_test}"
-if [[ ${ROS_EXTRAS:-ros,ros_test} == *test* ]]; then
+set_up "${ROS_EXTRAS:-ros,rostest}"
+if [[ ${ROS_EXTRAS:-ros,rostest} == *test* ]]; then
     # /tf needs tf2_msgs, which has no wheel: its one message is generated.
     bash scripts/ros_tf2_msgs.sh .venv
 fi

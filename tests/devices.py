@@ -31,6 +31,7 @@ class Placed:
         kind = wp.float32 if array.dtype == np.float32 else wp.float64
         start = self._memory.ptr + (array.__array_interface__["data"][0] - low if array.size else 0)
         self.array = wp.array(ptr=start, shape=array.shape, strides=array.strides, dtype=kind, device=device)
+        self.array.memory = self._memory  # lives as long as the view
 
     def back(self) -> np.ndarray:
         """The array as it is now on the device."""
@@ -79,12 +80,7 @@ def called(
     return out.back().astype(float)
 
 
-_alive: list[Placed] = []
-
-
 def _placed(values: Any, dtype: Any, device: str) -> Any:
     if not isinstance(values, np.ndarray):
         return values
-    _alive.append(Placed(np.ascontiguousarray(values, dtype=dtype), device))
-    del _alive[:-64]
-    return _alive[-1].array
+    return Placed(np.ascontiguousarray(values, dtype=dtype), device).array

@@ -144,14 +144,14 @@ class Program:
         lines = [f"{name}({arrays}) -> {list(self.shape)}    # {self.operations} operations"]
         stores = self.stores
         for s in self.statements:
-            shown = [f"t{x}" if isinstance(x, int) else f"{x:.17g}" if isinstance(x, float) else x for x in s.arguments]
+            shown = [f"t{x}" if isinstance(x, int) else repr(x) if isinstance(x, float) else x for x in s.arguments]
             pattern = form.get(s.operation, s.operation + "({0})")
             right = f"{s.arguments[0]}[{s.arguments[1]}]" if s.operation == "input" else pattern.format(*shown)
             lines.append(f"t{s.target} = {right}")
             lines += [
                 f"out[{k}] = {'-' if self.outputs[k].negative else ''}t{s.target}" for k in stores.get(s.target, ())
             ]
-        lines += [f"out[{k}] = {o.constant:.17g}" for k, o in enumerate(self.outputs) if o.node is None]
+        lines += [f"out[{k}] = {o.constant!r}" for k, o in enumerate(self.outputs) if o.node is None]
         return "\n".join(lines)
 
     @cached_property
