@@ -96,17 +96,21 @@ def source(program: Program, single: bool) -> str:
     )
 
 
-class _InPlace:
-    """An array of one trailing dimension, accessed where it lies if its environments lie side by side, else in a tile.
-
-    Memory is asked for ahead at the address of each access plus `ahead`: in place that is the same row further on; from
-    a tile, whose entries are a cache line each, line by line what the tile will next be filled from.
-    """
+class _Array:
+    """An array as the C++ around the program sees it."""
 
     def __init__(self, name: str, shape: tuple[int, ...]):
         self.name, self.shape, self.size, self.id = name, shape, prod(shape), identifier(name)
         self.is_output = name == "out"
         self.const = "" if self.is_output else "const "
+
+
+class _InPlace(_Array):
+    """An array of one trailing dimension, accessed where it lies if its environments lie side by side, else in a tile.
+
+    Memory is asked for ahead at the address of each access plus `ahead`: in place that is the same row further on; from
+    a tile, whose entries are a cache line each, line by line what the tile will next be filled from.
+    """
 
     @property
     def parameter(self) -> str:
@@ -138,13 +142,8 @@ class _InPlace:
         return f"if (!{self.id}_in_place) {_scatter(self.id)}" if self.size else ""
 
 
-class _Tile:
+class _Tile(_Array):
     """An array that is always accessed in a tile: large, or of several trailing dimensions."""
-
-    def __init__(self, name: str, shape: tuple[int, ...]):
-        self.name, self.shape, self.size, self.id = name, shape, prod(shape), identifier(name)
-        self.is_output = name == "out"
-        self.const = "" if self.is_output else "const "
 
     @property
     def parameter(self) -> str:

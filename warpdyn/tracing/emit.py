@@ -83,24 +83,20 @@ def expression(statement: Statement, dialect: Dialect) -> str:
     if operation == "recall":
         return f"{dialect.workspace}[{statement.arguments[0]}]"
     x = [f"t{a}" if isinstance(a, int) else dialect.constant(a) for a in statement.arguments]
-    if operation == "add":
-        return f"{x[0]} + {x[1]}"
-    if operation == "sub":
-        return f"{x[0]} - {x[1]}"
-    if operation == "mul":
-        return f"{x[0]} * {x[1]}"
-    if operation == "rcp":
-        return f"{dialect.constant(1.0)} / {x[0]}"
-    if operation == "neg":
-        return f"-{x[0]}"
-    if operation == "sqrt":
-        return f"{dialect.sqrt}({x[0]})"
-    if operation == "fma":
-        return f"{dialect.fma}({x[0]}, {x[1]}, {x[2]})"
-    if operation == "fms":
-        return f"{dialect.fma}({x[0]}, {x[1]}, -{x[2]})"
-    if operation == "fnma":
-        return f"{dialect.fma}(-{x[0]}, {x[1]}, {x[2]})"
     if operation == "select":
         return dialect.select(*x)
-    raise NotImplementedError(f"no C++ for the operation {operation!r}")
+    return FORMS[operation].format(*x, one=dialect.constant(1.0), fma=dialect.fma, sqrt=dialect.sqrt)
+
+
+FORMS = {
+    "add": "{0} + {1}",
+    "sub": "{0} - {1}",
+    "mul": "{0} * {1}",
+    "rcp": "{one} / {0}",
+    "neg": "-{0}",
+    "sqrt": "{sqrt}({0})",
+    "fma": "{fma}({0}, {1}, {2})",
+    "fms": "{fma}({0}, {1}, -{2})",
+    "fnma": "{fma}(-{0}, {1}, {2})",
+}
+"""C++ of the operations on values."""
