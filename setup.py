@@ -12,6 +12,7 @@ TEST = [
     "pytest>=8",
     "pytest-xdist",
     "hypothesis",
+    "mpmath",
     "matplotlib",
     "ruff",
     "mypy",
