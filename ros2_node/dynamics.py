@@ -54,7 +54,7 @@ class Dynamics:
         self.a = np.zeros((robots, model.nv))
         self.wrenches = np.zeros((robots, model.nlinks, 6))
         self.torque = np.full((robots, model.nv), np.nan)
-        self.gravity = np.array(settings.gravity)
+        self.gravity = np.tile(np.array(settings.gravity), (robots, 1))  # by robot: read anew at every launch
         self.compute = self._bound_rnea()
         self._warm(settings)
 
@@ -181,7 +181,7 @@ class Batch:
         self._size = size
         self.q, self._v, a, self.torque = (np.zeros((size, nv)) for _ in range(4))
         wrenches = np.zeros((size, model.nlinks, 6))
-        gravity = self._dynamics.gravity
+        gravity = np.tile(self._dynamics.gravity[0], (size, 1))
         self._run = wd.bind(wd.rnea, model, self.q, self._v, a, f_ext=wrenches, gravity=gravity, out=self.torque)
 
 

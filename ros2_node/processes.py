@@ -56,10 +56,11 @@ class Child:
             time.sleep(0.01)
         return time.monotonic() - self.started
 
-    def check(self) -> None:
-        """RuntimeError with the end of the output when the process has ended by itself."""
+    def check(self) -> bool:
+        """True; RuntimeError with the end of the output when the process has ended by itself."""
         if self.process.poll() is not None:
             raise RuntimeError(f"a process ended by itself:\n{self.log.read_text(errors='replace')[-2000:]}")
+        return True
 
     def end(self, number: int = signal.SIGINT) -> float:
         """Send a signal, wait; returns how long it took. A process that does not end is killed."""

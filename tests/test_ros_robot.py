@@ -297,3 +297,14 @@ def test_a_pause_ages_nothing_a_jump_ages_what_passed_and_slow_ticks_count():
         clock.advance(60.04 + 0.01 * k, 5.0)
     assert clock.advance(60.13, 5.1) == pytest.approx(0.13), "a clock that ticks at 10 Hz"
     assert WatchClock().advance(5.0, None) == 0.0
+
+
+def test_gravity_changes_while_running(shared, robot):
+    """Rows and batch alike, without building kernels again."""
+    moon = Settings.of({"robot_description_file": "panda", "gravity": [0.0, 0.0, -1.62]})
+    feed(robot, 0.0)
+    shared.change(moon)
+    run(shared, robot, 0.0)
+    expected = wd.rnea(MODEL, Q, 0 * Q, 0 * Q, gravity=(0.0, 0.0, -1.62))
+    np.testing.assert_allclose(robot.torque, expected, atol=1e-9)
+    np.testing.assert_allclose(shared.batch.compute(np.stack([Q, 0 * Q])[None])[0], expected, atol=1e-9)

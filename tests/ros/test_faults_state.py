@@ -194,8 +194,12 @@ def test_a_publisher_that_dies_or_freezes(end, panda_node, peer, driver):
 
 def test_a_driver_that_repeats_its_last_message_is_not_alive(panda_node, peer):
     enabled(peer)
-    peer.wait(lambda: "state lost" in peer.message, "the watchdog", each=lambda: peer.send(NAMES, Q, stamp=(5, 5)))
-    assert int(peer.values["noticed.repeated_message"]) > 0
+
+    def repeat():
+        peer.send(NAMES, Q, stamp=(5, 5))
+
+    peer.wait(lambda: "state lost" in peer.message, "the watchdog", each=repeat)
+    peer.wait_for_value("noticed.repeated_message", lambda n: int(n) > 0, each=repeat)
     check_commands(peer)
 
 
