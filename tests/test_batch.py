@@ -356,3 +356,13 @@ def test_the_first_argument_is_a_model() -> None:
         for wrong, name in (("panda.urdf", "str"), (z, "ndarray"), (None, "NoneType")):
             with pytest.raises(TypeError, match=rf"must be a Model \(of load_urdf or load_robot\), got {name}"):
                 call(wrong)
+
+
+def test_a_bound_call_follows_its_gravity(model: wd.Model) -> None:
+    """An array of three given as gravity is read at each run, as the other arrays are."""
+    s, gravity = states(model, 5), np.array([0.0, 0.0, -9.81])
+    zero = np.zeros_like(s.v)
+    run = wd.bind(wd.rnea, model, s.q, zero, zero, gravity=gravity)
+    once = run().copy()
+    gravity *= 2.0
+    np.testing.assert_allclose(run(), 2.0 * once, rtol=1e-12, atol=1e-12)

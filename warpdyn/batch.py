@@ -329,7 +329,9 @@ def _add_forces(
     """Gravity and external forces, where given, as further input arrays."""
     if call.gravity is not None:
         gravity = call.gravity
-        if isinstance(gravity, (list, tuple)) or (isinstance(gravity, np.ndarray) and gravity.ndim == 1):
+        as_given = first.kind == "numpy" and getattr(gravity, "dtype", None) == _dtype(first)
+        three = isinstance(gravity, (list, tuple)) or (isinstance(gravity, np.ndarray) and gravity.ndim == 1)
+        if three and not as_given:  # plain numbers, for arrays of whatever kind
             gravity = arrays.numbers(first.kind, first.device, first.single, tuple(map(float, gravity)))
         given["gravity"], shapes["gravity"] = gravity, (3,)
     if isinstance(call.f_ext, Mapping):
