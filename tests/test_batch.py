@@ -358,8 +358,9 @@ def test_the_first_argument_is_a_model() -> None:
                 call(wrong)
 
 
-def test_a_bound_call_follows_its_gravity(model: wd.Model) -> None:
+def test_a_bound_call_follows_its_gravity() -> None:
     """An array of three given as gravity is read at each run, as the other arrays are."""
+    model = by_name("panda").model
     s, gravity = states(model, 5), np.array([0.0, 0.0, -9.81])
     zero = np.zeros_like(s.v)
     run = wd.bind(wd.rnea, model, s.q, zero, zero, gravity=gravity)
