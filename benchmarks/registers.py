@@ -48,9 +48,8 @@ def main() -> int:
     if not shutil.which("nvcc"):
         print("nvcc is not installed", file=sys.stderr)
         return 2
-    print(
-        "| robot, algorithm | operations | values alive | registers | spill stores, loads [bytes] |\n|---|---|---|---|---|"
-    )
+    print("| robot, algorithm | operations | values alive | registers | spill stores, loads [bytes] |")
+    print("|---|---|---|---|---|")
     for robot in ("panda", "ur5", "talos_reduced", "quadruped", "humanoid"):
         model = robots.model(robot) if robot in robots.FILES else wd.load_robot(robot)
         for name, (function, arrays) in CALLS.items():
