@@ -189,7 +189,7 @@ class _Job:
         slices = self._slices()
         commands = [self.kernel.command() for _ in slices]
         self._set(commands, slices)
-        self._run(commands)
+        self._run(commands, threads.get_num_threads())
         self.kernel.idle += commands
 
     def bound(self) -> Callable[[], Array]:
@@ -208,8 +208,10 @@ class _Job:
 
             return run_one
 
+        number = threads.get_num_threads()
+
         def run() -> Array:
-            self._run(commands)
+            self._run(commands, number)
             return arrays.handed_back(self.kind, self.result)
 
         return run
@@ -222,7 +224,8 @@ class _Job:
         seconds = self.count * (text.operations * SECONDS_PER_OPERATION + text.bytes * SECONDS_PER_BYTE)
         if self.kernel.device.is_cuda or seconds < threads.ENOUGH:
             return [(0, self.count)]
-        return threads.slices(self.count, threads.get_num_threads(), BLOCK)
+        number = threads.get_num_threads()
+        return threads.slices(self.count, 1 if number == 1 else max(number, int(seconds / threads.SLICE)), BLOCK)
 
     def _set(self, commands: Sequence[Command], slices: Sequence[tuple[int, int]]) -> None:
         for command, (first, number) in zip(commands, slices, strict=True):
@@ -230,9 +233,9 @@ class _Job:
             command.set(self.arguments)
             command.set_threads(number)
 
-    def _run(self, commands: Sequence[Command]) -> None:
+    def _run(self, commands: Sequence[Command], number: int) -> None:
         if len(commands) > 1:
-            threads.run_all([command.run for command in commands])
+            threads.run_all([command.run for command in commands], min(len(commands), number))
         elif commands and self.stream is not None:
             commands[0].run(self.stream)
         elif commands:
