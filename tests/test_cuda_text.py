@@ -50,7 +50,7 @@ def run(text, arrays: dict[str, np.ndarray], out: np.ndarray, folder: Path, keep
     source, library = folder / f"{text.name}.cpp", folder / f"{text.name}.so"
     source.write_text(HOST.format(source=text.source))
     subprocess.run(["g++", "-O1", "-std=c++17", "-fPIC", "-shared", "-o", library, source], check=True)
-    arguments = [0, B, B, int(keep_constants), 0]
+    arguments = [0, B, int(keep_constants), 0]
     for name, _ in text.arrays:
         arguments += fields(out if name == "out" else arrays[name])
     ctypes.CDLL(str(library)).launch((ctypes.c_longlong * len(arguments))(*arguments), B + 3)

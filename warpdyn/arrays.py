@@ -185,6 +185,13 @@ def numbers(kind: str, device: str, single: bool, values: tuple[float, ...]) -> 
     return sys.modules["jax"].numpy.asarray(host) if kind == "jax" else host
 
 
+def on_host(array: Any) -> np.ndarray:
+    """Any array, or plain numbers, as float64 NumPy."""
+    if hasattr(array, "detach"):  # a Torch tensor, perhaps one that requires a gradient
+        array = array.detach().cpu()
+    return np.asarray(array.numpy() if hasattr(array, "numpy") else array, dtype=float)
+
+
 def handed_back(kind: str, result: Array) -> Array:
     """A result as its caller's library wants it: JAX computes in NumPy memory and gets its own array."""
     return sys.modules["jax"].numpy.asarray(result) if kind == "jax" else result

@@ -123,20 +123,29 @@ def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[
 def oracle(function: Callable[..., Array], *args: Any, **kwargs: Any) -> np.ndarray:
     """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests compare with."""
     call = _described(function, args, kwargs)
-    host = {name: np.asarray(_to_numpy(a), dtype=float) for name, a in call.arrays.items()}
+    host = {name: arrays.on_host(array) for name, array in call.arrays.items()}
     single = next(iter(host.values())).ndim == 1
-    host = {name: np.atleast_2d(a) for name, a in host.items()}
-    count = len(next(iter(host.values())))
+    count = 1 if single else len(next(iter(host.values())))
+    forces: dict[str, np.ndarray] = {}
+    if isinstance(call.f_ext, Mapping):
+        forces = {link: arrays.on_host(force) for link, force in call.f_ext.items()}
+    elif call.f_ext is not None:
+        forces = dict(zip(call.model.link_names, np.moveaxis(arrays.on_host(call.f_ext), -2, 0), strict=True))
+    gravity = arrays.on_host(STANDARD_GRAVITY if call.gravity is None else call.gravity)
     tree, results = tree_of(call.model), []
     for e in range(count):
         extra: dict[str, Any] = dict(call.options)
         if call.forces:
-            gravity = np.asarray(_to_numpy(call.gravity if call.gravity is not None else STANDARD_GRAVITY), dtype=float)
-            extra["gravity"] = (gravity if gravity.ndim == 1 else gravity[e]).tolist()
-            extra["f_ext"] = _forces_of(call, e)
-        results.append(call.texts[0](tree, *(a[e].tolist() for a in host.values()), **extra))
+            extra["gravity"] = _row(gravity, e)
+            extra["f_ext"] = {link: _row(force, e) for link, force in forces.items()}
+        results.append(call.texts[0](tree, *(_row(array, e) for array in host.values()), **extra))
     result = np.array(results, dtype=float)
     return result[0] if single else result
+
+
+def _row(array: np.ndarray, e: int) -> list[float]:
+    """What holds for environment e: its row, or the one vector that serves all."""
+    return (array if array.ndim == 1 else array[e]).tolist()
 
 
 def _described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any]) -> Call:
@@ -151,25 +160,6 @@ def _check_model(args: tuple, kwargs: dict[str, Any]) -> None:
     model = args[0] if args else kwargs.get("model")
     if not isinstance(model, Model):
         raise TypeError(f"the first argument must be a Model (of load_urdf or load_robot), got {type(model).__name__}")
-
-
-def _to_numpy(array: Any) -> Any:
-    return (
-        array.numpy()
-        if hasattr(array, "numpy") and not hasattr(array, "detach")
-        else (array.detach().cpu().numpy() if hasattr(array, "detach") else array)
-    )
-
-
-def _forces_of(call: Call, e: int) -> dict[str, list[float]]:
-    if call.f_ext is None:
-        return {}
-    if isinstance(call.f_ext, Mapping):
-        rows = {link: np.asarray(_to_numpy(f), dtype=float) for link, f in call.f_ext.items()}
-        return {link: (f if f.ndim == 1 else f[e]).tolist() for link, f in rows.items()}
-    rows_array = np.asarray(_to_numpy(call.f_ext), dtype=float)
-    rows_array = rows_array if rows_array.ndim == 2 else rows_array[e]
-    return dict(zip(call.model.link_names, rows_array.tolist(), strict=True))
 
 
 @dataclass
@@ -275,7 +265,7 @@ def _prepare(call: Call) -> _Job:
         out_view = _check_out(out, views, batch, shape, first_name, first)
 
     streams = count * kernel.text.bytes > STREAM_FROM
-    arguments = [0, count, count, 0, int(streams)]
+    arguments = [0, count, 0, int(streams)]
     for name, trailing in kernel.text.arrays:
         v = out_view if name == "out" else views[name]
         own = len(v.shape) > len(trailing)  # an array without an environment dimension serves them all

@@ -9,7 +9,7 @@ Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 2 and appendix A; t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .scalar import Scalar
@@ -147,6 +147,12 @@ class Matrix:
 # Rotations. Each kind has the same four verbs; the cheap kinds exist because a joint turns about a coordinate axis.
 
 
+def _both_sides(turn: Callable[[Vector], Vector], H: Matrix) -> Matrix:
+    """R H Rᵀ, where turn(u) is R u: the rows turned, then the columns."""
+    columns = Matrix(tuple(turn(row) for row in H.rows)).T  # type: ignore[arg-type]
+    return Matrix(tuple(turn(column) for column in columns.rows)).T  # type: ignore[arg-type]
+
+
 class Rotation:
     """A rotation matrix R, child to parent."""
 
@@ -163,8 +169,7 @@ class Rotation:
 
     def matrix_to_parent(self, H: Matrix) -> Matrix:
         """R H Rᵀ."""
-        columns = Matrix(tuple(self.to_parent(row) for row in H.rows)).T  # type: ignore[arg-type]
-        return Matrix(tuple(self.to_parent(column) for column in columns.rows)).T  # type: ignore[arg-type]
+        return _both_sides(self.to_parent, H)
 
     def symmetric_to_parent(self, J: Symmetric) -> Symmetric:
         """R J Rᵀ."""
@@ -198,8 +203,7 @@ class AxisRotation:
         return self._turn(u, -self.s)
 
     def matrix_to_parent(self, H: Matrix) -> Matrix:
-        columns = Matrix(tuple(self.to_parent(row) for row in H.rows)).T  # type: ignore[arg-type]
-        return Matrix(tuple(self.to_parent(column) for column in columns.rows)).T  # type: ignore[arg-type]
+        return _both_sides(self.to_parent, H)
 
     def symmetric_to_parent(self, J: Symmetric) -> Symmetric:
         """R J Rᵀ in 16 operations: with m = s (a - b) + 2 c d the turned block is (a - s m, c m - d, b + s m)."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-HEADER = ("first", "count", "total", "keep_constants", "stream")
-"""Environments to do: `first` and how many; how many the arrays have; whether constant outputs already hold their
-value; whether the result is too large for the cache, so that stores had better pass it by."""
+HEADER = ("first", "count", "keep_constants", "stream")
+"""Environments to do: `first` and how many; whether constant outputs already hold their value; whether the result is
+too large for the cache, so that stores had better pass it by."""
 
 FIELDS = 5
 """For each array: address, then strides in elements: environment, and three trailing dimensions (0 where there is
