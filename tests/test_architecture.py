@@ -28,7 +28,7 @@ FLOORS = (
     {"algorithms.*"},
     {"tracing.*", "arrays", "threads"},
     {"batch"},
-    {"functions"},
+    {"functions", "functions.*"},
     {""},
     {"commands", "commands.*"},
     {"cli", "__main__"},

@@ -3,7 +3,8 @@
 from .batch import bind, oracle
 from .description import Joint, Link, ModelError, ModelWarning
 from .formats.urdf import load_urdf
-from .functions import aba, crba, fk, jacobian, rnea
+from .functions.dynamics import aba, crba, rnea
+from .functions.kinematics import fk, jacobian
 from .model import Model
 from .robots import load_robot, robot_names
 from .threads import get_num_threads, set_num_threads

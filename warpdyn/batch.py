@@ -26,6 +26,9 @@ from .tree import Tree, build_tree
 
 P = ParamSpec("P")
 
+Gravity = Sequence[float] | Array | None
+Forces = Mapping[str, Array] | Array | None
+
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world frame [m/s²]; the default, folded into the program."""
 
@@ -64,8 +67,13 @@ class Call:
     gravity: Any = None
     f_ext: Any = None
     refuse: Callable[[Model], None] | None = None
-    shape: tuple[int, ...] | None = None
-    """Of one robot's result, where nested lists cannot tell: a matrix of a robot without coordinates."""
+    results: tuple[str, ...] = ("out",)
+    """Names of the results. With more than one, the text returns a tuple of as many nested lists, and the function a
+    tuple of arrays."""
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of one robot: of inputs other than q (nq) and coordinate vectors (nv); of results, where nested lists cannot
+    tell (a matrix of a robot without coordinates)."""
+    params: Any = None
 
 
 @dataclass(eq=False)
@@ -308,7 +316,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool)
 
     programs = [record(functools.partial(run, text), inputs) for text in call.texts]
     program = min(programs, key=lambda program: program.operations)
-    return program if call.shape is None else replace(program, shape=call.shape)
+    return program if "out" not in call.shapes else replace(program, shape=call.shapes["out"])
 
 
 def _add_forces(

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..batch import bind
-from ..functions import aba, rnea
+from ..functions.dynamics import aba, rnea
 from ..model import Model
 from .bench import Case
 from .workload import ARGUMENTS, position_bounds
