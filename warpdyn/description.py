@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .joints import JointKind
+from .spatial import Inertia, Placement, Rotation, Symmetric, Vector
 
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -35,6 +36,10 @@ class Pose:
     position: Vector3 = ORIGIN
     rotation: Matrix3 = EYE
 
+    @property
+    def placement(self) -> Placement:
+        return Placement(Rotation([Vector(*row) for row in self.rotation]), Vector(*self.position))
+
 
 @dataclass(frozen=True)
 class Geometry:
@@ -58,6 +63,12 @@ class Link:
     inertia: Matrix3 = ZERO3
     visuals: tuple[Geometry, ...] = ()
     collisions: tuple[Geometry, ...] = ()
+
+    @property
+    def spatial_inertia(self) -> Inertia:
+        """About the link's origin."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.inertia
+        return Inertia.at_com(self.mass, Vector(*self.com), Symmetric(xx, xy, xz, yy, yz, zz))
 
 
 @dataclass(frozen=True)

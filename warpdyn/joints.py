@@ -75,6 +75,22 @@ def unit(axis: int) -> Vector:
     return Vector(*(float(k == axis) for k in range(3)))
 
 
+def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Rotation]:
+    """The coordinate axis that a joint of this direction moves along, its sign, and the turn of the joint frame that
+    brings it there."""
+    if not kind.has_axis:
+        return 2, 1.0, IDENTITY
+    for k in range(3):
+        if abs(direction[k]) == 1.0 and (kind.single or direction[k] > 0):
+            return k, direction[k], IDENTITY
+    z = Vector(*direction)
+    smallest = min(range(3), key=lambda k: abs(direction[k]))
+    x = unit(smallest).cross(z)
+    x = x * (1.0 / x.dot(x) ** 0.5)
+    y = z.cross(x)
+    return 2, 1.0, Rotation((Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)))
+
+
 def _turn(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return AxisRotation(axis, cos(q[0]), sin(q[0])), ZERO
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .description import Joint, Link, Matrix3, Pose
-from .joints import FLOATING, JointKind, unit
+from .description import Joint
+from .joints import FLOATING, JointKind, aligned
 from .model import BASE_JOINT, Model
 from .scalar import Scalar
 from .spatial import (
@@ -185,11 +185,11 @@ def build_tree(model: Model) -> Tree:
         frames[model.root] = Frame(WORLD, HERE)
     for joint in model.joints:
         carrier = frames[joint.parent]
-        X = carrier.placement.compose(_placement(joint.pose)).as_matrix()
+        X = carrier.placement.compose(joint.pose.placement).as_matrix()
         if not joint.kind.nv:
             frames[joint.child] = Frame(carrier.body, X)
             continue
-        axis, sign, turn = _aligned(joint)
+        axis, sign, turn = aligned(joint.kind, joint.axis)
         source, multiplier, offset = _followed(joint, followed)
         q_index, v_index = coordinates[source]
         if joint.kind is FLOATING:
@@ -215,7 +215,9 @@ def build_tree(model: Model) -> Tree:
         frame = frames[link.name]
         if frame.body != WORLD:
             body = bodies[frame.body]
-            bodies[frame.body] = replace(body, inertia=body.inertia + frame.placement.inertia_to_parent(_inertia(link)))
+            bodies[frame.body] = replace(
+                body, inertia=body.inertia + frame.placement.inertia_to_parent(link.spatial_inertia)
+            )
     return Tree(tuple(bodies), frames, model.nq, model.nv)
 
 
@@ -233,30 +235,3 @@ def _followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, fl
         multiplier *= joint.mimic.multiplier
         joint = joints[joint.mimic.joint]
     return joint.name, multiplier, offset
-
-
-def _aligned(joint: Joint) -> tuple[int, float, Rotation]:
-    """The coordinate axis a joint moves along, its sign, and the turn of the joint frame that brings it there."""
-    if not joint.kind.has_axis:
-        return 2, 1.0, IDENTITY
-    for k in range(3):
-        if abs(joint.axis[k]) == 1.0 and (joint.kind.single or joint.axis[k] > 0):
-            return k, joint.axis[k], IDENTITY
-    z = Vector(*joint.axis)
-    smallest = min(range(3), key=lambda k: abs(joint.axis[k]))
-    x = unit(smallest).cross(z)
-    x = x * (1.0 / x.dot(x) ** 0.5)
-    y = z.cross(x)
-    return 2, 1.0, Rotation((Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)))
-
-
-def _placement(pose: Pose) -> Placement:
-    return Placement(Rotation([Vector(*row) for row in pose.rotation]), Vector(*pose.position))
-
-
-def _symmetric(m: Matrix3) -> Symmetric:
-    return Symmetric(m[0][0], m[0][1], m[0][2], m[1][1], m[1][2], m[2][2])
-
-
-def _inertia(link: Link) -> Inertia:
-    return Inertia.at_com(link.mass, Vector(*link.com), _symmetric(link.inertia))
