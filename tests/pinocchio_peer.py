@@ -12,7 +12,8 @@ import pytest
 from robots import Robot
 from states import q_order, reduction, without_mimic
 
-from warpdyn.joints import FLOATING, KINDS
+import warpdyn as wd
+from warpdyn.joints import KINDS
 
 pin = pytest.importorskip("pinocchio")
 
@@ -25,13 +26,48 @@ def in_pinocchio(robot: Robot) -> Peer:
     return Peer(robot)
 
 
+def built(model: wd.Model) -> pin.Model:
+    """The robot put together by hand, for kinds of joint that URDF has no word for; mimic joints are free."""
+    robot = pin.Model()
+    carrier, place = {model.root: 0}, {model.root: pin.SE3.Identity()}
+    if model.floating_base:
+        carrier[model.root] = robot.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
+    for joint in model.joints:
+        X = place[joint.parent] * pin.SE3(np.array(joint.pose.rotation), np.array(joint.pose.position))
+        number = carrier[joint.parent]
+        if joint.kind.nv:
+            number, X = robot.addJoint(number, joint_model(joint), X, joint.name), pin.SE3.Identity()
+        carrier[joint.child], place[joint.child] = number, X
+    for link in model.links:
+        inertia = pin.Inertia(link.mass, np.array(link.com), np.array(link.inertia))
+        robot.appendBodyToJoint(carrier[link.name], inertia, place[link.name])
+        robot.addBodyFrame(link.name, carrier[link.name], place[link.name], 0)
+    return robot
+
+
+def joint_model(joint: wd.Joint) -> pin.JointModel:
+    axes = [np.array(axis) for axis in joint.axes]
+    if joint.kind is KINDS["ball"]:
+        return pin.JointModelSpherical()
+    if joint.kind is KINDS["screw"]:
+        return pin.JointModelHelicalUnaligned(axes[0], joint.pitch)
+    if joint.kind is KINDS["prismatic"]:
+        return pin.JointModelPrismaticUnaligned(axes[0])
+    if joint.kind is KINDS["universal"]:
+        return pin.JointModelUniversal(*axes)
+    composite = pin.JointModelComposite()
+    for axis in axes:
+        composite.addJoint(pin.JointModelRevoluteUnaligned(axis))
+    return composite
+
+
 class Peer:
     """Pinocchio's answers for rows of warpdyn's q, v, a, tau."""
 
     def __init__(self, robot: Robot):
         self.robot, self.model = robot, robot.model
         root = (pin.JointModelFreeFlyer(),) if robot.floating else ()
-        self.pin = pin.buildModelFromXML(robot.text, *root)
+        self.pin = built(self.model) if robot.remade else pin.buildModelFromXML(robot.text, *root)
         self.full = without_mimic(self.model)
         self.Gq, self.Gv, self.g = reduction(self.model)
 
@@ -59,7 +95,7 @@ class Peer:
             theirs = self.pin.joints[self._id(joint)]
             if joint.kind is KINDS["planar"]:
                 own = np.array([own[0], own[1], np.cos(own[2]), np.sin(own[2])])
-            elif joint.kind is not FLOATING and theirs.nq == 2:
+            elif joint.kind.single and theirs.nq == 2:
                 own = np.array([np.cos(own[0]), np.sin(own[0])])
             result[theirs.idx_q : theirs.idx_q + theirs.nq] = own
         return result

@@ -8,32 +8,43 @@ from __future__ import annotations
 import math
 import random
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from hypothesis import strategies as st
 
 import warpdyn as wd
 import warpdyn.robots
+from warpdyn.description import Gearbox
+from warpdyn.joints import KINDS
 
 
 @dataclass(frozen=True)
 class Robot:
-    """A name, a URDF (path or text) and how to load it."""
+    """A name, a URDF (path or text) and how to load it; `remade` joints are then given what URDF has no words for."""
 
     name: str
     source: str | Path
     floating: bool = False
     quaternion: str = "xyzw"
+    remade: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False, compare=False)
+    added: tuple[wd.Joint, ...] = ()
 
     @cached_property
     def model(self) -> wd.Model:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", wd.ModelWarning)
-            return wd.load_urdf(self.source, floating_base=self.floating, quaternion=self.quaternion)
+            model = wd.load_urdf(self.source, floating_base=self.floating, quaternion=self.quaternion)
+        if not self.remade:
+            return model
+        joints = [replace(joint, **self.remade.get(joint.name, {})) for joint in model.joints]
+        joints += self.added
+        options = {"floating_base": self.floating, "quaternion": self.quaternion}
+        return wd.Model.assemble(model.name, model.links, joints, **options)  # type: ignore[arg-type]
 
     @cached_property
     def text(self) -> str:
@@ -208,6 +219,56 @@ BRANCHES = urdf(
     joint("c_1", "revolute", "b2", "c1", (0, 0, -0.3), axis=(1, 1, 1)),
 )
 
+BALLS = urdf(
+    "balls",
+    link("base", 3.0),
+    *(link(f"l{k}", 0.6 + 0.3 * k, (0.1, -0.05 * k, 0.15)) for k in range(4)),
+    joint("hip", "continuous", "base", "l0", (0.1, 0, 0.3), (0.2, -0.4, 1.1)),
+    joint("knee", "revolute", "l0", "l1", (0, 0.1, 0.4), axis=(0, -1, 0)),
+    joint("ankle", "continuous", "l1", "l2", (0.3, 0, 0), (0, 0.5, 0)),
+    joint("toe", "prismatic", "l0", "l3", (0, 0.2, 0), (0.3, 0, 0), axis=(1, 1, 0)),
+)
+BALLS_REMADE = {name: {"kind": KINDS["ball"]} for name in ("hip", "ankle")}
+
+TWO_AXES = urdf(
+    "two_axes",
+    link("base"),
+    *(link(f"l{k}", 0.6 + 0.3 * k, (0.1, -0.05 * k, 0.15)) for k in range(5)),
+    joint("cardan", "continuous", "base", "l0", (0, 0, 0.5), (0.2, -0.4, 1.1), axis=(1, 2, -2)),
+    joint("feed", "continuous", "l0", "l1", (0, 0.2, 0.1), axis=(0, 0, -1)),
+    joint("fork", "continuous", "l1", "l2", (0.3, 0, 0), (0, 0.4, 0), axis=(0, -1, 0)),
+    joint("bolt", "continuous", "l2", "l3", (0, 0.1, 0.1), (0.1, 0, 0.3), axis=(1, -2, 2)),
+    joint("nut", "continuous", "base", "l4", (0.5, 0, 0), axis=(0, 1, 0), mimic=("bolt", -0.5, 0.1)),
+)
+TWO_AXES_REMADE = {
+    "cardan": {"kind": KINDS["universal"], "axis2": (2 / 3, 1 / 3, 2 / 3)},
+    "fork": {"kind": KINDS["revolute2"], "axis2": (0.6, 0.0, 0.8)},
+    "feed": {"kind": KINDS["screw"], "pitch": 0.05},
+    "bolt": {"kind": KINDS["screw"], "pitch": -0.02},
+    "nut": {"kind": KINDS["screw"], "pitch": 0.1},
+}
+
+GEARS = urdf(
+    "gears",
+    link("base"),
+    *(link(name, 0.5 + 0.2 * k, (0.1, 0.02 * k, -0.05)) for k, name in enumerate(("arm", "motor", "tip"))),
+    link("planet", 0.3, (0.02, 0, 0.1)),
+    joint("crank", "revolute", "base", "arm", (0, 0, 0.4), (0.3, 0, 0), axis=(0, 0, -1)),
+    joint("drive", "continuous", "arm", "motor", (0.3, 0, 0), (0.5, 0, 0), axis=(0, 1, 0)),
+    joint("driven", "revolute", "arm", "tip", (0.4, 0, 0), (1.2, 0, 0), axis=(0, math.cos(0.7), -math.sin(0.7))),
+    joint("rolling", "continuous", "arm", "planet", (0, 0.2, 0), (math.pi, 0, 0), axis=(0, 0, 1)),
+)
+GEARS_REMADE = {"rolling": {"kind": KINDS["gearbox"], "gearbox": Gearbox(2.5, "base")}}
+GEARS_MESH = wd.Joint(
+    "mesh",
+    KINDS["gearbox"],
+    "motor",
+    "tip",
+    axis=(0.0, 1.0, 0.0),
+    axis2=(0.0, -1.0, 0.0),
+    gearbox=Gearbox(0.2, "arm"),
+)
+
 HAND_MADE = (
     Robot("single", SINGLE),
     Robot("axes", AXES),
@@ -224,6 +285,10 @@ HAND_MADE = (
     Robot("branches", BRANCHES),
     Robot("branches_wxyz", BRANCHES, floating=True, quaternion="wxyz"),
     Robot("free_inside_wxyz", FREE_INSIDE, floating=True, quaternion="wxyz"),
+    Robot("balls", BALLS, remade=BALLS_REMADE),
+    Robot("balls_wxyz", BALLS, floating=True, quaternion="wxyz", remade=BALLS_REMADE),
+    Robot("two_axes", TWO_AXES, remade=TWO_AXES_REMADE),
+    Robot("gears", GEARS, remade=GEARS_REMADE, added=(GEARS_MESH,)),
 )
 
 

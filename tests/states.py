@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.joints import FLOATING, KINDS
+from warpdyn.joints import KINDS
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ def states(model: wd.Model, count: int = 19, seed: int = 0) -> States:
         columns = model.coordinates[joint.name].q
         if joint.kind is KINDS["prismatic"]:
             q[:, columns] *= 0.25
-        if joint.kind is FLOATING:
+        if joint.kind.quaternion is not None:
             turn = draw.normal(size=(count, 4))
-            q[:, columns.start + 3 : columns.stop] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+            q[:, columns.stop - 4 : columns.stop] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
     return States(
         q,
         draw.uniform(-1.5, 1.5, (count, model.nv)),
@@ -65,9 +65,8 @@ def step(model: wd.Model, q: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 def q_order(model: wd.Model, joint: wd.Joint) -> list[int]:
     """Where the kind's own coordinates (quaternion xyzw) stand in the model's columns."""
-    if joint.kind is FLOATING and model.quaternion == "wxyz":
-        return [0, 1, 2, 4, 5, 6, 3]
-    return list(range(joint.kind.nq))
+    order, k = list(range(joint.kind.nq)), joint.kind.quaternion
+    return order if k is None or model.quaternion == "xyzw" else [*order[:k], k + 1, k + 2, k + 3, k]
 
 
 def without_mimic(model: wd.Model) -> wd.Model:

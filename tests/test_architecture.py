@@ -22,7 +22,7 @@ FLOORS = (
     {"scalar"},
     {"spatial", "linear"},
     {"joints"},
-    {"description"},
+    {"description", "gearbox"},
     {"model"},
     {"tree", "formats.urdf", "robots"},
     {"algorithms.*"},
@@ -159,7 +159,7 @@ def test_algorithms_speak_of_one_robot(path: Path) -> None:
 
 def test_only_joints_and_readers_name_joint_kinds() -> None:
     """ "revolute" and its like are written in joints.py, and in the formats that have the word."""
-    kinds = {"revolute", "continuous", "prismatic", "planar", "floating"}
+    kinds = {"revolute", "continuous", "prismatic", "planar", "floating", "ball", "universal", "revolute2", "screw"}
     for path in FILES:
         if (
             path.name in ("joints.py", "cli.py")

@@ -60,19 +60,23 @@ def pose(X) -> np.ndarray:
 def motion(model: wd.Model, joint: wd.Joint, q: np.ndarray) -> np.ndarray:
     """A joint's own displacement by Rodrigues' formula."""
     T, axis = np.eye(4), np.array(joint.axis)
-    if joint.kind in (KINDS["revolute"], KINDS["continuous"]):
+    if joint.kind.series:
+        T[:3, :3] = turned(axis, q[0]) @ turned(np.array(joint.axis2), q[1])
+    elif joint.kind in (KINDS["revolute"], KINDS["continuous"], KINDS["gearbox"], KINDS["screw"]):
         T[:3, :3] = turned(axis, q[0])
+        T[:3, 3] = axis * (joint.pitch * q[0])
     elif joint.kind is KINDS["prismatic"]:
         T[:3, 3] = axis * q[0]
     elif joint.kind is KINDS["planar"]:
         T[:3, :3] = turned(axis, q[2])
         u, w = plane(axis)
         T[:3, 3] = u * q[0] + w * q[1]
-    elif joint.kind is FLOATING:
-        x, y, z, w = q[3:7] if model.quaternion == "xyzw" else q[[4, 5, 6, 3]]
+    elif joint.kind.quaternion is not None:
+        x, y, z, w = q[-4:] if model.quaternion == "xyzw" else np.roll(q[-4:], -1)
         u = np.array([x, y, z])
         T[:3, :3] = (w * w - u @ u) * np.eye(3) + 2 * np.outer(u, u) + 2 * w * cross(u)
-        T[:3, 3] = q[:3]
+        if joint.kind is FLOATING:
+            T[:3, 3] = q[:3]
     return T
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from warpdyn.joints import KINDS, JointKind, quaternion_exp, quaternion_product, quaternion_rotation
+from warpdyn.joints import KINDS, JointKind, quaternion_exp, quaternion_product, quaternion_rotation, screw
 from warpdyn.spatial import Placement, Vector, as_matrix
 
 ROUND_OFF = 1e-14
@@ -18,7 +18,9 @@ DIFFERENCE = 1e-9
 
 H = 1e-5
 
-kinds = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+KINDS_OF_ONE_BODY = [kind for kind in KINDS.values() if not kind.series] + [screw(0.3)]
+
+kinds = pytest.mark.parametrize("kind", KINDS_OF_ONE_BODY, ids=lambda kind: f"{kind.name}{kind.pitch or ''}")
 axes = pytest.mark.parametrize("axis", range(3))
 
 
@@ -33,8 +35,8 @@ def place(kind: JointKind, axis: int, q: list[float]) -> np.ndarray:
 def configuration(kind: JointKind, seed: int) -> list[float]:
     draw = np.random.default_rng(seed)
     q = draw.uniform(-1.5, 1.5, kind.nq)
-    if kind.nq == 7:
-        q[3:] /= np.linalg.norm(q[3:])
+    if kind.quaternion is not None:
+        q[-4:] /= np.linalg.norm(q[-4:])
     return q.tolist()
 
 

@@ -27,9 +27,9 @@ def test_parents_come_first(robot: Robot) -> None:
 
 
 def test_one_body_for_each_moving_joint(robot: Robot) -> None:
-    """Fixed joints make no bodies; mimic joints make them but share columns."""
+    """Fixed joints make no bodies, joints of two axes make two; mimic joints make them but share columns."""
     model, tree = robot.model, tree_of(robot.model)
-    moving = [j.name for j in model.joints if j.kind.nv]
+    moving = [j.name for j in model.joints if j.kind.nv for _ in j.kind.parts]
     assert sorted(body.joint for body in tree.bodies) == sorted(
         [*moving, *(["floating_base"] if model.floating_base else [])]
     )

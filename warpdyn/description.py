@@ -20,6 +20,9 @@ ORIGIN: Vector3 = (0.0, 0.0, 0.0)
 EYE: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 ZERO3: Matrix3 = (ORIGIN, ORIGIN, ORIGIN)
 
+PERPENDICULAR = 1e-3
+"""Cosine up to which two axes count as perpendicular: descriptions write right angles as 1.57."""
+
 
 class ModelError(ValueError):
     """A robot description that cannot be used; the text names the place and the remedy."""
@@ -91,11 +94,24 @@ class Mimic:
 
 
 @dataclass(frozen=True)
+class Gearbox:
+    """What ties a gearbox joint: turned against the link `reference`, child and parent keep theta_2 = -ratio theta_1.
+
+    theta_1 is the angle of the parent about `axis`, theta_2 that of the child about `axis2` (SDFormat's definition).
+    """
+
+    ratio: float
+    reference: str
+
+
+@dataclass(frozen=True)
 class Joint:
     """A joint from a parent link to a child link.
 
     `pose` is the joint frame (at zero position, the child link's frame) in the parent link; `axis` a unit vector in
     that frame; `armature` [kg·m² or kg] is reflected rotor inertia added to the diagonal of the mass matrix.
+    Only joints of two axes have a second axis (unit vector in the joint frame too, carried by the first turn) with
+    limits, damping and friction of its own; a gearbox joint its `axis2`. `pitch` is a screw's advance [m/rad].
     """
 
     name: str
@@ -109,6 +125,40 @@ class Joint:
     friction: float = 0.0
     armature: float = 0.0
     mimic: Mimic | None = None
+    axis2: Vector3 | None = None
+    limits2: Limits = Limits()
+    damping2: float = 0.0
+    friction2: float = 0.0
+    pitch: float = 0.0
+    gearbox: Gearbox | None = None
+
+    @property
+    def axes(self) -> tuple[Vector3, ...]:
+        """Directions in the order in which they act: one, or the two of a joint of two axes."""
+        return (self.axis, self.axis2) if self.kind.series and self.axis2 else (self.axis,)
+
+    @property
+    def v_limits(self) -> tuple[Limits, ...]:
+        """Limits of each velocity coordinate."""
+        return (self.limits, self.limits2) if self.kind.series else (self.limits,) * self.kind.nv
+
+    @property
+    def q_limits(self) -> tuple[Limits, ...]:
+        """Limits of each configuration coordinate; none for quaternions."""
+        if self.kind.series:
+            return self.v_limits
+        free = self.kind.nq if self.kind.quaternion is None else self.kind.quaternion
+        return (self.limits,) * free + (Limits(),) * (self.kind.nq - free)
+
+    @property
+    def v_damping(self) -> tuple[float, ...]:
+        """Viscous damping of each velocity coordinate [N·s/m, N·m·s/rad]."""
+        return (self.damping, self.damping2) if self.kind.series else (self.damping,) * self.kind.nv
+
+    @property
+    def v_friction(self) -> tuple[float, ...]:
+        """Coulomb friction of each velocity coordinate [N, N·m]."""
+        return (self.friction, self.friction2) if self.kind.series else (self.friction,) * self.kind.nv
 
 
 def check(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
@@ -149,13 +199,34 @@ def _check_joint(where: str, joint: Joint) -> None:
     numbers = (*joint.pose.position, *(x for row in joint.pose.rotation for x in row))
     if not all(math.isfinite(x) for x in numbers):
         raise ModelError(f"{where}: its origin must be finite numbers, got {joint.pose.position}")
-    if joint.kind.has_axis:
-        norm = math.hypot(*joint.axis)
-        if not math.isfinite(norm) or abs(norm - 1.0) > 1e-9:
-            axis = ", ".join(f"{x:g}" for x in joint.axis)
-            raise ModelError(f"{where}: axis is ({axis}); a {joint.kind.name} joint needs a non-zero axis")
+    kind = joint.kind
+    if kind.has_axis:
+        _check_axis(where, "axis", kind, joint.axis)
+    if kind.series or (kind.geared and joint.axis2 is not None):
+        _check_axis(where, "axis2", kind, joint.axis2)
+    if kind.perpendicular and abs(leaning := Vector(*joint.axes[0]).dot(Vector(*joint.axes[1]))) > PERPENDICULAR:
+        raise ModelError(
+            f"{where}: the two axes of a {kind.name} joint must be perpendicular, but the cosine between them is "
+            f"{leaning:.3g}; correct them, or use the kind that takes any two axes"
+        )
+    if not math.isfinite(joint.pitch) or (joint.pitch and not kind.threaded):
+        raise ModelError(f"{where}: pitch is {joint.pitch}; it must be finite, and only a screw has one")
+    if kind.geared:
+        if joint.gearbox is None:
+            raise ModelError(f"{where}: a {kind.name} joint needs its ratio and its reference link (gearbox=...)")
+        if not math.isfinite(joint.gearbox.ratio):
+            raise ModelError(f"{where}: the ratio is {joint.gearbox.ratio}; it must be finite")
     if not (math.isfinite(joint.armature) and joint.armature >= 0):
         raise ModelError(f"{where}: armature is {joint.armature}; it must be finite and not negative")
+
+
+def _check_axis(where: str, what: str, kind: JointKind, axis: Vector3 | None) -> None:
+    if axis is None:
+        raise ModelError(f"{where}: it has no {what}; a {kind.name} joint needs two axes")
+    norm = math.hypot(*axis)
+    if not math.isfinite(norm) or abs(norm - 1.0) > 1e-9:
+        numbers = ", ".join(f"{x:g}" for x in axis)
+        raise ModelError(f"{where}: {what} is ({numbers}); a {kind.name} joint needs a non-zero {what}")
 
 
 def _check_mimics(source: str, joints: Sequence[Joint]) -> None:

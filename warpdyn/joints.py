@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import NoReturn
 
 from .scalar import Scalar, cos, sin
 from .spatial import (
@@ -48,6 +50,16 @@ class JointKind:
     """The part of an inertia that acts the same on either side of the joint, for `Tree.regrouped`."""
     has_axis: bool = True
     needs_limits: bool = False
+    quaternion: int | None = None
+    """Where in `q` a unit quaternion (x, y, z, w) begins; None where there is none."""
+    series: tuple[str, ...] = ()
+    """Kinds of one axis, one after the other, that the tree makes of a joint of two axes."""
+    perpendicular: bool = False
+    """The two axes must be."""
+    geared: bool = False
+    threaded: bool = False
+    pitch: float = 0.0
+    """Advance of a threaded joint [m/rad]."""
 
     @property
     def nq(self) -> int:
@@ -65,10 +77,19 @@ class JointKind:
     @property
     def turns(self) -> bool:
         """It turns the child, so that a single coordinate is an angle."""
-        return any(x != 0.0 for S in self.subspace(2) for x in S.angular)
+        return bool(self.series) or any(x != 0.0 for S in self.subspace(2) for x in S.angular)
 
-    def __reduce__(self) -> tuple[Callable[[str], JointKind], tuple[str]]:
-        return _kind_named, (self.name,)  # a copied or pickled model keeps the one record of its kind
+    @property
+    def parts(self) -> tuple[JointKind, ...]:
+        """The kinds that the tree makes bodies of: itself, or those in series."""
+        return tuple(KINDS[name] for name in self.series) or (self,)
+
+    def with_pitch(self, pitch: float) -> JointKind:
+        """This kind advancing `pitch` [m/rad]; a kind without thread as it is."""
+        return screw(pitch) if self.threaded else self
+
+    def __reduce__(self) -> tuple[Callable[[str, float], JointKind], tuple[str, float]]:
+        return _kind_named, (self.name, self.pitch)  # a copied or pickled model keeps the one record of its kind
 
 
 def unit(axis: int) -> Vector:
@@ -118,6 +139,16 @@ def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
     a, b, c = (0.0 if k == axis else rod for k in range(3))
     along = unit(axis)
     return Inertia(inertia.mass, along * inertia.h.dot(along), Symmetric(a, 0.0, 0.0, b, 0.0, c))
+
+
+def _unfelt_screwing(axis: int, inertia: Inertia) -> Inertia:
+    """The rod along the axis alone: the screw does not feel it, and without mass it is the same however far it went."""
+    return Inertia(0.0, ZERO, _unfelt_turning(axis, inertia).J)
+
+
+def _unfelt_around(axis: int, inertia: Inertia) -> Inertia:
+    """A point mass at the centre."""
+    return Inertia(inertia.mass, ZERO, Symmetric.diagonal(0.0))
 
 
 def _unfelt_sliding(axis: int, inertia: Inertia) -> Inertia:
@@ -189,10 +220,44 @@ def _float_step(axis: int, q: Sequence[float], d: Sequence[float]) -> list[float
     return [*(x + y for x, y in zip(q[:3], moved, strict=True)), *(x / norm for x in turned)]
 
 
+def _ball(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return quaternion_rotation(q), ZERO
+
+
+def _ball_subspace(axis: int) -> tuple[Motion, ...]:
+    return tuple(Motion(ZERO, unit(k)) for k in range(3))
+
+
+def _ball_step(axis: int, q: Sequence[float], d: Sequence[float]) -> list[float]:
+    return _float_step(axis, [0.0, 0.0, 0.0, *q], [0.0, 0.0, 0.0, *d])[3:]
+
+
+@cache
+def screw(pitch: float) -> JointKind:
+    """A turn by q about the axis and an advance of pitch * q along it (RBDA table 4.1, helical)."""
+
+    def placement(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+        return _turn(axis, q)[0], unit(axis) * (q[0] * pitch)
+
+    def subspace(axis: int) -> tuple[Motion, ...]:
+        return (Motion(unit(axis) * pitch, unit(axis)),)
+
+    return JointKind(
+        "screw", ("",), ("",), (0.0,), placement, subspace, _add, _unfelt_screwing, threaded=True, pitch=pitch
+    )
+
+
+def _two_turns(*_: object) -> NoReturn:
+    raise TypeError(
+        "a joint of two axes has no constant motion subspace; the tree makes two bodies of it, see `series`"
+    )
+
+
 def _still(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return IDENTITY, ZERO
 
 
+_TWO = ("angle1", "angle2"), ("rate1", "rate2"), (0.0, 0.0), _two_turns, _two_turns, _add
 _ANGLE = ("",), ("",), (0.0,), _turn, _turn_subspace, _add, _unfelt_turning
 
 KINDS: dict[str, JointKind] = {
@@ -200,6 +265,10 @@ KINDS: dict[str, JointKind] = {
     for kind in (
         JointKind("revolute", *_ANGLE, needs_limits=True),
         JointKind("continuous", *_ANGLE),
+        JointKind("gearbox", *_ANGLE, geared=True),
+        JointKind("universal", *_TWO, series=("continuous", "continuous"), perpendicular=True),
+        JointKind("revolute2", *_TWO, series=("continuous", "continuous")),
+        screw(0.0),
         JointKind("prismatic", ("",), ("",), (0.0,), _slide, _slide_subspace, _add, _unfelt_sliding, needs_limits=True),
         JointKind("fixed", (), (), (), _still, lambda axis: (), lambda axis, q, d: [], has_axis=False),
         JointKind(
@@ -214,13 +283,26 @@ KINDS: dict[str, JointKind] = {
             _float_subspace,
             _float_step,
             has_axis=False,
+            quaternion=3,
+        ),
+        JointKind(
+            "ball",
+            ("qx", "qy", "qz", "qw"),
+            ("wx", "wy", "wz"),
+            (0.0, 0.0, 0.0, 1.0),
+            _ball,
+            _ball_subspace,
+            _ball_step,
+            _unfelt_around,
+            has_axis=False,
+            quaternion=0,
         ),
     )
 }
 
 
-def _kind_named(name: str) -> JointKind:
-    return KINDS[name]
+def _kind_named(name: str, pitch: float = 0.0) -> JointKind:
+    return KINDS[name].with_pitch(pitch)
 
 
 FIXED, FLOATING = KINDS["fixed"], KINDS["floating"]

@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, check, find_root
+from .gearbox import without_gears
 from .joints import FLOATING
 
 T = TypeVar("T")
@@ -65,6 +66,7 @@ class Model:
         """
         if quaternion not in ("xyzw", "wxyz"):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
+        joints = without_gears(source, links, joints)
         check(source, links, joints)
         by_parent: dict[str, list[Joint]] = {}
         for joint in joints:
@@ -123,8 +125,9 @@ class Model:
         return tuple(_dotted(j.name, c) for j in self.moving_joints for c in j.kind.v_names)
 
     def _q_order(self, joint: Joint) -> tuple[str, ...]:
-        names = joint.kind.q_names
-        return (*names[:3], names[6], *names[3:6]) if joint.kind is FLOATING and self.quaternion == "wxyz" else names
+        """Names of a joint's coordinates in this model's order of quaternions."""
+        names, k = joint.kind.q_names, joint.kind.quaternion
+        return names if k is None or self.quaternion == "xyzw" else (*names[:k], names[k + 3], *names[k : k + 3])
 
     @property
     def nq(self) -> int:
@@ -209,21 +212,21 @@ class Model:
     @cached_property
     def position_lower(self) -> np.ndarray:
         """(nq,) lower position limits [rad, m]; -inf where there is none."""
-        return np.array([j.limits.lower for j in self.moving_joints for _ in j.kind.q_names])
+        return np.array([limits.lower for j in self.moving_joints for limits in j.q_limits])
 
     @cached_property
     def position_upper(self) -> np.ndarray:
-        return np.array([j.limits.upper for j in self.moving_joints for _ in j.kind.q_names])
+        return np.array([limits.upper for j in self.moving_joints for limits in j.q_limits])
 
     @cached_property
     def velocity_limit(self) -> np.ndarray:
         """(nv,) [rad/s, m/s]; inf where there is none."""
-        return np.array([j.limits.velocity for j in self.moving_joints for _ in j.kind.v_names])
+        return np.array([limits.velocity for j in self.moving_joints for limits in j.v_limits])
 
     @cached_property
     def effort_limit(self) -> np.ndarray:
         """(nv,) [N·m, N]; inf where there is none."""
-        return np.array([j.limits.effort for j in self.moving_joints for _ in j.kind.v_names])
+        return np.array([limits.effort for j in self.moving_joints for limits in j.v_limits])
 
     # Changed copies.
 
@@ -252,7 +255,10 @@ class Model:
     def key(self) -> str:
         """A hash of everything that the dynamics depend on."""
         links = [(k.name, k.mass, k.com, k.inertia) for k in self.links]
-        joints = [(j.name, j.kind.name, j.parent, j.child, j.pose, j.axis, j.armature, j.mimic) for j in self.joints]
+        joints = [
+            (j.name, j.kind.name, j.parent, j.child, j.pose, j.axis, j.axis2, j.pitch, j.armature, j.mimic)
+            for j in self.joints
+        ]
         return hashlib.sha256(repr((links, joints, self.floating_base, self.quaternion)).encode()).hexdigest()
 
     def summary(self) -> str:

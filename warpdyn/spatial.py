@@ -434,3 +434,6 @@ class Placement:
     def inverse(self) -> Placement:
         transposed = Rotation(as_matrix(self.R).matrix.T.rows)
         return Placement(transposed, -transposed.to_parent(self.p))
+
+
+HERE = Placement(IDENTITY, ZERO)

@@ -18,7 +18,7 @@ from .joints import FLOATING, JointKind, aligned
 from .model import BASE_JOINT, Model
 from .scalar import Scalar
 from .spatial import (
-    IDENTITY,
+    HERE,
     ZERO,
     ZERO_FORCE,
     ZERO_INERTIA,
@@ -35,8 +35,6 @@ from .spatial import (
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
-
-HERE = Placement(IDENTITY, ZERO)
 
 
 @dataclass(frozen=True)
@@ -169,7 +167,7 @@ def _snap(x: float, epsilon: float) -> float:
 
 
 def build_tree(model: Model) -> Tree:
-    """Lump fixed joints, align joint axes, resolve mimic joints."""
+    """Lump fixed joints, align joint axes, resolve mimic joints; a joint of two axes becomes two bodies."""
     coordinates = {
         name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
         for name, c in model.coordinates.items()
@@ -179,7 +177,8 @@ def build_tree(model: Model) -> Tree:
     frames: dict[str, Frame] = {}
     if model.floating_base:
         q_index, v_index = coordinates[BASE_JOINT]
-        bodies.append(Body(BASE_JOINT, WORLD, FLOATING, 2, HERE, ZERO_INERTIA, _scalar_last(model, q_index), v_index))
+        q_index = _scalar_last(model, FLOATING, q_index)
+        bodies.append(Body(BASE_JOINT, WORLD, FLOATING, 2, HERE, ZERO_INERTIA, q_index, v_index))
         frames[model.root] = Frame(0, HERE)
     else:
         frames[model.root] = Frame(WORLD, HERE)
@@ -189,28 +188,18 @@ def build_tree(model: Model) -> Tree:
         if not joint.kind.nv:
             frames[joint.child] = Frame(carrier.body, X)
             continue
-        axis, sign, turn = aligned(joint.kind, joint.axis)
         source, multiplier, offset = _followed(joint, followed)
         q_index, v_index = coordinates[source]
-        if joint.kind is FLOATING:
-            q_index = _scalar_last(model, q_index)
-        X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
-        bodies.append(
-            Body(
-                joint.name,
-                carrier.body,
-                joint.kind,
-                axis,
-                X_tree,
-                ZERO_INERTIA,
-                q_index,
-                v_index,
-                sign * multiplier,
-                sign * offset,
-                joint.armature,
-            )
-        )
-        frames[joint.child] = Frame(len(bodies) - 1, Placement(turn, ZERO).inverse())
+        q_index, parent = _scalar_last(model, joint.kind, q_index), carrier.body
+        for kind, direction in zip(joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True):
+            axis, sign, turn = aligned(kind, direction)
+            X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
+            q, v = q_index[: kind.nq], v_index[: kind.nv]
+            sizes = sign * multiplier, sign * offset, joint.armature
+            bodies.append(Body(joint.name, parent, kind, axis, X_tree, ZERO_INERTIA, q, v, *sizes))
+            q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
+            parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
+        frames[joint.child] = Frame(parent, X)
     for link in model.links:
         frame = frames[link.name]
         if frame.body != WORLD:
@@ -221,9 +210,10 @@ def build_tree(model: Model) -> Tree:
     return Tree(tuple(bodies), frames, model.nq, model.nv)
 
 
-def _scalar_last(model: Model, q: tuple[int, ...]) -> tuple[int, ...]:
-    """Columns of a free joint in the order x y z, qx qy qz qw, whichever order the model was loaded with."""
-    return q if model.quaternion == "xyzw" else (*q[:3], *q[4:7], q[3])
+def _scalar_last(model: Model, kind: JointKind, q: tuple[int, ...]) -> tuple[int, ...]:
+    """Columns of a joint with its quaternion as qx qy qz qw, whichever order the model was loaded with."""
+    k = kind.quaternion
+    return q if k is None or model.quaternion == "xyzw" else (*q[:k], *q[k + 1 : k + 4], q[k])
 
 
 def _followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
