@@ -9,7 +9,6 @@ from ..scalar import Scalar
 from ..spatial import ZERO, ZERO_FORCE, ZERO_INERTIA, ZERO_MOTION, ArticulatedInertia, Force, Motion, Placement, Vector
 from ..tree import WORLD, Tree
 from .crba import crba
-from .effects import effect_torques
 from .rnea import rnea
 
 
@@ -23,27 +22,13 @@ def aba(
 ) -> list[Scalar]:
     """Joint accelerations that the joint forces `tau` produce.
 
+    Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1, with gravity as an upward acceleration of the world.
     Joints that share a coordinate (mimic) tie bodies together that the recursion takes to be independent; robots that
     have them take `forward_dynamics_crba` instead.
     """
     if tree.shares_coordinates:
         return forward_dynamics_crba(tree, q, v, tau, gravity, f_ext)
-    left = [t - e for t, e in zip(tau, effect_torques(tree, q, v), strict=True)]
-    return articulated(tree, q, v, left, gravity, f_ext)
 
-
-def articulated(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    gravity: Sequence[Scalar],
-    f_ext: Mapping[str, Sequence[Scalar]],
-) -> list[Scalar]:
-    """The accelerations that forces on the bodies produce, each coordinate moving one joint.
-
-    Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1, with gravity as an upward acceleration of the world.
-    """
     X: dict[int, Placement] = {}
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     c: dict[int, Motion] = {}
