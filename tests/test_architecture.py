@@ -22,9 +22,9 @@ FLOORS = (
     {"scalar"},
     {"spatial", "linear"},
     {"joints"},
-    {"description", "gearbox"},
+    {"description", "gearbox", "changes", "formats.write_urdf"},
     {"model"},
-    {"tree", "formats.urdf", "robots"},
+    {"tree", "builder", "formats.urdf", "formats.mjcf", "robots"},
     {"algorithms.*"},
     {"tracing.*", "arrays", "threads"},
     {"batch"},
@@ -48,7 +48,7 @@ MAY_NOT = {
         *{"numpy", "torch", "jax"},
         *(f"warpdyn.{room}" for room in ("batch", "arrays", "algorithms", "tree", "model", "spatial", "joints")),
     },
-    "model": {"warp", "warpdyn.formats", *ABOVE_THE_MODEL},
+    "model": {"warp", *(f"warpdyn.formats.{reader}" for reader in ("urdf", "sdf", "mjcf")), *ABOVE_THE_MODEL},
     "formats": {"warp", *ABOVE_THE_MODEL},
 }
 

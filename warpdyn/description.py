@@ -5,13 +5,19 @@ Format readers make these; `warpdyn.model.Model` puts them in order.
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from .joints import JointKind
-from .spatial import Inertia, Placement, Rotation, Symmetric, Vector
+import numpy as np
+
+from .joints import JointKind, quaternion_rotation
+from .spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
+
+T = TypeVar("T")
 
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -24,12 +30,36 @@ PERPENDICULAR = 1e-3
 """Cosine up to which two axes count as perpendicular: descriptions write right angles as 1.57."""
 
 
+UNIT = 1e-6
+"""How far lengths of given quaternions and axes of given rotations may be from 1."""
+
+
 class ModelError(ValueError):
     """A robot description that cannot be used; the text names the place and the remedy."""
 
 
 class ModelWarning(UserWarning):
     """A description that is used as written although it looks wrong."""
+
+
+def vector3(values: Iterable[Any]) -> Vector3:
+    x, y, z = map(float, list(values)[:3])
+    return (x, y, z)
+
+
+def matrix3(rows: Iterable[Iterable[Any]]) -> Matrix3:
+    x, y, z = (vector3(row) for row in rows)
+    return (x, y, z)
+
+
+def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
+    """URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
+    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in (roll, pitch, yaw))
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
 
 
 @dataclass(frozen=True)
@@ -42,6 +72,35 @@ class Pose:
     @property
     def placement(self) -> Placement:
         return Placement(Rotation([Vector(*row) for row in self.rotation]), Vector(*self.position))
+
+    @classmethod
+    def at(cls, xyz: Sequence[float] = ORIGIN, rpy: Sequence[float] = ORIGIN) -> Pose:
+        """At a position, turned by URDF's fixed-axis angles [rad]."""
+        return cls(vector3(xyz), rpy_rotation(*map(float, rpy)))
+
+    @classmethod
+    def of(cls, pose: Any) -> Pose:
+        """From a pose as users write it: a Pose, a Placement, a 4x4 matrix, a position, or x y z qx qy qz qw."""
+        if isinstance(pose, Pose):
+            return pose
+        if isinstance(pose, Placement):
+            return cls(vector3(pose.p), matrix3(as_matrix(pose.R).matrix.rows))
+        given = np.asarray(pose, dtype=float)
+        if given.shape not in ((3,), (7,), (4, 4)) or not np.isfinite(given).all():
+            raise ValueError(
+                f"a pose is a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw, of finite numbers; got {pose!r}"
+            )
+        if given.shape == (3,):
+            return cls(vector3(given))
+        if given.shape == (7,):
+            norm = math.sqrt(sum(x * x for x in given[3:]))
+            if abs(norm - 1.0) > UNIT:
+                raise ValueError(f"the quaternion of a pose must be of unit length, got {given[3:].tolist()}")
+            return cls(vector3(given), matrix3(quaternion_rotation([float(x / norm) for x in given[3:]]).matrix.rows))
+        R = given[:3, :3]
+        if np.abs(R @ R.T - np.eye(3)).max() > UNIT or np.linalg.det(R) < 0 or given[3].tolist() != [0, 0, 0, 1]:
+            raise ValueError(f"a pose as a 4x4 matrix is a rotation and a position above 0 0 0 1, got {given.tolist()}")
+        return cls(vector3(given[:3, 3]), matrix3(R))
 
 
 @dataclass(frozen=True)
@@ -82,6 +141,10 @@ class Limits:
     upper: float = math.inf
     velocity: float = math.inf
     effort: float = math.inf
+
+    def along(self, sign: float) -> Limits:
+        """The same bounds for a coordinate counted forwards (sign 1) or backwards (-1)."""
+        return self if sign > 0 else Limits(-self.upper, -self.lower, self.velocity, self.effort)
 
 
 @dataclass(frozen=True)
@@ -159,6 +222,15 @@ class Joint:
     def v_friction(self) -> tuple[float, ...]:
         """Coulomb friction of each velocity coordinate [N, N·m]."""
         return (self.friction, self.friction2) if self.kind.series else (self.friction,) * self.kind.nv
+
+
+def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
+    """The entry of that name, or a KeyError that offers near ones."""
+    if name in table:
+        return table[name]
+    close = difflib.get_close_matches(str(name), list(table), n=3)
+    hint = f"did you mean {' or '.join(repr(c) for c in close)}?" if close else f"it has {', '.join(list(table)[:12])}"
+    raise KeyError(f"{owner} has no {what} named {name!r}; {hint}")
 
 
 def check(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:

@@ -6,21 +6,19 @@ A `Model` is immutable data. What the algorithms loop over, with fixed joints lu
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
-from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, check, find_root
+from . import changes
+from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Pose, check, find_root, look_up
 from .gearbox import without_gears
-from .joints import FLOATING
-
-T = TypeVar("T")
+from .joints import FIXED, FLOATING
 
 BASE_JOINT = "floating_base"
 """Name of the joint between the world and the root link of a floating model."""
@@ -142,26 +140,26 @@ class Model:
         return len(self.links)
 
     def link_index(self, name: str) -> int:
-        return _find(self._link_indices, name, "link", self.name)
+        return look_up(self._link_indices, name, "link", self.name)
 
     def link_indices(self, names: Iterable[str]) -> list[int]:
         return [self.link_index(name) for name in names]
 
     def joint_index(self, name: str) -> int:
         """Position of a joint in `joint_names`."""
-        return _find(self._joint_indices, name, "moving joint", self.name)
+        return look_up(self._joint_indices, name, "moving joint", self.name)
 
     def joint_indices(self, names: Iterable[str]) -> list[int]:
         return [self.joint_index(name) for name in names]
 
     def q_indices(self, names: Iterable[str]) -> list[int]:
         """Columns of q that belong to the named joints, in their order."""
-        found = [_find(self.coordinates, name, "moving joint", self.name).q for name in names]
+        found = [look_up(self.coordinates, name, "moving joint", self.name).q for name in names]
         return [i for s in found for i in range(s.start, s.stop)]
 
     def v_indices(self, names: Iterable[str]) -> list[int]:
         """Columns of v that belong to the named joints, in their order."""
-        found = [_find(self.coordinates, name, "moving joint", self.name).v for name in names]
+        found = [look_up(self.coordinates, name, "moving joint", self.name).v for name in names]
         return [i for s in found for i in range(s.start, s.stop)]
 
     def link(self, name: str) -> Link:
@@ -169,7 +167,7 @@ class Model:
 
     def joint(self, name: str) -> Joint:
         """Any joint of the description by name, fixed and mimic joints included."""
-        return _find({j.name: j for j in self.joints}, name, "joint", self.name)
+        return look_up({j.name: j for j in self.joints}, name, "joint", self.name)
 
     def parent_joint(self, link: str) -> Joint | None:
         """The joint that carries a link; None for the root."""
@@ -245,11 +243,124 @@ class Model:
 
     def with_payload(self, link: str, mass: float, com: Sequence[float] = ORIGIN, inertia: Matrix3 = ZERO3) -> Model:
         """The same robot with a load on `link`: mass [kg], com in the link frame [m], inertia about it [kg·m²]."""
-        x, y, z = (float(c) for c in com)
-        if not (mass >= 0 and all(math.isfinite(c) for c in (mass, x, y, z))):
-            raise ValueError(f"a payload needs a finite mass, not negative, and a finite com; got {mass} kg at {com}")
-        heavier = _joined(self.link(link), Link("payload", float(mass), (x, y, z), inertia))
-        return replace(self, links=tuple(heavier if old.name == link else old for old in self.links))
+        load = Link("payload", *changes.body("a payload", mass, com, inertia))
+        return self._with_link(link, lambda old: changes.joined(old, load))
+
+    def with_link_mass(self, link: str, mass: float) -> Model:
+        """The same robot with another mass of a link [kg]; its com and its inertia about it stay."""
+        old = self.link(link)
+        value, com, inertia = changes.body(f'link "{link}"', mass, old.com, old.inertia)
+        return self._with_link(link, lambda old: replace(old, mass=value, com=com, inertia=inertia))
+
+    def with_link_inertia(self, link: str, inertia: Any, com: Any = None) -> Model:
+        """The same robot with another inertia of a link, (3, 3) about its com in its axes [kg·m²], and another com [m]
+        where one is given; its mass stays."""
+        old = self.link(link)
+        mass, c, J = changes.body(f'link "{link}"', old.mass, old.com if com is None else com, inertia)
+        return self._with_link(link, lambda old: replace(old, mass=mass, com=c, inertia=J))
+
+    def with_limits(
+        self,
+        joint: str,
+        *,
+        lower: float | None = None,
+        upper: float | None = None,
+        velocity: float | None = None,
+        effort: float | None = None,
+    ) -> Model:
+        """The same robot with other limits of a joint [rad or m, and by s; N·m or N]; those not given stay."""
+        bounds = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
+        if not self.joint(joint).kind.nv:
+            raise ValueError(f'joint "{joint}" of {self.name} is fixed; limits belong to a moving joint')
+        return self._made_of(*changes.with_joint(*self._parts, joint, lambda old: changes.limited(old, bounds)))
+
+    def with_frame(self, name: str, parent: str, pose: Any) -> Model:
+        """The same robot with a frame on link `parent`: a link without mass on a fixed joint "<name>_joint".
+
+        pose: of the frame in the link: a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw.
+        """
+        self.link(parent)
+        link, joint = changes.frame(self.joints, name, parent, pose)
+        return self._made_of([*self.links, link], [*self.joints, joint])
+
+    def reduce(self, joints: Iterable[str], at: Any = None) -> Model:
+        """The robot whose other joints are locked: fixed where the coordinates `at` have them, with those that mimic
+        them; a floating base stays free. Links of locked joints stay as frames (`collapse` merges them).
+
+        joints: names of the joints that keep their coordinates.
+        at: coordinates by joint name, or a whole q (nq,); neutral where not given.
+        """
+        kept = set(joints)
+        self.joint_indices(kept)
+        locked = {
+            name: joint
+            for name, joint in zip(self.joint_names, self.moving_joints[self.floating_base :], strict=True)
+            if name not in kept
+        }
+        q = self.neutral
+        if at is not None and not isinstance(at, Mapping):
+            q = np.asarray(at, dtype=float)
+            if q.shape != (self.nq,):
+                raise ValueError(f"at must be a mapping by joint name, or q (nq,) = ({self.nq},), got {q.shape}")
+        given = {name: q[self.coordinates[name].q] for name in locked}
+        for name, value in at.items() if isinstance(at, Mapping) else ():
+            if name in kept:
+                raise ValueError(f'joint "{name}" of {self.name} keeps its coordinates; leave it out of `at`')
+            look_up(locked, name, "joint to lock", self.name)
+            given[name] = value
+        values = {name: changes.coordinates(locked[name], given[name], self._q_order(locked[name])) for name in locked}
+        return self._made_of(*changes.reduce(*self._parts, values))
+
+    def collapse(self, keep: Iterable[str] = ()) -> Model:
+        """The same robot with every link on a fixed joint merged into the link that carries it; the links named in
+        `keep` stay as frames without mass."""
+        names = set(keep)
+        self.link_indices(names)
+        return self._made_of(*changes.collapse(*self._parts, names))
+
+    def attach(
+        self, other: Model, frame: str, *, pose: Any = ORIGIN, prefix: str = "", joint: str | None = None
+    ) -> Model:
+        """This robot with another one fixed to its link `frame`, whatever base the other had.
+
+        pose: of the other's root in `frame`: a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw.
+        prefix: goes before the other's names. joint: name of the joint, by default "<frame>_to_<root>".
+        """
+        self.link(frame)
+        root = prefix + other.root
+        mount = Joint(joint or f"{frame}_to_{root}", FIXED, frame, root, Pose.of(pose))
+        return self._made_of(*changes.attach(*self._parts, other._parts, mount, prefix))
+
+    def detach(self, link: str) -> Model:
+        """The robot without `link` and all that it carries."""
+        self.link(link)
+        if link == self.root:
+            raise ValueError(f'link "{link}" is the root of {self.name}; nothing would be left without it')
+        return self._made_of(*changes.detach(*self._parts, link))
+
+    def rename(
+        self, links: Mapping[str, str] | None = None, joints: Mapping[str, str] | None = None, name: str | None = None
+    ) -> Model:
+        """The same robot under other names: {old: new} for links and joints, `name` for the robot."""
+        for link in links or {}:
+            self.link(link)
+        for joint in joints or {}:
+            self.joint(joint)
+        renamed = self._made_of(*changes.rename(*self._parts, links or {}, joints or {}))
+        return renamed if name is None else replace(renamed, name=name)
+
+    @property
+    def _parts(self) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
+        return self.links, self.joints
+
+    def _with_link(self, name: str, change: Callable[[Link], Link]) -> Model:
+        self.link(name)
+        return self._made_of(*changes.with_link(*self._parts, name, change))
+
+    def _made_of(self, links: Sequence[Link], joints: Sequence[Joint]) -> Model:
+        """The same robot with other links and joints, checked and put in order."""
+        made = Model.assemble(self.name, links, joints, source=self.name, floating_base=self.floating_base)
+        return replace(self, links=made.links, joints=made.joints)
 
     @cached_property
     def key(self) -> str:
@@ -270,22 +381,6 @@ class Model:
             *_branches(self),
         ]
         return "\n".join(lines)
-
-
-def _joined(link: Link, load: Link) -> Link:
-    """`link` with `load` welded to it; parallel-axis theorem about the common centre of mass."""
-    mass = link.mass + load.mass
-    if mass == 0.0:
-        return link
-    com = (link.mass * np.array(link.com) + load.mass * np.array(load.com)) / mass
-    inertia = np.zeros((3, 3))
-    for part in (link, load):
-        d = np.array(part.com) - com
-        inertia += np.array(part.inertia) + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-    rows = tuple((float(a), float(b), float(c)) for a, b, c in inertia)
-    return replace(
-        link, mass=mass, com=(float(com[0]), float(com[1]), float(com[2])), inertia=(rows[0], rows[1], rows[2])
-    )
 
 
 def _branches(model: Model) -> list[str]:
@@ -319,11 +414,3 @@ def _describe(model: Model, joint: Joint) -> str:
 
 def _dotted(joint: str, coordinate: str) -> str:
     return f"{joint}.{coordinate}" if coordinate else joint
-
-
-def _find(table: Mapping[str, T], name: str, what: str, model: str) -> T:
-    if name in table:
-        return table[name]
-    close = difflib.get_close_matches(str(name), list(table), n=3)
-    hint = f"did you mean {' or '.join(repr(c) for c in close)}?" if close else f"it has {', '.join(list(table)[:12])}"
-    raise KeyError(f"{model} has no {what} named {name!r}; {hint}")

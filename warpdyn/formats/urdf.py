@@ -18,7 +18,20 @@ import numpy as np
 from lxml import etree
 from urdf_parser_py import urdf as parser  # type: ignore[import-untyped]
 
-from ..description import EYE, Geometry, Joint, Limits, Link, Matrix3, Mimic, ModelError, ModelWarning, Pose, Vector3
+from ..description import (
+    EYE,
+    Geometry,
+    Joint,
+    Limits,
+    Link,
+    Matrix3,
+    Mimic,
+    ModelError,
+    ModelWarning,
+    Pose,
+    Vector3,
+    rpy_rotation,
+)
 from ..joints import KINDS
 from ..model import Model
 
@@ -346,17 +359,7 @@ def _unit(axis: list[float]) -> Vector3:
 def _pose(origin: Any) -> Pose:
     if origin is None:
         return Pose()
-    return Pose(_vector(origin.xyz), _rotation(*origin.rpy) if any(origin.rpy) else EYE)
-
-
-def _rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
-    """URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
-    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in (roll, pitch, yaw))
-    return (
-        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        (-sp, cp * sr, cp * cr),
-    )
+    return Pose(_vector(origin.xyz), rpy_rotation(*origin.rpy) if any(origin.rpy) else EYE)
 
 
 def _turned(inertia: Any, rotation: Matrix3) -> Matrix3:
