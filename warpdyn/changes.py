@@ -20,6 +20,7 @@ from .description import (
     ModelError,
     Pose,
     Vector3,
+    followed,
     matrix3,
     vector3,
 )
@@ -49,16 +50,6 @@ def reduce(links: Links, joints: Joints, locked: Mapping[str, Sequence[float]]) 
         return at_rest(joint, q if source == joint.name else [q[0] * multiplier + offset])
 
     return list(links), [still(joint) for joint in joints]
-
-
-def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
-    """The independent joint at the end of a chain of mimic joints: position = multiplier * its position + offset."""
-    multiplier, offset = 1.0, 0.0
-    while joint.mimic is not None:
-        offset += multiplier * joint.mimic.offset
-        multiplier *= joint.mimic.multiplier
-        joint = joints[joint.mimic.joint]
-    return joint.name, multiplier, offset
 
 
 def at_rest(joint: Joint, q: Sequence[float]) -> Joint:

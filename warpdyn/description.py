@@ -224,6 +224,16 @@ class Joint:
         return (self.friction, self.friction2) if self.kind.series else (self.friction,) * self.kind.nv
 
 
+def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
+    """The independent joint at the end of a chain of mimic joints: position = multiplier * its position + offset."""
+    multiplier, offset = 1.0, 0.0
+    while joint.mimic is not None:
+        offset += multiplier * joint.mimic.offset
+        multiplier *= joint.mimic.multiplier
+        joint = joints[joint.mimic.joint]
+    return joint.name, multiplier, offset
+
+
 def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
     """The entry of that name, or a KeyError that offers near ones."""
     if name in table:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .description import Joint
+from .description import followed
 from .joints import FLOATING, JointKind, aligned
 from .model import BASE_JOINT, Model
 from .scalar import Scalar
@@ -172,7 +172,7 @@ def build_tree(model: Model) -> Tree:
         name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
         for name, c in model.coordinates.items()
     }
-    followed = {j.name: j for j in model.joints}
+    by_name = {j.name: j for j in model.joints}
     bodies: list[Body] = []
     frames: dict[str, Frame] = {}
     if model.floating_base:
@@ -188,7 +188,7 @@ def build_tree(model: Model) -> Tree:
         if not joint.kind.nv:
             frames[joint.child] = Frame(carrier.body, X)
             continue
-        source, multiplier, offset = _followed(joint, followed)
+        source, multiplier, offset = followed(joint, by_name)
         q_index, v_index = coordinates[source]
         q_index, parent = _scalar_last(model, joint.kind, q_index), carrier.body
         for kind, direction in zip(joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True):
@@ -214,14 +214,3 @@ def _scalar_last(model: Model, kind: JointKind, q: tuple[int, ...]) -> tuple[int
     """Columns of a joint with its quaternion as qx qy qz qw, whichever order the model was loaded with."""
     k = kind.quaternion
     return q if k is None or model.quaternion == "xyzw" else (*q[:k], *q[k + 1 : k + 4], q[k])
-
-
-def _followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
-    """The independent joint at the end of a chain of mimic joints, and position = multiplier * its position +
-    offset."""
-    multiplier, offset = 1.0, 0.0
-    while joint.mimic is not None:
-        offset += multiplier * joint.mimic.offset
-        multiplier *= joint.mimic.multiplier
-        joint = joints[joint.mimic.joint]
-    return joint.name, multiplier, offset
