@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 import warpdyn as wd
-from warpdyn.batch import record_call
+from warpdyn.call import record_call
 from warpdyn.tracing.kernel import Text, write
 
 from . import robots

@@ -27,6 +27,7 @@ FLOORS = (
     {"tree", "builder", "formats.urdf", "formats.mjcf", "robots"},
     {"algorithms.*"},
     {"tracing.*", "arrays", "threads"},
+    {"call"},
     {"batch"},
     {"functions", "functions.*"},
     {""},

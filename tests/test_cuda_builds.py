@@ -10,7 +10,7 @@ import warp as wp
 from robots import by_name
 
 import warpdyn as wd
-from warpdyn.batch import record_call
+from warpdyn.call import record_call
 from warpdyn.tracing.kernel import compile_kernel, write
 
 ARCHITECTURE = 90

@@ -16,7 +16,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.batch import record_call
+from warpdyn.call import record_call
 from warpdyn.tracing.kernel import write
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
@@ -51,8 +51,8 @@ def run(text, arrays: dict[str, np.ndarray], out: np.ndarray, folder: Path, keep
     source.write_text(HOST.format(source=text.source))
     subprocess.run(["g++", "-O1", "-std=c++17", "-fPIC", "-shared", "-o", library, source], check=True)
     arguments = [0, B, int(keep_constants), 0]
-    for name, _ in text.arrays:
-        arguments += fields(out if name == "out" else arrays[name])
+    for array in (*(arrays[name] for name in text.inputs), out):
+        arguments += fields(array)
     ctypes.CDLL(str(library)).launch((ctypes.c_longlong * len(arguments))(*arguments), B + 3)
 
 
@@ -72,7 +72,7 @@ def test_the_text_matches_the_oracle(name: str, algorithm: str, dtype: type, tmp
     call = function.describe(model, *arrays.values(), **options)
     single = dtype is np.float32
     text = write(record_call(call, {k: x.shape[1:] for k, x in arrays.items()}, single), algorithm, single, "cuda")
-    memory = np.full((*text.shape, B + 4), np.nan, dtype)
+    memory = np.full((*text.results["out"], B + 4), np.nan, dtype)
     out = np.moveaxis(memory[..., :B], -1, 0)
     run(text, arrays, out, tmp_path)
     expected = wd.oracle(function, model, *(x.astype(float) for x in arrays.values()), **options)
@@ -103,7 +103,7 @@ def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
 
     call = wd.fk.describe(model, s.q)
     text = write(record_call(call, {"q": (model.nq,)}, False), "fk", False, "cuda")
-    poses = np.full((B, *text.shape), np.nan)
+    poses = np.full((B, *text.results["out"]), np.nan)
     run(text, {"q": s.q}, poses, tmp_path, keep_constants=True)
     assert np.isnan(poses[..., 3, :]).all()
     assert np.isfinite(poses[:, 1:-1, :3, 3]).any()

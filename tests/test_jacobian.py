@@ -10,7 +10,7 @@ from robots import ROBOTS, Robot, by_name, random_trees
 from states import error, reduction, states, step, without_mimic
 
 import warpdyn as wd
-from warpdyn.batch import tree_of
+from warpdyn.call import tree_of
 
 ROUND_OFF = {"float64": 1e-13, "float32": 5e-6}
 """Relative to the largest entry: motions are moved along some ten joints."""

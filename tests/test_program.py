@@ -12,7 +12,7 @@ from robots import Robot, random_trees
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.batch import record_call
+from warpdyn.call import record_call
 from warpdyn.scalar import minimum, sin, sqrt
 from warpdyn.tracing.program import Program, operands, record
 
@@ -55,8 +55,8 @@ def test_the_printed_program_is_the_algorithm(robot: Robot) -> None:
     """Executed line by line as Python, the text gives the oracle's numbers; its order is valid and nothing is idle."""
     for program, inputs, wanted in programs(robot).values():
         check(program)
-        assert program.shape == wanted.shape
-        assert error(np.reshape(evaluate(program, inputs), program.shape), wanted) <= ROUND_OFF
+        assert program.results == {"out": wanted.shape}
+        assert error(np.reshape(evaluate(program, inputs), wanted.shape), wanted) <= ROUND_OFF
 
 
 @settings(max_examples=25)
@@ -112,7 +112,7 @@ def test_outputs_of_every_kind() -> None:
         return [[s, -s, 1.0], [0.0, x[0], -x[0]], [s, -0.5, minimum(s, x[0])]]
 
     program = record(text, {"x": (2,)})
-    assert program.shape == (3, 3)
+    assert program.results == {"out": (3, 3)}
     assert evaluate(program, {"x": [1.5, -4.0]}) == [-2.5, 2.5, 1.0, 0.0, 1.5, -1.5, -2.5, -0.5, -2.5]
     check(program)
 
@@ -130,7 +130,7 @@ def test_inputs_of_every_shape() -> None:
 def test_results_without_entries() -> None:
     """A robot without joints has a program without statements."""
     program = record(lambda q: [], {"q": (0,)})
-    assert program.outputs == () and program.statements == [] and program.shape == (0,)
+    assert program.outputs == () and program.statements == [] and program.results == {"out": (0,)}
 
 
 @pytest.mark.parametrize("single", [True, False])

@@ -9,7 +9,7 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.algorithms.crba import crba
-from warpdyn.batch import tree_of
+from warpdyn.call import tree_of
 from warpdyn.spatial import as_matrix
 from warpdyn.tree import WORLD, build_tree
 

@@ -131,6 +131,13 @@ def empty(kind: str, device: str, single: bool, count: int, shape: Sequence[int]
     return _allocate(kind, device, single, (count, *shape))
 
 
+def first_of(kind: str, array: Array) -> Array:
+    """The part of a (1, *shape) array that belongs to its only environment, in the same memory."""
+    if kind == "numpy" or kind == "jax":
+        return array[0, ...]
+    return array if kind == "warp" and array.ndim == 1 else array[0]  # Warp has no array without dimensions
+
+
 def _allocate(kind: str, device: str, single: bool, shape: tuple[int, ...]) -> Array:
     if kind == "torch":
         import torch

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ParamSpec
 from weakref import WeakKeyDictionary
 
@@ -18,19 +18,12 @@ import warp as wp
 
 from . import arrays, threads
 from .arrays import Array, View
+from .call import FORCE_ON, PARAMETER, Call, all_arrays, evaluate, input_shape, record_call
 from .model import Model
 from .tracing.kernel import Command, Text, cached, compile_kernel, write
 from .tracing.layout import FIELDS, HEADER
-from .tracing.program import Program, record
-from .tree import Tree, build_tree
 
 P = ParamSpec("P")
-
-Gravity = Sequence[float] | Array | None
-Forces = Mapping[str, Array] | Array | None
-
-STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-"""Acceleration of free fall in the world frame [m/s²]; the default, folded into the program."""
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 """Rough times for one environment on one core, to decide how many threads a batch is worth."""
@@ -38,42 +31,8 @@ SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 BLOCK = 16
 """Threads take whole blocks of environments: the lanes of a float32 kernel, two of a float64 one."""
 
-FORCE_ON = "f_ext:"
-"""Name of the input array of an external force: this and the link."""
-
 STREAM_FROM = 2 << 20
 """Results of more bytes than this bypass the cache."""
-
-EPSILON = {True: 2.0**-25, False: 2.0**-52}
-"""Constants are rounded to 0 and 1 below half a unit in the last place (float32) and below one (float64)."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """What a public function asks for.
-
-    `texts`: the algorithm, or several for the same result of which the shortest program is taken; called with the tree,
-    the arrays, `options`, and with `gravity` and `f_ext` unless the algorithm has no use for them (`forces` False).
-    `refuse` looks at the model once and raises where the algorithm is not defined.
-    """
-
-    name: str
-    model: Model
-    texts: tuple[Callable[..., Any], ...]
-    arrays: Mapping[str, Array]
-    out: Array | None = None
-    options: tuple[tuple[str, Any], ...] = ()
-    forces: bool = False
-    gravity: Any = None
-    f_ext: Any = None
-    refuse: Callable[[Model], None] | None = None
-    results: tuple[str, ...] = ("out",)
-    """Names of the results. With more than one, the text returns a tuple of as many nested lists, and the function a
-    tuple of arrays."""
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Of one robot: of inputs other than q (nq) and coordinate vectors (nv); of results, where nested lists cannot
-    tell (a matrix of a robot without coordinates)."""
-    params: Any = None
 
 
 @dataclass(eq=False)
@@ -93,15 +52,6 @@ class Kernel:
 
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
-_trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
-
-
-def tree_of(model: Model) -> Tree:
-    """The model's kinematic tree, built once."""
-    tree = _trees.get(model)
-    if tree is None:
-        tree = _trees[model] = build_tree(model)
-    return tree
 
 
 def batched(function: Callable[P, Call]) -> Callable[P, Array]:
@@ -112,7 +62,7 @@ def batched(function: Callable[P, Call]) -> Callable[P, Array]:
         _check_model(args, kwargs)
         job = _prepare(function(*args, **kwargs))
         job.launch_once()
-        return arrays.handed_back(job.kind, job.result)
+        return job.handed_back()
 
     run.describe = function  # type: ignore[attr-defined]
     return run
@@ -128,32 +78,24 @@ def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[
     return _prepare(call).bound()
 
 
-def oracle(function: Callable[..., Array], *args: Any, **kwargs: Any) -> np.ndarray:
+def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests compare with."""
     call = _described(function, args, kwargs)
-    host = {name: arrays.on_host(array) for name, array in call.arrays.items()}
-    single = next(iter(host.values())).ndim == 1
-    count = 1 if single else len(next(iter(host.values())))
-    forces: dict[str, np.ndarray] = {}
-    if isinstance(call.f_ext, Mapping):
-        forces = {link: arrays.on_host(force) for link, force in call.f_ext.items()}
-    elif call.f_ext is not None:
-        forces = dict(zip(call.model.link_names, np.moveaxis(arrays.on_host(call.f_ext), -2, 0), strict=True))
-    gravity = arrays.on_host(STANDARD_GRAVITY if call.gravity is None else call.gravity)
-    tree, results = tree_of(call.model), []
-    for e in range(count):
-        extra: dict[str, Any] = dict(call.options)
-        if call.forces:
-            extra["gravity"] = _row(gravity, e)
-            extra["f_ext"] = {link: _row(force, e) for link, force in forces.items()}
-        results.append(call.texts[0](tree, *(_row(array, e) for array in host.values()), **extra))
-    result = np.array(results, dtype=float)
-    return result[0] if single else result
+    given = {name: arrays.on_host(array) for name, array in all_arrays(call).items()}
+    first_name, first = next(iter(given.items()))
+    single = first.ndim == len(input_shape(call, first_name))
+    rows = []
+    for e in range(1 if single else len(first)):
+        inputs = {n: _row(array, len(input_shape(call, n)), e) for n, array in given.items()}
+        rows.append(tuple(evaluate(call, inputs).values()))
+    results = tuple(np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    results = tuple(result[0] if single else result for result in results)
+    return results if len(results) > 1 else results[0]
 
 
-def _row(array: np.ndarray, e: int) -> list[float]:
-    """What holds for environment e: its row, or the one vector that serves all."""
-    return (array if array.ndim == 1 else array[e]).tolist()
+def _row(array: np.ndarray, own: int, e: int) -> Any:
+    """What holds for environment e: its row, or what serves all."""
+    return (array if array.ndim == own else array[e]).tolist()
 
 
 def _described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any]) -> Call:
@@ -178,7 +120,7 @@ class _Job:
     arguments: list[int]
     count: int
     kind: str
-    result: Array
+    results: Sequence[Array]
     stream: Any
     keep: tuple
     """Arrays that must live as long as the launch."""
@@ -190,6 +132,10 @@ class _Job:
         self._run(commands, threads.get_num_threads())
         self.kernel.idle += commands
 
+    def handed_back(self) -> Any:
+        results = tuple([arrays.handed_back(self.kind, result) for result in self.results])
+        return results if len(results) > 1 else results[0]
+
     def bound(self) -> Callable[[], Array]:
         """Launch once, then a closure that launches again and leaves constant entries alone."""
         self.launch_once()
@@ -198,7 +144,7 @@ class _Job:
         commands = [Command(self.kernel.compiled, self.kernel.device, len(self.arguments)) for _ in slices]
         self._set(commands, slices)
         if len(commands) == 1 and self.stream is None and self.kind != "jax":
-            launch, result, keep = commands[0].run, self.result, (self.keep, commands)
+            launch, result, keep = commands[0].run, self.handed_back(), (self.keep, commands)
 
             def run_one(_keep: tuple = keep) -> Array:
                 launch()
@@ -210,7 +156,7 @@ class _Job:
 
         def run() -> Array:
             self._run(commands, number)
-            return arrays.handed_back(self.kind, self.result)
+            return self.handed_back()
 
         return run
 
@@ -243,19 +189,24 @@ class _Job:
 def _prepare(call: Call) -> _Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch."""
     model = call.model
-    given = {name: _listed(array) for name, array in call.arrays.items()}
-    views = {name: arrays.view(name, array) for name, array in given.items()}
-    shapes: dict[str, tuple[int, ...]] = {name: (_width(model, name),) for name in views}
-    first_name, first = next(iter(views.items()))
-    batch = first.shape[0] if len(first.shape) == 2 else None
-    if call.forces:
-        _add_forces(call, batch, first, given, views, shapes)
+    given = all_arrays(call)
+    first_name = next(iter(given))
+    first = arrays.view(first_name, _listed(given[first_name]))
+    views: dict[str, View] = {}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, array in given.items():
+        if name == "gravity":
+            array = _gravity(array, first)
+        given[name] = array = _listed(array)
+        views[name] = arrays.view(name, array)
+        shapes[name] = input_shape(call, name)
+    batch = first.shape[0] if len(first.shape) == len(shapes[first_name]) + 1 else None
     for name, v in views.items():
         _check_kind(name, v, first_name, first)
         if v.shape != shapes[name] or batch is not None:
             _check_shape(name, v, batch, shapes[name], model, (first_name, first))
 
-    key = (call.name, call.options, first.single, first.device, *views)
+    key = (*call.key, first.single, first.device, *views)
     table = _kernels.get(model)
     if table is None:
         table = _kernels[model] = {}
@@ -263,22 +214,27 @@ def _prepare(call: Call) -> _Job:
     if kernel is None:
         kernel = table[key] = _make_kernel(call, shapes, first.single, wp.get_device(first.device))
 
-    shape, count = kernel.text.shape, 1 if batch is None else batch
+    text, count = kernel.text, 1 if batch is None else batch
     if call.out is None:
         side_by_side = count > 1 and first.strides[0] == 1 and shapes[first_name][0] > 1
-        out = arrays.empty(first.kind, first.device, first.single, count, shape, side_by_side)
-        result, out_view = (out[0] if batch is None else out), arrays.view("out", out)
+        outs: list[Array] = [
+            arrays.empty(first.kind, first.device, first.single, count, shape, side_by_side)
+            for shape in text.results.values()
+        ]
+        results = tuple(outs) if batch is not None else tuple(arrays.first_of(first.kind, out) for out in outs)
+        out_views = [arrays.view("out", out) for out in outs]
     else:
-        result = out = call.out
-        out_view = _check_out(out, views, batch, shape, first_name, first)
+        results = outs = _outs(call, list(text.results))
+        wanted = [shape if batch is None else (batch, *shape) for shape in text.results.values()]
+        out_views = _check_outs(outs, wanted, views, first_name, first)
 
-    streams = count * kernel.text.bytes > STREAM_FROM
+    streams = count * text.bytes > STREAM_FROM
     arguments = [0, count, 0, int(streams)]
-    for name, trailing in kernel.text.arrays:
-        v = out_view if name == "out" else views[name]
+    for v, trailing in zip([*views.values(), *out_views], [*text.inputs.values(), *text.results.values()], strict=True):
         own = len(v.shape) > len(trailing)  # an array without an environment dimension serves them all
         arguments += (v.address, v.strides[0] if own else 0, *v.strides[own:], *_NO_STRIDE[len(trailing)])
-    return _Job(kernel, arguments, count, first.kind, result, arrays.stream(first.kind, first.device), (given, out))
+    stream = arrays.stream(first.kind, first.device)
+    return _Job(kernel, arguments, count, first.kind, results, stream, (given, outs))
 
 
 _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
@@ -287,7 +243,7 @@ _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 def _make_kernel(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device: wp.Device) -> Kernel:
     """From the disk cache or recorded; Warp compiles it at its first launch, or finds it compiled."""
     target = "cuda" if device.is_cuda else "cpu"
-    key = repr((call.model.key, call.name, call.options, dict(inputs), single, target))
+    key = repr((call.model.key, call.key, dict(inputs), single, target))
 
     def make() -> Text:
         return write(record_call(call, inputs, single), f"{call.name}_{call.model.name}", single, target)
@@ -296,65 +252,18 @@ def _make_kernel(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool
     return Kernel(text, device, compile_kernel(text))
 
 
-def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool) -> Program:
-    """Record a call's algorithm for its model; of several texts for one result, the shortest program."""
-    if call.refuse:
-        call.refuse(call.model)
-    tree = tree_of(call.model).regrouped().snapped(EPSILON[single])
-
-    def run(text: Callable[..., Any], **symbols: Any) -> Any:
-        extra = dict(call.options)
-        if call.forces:
-            extra["gravity"] = symbols.pop("gravity", STANDARD_GRAVITY)
-            extra["f_ext"] = symbols.pop("f_ext", None)
-            if extra["f_ext"] is None:
-                links = [name for name in symbols if name.startswith(FORCE_ON)]
-                extra["f_ext"] = {name.removeprefix(FORCE_ON): symbols.pop(name) for name in links}
-            else:
-                extra["f_ext"] = dict(zip(call.model.link_names, extra["f_ext"], strict=True))
-        return text(tree, *symbols.values(), **extra)
-
-    programs = [record(functools.partial(run, text), inputs) for text in call.texts]
-    program = min(programs, key=lambda program: program.operations)
-    return program if "out" not in call.shapes else replace(program, shape=call.shapes["out"])
-
-
-def _add_forces(
-    call: Call,
-    batch: int | None,
-    first: View,
-    given: dict[str, Array],
-    views: dict[str, View],
-    shapes: dict[str, tuple[int, ...]],
-) -> None:
-    """Gravity and external forces, where given, as further input arrays."""
-    if call.gravity is not None:
-        gravity = call.gravity
-        as_given = first.kind == "numpy" and getattr(gravity, "dtype", None) == _dtype(first)
-        three = isinstance(gravity, (list, tuple)) or (isinstance(gravity, np.ndarray) and gravity.ndim == 1)
-        if three and not as_given:  # plain numbers, for arrays of whatever kind
-            gravity = arrays.numbers(first.kind, first.device, first.single, tuple(map(float, gravity)))
-        given["gravity"], shapes["gravity"] = gravity, (3,)
-    if isinstance(call.f_ext, Mapping):
-        for link in call.model.link_names:  # in the model's order, so that the order given makes no second kernel
-            if link in call.f_ext:
-                given[FORCE_ON + link], shapes[FORCE_ON + link] = _listed(call.f_ext[link]), (6,)
-        for link in call.f_ext:
-            call.model.link_index(link)
-    elif call.f_ext is not None:
-        given["f_ext"], shapes["f_ext"] = call.f_ext, (call.model.nlinks, 6)
-    for name in given:
-        if name not in views:
-            views[name] = arrays.view(name, given[name])
+def _gravity(gravity: Any, first: View) -> Array:
+    """Plain numbers, for arrays of whatever kind, as an array of that kind."""
+    if first.kind == "numpy" and getattr(gravity, "dtype", None) == _dtype(first):
+        return gravity
+    if isinstance(gravity, (list, tuple)) or (isinstance(gravity, np.ndarray) and gravity.ndim == 1):
+        return arrays.numbers(first.kind, first.device, first.single, tuple(map(float, gravity)))
+    return gravity
 
 
 def _listed(array: Any) -> Array:
     """Plain numbers of one robot are taken as float64."""
     return np.asarray(array, dtype=float) if isinstance(array, (list, tuple)) else array
-
-
-def _width(model: Model, name: str) -> int:
-    return model.nq if name == "q" else model.nv
 
 
 def _check_kind(name: str, v: View, first_name: str, first: View) -> None:
@@ -380,7 +289,7 @@ def _check_shape(
     name: str, v: View, batch: int | None, shape: tuple[int, ...], model: Model, first: tuple[str, View]
 ) -> None:
     wanted = shape if batch is None else (batch, *shape)
-    if v.shape == wanted or (name == "gravity" and v.shape == shape):
+    if v.shape == wanted or (name.startswith(("gravity", PARAMETER)) and v.shape == shape):
         return
     letters = {"q": "nq", "gravity": "3", "f_ext": "nlinks, 6"}.get(name, "6" if name.startswith(FORCE_ON) else "nv")
     sizes = ", ".join(map(str, shape))
@@ -405,18 +314,38 @@ def _shape_hint(name: str, v: View, shape: tuple[int, ...], model: Model) -> str
     return f" {model.name} has {shape[-1]} {noun}{base} (see model.{'q' if name == 'q' else 'v'}_names)."
 
 
-def _check_out(
-    out: Array, views: Mapping[str, View], batch: int | None, shape: tuple[int, ...], first_name: str, first: View
-) -> View:
-    v = arrays.view("out", out)
-    _check_kind("out", v, first_name, first)
-    wanted = shape if batch is None else (batch, *shape)
-    if v.shape != wanted:
-        raise ValueError(f"out must be {wanted}, got {tuple(v.shape)}")
-    arrays.check_writable(out, v)
-    for name, given in views.items():
-        if arrays.overlap(v, given):
-            raise ValueError(
-                f"out shares memory with {name}; results are written while inputs are still read: pass another array"
-            )
-    return v
+def _outs(call: Call, names: Sequence[str]) -> list[Array]:
+    """The arrays given for the results, one each."""
+    if len(names) == 1 and not isinstance(call.out, (tuple, list)):
+        return [call.out]
+    if not isinstance(call.out, (tuple, list)) or len(call.out) != len(names):
+        got = f"{len(call.out)} of them" if isinstance(call.out, (tuple, list)) else type(call.out).__name__
+        raise TypeError(f"out must be a tuple of {len(names)} arrays, for {', '.join(names)}; got {got}")
+    return list(call.out)
+
+
+def _check_outs(
+    outs: Sequence[Array],
+    wanted: Sequence[tuple[int, ...]],
+    views: Mapping[str, View],
+    first_name: str,
+    first: View,
+) -> list[View]:
+    seen = dict(views)
+    checked = []
+    for k, (out, shape) in enumerate(zip(outs, wanted, strict=True)):
+        name = "out" if len(outs) == 1 else f"out[{k}]"
+        v = arrays.view(name, out)
+        _check_kind(name, v, first_name, first)
+        if v.shape != shape:
+            raise ValueError(f"{name} must be {shape}, got {tuple(v.shape)}")
+        arrays.check_writable(out, v)
+        for other, given in seen.items():
+            if arrays.overlap(v, given):
+                raise ValueError(
+                    f"{name} shares memory with {other}; results are written while inputs are still read: "
+                    "pass another array"
+                )
+        seen[name] = v
+        checked.append(v)
+    return checked

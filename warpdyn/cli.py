@@ -18,7 +18,9 @@ from typing import Any
 
 import warp as wp
 
-from . import functions, load_robot, load_urdf, robot_names, set_num_threads
+import warpdyn
+
+from . import load_robot, load_urdf, robot_names, set_num_threads
 from .description import ModelError, ModelWarning
 from .model import Model
 
@@ -141,7 +143,7 @@ def compile_kernels(given: argparse.Namespace) -> int:
 
 def source(given: argparse.Namespace) -> int:
     """Print the recorded program, or the C++ that is made of it."""
-    from .batch import record_call
+    from .call import record_call
     from .commands.workload import ARGUMENTS, furthest_link, options_of
     from .tracing.kernel import write
 
@@ -151,7 +153,7 @@ def source(given: argparse.Namespace) -> int:
     if algorithm == "fk" and named:
         options = {"frame": named}
     names = ARGUMENTS[algorithm]
-    call = getattr(functions, algorithm).describe(model, *(None for _ in names), **options)
+    call = getattr(warpdyn, algorithm).describe(model, *(None for _ in names), **options)
     program = record_call(call, {n: (model.nq if n == "q" else model.nv,) for n in names}, given.dtype == "float32")
     title = f"{algorithm}_{model.name}"
     if given.target == "text":

@@ -25,6 +25,30 @@ def sqrt(x: Scalar) -> Scalar:
     return math.sqrt(x) if isinstance(x, (int, float)) else x.sqrt()
 
 
+def exp(x: Scalar) -> Scalar:
+    return math.exp(x) if isinstance(x, (int, float)) else x.exp()
+
+
+def log(x: Scalar) -> Scalar:
+    return math.log(x) if isinstance(x, (int, float)) else x.log()
+
+
+def absolute(x: Scalar) -> Scalar:
+    return abs(x) if isinstance(x, (int, float)) else x.absolute()
+
+
+def atan2(y: Scalar, x: Scalar) -> Scalar:
+    if isinstance(y, (int, float)) and isinstance(x, (int, float)):
+        return math.atan2(y, x)
+    symbol = x if isinstance(y, (int, float)) else y
+    return symbol.atan2(y, x)
+
+
+def sign(x: Scalar) -> Scalar:
+    """-1, 0 or 1."""
+    return select_less(0.0, x, 1.0, select_less(x, 0.0, -1.0, 0.0))
+
+
 def minimum(x: Scalar, y: Scalar) -> Scalar:
     return select_less(y, x, y, x)
 

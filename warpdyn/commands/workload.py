@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from .. import arrays, functions
+import warpdyn
+
+from .. import arrays
 from ..batch import bind, oracle
+from ..functions.dynamics import crba, rnea
 from ..joints import FLOATING
 from ..model import Model
 
@@ -116,7 +119,7 @@ class Workload:
 
     @property
     def function(self) -> Callable[..., Any]:
-        return getattr(functions, self.algorithm)
+        return getattr(warpdyn, self.algorithm)
 
     @property
     def count(self) -> int:
@@ -158,7 +161,7 @@ class Workload:
         found = self.results()[:sample]
         if self.algorithm == "aba":
             q, v, tau = rows
-            M, h = oracle(functions.crba, self.model, q), oracle(functions.rnea, self.model, q, v, np.zeros_like(v))
+            M, h = oracle(crba, self.model, q), oracle(rnea, self.model, q, v, np.zeros_like(v))
             return residual(M, h, found, tau)
         return relative_error(found, oracle(self.function, self.model, *rows, **self.options))
 

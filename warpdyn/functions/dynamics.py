@@ -8,7 +8,8 @@ from ..algorithms import aba as _aba
 from ..algorithms import crba as _crba
 from ..algorithms import rnea as _rnea
 from ..arrays import Array
-from ..batch import Call, Forces, Gravity, batched, tree_of
+from ..batch import batched
+from ..call import Call, Forces, Gravity, Solves, tree_of
 from ..description import ModelError
 from ..model import BASE_JOINT, Model
 
@@ -77,6 +78,7 @@ def aba(
         gravity=gravity,
         f_ext=f_ext,
         refuse=_refuse_unmoved,
+        solves=Solves(_rnea.rnea, "a", "tau", _crba.crba),
     )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from ..algorithms import fk as _fk
 from ..algorithms import jacobian as _jacobian
 from ..arrays import Array
-from ..batch import Call, batched
+from ..batch import batched
+from ..call import Call
 from ..model import Model
 
 

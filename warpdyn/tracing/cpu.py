@@ -9,14 +9,14 @@ the program, so that memory works while the next part computes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from . import lanes
 from .emit import Dialect, emit, expression, literal
-from .layout import FIELDS, HEADER, Layout, identifier
+from .layout import FIELDS, HEADER, Layout, input_identifier, result_identifier
 from .parts import split
-from .program import Program, Statement
+from .program import Output, Program, Statement
 
 AHEAD = 4
 """Blocks of lanes between an access in place and the prefetch beside it. A robot of 32 joints reads and writes 128
@@ -32,10 +32,13 @@ DIRECT = 64
 
 def source(program: Program, single: bool) -> str:
     """Body of the native function `(args)` that does `count` environments from `first` on."""
-    layout = Layout.of(program.inputs, program.shape)
+    layout = Layout(program.inputs, program.results)
     arrays = {name: _array(name, shape) for name, shape in layout.arrays}
-    out = arrays["out"]
-    values = _Values(program, out)
+    results: list[tuple[_InPlace | _Tile, _Values]] = []
+    for name, outputs in program.outputs_of.items():
+        array = arrays[result_identifier(name)]
+        results.append((array, _Values(array, outputs)))
+    where = [(result, k) for result in results for k in range(result[0].size)]
     turns = {angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]") for k, angle in enumerate(program.angles)}
 
     def at_hand(statement: Statement) -> bool:
@@ -44,15 +47,17 @@ def source(program: Program, single: bool) -> str:
         )
 
     def store(entries: list[int], value: str) -> str:
-        places = entries if isinstance(out, _InPlace) else dict.fromkeys(values.slot[k] for k in entries)
-        return " ".join(f"{out.entry(k)} = {value};" for k in places)
+        places = [(array, values.slot[k]) for (array, values), k in (where[entry] for entry in entries)]
+        return " ".join(f"{array.entry(k)} = {value};" for array, k in dict.fromkeys(places))
 
     dialect = Dialect(
         type="V",
-        fma="Lanes::fma",
-        sqrt="__builtin_elementwise_sqrt",
+        functions={
+            **{name: f"Lanes::{name}" for name in ("fma", "exp", "log", "atan2")},
+            **{name: f"__builtin_elementwise_{name}" for name in ("sqrt", "abs")},
+        },
         constant=lambda x: f"(V{{}} + {literal(x, single)})",
-        load=lambda array, entry: arrays[array].entry(entry),
+        load=lambda array, entry: arrays[input_identifier(array)].entry(entry),
         store=store,
         sincos=lambda x, s, c: f"V {s}, {c}; Lanes::sincos({x}, {s}, {c});",
         select=lambda x, y, a, b: f"({x} < {y}) ? {a} : {b}",
@@ -63,18 +68,21 @@ def source(program: Program, single: bool) -> str:
     for part in parts:
         bodies.append(list(emit(program, part, dialect, stored, turns)))
         done.append(set(stored))
-    if isinstance(out, _InPlace):
-        bodies[-1] += [f"{out.entry(k)} = V{{}} + {literal(value, single)};" for k, value in values.constants]
     calls = [f"Lanes::part{k}(@CALL@, turn, work);" for k in range(len(parts))]
     tables: list[str] = []
-    if isinstance(out, _Tile) and out.size:
-        tables, writes = values.written_between(done, single)
-        calls = [f"{call} {write}" for call, write in zip(calls, writes, strict=True)]
+    for array, values in results:
+        if isinstance(array, _InPlace):
+            bodies[-1] += [f"{array.entry(k)} = V{{}} + {literal(value, single)};" for k, value in values.constants]
+        elif array.size:
+            more, writes = values.written_between(done, single)
+            tables += more
+            calls = [f"{call} {write}" for call, write in zip(calls, writes, strict=True)]
     angles = [f"const V t{s.target} = {expression(s, dialect)};" for s in program.angle_statements]
     angles += [f"turn[{2 * k}] = t{angle};" for k, angle in enumerate(program.angles)]
     arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER)]
+    slots_of = {array.id: values.slots for array, values in results}
     for array in arrays.values():
-        arguments += array.declare(layout.position(array.name), values.slots if array is out else array.size)
+        arguments += array.declare(layout.position(array.id), slots_of.get(array.id, array.size))
     return lanes.frame(
         single,
         {
@@ -86,12 +94,11 @@ def source(program: Program, single: bool) -> str:
             "TURNS": str(len(program.angles)),
             "WORK": str(slots + 1),
             "AHEAD": str(AHEAD),
-            "OUT_SIZE": str(out.size),
             "ARGUMENTS": "\n".join([*arguments, *tables]),
             "PARAMETERS": ", ".join(a.parameter for a in arrays.values()),
             "CALL": ", ".join(a.argument for a in arrays.values()),
             "FILL": "\n".join(line for a in arrays.values() for line in a.fill()),
-            "EMPTY": out.empty(),
+            "EMPTY": "\n".join(array.empty() for array, _ in results),
         },
     )
 
@@ -99,9 +106,9 @@ def source(program: Program, single: bool) -> str:
 class _Array:
     """An array as the C++ around the program sees it."""
 
-    def __init__(self, name: str, shape: tuple[int, ...]):
-        self.name, self.shape, self.size, self.id = name, shape, prod(shape), identifier(name)
-        self.is_output = name == "out"
+    def __init__(self, identifier: str, shape: tuple[int, ...]):
+        self.id, self.shape, self.size = identifier, shape, prod(shape)
+        self.is_output = identifier.startswith("r_")
         self.const = "" if self.is_output else "const "
 
 
@@ -126,8 +133,8 @@ class _InPlace(_Array):
     def declare(self, position: int, slots: int) -> Iterator[str]:
         yield from _declare(self.id, self.const, self.shape, position, slots)
         if self.is_output:
-            yield f"static const int slot[] = {{{', '.join(map(str, range(max(self.size, 1))))}}};"
-            yield "static const bool still[64] = {};"
+            yield f"static const int {self.id}_slot[] = {{{', '.join(map(str, range(max(self.size, 1))))}}};"
+            yield f"static const bool {self.id}_still[{DIRECT}] = {{}};"
 
     def fill(self) -> Iterator[str]:
         a = self.id
@@ -139,7 +146,7 @@ class _InPlace(_Array):
             yield f"if (!{a}_in_place) {_gather(a, self.size)}"
 
     def empty(self) -> str:
-        return f"if (!{self.id}_in_place) {_scatter(self.id)}" if self.size else ""
+        return f"if (!{self.id}_in_place) {_scatter(self.id, self.size)}" if self.size else ""
 
 
 class _Tile(_Array):
@@ -164,21 +171,20 @@ class _Tile(_Array):
             yield _gather(self.id, self.size)
 
     def empty(self) -> str:
-        return f"if (!in_rows) {_scatter(self.id)}" if self.size else ""
+        return f"if (!{self.id}_in_rows) {_scatter(self.id, self.size)}" if self.size else ""
 
 
-def _array(name: str, shape: tuple[int, ...]) -> _InPlace | _Tile:
-    return _InPlace(name, shape) if len(shape) <= 1 and prod(shape) <= DIRECT else _Tile(name, shape)
+def _array(identifier: str, shape: tuple[int, ...]) -> _InPlace | _Tile:
+    return (_InPlace if len(shape) <= 1 and prod(shape) <= DIRECT else _Tile)(identifier, shape)
 
 
 class _Values:
     """The distinct values of a result: where each stands in the tile, constants last, and which entries take it."""
 
-    def __init__(self, program: Program, out: _InPlace | _Tile):
-        outputs = program.outputs
-        self.outputs, self.slot = outputs, list(range(len(outputs)))
+    def __init__(self, array: _InPlace | _Tile, outputs: Sequence[Output]):
+        self.id, self.outputs, self.slot = array.id, outputs, list(range(len(outputs)))
         self.constants = [(k, o.constant) for k, o in enumerate(outputs) if o.node is None]
-        if isinstance(out, _Tile):
+        if isinstance(array, _Tile):
             distinct = dict.fromkeys(
                 sorted(((o.node is None, o.node, o.negative, o.constant) for o in outputs), key=lambda v: v[0])
             )
@@ -194,29 +200,29 @@ class _Values:
     def written_between(self, done: list[set[int]], single: bool) -> tuple[list[str], list[str]]:
         """Tables of a result's rows in the order in which the parts of the program finish them, and what each part then
         writes."""
+        a = self.id
         finished = {node: k for k, nodes in reversed(list(enumerate(done))) for node in nodes}
         order = sorted((finished[o.node], k) for k, o in enumerate(self.outputs) if o.node is not None)
         rows = [k for _, k in order] + [k for k, _ in self.constants]
         tables = [
-            f"static const int slot[] = {{{', '.join(map(str, self.slot))}}};",
-            f"static const bool still[] = {{{', '.join(self._still(lanes.count(single)))}}};",
-            f"static const int row_slot[] = {{{', '.join(str(self.slot[k]) for k in rows)}}};",
-            f"static const int row_entry[] = {{{', '.join(map(str, rows))}}};",
-            f"I64 row[{len(rows)}];",
-            f"for (int i = 0; i < {len(rows)}; ++i) row[i] = a_out_offset[row_entry[i]];",
+            f"static const int {a}_slot[] = {{{', '.join(map(str, self.slot))}}};",
+            f"static const bool {a}_still[] = {{{', '.join(self._still(lanes.count(single)))}}};",
+            f"static const int {a}_row_slot[] = {{{', '.join(str(self.slot[k]) for k in rows)}}};",
+            f"static const int {a}_row_entry[] = {{{', '.join(map(str, rows))}}};",
+            f"I64 {a}_row[{len(rows)}];",
+            f"for (int i = 0; i < {len(rows)}; ++i) {a}_row[i] = {a}_offset[{a}_row_entry[i]];",
         ]
         for slot, value in {self.slot[k]: value for k, value in self.constants}.items():
-            tables.append(f"a_out_tile[{slot}] = V{{}} + {literal(value, single)};")
+            tables.append(f"{a}_tile[{slot}] = V{{}} + {literal(value, single)};")
         calls, first = [], 0
         for k in range(len(done)):
             last = first + sum(part == k for part, _ in order)
             stop = f"keep_constants ? {last} : {len(rows)}" if k == len(done) - 1 else str(last)
-            write = (
-                f"if (in_rows) Lanes::rows_out(a_out_tile, a_out + e, row, row_slot, {first}, {stop}, a_out_stream);"
-            )
+            moved = f"{a}_tile, {a} + e, {a}_row, {a}_row_slot, {first}, {stop}, {a}_stream"
+            write = f"if ({a}_in_rows) Lanes::rows_out({moved});"
             calls.append(write if last > first or k == len(done) - 1 else "")
             first = last
-        calls[0] = f"const bool in_rows = here == N && a_out_env == 1; {calls[0]}"
+        calls[0] = f"const bool {a}_in_rows = here == N && {a}_env == 1; {calls[0]}"
         return tables, calls
 
 
@@ -241,6 +247,6 @@ def _gather(a: str, size: int) -> str:
     return f"Lanes::gather({a}_tile, {a} + e * {a}_env, {a}_env, {a}_offset, {size}, here, {a}_dense);"
 
 
-def _scatter(a: str) -> str:
-    where = f"{a} + e * {a}_env, {a}_env, {a}_offset, slot, still"
+def _scatter(a: str, size: int) -> str:
+    where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_slot, {a}_still, {size}"
     return f"Lanes::scatter({a}_tile, {where}, here, {a}_dense, {a}_stream, keep_constants);"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from .emit import Dialect, emit, literal
-from .layout import FIELDS, HEADER, Layout, identifier
+from .layout import FIELDS, HEADER, Layout, input_identifier, result_identifier
 from .program import Program
 
 AXES = "xyz"
@@ -14,24 +14,30 @@ AXES = "xyz"
 
 def source(program: Program, single: bool) -> str:
     """Body of the native function `(args, tid)` that does environment first + tid."""
-    layout = Layout.of(program.inputs, program.shape)
+    layout = Layout(program.inputs, program.results)
     shapes = dict(layout.arrays)
     T = "float" if single else "double"
 
-    def at(array: str, entry: int) -> str:
-        name, offset = identifier(array), []
-        for axis, index in zip(AXES, _indices(entry, shapes[array]), strict=False):
+    def at(name: str, entry: int) -> str:
+        offset = []
+        for axis, index in zip(AXES, _indices(entry, shapes[name]), strict=False):
             if index:
                 offset.append(f"{index} * {name}_{axis}" if index > 1 else f"{name}_{axis}")
         return f"{name}[{' + '.join(offset) or '0'}]"
 
+    def place(output: int) -> str:
+        result, entry = program.places[output]
+        return at(result_identifier(result), entry)
+
     dialect = Dialect(
         type=T,
-        fma="fmaf" if single else "fma",
-        sqrt="sqrtf" if single else "sqrt",
+        functions={
+            name: library + ("f" if single else "")
+            for name, library in {**{x: x for x in ("fma", "sqrt", "exp", "log", "atan2")}, "abs": "fabs"}.items()
+        },
         constant=lambda x: literal(x, single),
-        load=at,
-        store=lambda entries, value: " ".join(f"{at('out', k)} = {value};" for k in entries),
+        load=lambda array, entry: at(input_identifier(array), entry),
+        store=lambda entries, value: " ".join(f"{place(k)} = {value};" for k in entries),
         sincos=lambda x, s, c: f"{T} {s}, {c}; {'sincosf' if single else 'sincos'}({x}, &{s}, &{c});",
         select=lambda x, y, a, b: f"({x} < {y}) ? {a} : {b}",
     )
@@ -44,13 +50,13 @@ def source(program: Program, single: bool) -> str:
     constants = [k for k, o in enumerate(program.outputs) if o.node is None]
     if constants:
         lines.append(f"if (!args[{HEADER.index('keep_constants')}]) {{")
-        lines += [f"{at('out', k)} = {literal(program.outputs[k].constant, single)};" for k in constants]
+        lines += [f"{place(k)} = {literal(program.outputs[k].constant, single)};" for k in constants]
         lines.append("}")
     return "\n".join(lines)
 
 
-def _unpack(array: str, shape: tuple[int, ...], position: int, T: str) -> Iterator[str]:
-    name, const = identifier(array), "" if array == "out" else "const "
+def _unpack(name: str, shape: tuple[int, ...], position: int, T: str) -> Iterator[str]:
+    const = "const " if name.startswith("a_") else ""
     fields = [f"args[{position + k}]" for k in range(FIELDS)]
     if prod(shape):
         yield f"{const}{T}* __restrict__ const {name} = ({const}{T}*){fields[0]} + e * {fields[1]};"

@@ -13,14 +13,12 @@ from .program import Program, Statement
 class Dialect:
     """How one target writes things.
 
-    `type` of a value; `fma(a, b, c)`; `constant(x)`; `load(array, entry)` and `store(entries, value)` of the frame
-    around;
-    `sincos(angle, sine, cosine)`, a statement that declares both.
+    `type` of a value; the names of `functions`; `constant(x)`; `load(array, entry)` and `store(entries, value)` of the
+    frame around; `sincos(angle, sine, cosine)`, a statement that declares both.
     """
 
     type: str
-    fma: str
-    sqrt: str
+    functions: Mapping[str, str]
     constant: Callable[[float], str]
     load: Callable[[str, int], str]
     store: Callable[[list[int], str], str]
@@ -85,7 +83,7 @@ def expression(statement: Statement, dialect: Dialect) -> str:
     x = [f"t{a}" if isinstance(a, int) else dialect.constant(a) for a in statement.arguments]
     if operation == "select":
         return dialect.select(*x)
-    return FORMS[operation].format(*x, one=dialect.constant(1.0), fma=dialect.fma, sqrt=dialect.sqrt)
+    return FORMS[operation].format(*x, one=dialect.constant(1.0), **dialect.functions)
 
 
 FORMS = {
@@ -95,6 +93,10 @@ FORMS = {
     "rcp": "{one} / {0}",
     "neg": "-{0}",
     "sqrt": "{sqrt}({0})",
+    "abs": "{abs}({0})",
+    "exp": "{exp}({0})",
+    "log": "{log}({0})",
+    "atan2": "{atan2}({0}, {1})",
     "fma": "{fma}({0}, {1}, {2})",
     "fms": "{fma}({0}, {1}, -{2})",
     "fnma": "{fma}(-{0}, {1}, {2})",

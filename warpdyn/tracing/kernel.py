@@ -21,7 +21,7 @@ from . import cpu, cuda
 from .layout import Layout
 from .program import Program
 
-FORMAT = 1
+FORMAT = 2
 """Changes when what is kept on disk changes its meaning."""
 
 
@@ -31,7 +31,9 @@ class Text:
 
     name: str
     source: str
-    arrays: tuple[tuple[str, tuple[int, ...]], ...]
+    inputs: dict[str, tuple[int, ...]]
+    results: dict[str, tuple[int, ...]]
+    """Arrays and their trailing shapes."""
     operations: int
     bytes: int
     """Read and written for one environment, constant outputs not counted."""
@@ -39,22 +41,16 @@ class Text:
 
     @property
     def layout(self) -> Layout:
-        return Layout(self.arrays)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Trailing shape of the result."""
-        return self.arrays[-1][1]
+        return Layout(self.inputs, self.results)
 
 
 def write(program: Program, name: str, single: bool, target: str) -> Text:
     """The program as C++ for target "cpu" or "cuda"."""
-    layout = Layout.of(program.inputs, program.shape)
     source = (cpu if target == "cpu" else cuda).source(program, single)
     read = sum(s.operation == "input" for s in program.statements)
     written = sum(o.node is not None for o in program.outputs)
     size = (read + written) * (4 if single else 8)
-    return Text(name, source, layout.arrays, program.operations, size, target)
+    return Text(name, source, dict(program.inputs), dict(program.results), program.operations, size, target)
 
 
 def cached(key: str, make: Callable[[], Text]) -> Text:
@@ -63,7 +59,8 @@ def cached(key: str, make: Callable[[], Text]) -> Text:
     path = cache_directory() / f"{digest}.json"
     try:
         kept = json.loads(path.read_text())
-        kept["arrays"] = tuple((name, tuple(shape)) for name, shape in kept["arrays"])
+        for arrays in ("inputs", "results"):
+            kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
         return Text(**kept)
     except (OSError, ValueError, TypeError, KeyError):
         text = make()

@@ -23,6 +23,7 @@ def frame(single: bool, replace: dict[str, str]) -> str:
         "LANES_OF_TWO": ", ".join(map(str, range(n // 2))),
         "LANES_OF_FOUR": ", ".join(map(str, range(n))),
         "SINCOS": SINCOS[single],
+        **{f"F_{name.upper()}": f"::{name}{'f' if single else ''}" for name in ("exp", "log", "atan2")},
         "TRANSPOSE": transpose(n),
         "QUARTERS": "\n".join(_quarter(n, k) for k in range(4)),
         "TRANSPOSE_QUARTERS": transpose_quarters(n),
@@ -133,6 +134,9 @@ enum { N = @LANES@, Q = N / 4, AHEAD = @AHEAD@ * N };
 #define WARPDYN_UNROLL _Pragma("clang loop unroll(full)")
 struct Lanes {
   static inline V fma(V a, V b, V c) { return __builtin_elementwise_fma(a, b, c); }
+  static WARPDYN_APART V exp(V x) { for (int l = 0; l < N; ++l) x[l] = @F_EXP@(x[l]); return x; }
+  static WARPDYN_APART V log(V x) { for (int l = 0; l < N; ++l) x[l] = @F_LOG@(x[l]); return x; }
+  static WARPDYN_APART V atan2(V y, V x) { for (int l = 0; l < N; ++l) y[l] = @F_ATAN2@(y[l], x[l]); return y; }
   static inline V load(const T* p, I64 ahead) { __builtin_prefetch(p + ahead); return *(const V*)p; }
   static inline V& place(T* p, I64 ahead) { __builtin_prefetch(p + ahead, 1); return *(V*)p; }
   static inline V four(VQ a, VQ b, VQ c, VQ d) {
@@ -177,8 +181,8 @@ struct Lanes {
   // A tile to the result's entries of `here` environments from p on; `slot` says where in the tile an entry lies, and
   // `still` which runs of N entries are constants, to be left alone where they are kept.
   static WARPDYN_APART void scatter(const V* tile, T* p, I64 env, const I64* offset, const int* slot,
-                                    const bool* still, int here, bool dense, bool stream, bool keep_constants) {
-    enum { n = @OUT_SIZE@ };
+                                    const bool* still, int n, int here, bool dense, bool stream,
+                                    bool keep_constants) {
     if (here == N && dense && n >= N) {
       for (int k = 0; k < n; k += N) {
         if (keep_constants && still[k / N]) continue;

@@ -16,23 +16,35 @@ none)."""
 
 @dataclass(frozen=True)
 class Layout:
-    """The arrays of a kernel in order, inputs and then "out", with their trailing shapes."""
+    """The arrays of a kernel in order, inputs and then results, with their trailing shapes."""
 
-    arrays: tuple[tuple[str, tuple[int, ...]], ...]
+    inputs: Mapping[str, tuple[int, ...]]
+    results: Mapping[str, tuple[int, ...]]
 
-    @classmethod
-    def of(cls, inputs: Mapping[str, tuple[int, ...]], output: tuple[int, ...]) -> Layout:
-        return cls((*inputs.items(), ("out", output)))
+    @property
+    def arrays(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Names as in C++, by which an input and a result of one name differ, and shapes."""
+        inputs = [(input_identifier(name), shape) for name, shape in self.inputs.items()]
+        return inputs + [(result_identifier(name), shape) for name, shape in self.results.items()]
 
     @property
     def length(self) -> int:
         return len(HEADER) + FIELDS * len(self.arrays)
 
     def position(self, array: str) -> int:
-        """Index of an array's first field."""
+        """Index of the first field of an array of that C++ name."""
         return len(HEADER) + FIELDS * [name for name, _ in self.arrays].index(array)
 
 
-def identifier(array: str) -> str:
-    """An array's name in C++ (forces are keyed by link names, which may hold anything)."""
-    return "a_" + "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in array)
+def input_identifier(array: str) -> str:
+    """An input's name in C++ (forces are keyed by link names, which may hold anything)."""
+    return "a_" + _plain(array)
+
+
+def result_identifier(array: str) -> str:
+    """A result's name in C++."""
+    return "r_" + _plain(array)
+
+
+def _plain(name: str) -> str:
+    return "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in name)

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from math import prod
 from typing import Any
 
 from .recorder import Graph, Symbol
@@ -36,13 +38,28 @@ class Output:
 class Program:
     """A straight-line program for one robot.
 
-    `inputs`: array name -> trailing shape; `outputs`: entries in C order of trailing shape `shape`.
+    `inputs`, `results`: array name -> trailing shape; `outputs`: entries of the results one after the other, each in C
+    order.
     """
 
     graph: Graph
     inputs: Mapping[str, tuple[int, ...]]
     outputs: tuple[Output, ...]
-    shape: tuple[int, ...]
+    results: Mapping[str, tuple[int, ...]]
+
+    @cached_property
+    def places(self) -> list[tuple[str, int]]:
+        """For each output its array and the entry in it."""
+        return [(name, k) for name, shape in self.results.items() for k in range(prod(shape))]
+
+    @cached_property
+    def outputs_of(self) -> dict[str, tuple[Output, ...]]:
+        """The outputs of each result."""
+        ends = list(accumulate(prod(shape) for shape in self.results.values()))
+        return {
+            name: self.outputs[end - prod(shape) : end]
+            for (name, shape), end in zip(self.results.items(), ends, strict=True)
+        }
 
     @cached_property
     def statements(self) -> list[Statement]:
@@ -65,10 +82,10 @@ class Program:
 
     @cached_property
     def operations(self) -> int:
-        """Arithmetic operations: + - * and reciprocals, a fused pair counting two; not sines, negations, loads,
+        """Arithmetic operations: + - *, reciprocals, functions, a fused pair counting two; not sines, negations, loads,
         stores."""
-        cost = {"add": 1, "sub": 1, "mul": 1, "rcp": 1, "sqrt": 1, "select": 1, "fma": 2, "fms": 2, "fnma": 2}
-        return sum(cost.get(s.operation, 0) for s in self.statements)
+        cost = {"fma": 2, "fms": 2, "fnma": 2, "input": 0, "sin": 0, "cos": 0, "neg": 0}
+        return sum(cost.get(s.operation, 1) for s in self.statements)
 
     def values_alive(self, statements: Sequence[Statement]) -> int:
         """The largest number of values needed again later, inputs included."""
@@ -138,20 +155,25 @@ class Program:
         form = {
             "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "rcp": "1 / {0}", "neg": "-{0}",
             "fma": "{0} * {1} + {2}", "fms": "{0} * {1} - {2}", "fnma": "{2} - {0} * {1}",
-            "select": "{2} if {0} < {1} else {3}",
+            "select": "{2} if {0} < {1} else {3}", "atan2": "atan2({0}, {1})",
         }  # fmt: skip
         arrays = ", ".join(f"{k}{list(n)}" for k, n in self.inputs.items())
-        lines = [f"{name}({arrays}) -> {list(self.shape)}    # {self.operations} operations"]
+        results = ", ".join(f"{k}{list(n)}" for k, n in self.results.items())
+        lines = [f"{name}({arrays}) -> {results}    # {self.operations} operations"]
         stores = self.stores
+
+        def place(k: int) -> str:
+            return "{}[{}]".format(*self.places[k])
+
         for s in self.statements:
             shown = [f"t{x}" if isinstance(x, int) else repr(x) if isinstance(x, float) else x for x in s.arguments]
             pattern = form.get(s.operation, s.operation + "({0})")
             right = f"{s.arguments[0]}[{s.arguments[1]}]" if s.operation == "input" else pattern.format(*shown)
             lines.append(f"t{s.target} = {right}")
             lines += [
-                f"out[{k}] = {'-' if self.outputs[k].negative else ''}t{s.target}" for k in stores.get(s.target, ())
+                f"{place(k)} = {'-' if self.outputs[k].negative else ''}t{s.target}" for k in stores.get(s.target, ())
             ]
-        lines += [f"out[{k}] = {o.constant!r}" for k, o in enumerate(self.outputs) if o.node is None]
+        lines += [f"{place(k)} = {o.constant!r}" for k, o in enumerate(self.outputs) if o.node is None]
         return "\n".join(lines)
 
     @cached_property
@@ -169,37 +191,41 @@ def operands(statement: Statement) -> Iterator[int]:
     return iter(()) if statement.operation == "input" else (x for x in statement.arguments if isinstance(x, int))
 
 
-def record(function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]]) -> Program:
-    """Run `function(**symbols)` on symbols, one nested list for each input array, and keep what it computed."""
+def record(
+    function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], results: Sequence[str] = ("out",)
+) -> Program:
+    """Run `function(**symbols)` on symbols, one nested list for each input array, and keep what it computed.
+
+    Of several `results` the function returns a tuple of nested lists.
+    """
     graph = Graph()
-    result = function(**{name: _folded(graph.inputs(name, _count(shape)), shape) for name, shape in inputs.items()})
+    symbols = {name: folded(graph.inputs(name, prod(shape)), shape) for name, shape in inputs.items()}
+    result = function(**symbols)
+    named = dict(zip(results, result if len(results) > 1 else (result,), strict=True))
     outputs = [
-        Output(x.index, negative=x.negative) if isinstance(x, Symbol) else Output(None, float(x)) for x in _flat(result)
+        Output(x.index, negative=x.negative) if isinstance(x, Symbol) else Output(None, float(x))
+        for nested in named.values()
+        for x in flat(nested)
     ]
-    return Program(graph, dict(inputs), tuple(outputs), _shape(result))
+    shapes = {name: shape_of(nested) for name, nested in named.items()}
+    return Program(graph, dict(inputs), tuple(outputs), shapes)
 
 
-def _count(shape: Sequence[int]) -> int:
-    count = 1
-    for n in shape:
-        count *= n
-    return count
-
-
-def _folded(flat: list, shape: Sequence[int]) -> list:
+def folded(flat: list, shape: Sequence[int]) -> Any:
+    """A flat list as nested lists of a shape; its only entry for shape ()."""
     if len(shape) <= 1:
-        return flat
-    step = _count(shape[1:])
-    return [_folded(flat[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+        return flat if shape else flat[0]
+    step = prod(shape[1:])
+    return [folded(flat[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
 
 
-def _flat(nested: Any) -> Iterator[Any]:
+def flat(nested: Any) -> Iterator[Any]:
     if isinstance(nested, (list, tuple)):
         for item in nested:
-            yield from _flat(item)
+            yield from flat(item)
     else:
         yield nested
 
 
-def _shape(nested: Any) -> tuple[int, ...]:
-    return (len(nested), *(_shape(nested[0]) if nested else ())) if isinstance(nested, (list, tuple)) else ()
+def shape_of(nested: Any) -> tuple[int, ...]:
+    return (len(nested), *(shape_of(nested[0]) if nested else ())) if isinstance(nested, (list, tuple)) else ()

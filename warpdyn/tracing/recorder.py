@@ -126,6 +126,19 @@ class Symbol:
     def sqrt(self) -> Symbol:
         return Symbol(self.graph, self.graph.node("sqrt", self.plain()))
 
+    def exp(self) -> Symbol:
+        return Symbol(self.graph, self.graph.node("exp", self.plain()))
+
+    def log(self) -> Symbol:
+        return Symbol(self.graph, self.graph.node("log", self.plain()))
+
+    def absolute(self) -> Symbol:
+        return Symbol(self.graph, self.graph.node("abs", self.index))
+
+    def atan2(self, y: Symbol | float, x: Symbol | float) -> Symbol:
+        operands = [s.plain() if isinstance(s, Symbol) else float(s) for s in (y, x)]
+        return Symbol(self.graph, self.graph.node("atan2", *operands))
+
     def select_less(
         self, x: Symbol | float, y: Symbol | float, if_less: Symbol | float, otherwise: Symbol | float
     ) -> Symbol:

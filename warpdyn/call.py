@@ -1,0 +1,326 @@
+"""What a public function asks for, and how that becomes a program: the text run on symbols, and its derivatives.
+
+A `Call` names an algorithm's text and the arrays to run it on. A derivative of a call is a call again, with further
+inputs and other results, so that derivatives of derivatives, and every device and layout, come without another line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from .arrays import Array
+from .linear import solve_symmetric
+from .model import Model
+from .scalar import Scalar
+from .tracing.derivatives import pullback, pushforward
+from .tracing.program import Program, flat, folded, record, shape_of
+from .tree import Tree, build_tree
+
+Gravity = Sequence[float] | Array | None
+Forces = Mapping[str, Array] | Array | None
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+"""Acceleration of free fall in the world frame [m/s²]; the default, folded into the program."""
+
+FORCE_ON = "f_ext:"
+"""Name of the input array of an external force: this and the link."""
+
+PARAMETER = "params:"
+"""Name of the input array of a model parameter that varies: this and the quantity."""
+
+SOLUTION = "solution:"
+"""Name of the input array that holds the result of a call that solves a system: this and its name."""
+
+EPSILON = {True: 2.0**-25, False: 2.0**-52}
+"""Constants are rounded to 0 and 1 below half a unit in the last place (float32) and below one (float64)."""
+
+Nested = Any
+"""A scalar, or nested lists of scalars."""
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """How a call was derived from one without its last derivative.
+
+    "vjp": results are cotangents of the inputs `wrt`, from cotangents of the results. "jvp": results are tangents, from
+    tangents of the inputs `wrt`. "columns": results by the inputs `wrt`, a last dimension for each; of q over the
+    tangent space of nv dimensions.
+    """
+
+    kind: str
+    wrt: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a public function asks for.
+
+    `texts`: the algorithm, or several for the same result of which the shortest program is taken; called with the tree,
+    the arrays, `options`, and with `gravity` and `f_ext` unless the algorithm has no use for them (`forces` False).
+    `refuse` looks at the model once and raises where the algorithm is not defined.
+    """
+
+    name: str
+    model: Model
+    texts: tuple[Callable[..., Any], ...]
+    arrays: Mapping[str, Array]
+    out: Any = None
+    options: tuple[tuple[str, Any], ...] = ()
+    forces: bool = False
+    gravity: Gravity = None
+    f_ext: Forces = None
+    refuse: Callable[[Model], None] | None = None
+    results: tuple[str, ...] = ("out",)
+    """Names of the results. With more than one, the text returns a tuple of as many nested lists, and the function a
+    tuple of arrays."""
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of one robot: of inputs other than q (nq) and coordinate vectors (nv); of results, where nested lists cannot
+    tell (a matrix of a robot without coordinates)."""
+    params: Any = None
+    own_inertias: bool = False
+    """The text reads inertias of single bodies, which must then not be regrouped over the joints."""
+    solves: Solves | None = None
+    derivatives: tuple[Derivative, ...] = ()
+
+    @property
+    def key(self) -> tuple:
+        """What tells this call's program from others of the model, but for the arrays' names and kinds."""
+        return self.name, self.options, self.derivatives
+
+
+@dataclass(frozen=True)
+class Solves:
+    """The result x solves residual(.., x) = right, with d residual / d x = matrix: derivatives by the implicit rule.
+
+    `residual`, `matrix`: texts. `unknown` and `right` name x and the right side among the residual's and the call's
+    arrays.
+    """
+
+    residual: Callable[..., Any]
+    unknown: str
+    right: str
+    matrix: Callable[..., Any]
+
+
+_trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
+
+
+def tree_of(model: Model) -> Tree:
+    """The model's kinematic tree, built once."""
+    tree = _trees.get(model)
+    if tree is None:
+        tree = _trees[model] = build_tree(model)
+    return tree
+
+
+def all_arrays(call: Call) -> dict[str, Any]:
+    """The call's input arrays by name: its own, gravity, external forces and parameters as far as given."""
+    given = dict(call.arrays)
+    if call.forces:
+        if call.gravity is not None:
+            given.setdefault("gravity", call.gravity)
+        if isinstance(call.f_ext, Mapping):
+            for link in call.f_ext:
+                call.model.link_index(link)
+            for link in call.model.link_names:  # in the model's order, so that the order given makes no second kernel
+                if link in call.f_ext:
+                    given.setdefault(FORCE_ON + link, call.f_ext[link])
+        elif call.f_ext is not None:
+            given.setdefault("f_ext", call.f_ext)
+    if call.params is not None:
+        for name, array in call.params.arrays.items():
+            given.setdefault(PARAMETER + name, array)
+    return given
+
+
+def input_shape(call: Call, name: str) -> tuple[int, ...]:
+    """Of one robot's part of an input array."""
+    if name in call.shapes:
+        return call.shapes[name]
+    if name == "gravity":
+        return (3,)
+    if name == "f_ext":
+        return (call.model.nlinks, 6)
+    if name.startswith(FORCE_ON):
+        return (6,)
+    if name.startswith(SOLUTION):
+        return (call.model.nv,)
+    return (call.model.nq if name == "q" else call.model.nv,)
+
+
+def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool) -> Program:
+    """Record a call for its model; of several texts for one result, the shortest program."""
+    if call.refuse:
+        call.refuse(call.model)
+
+    def run(text: Callable[..., Any], symbols: dict[str, Nested]) -> Any:
+        results = evaluate(replace(call, texts=(text,)), symbols, EPSILON[single])
+        return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
+
+    names = result_names(call)
+    programs = [record(lambda t=text, **symbols: run(t, symbols), inputs, names) for text in call.texts]
+    program = min(programs, key=lambda program: program.operations)
+    if call.derivatives:
+        return program
+    return replace(program, results={**program.results, **{n: call.shapes[n] for n in names if n in call.shapes}})
+
+
+def result_names(call: Call) -> tuple[str, ...]:
+    """Names of the results of a call with its derivatives."""
+    names = call.results
+    for derivative in call.derivatives:
+        if derivative.kind == "vjp":
+            names = derivative.wrt
+        elif derivative.kind == "columns":
+            names = tuple(f"{name} by {x}" for x in derivative.wrt for name in names)
+    return names
+
+
+def evaluate(call: Call, inputs: Mapping[str, Nested], epsilon: float | None = None) -> dict[str, Nested]:
+    """Results by name for inputs by name: numbers or symbols.
+
+    `epsilon`: prepare the tree for recording (inertias regrouped, constants below it rounded).
+    """
+    if call.derivatives:
+        *before, last = call.derivatives
+        return _DERIVE[last.kind](replace(call, derivatives=tuple(before)), last.wrt, inputs, epsilon)
+    tree = tree_of(call.model)
+    if epsilon is not None:
+        tree = (tree if call.own_inertias else tree.regrouped()).snapped(epsilon)
+    given = dict(inputs)
+    extra = dict(call.options)
+    if call.forces:
+        extra["gravity"] = given.pop("gravity", STANDARD_GRAVITY)
+        f_ext = given.pop("f_ext", None)
+        if f_ext is None:
+            links = [name for name in given if name.startswith(FORCE_ON)]
+            extra["f_ext"] = {name.removeprefix(FORCE_ON): given.pop(name) for name in links}
+        else:
+            extra["f_ext"] = dict(zip(call.model.link_names, f_ext, strict=True))
+    results = call.texts[0](tree, *given.values(), **extra)
+    return dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
+
+
+def seed(call: Call, name: str) -> str:
+    """Name of the input array that a derivative of this call takes for a result's cotangent, or an input's tangent."""
+    return f"seed {len(call.derivatives)}:{name}"
+
+
+def _flat(nested: Mapping[str, Nested], names: Sequence[str]) -> list[Scalar]:
+    return [x for name in names for x in flat(nested[name])]
+
+
+def _by_name(values: Sequence[Scalar], like: Mapping[str, Nested], names: Sequence[str]) -> dict[str, Nested]:
+    """A flat list cut and folded like the nested lists of the given names."""
+    folds, start = {}, 0
+    for name in names:
+        shape = shape_of(like[name])
+        folds[name] = folded(list(values[start : start + prod(shape)]), shape)
+        start += prod(shape)
+    return folds
+
+
+def _unseeded(call: Call, inputs: Mapping[str, Nested]) -> dict[str, Nested]:
+    """Inputs without those that the derivative of this call added."""
+    return {name: x for name, x in inputs.items() if not name.startswith(seed(call, ""))}
+
+
+def _vjp(call: Call, wrt: tuple[str, ...], inputs: Mapping[str, Nested], epsilon: float | None) -> dict[str, Nested]:
+    """Jᵀ w."""
+    own = _unseeded(call, inputs)
+    names = result_names(call)
+    cotangents = [x for name in names for x in flat(inputs[seed(call, name)])]
+    if call.solves and not call.derivatives:
+        return _solution_vjp(call, call.solves, wrt, own, cotangents, epsilon)
+    results = evaluate(call, own, epsilon)
+    return _by_name(pullback(_flat(own, wrt), _flat(results, names), cotangents), own, wrt)
+
+
+def _jvp(call: Call, wrt: tuple[str, ...], inputs: Mapping[str, Nested], epsilon: float | None) -> dict[str, Nested]:
+    """J u."""
+    own = _unseeded(call, inputs)
+    tangents = {name: inputs[seed(call, name)] for name in wrt}
+    if call.solves and not call.derivatives:
+        return _solution_jvp(call, call.solves, wrt, own, tangents, epsilon)
+    results = evaluate(call, own, epsilon)
+    names = list(results)
+    return _by_name(pushforward(_flat(own, wrt), _flat(tangents, wrt), _flat(results, names)), results, names)
+
+
+def _columns(
+    call: Call, wrt: tuple[str, ...], inputs: Mapping[str, Nested], epsilon: float | None
+) -> dict[str, Nested]:
+    """The whole of J, by tangents along each coordinate."""
+    results = evaluate(call, inputs, epsilon)
+    values = _flat(results, list(results))
+    by: dict[str, Nested] = {}
+    for name in wrt:
+        x = _flat(inputs, [name])
+        width = call.model.nv if name == "q" else len(x)
+        steps = [[float(i == k) for i in range(width)] for k in range(width)]
+        if name == "q":
+            steps = [tree_of(call.model).rate(x, step) for step in steps]
+        columns = [pushforward(x, step, values) for step in steps]
+        start = 0
+        for result, nested in results.items():
+            shape = shape_of(nested)
+            rows = [column[k] for k in range(start, start + prod(shape)) for column in columns]
+            by[f"{result} by {name}"] = folded(rows, (*shape, width))
+            start += prod(shape)
+    return {
+        name: by[name]
+        for name in result_names(replace(call, derivatives=(*call.derivatives, Derivative("columns", wrt))))
+    }
+
+
+_DERIVE = {"vjp": _vjp, "jvp": _jvp, "columns": _columns}
+
+
+def _equation(
+    call: Call, solves: Solves, inputs: Mapping[str, Nested], epsilon: float | None
+) -> tuple[dict[str, Nested], list[Scalar], Nested]:
+    """Of a call that solves a system: the residual's inputs at the solution, the residual, and the matrix."""
+    solution = SOLUTION + call.results[0]
+    at = {solves.unknown if name == solves.right else name: x for name, x in inputs.items() if name != solution}
+    at[solves.unknown] = inputs[solution]
+    residual = evaluate(replace(call, texts=(solves.residual,), options=()), at, epsilon)
+    reads = {name: x for name, x in at.items() if name == "q" or name.startswith(PARAMETER)}
+    matrix = evaluate(replace(call, texts=(solves.matrix,), options=(), forces=False), reads, epsilon)
+    return at, list(flat(residual["out"])), matrix["out"]
+
+
+def _solution_vjp(
+    call: Call,
+    solves: Solves,
+    wrt: tuple[str, ...],
+    inputs: Mapping[str, Nested],
+    cotangents: Sequence[Scalar],
+    epsilon: float | None,
+) -> dict[str, Nested]:
+    """With multipliers l = matrix⁻ᵀ w: l for the right side, -(d residual)ᵀ l for all else."""
+    at, residual, matrix = _equation(call, solves, inputs, epsilon)
+    multipliers = solve_symmetric(matrix, cotangents)
+    others = [name for name in wrt if name != solves.right]
+    bars = pullback(_flat(at, others), residual, [-x for x in multipliers])
+    named = {solves.right: multipliers, **_by_name(bars, at, others)}
+    return {name: named[name] for name in wrt}
+
+
+def _solution_jvp(
+    call: Call,
+    solves: Solves,
+    wrt: tuple[str, ...],
+    inputs: Mapping[str, Nested],
+    tangents: Mapping[str, Nested],
+    epsilon: float | None,
+) -> dict[str, Nested]:
+    """matrix⁻¹ (d right - d residual)."""
+    at, residual, matrix = _equation(call, solves, inputs, epsilon)
+    others = [name for name in wrt if name != solves.right]
+    moved = pushforward(_flat(at, others), _flat(tangents, others), residual)
+    right = tangents.get(solves.right, [0.0] * len(moved))
+    return {call.results[0]: solve_symmetric(matrix, [t - r for t, r in zip(right, moved, strict=True)])}
