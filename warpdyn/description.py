@@ -9,7 +9,7 @@ import difflib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -168,6 +168,17 @@ class Gearbox:
 
 
 @dataclass(frozen=True)
+class Effects:
+    """What one coordinate of a joint takes besides moving inertia, all off unless asked for: viscous friction
+    [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], and beyond its limits a spring [N·m/rad, N/m] and a damper."""
+
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    stiffness: float = 0.0
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
 class Joint:
     """A joint from a parent link to a child link.
 
@@ -194,6 +205,8 @@ class Joint:
     friction2: float = 0.0
     pitch: float = 0.0
     gearbox: Gearbox | None = None
+    effects: tuple[Effects, ...] = ()
+    """One a velocity coordinate, or none."""
 
     @property
     def axes(self) -> tuple[Vector3, ...]:
@@ -222,6 +235,20 @@ class Joint:
     def v_friction(self) -> tuple[float, ...]:
         """Coulomb friction of each velocity coordinate [N, N·m]."""
         return (self.friction, self.friction2) if self.kind.series else (self.friction,) * self.kind.nv
+
+    @property
+    def bounded(self) -> bool:
+        """It has position limits that a spring can act on."""
+        single = all(part.single for part in self.kind.parts)
+        return single and any(math.isfinite(x) for limits in self.v_limits for x in (limits.lower, limits.upper))
+
+    def with_effects(self, **values: Sequence[float] | None) -> Joint:
+        """This joint with effects of these values, one a velocity coordinate; those that are None stay."""
+        effects = self.effects or (Effects(),) * self.kind.nv
+        for name, given in values.items():
+            if given is not None:
+                effects = tuple(replace(e, **{name: float(x)}) for e, x in zip(effects, given, strict=True))
+        return replace(self, effects=effects if any(e != Effects() for e in effects) else ())
 
 
 def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:

@@ -20,6 +20,9 @@ from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Pose, 
 from .gearbox import without_gears
 from .joints import FIXED, FLOATING
 
+PerJoint = float | Mapping[str, float] | None
+"""One value for all joints, values by joint name, or nothing."""
+
 BASE_JOINT = "floating_base"
 """Name of the joint between the world and the root link of a floating model."""
 
@@ -230,16 +233,64 @@ class Model:
 
     def with_armature(self, armature: float | Mapping[str, float]) -> Model:
         """The same robot with reflected rotor inertia [kg·m², kg]: one value, or values by joint name."""
-        own = [j.name for j in self.joints if j.kind.nv and j.mimic is None]
-        values = armature if isinstance(armature, Mapping) else dict.fromkeys(own, armature)
+        values = self._by_joint("armature", armature, lambda joint: True)
+        return replace(self, joints=tuple(replace(j, armature=values.get(j.name, j.armature)) for j in self.joints))
+
+    def with_friction(self, *, viscous: PerJoint | str = None, coulomb: PerJoint | str = None) -> Model:
+        """The same robot with friction in its joints: viscous [N·m·s/rad, N·s/m] and Coulomb [N·m, N].
+
+        Each is one value (for all joints but free ones), or values by joint name, or "description" for the `damping`,
+        or `friction`, of every joint in the robot's file. Values not given stay; there are none at first.
+        """
+
+        def values(
+            what: str, given: PerJoint | str, described: Callable[[Joint], Sequence[float]]
+        ) -> Mapping[str, Any]:
+            if given == "description":
+                return {joint.name: described(joint) for joint in self.joints}
+            return self._by_joint(what, given, lambda joint: joint.kind is not FLOATING)
+
+        return self._with_effects(
+            viscous=values("viscous friction", viscous, lambda joint: joint.v_damping),
+            coulomb=values("Coulomb friction", coulomb, lambda joint: joint.v_friction),
+        )
+
+    def with_limit_springs(self, *, stiffness: PerJoint = None, damping: PerJoint = None) -> Model:
+        """The same robot with springs [N·m/rad, N/m] and dampers [N·m·s/rad, N·s/m] that act beyond position limits.
+
+        Each is one value (for all joints with limits), or values by joint name. Values not given stay.
+        """
+        for name in {**_mapping(stiffness), **_mapping(damping)}:
+            if not self.joint(name).bounded:
+                raise ValueError(
+                    f'joint "{name}" of {self.name} has no position limits for a spring to act beyond; give it some: '
+                    f'model.with_limits("{name}", lower=..., upper=...)'
+                )
+        return self._with_effects(
+            stiffness=self._by_joint("limit stiffness", stiffness, lambda joint: joint.bounded),
+            damping=self._by_joint("limit damping", damping, lambda joint: joint.bounded),
+        )
+
+    def _by_joint(self, what: str, given: PerJoint | str, applies: Callable[[Joint], bool]) -> dict[str, float]:
+        """Values by joint name; of one value for all, those joints that have coordinates and that it applies to."""
+        own = [j.name for j in self.joints if j.kind.nv and j.mimic is None and applies(j)]
+        values = given if isinstance(given, Mapping) else {} if given is None else dict.fromkeys(own, given)
         for name, value in values.items():
             if not self.joint(name).kind.nv:
-                raise ValueError(f'joint "{name}" of {self.name} is fixed; armature belongs to a moving joint')
-            if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f'armature of joint "{name}" must be finite and not negative, got {value}')
-        return replace(
-            self, joints=tuple(replace(j, armature=float(values.get(j.name, j.armature))) for j in self.joints)
-        )
+                raise ValueError(f'joint "{name}" of {self.name} is fixed; {what} belongs to a moving joint')
+            if isinstance(value, str) or not (math.isfinite(value) and value >= 0):
+                raise ValueError(f'{what} of joint "{name}" must be finite and not negative, got {value!r}')
+        return {name: float(value) for name, value in values.items()}
+
+    def _with_effects(self, **values: Mapping[str, float | Sequence[float]]) -> Model:
+        """Each effect by joint name: one value for all coordinates of a joint, or one for each."""
+
+        def changed(joint: Joint) -> Joint:
+            own = {effect: by_name.get(joint.name) for effect, by_name in values.items()}
+            each = {e: (x,) * joint.kind.nv if isinstance(x, float) else x for e, x in own.items()}
+            return joint.with_effects(**each)
+
+        return replace(self, joints=tuple(changed(joint) for joint in self.joints))
 
     def with_payload(self, link: str, mass: float, com: Sequence[float] = ORIGIN, inertia: Matrix3 = ZERO3) -> Model:
         """The same robot with a load on `link`: mass [kg], com in the link frame [m], inertia about it [kg·m²]."""
@@ -370,7 +421,9 @@ class Model:
             (j.name, j.kind.name, j.parent, j.child, j.pose, j.axis, j.axis2, j.pitch, j.armature, j.mimic)
             for j in self.joints
         ]
-        return hashlib.sha256(repr((links, joints, self.floating_base, self.quaternion)).encode()).hexdigest()
+        effects = [(j.name, j.effects, j.v_limits) for j in self.joints if j.effects]
+        content = (links, joints, effects, self.floating_base, self.quaternion)
+        return hashlib.sha256(repr(content).encode()).hexdigest()
 
     def summary(self) -> str:
         """The tree of links with their joints, limits and masses, as text."""
@@ -381,6 +434,10 @@ class Model:
             *_branches(self),
         ]
         return "\n".join(lines)
+
+
+def _mapping(given: PerJoint) -> Mapping[str, float]:
+    return given if isinstance(given, Mapping) else {}
 
 
 def _branches(model: Model) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .description import followed
+from .description import Effects, Limits, followed
 from .joints import FLOATING, JointKind, aligned
 from .model import BASE_JOINT, Model
 from .scalar import Scalar
@@ -36,6 +36,8 @@ from .spatial import (
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
 
+UNLIMITED = Limits()
+
 
 @dataclass(frozen=True)
 class Body:
@@ -56,6 +58,9 @@ class Body:
     multiplier: float = 1.0
     offset: float = 0.0
     armature: float = 0.0
+    effects: tuple[Effects, ...] = ()
+    limits: Limits = UNLIMITED
+    """Of the joint's coordinate, where it has one alone."""
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         """This body's frame in its parent body, at configuration q."""
@@ -191,12 +196,14 @@ def build_tree(model: Model) -> Tree:
         source, multiplier, offset = followed(joint, by_name)
         q_index, v_index = coordinates[source]
         q_index, parent = _scalar_last(model, joint.kind, q_index), carrier.body
+        effects, limits = joint.effects, joint.v_limits
         for kind, direction in zip(joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True):
             axis, sign, turn = aligned(kind, direction)
             X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
             q, v = q_index[: kind.nq], v_index[: kind.nv]
-            sizes = sign * multiplier, sign * offset, joint.armature
+            sizes = sign * multiplier, sign * offset, joint.armature, effects[: kind.nv], limits[0].along(sign)
             bodies.append(Body(joint.name, parent, kind, axis, X_tree, ZERO_INERTIA, q, v, *sizes))
+            effects, limits = effects[kind.nv :], limits[kind.nv :]
             q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
             parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
         frames[joint.child] = Frame(parent, X)
