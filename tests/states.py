@@ -58,7 +58,7 @@ def step(model: wd.Model, q: np.ndarray, d: np.ndarray) -> np.ndarray:
         for e in range(len(q)):
             own = q[e, columns.q][order]
             moved = np.empty(len(own))
-            moved[order] = joint.kind.step(2, own.tolist(), d[e, columns.v].tolist())
+            moved[order] = joint.kind.manifold.step(own.tolist(), d[e, columns.v].tolist())
             result[e, columns.q] = moved
     return result
 

@@ -20,7 +20,7 @@ FORBIDDEN_NAMES = {"utils", "util", "core", "common", "helpers", "misc", "base"}
 
 FLOORS = (
     {"scalar"},
-    {"spatial", "linear"},
+    {"spatial", "linear", "exponential"},
     {"joints"},
     {"description", "gearbox", "changes", "formats.write_urdf"},
     {"model"},

@@ -9,13 +9,25 @@ RBDA table 4.1; quaternions are x, y, z, w.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NoReturn
 
-from .scalar import Scalar, cos, sin
+from .exponential import (
+    normalized,
+    plane_exp,
+    plane_log,
+    quaternion_exp,
+    quaternion_inverse,
+    quaternion_log,
+    quaternion_product,
+    quaternion_rate,
+    quaternion_rotation,
+    rigid_exp,
+    rigid_log,
+)
+from .scalar import Scalar, atan2, cos, sin
 from .spatial import (
     IDENTITY,
     ZERO,
@@ -31,12 +43,21 @@ from .spatial import (
 
 
 @dataclass(frozen=True)
+class Manifold:
+    """How a kind's coordinates move: `step(q, d)` is the configuration reached from `q` by the constant velocity `d` in
+    unit time, `difference(q, p)` the d that leads from q to p, `rate(q, v, baumgarte)` the derivative of q."""
+
+    step: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
+    difference: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
+    rate: Callable[[Sequence[Scalar], Sequence[Scalar], float], list[Scalar]]
+
+
+@dataclass(frozen=True)
 class JointKind:
     """What is particular to one kind of joint.
 
     `q_names`, `v_names` name the coordinates; `placement(axis, q)` is the pose of the child side in the parent side;
-    `subspace(axis)` its motion for unit velocities; `step(axis, q, d)` the configuration reached from `q` by the
-    tangent step `d`.
+    `subspace(axis)` its motion for unit velocities; `manifold` how the coordinates move.
     """
 
     name: str
@@ -45,7 +66,7 @@ class JointKind:
     neutral: tuple[float, ...]
     placement: Callable[[int, Sequence[Scalar]], tuple[AnyRotation, Vector]]
     subspace: Callable[[int], tuple[Motion, ...]]
-    step: Callable[[int, Sequence[float], Sequence[float]], list[float]]
+    manifold: Manifold
     unfelt: Callable[[int, Inertia], Inertia] = lambda axis, inertia: ZERO_INERTIA
     """The part of an inertia that acts the same on either side of the joint, for `Tree.regrouped`."""
     has_axis: bool = True
@@ -112,16 +133,81 @@ def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Ro
     return 2, 1.0, Rotation((Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)))
 
 
+# How coordinates move.
+
+
+def _line_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    return [x + y for x, y in zip(q, d, strict=True)]
+
+
+def _line_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    return [y - x for x, y in zip(q, p, strict=True)]
+
+
+def _line_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
+    return list(v)
+
+
+def _turned(u: Scalar, w: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
+    c, s = cos(angle), sin(angle)
+    return c * u - s * w, s * u + c * w
+
+
+def _plane_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    u, w = _turned(*plane_exp(*d), q[2])
+    return [q[0] + u, q[1] + w, q[2] + d[2]]
+
+
+def _plane_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    turn = p[2] - q[2]
+    turn = atan2(sin(turn), cos(turn))
+    return [*plane_log(*_turned(p[0] - q[0], p[1] - q[1], -q[2]), turn), turn]
+
+
+def _plane_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
+    return [*_turned(v[0], v[1], q[2]), v[2]]
+
+
+def _ball_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    return normalized(quaternion_product(q, quaternion_exp(d)))
+
+
+def _ball_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    return [*quaternion_log(quaternion_product(quaternion_inverse(q), p))]
+
+
+def _float_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    p, turn = rigid_exp(Vector(*d[:3]), Vector(*d[3:]))
+    moved = Vector(*q[:3]) + quaternion_rotation(q[3:]).to_parent(p)
+    return [*moved, *normalized(quaternion_product(q[3:], turn))]
+
+
+def _float_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    away = quaternion_rotation(q[3:]).to_child(Vector(*p[:3]) - Vector(*q[:3]))
+    linear, angular = rigid_log(away, quaternion_product(quaternion_inverse(q[3:]), p[3:]))
+    return [*linear, *angular]
+
+
+def _float_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
+    moved = quaternion_rotation(q[3:]).to_parent(Vector(*v[:3]))
+    return [*moved, *quaternion_rate(q[3:], v[3:], baumgarte)]
+
+
+LINE = Manifold(_line_step, _line_difference, _line_rate)
+PLANE = Manifold(_plane_step, _plane_difference, _plane_rate)
+SPHERE = Manifold(_ball_step, _ball_difference, quaternion_rate)
+SPACE = Manifold(_float_step, _float_difference, _float_rate)
+
+
+# Where coordinates put the child.
+
+
 def _turn(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return AxisRotation(axis, cos(q[0]), sin(q[0])), ZERO
 
 
 def _slide(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return IDENTITY, unit(axis) * q[0]
-
-
-def _add(axis: int, q: Sequence[float], d: Sequence[float]) -> list[float]:
-    return [x + y for x, y in zip(q, d, strict=True)]
 
 
 def _turn_subspace(axis: int) -> tuple[Motion, ...]:
@@ -165,45 +251,6 @@ def _plane_subspace(axis: int) -> tuple[Motion, ...]:
     return (*_slide_subspace((axis + 1) % 3), *_slide_subspace((axis + 2) % 3), *_turn_subspace(axis))
 
 
-def _plane_step(axis: int, q: Sequence[float], d: Sequence[float]) -> list[float]:
-    x, y, angle = q
-    u, w, turn = d
-    # Exact for a constant twist: the arc of length |d| that turns by `turn`.
-    a, b = (math.sin(turn) / turn, (1 - math.cos(turn)) / turn) if abs(turn) > 1e-8 else (1.0, turn / 2)
-    u, w = a * u - b * w, b * u + a * w
-    c, s = math.cos(angle), math.sin(angle)
-    return [x + c * u - s * w, y + s * u + c * w, angle + turn]
-
-
-def quaternion_rotation(quaternion: Sequence[Scalar]) -> Rotation:
-    """Rotation matrix of a unit quaternion (x, y, z, w), RBDA 4.12."""
-    x, y, z, w = quaternion
-    xx, yy, zz = 2.0 * (x * x), 2.0 * (y * y), 2.0 * (z * z)
-    xy, xz, yz = 2.0 * (x * y), 2.0 * (x * z), 2.0 * (y * z)
-    wx, wy, wz = 2.0 * (w * x), 2.0 * (w * y), 2.0 * (w * z)
-    return Rotation(
-        (
-            Vector(1.0 - (yy + zz), xy - wz, xz + wy),
-            Vector(xy + wz, 1.0 - (xx + zz), yz - wx),
-            Vector(xz - wy, yz + wx, 1.0 - (xx + yy)),
-        )
-    )
-
-
-def quaternion_product(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """Hamilton product of quaternions (x, y, z, w)."""
-    u, v = Vector(*a[:3]), Vector(*b[:3])
-    return [*(v * a[3] + u * b[3] + u.cross(v)), a[3] * b[3] - u.dot(v)]
-
-
-def quaternion_exp(rotation_vector: Sequence[float]) -> list[float]:
-    """Unit quaternion (x, y, z, w) of a rotation vector [rad]."""
-    u = Vector(*rotation_vector)
-    angle = math.sqrt(u.dot(u))
-    scale = math.sin(angle / 2) / angle if angle > 1e-8 else 0.5 - angle * angle / 48
-    return [*(u * scale), math.cos(angle / 2)]
-
-
 def _float(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return quaternion_rotation(q[3:7]), Vector(*q[:3])
 
@@ -212,24 +259,12 @@ def _float_subspace(axis: int) -> tuple[Motion, ...]:
     return tuple(Motion(unit(k), ZERO) for k in range(3)) + tuple(Motion(ZERO, unit(k)) for k in range(3))
 
 
-def _float_step(axis: int, q: Sequence[float], d: Sequence[float]) -> list[float]:
-    """Position moved by R d_linear, orientation turned by exp(d_angular): the retraction of Pinocchio's derivatives."""
-    moved = quaternion_rotation(q[3:7]).to_parent(Vector(*d[:3]))
-    turned = quaternion_product(q[3:7], quaternion_exp(d[3:]))
-    norm = math.sqrt(sum(x * x for x in turned))
-    return [*(x + y for x, y in zip(q[:3], moved, strict=True)), *(x / norm for x in turned)]
-
-
 def _ball(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return quaternion_rotation(q), ZERO
 
 
 def _ball_subspace(axis: int) -> tuple[Motion, ...]:
     return tuple(Motion(ZERO, unit(k)) for k in range(3))
-
-
-def _ball_step(axis: int, q: Sequence[float], d: Sequence[float]) -> list[float]:
-    return _float_step(axis, [0.0, 0.0, 0.0, *q], [0.0, 0.0, 0.0, *d])[3:]
 
 
 @cache
@@ -243,7 +278,7 @@ def screw(pitch: float) -> JointKind:
         return (Motion(unit(axis) * pitch, unit(axis)),)
 
     return JointKind(
-        "screw", ("",), ("",), (0.0,), placement, subspace, _add, _unfelt_screwing, threaded=True, pitch=pitch
+        "screw", ("",), ("",), (0.0,), placement, subspace, LINE, _unfelt_screwing, threaded=True, pitch=pitch
     )
 
 
@@ -257,8 +292,8 @@ def _still(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return IDENTITY, ZERO
 
 
-_TWO = ("angle1", "angle2"), ("rate1", "rate2"), (0.0, 0.0), _two_turns, _two_turns, _add
-_ANGLE = ("",), ("",), (0.0,), _turn, _turn_subspace, _add, _unfelt_turning
+_TWO = ("angle1", "angle2"), ("rate1", "rate2"), (0.0, 0.0), _two_turns, _two_turns, LINE
+_ANGLE = ("",), ("",), (0.0,), _turn, _turn_subspace, LINE, _unfelt_turning
 
 KINDS: dict[str, JointKind] = {
     kind.name: kind
@@ -269,11 +304,9 @@ KINDS: dict[str, JointKind] = {
         JointKind("universal", *_TWO, series=("continuous", "continuous"), perpendicular=True),
         JointKind("revolute2", *_TWO, series=("continuous", "continuous")),
         screw(0.0),
-        JointKind("prismatic", ("",), ("",), (0.0,), _slide, _slide_subspace, _add, _unfelt_sliding, needs_limits=True),
-        JointKind("fixed", (), (), (), _still, lambda axis: (), lambda axis, q, d: [], has_axis=False),
-        JointKind(
-            "planar", ("u", "w", "angle"), ("vu", "vw", "rate"), (0.0,) * 3, _plane, _plane_subspace, _plane_step
-        ),
+        JointKind("prismatic", ("",), ("",), (0.0,), _slide, _slide_subspace, LINE, _unfelt_sliding, needs_limits=True),
+        JointKind("fixed", (), (), (), _still, lambda axis: (), LINE, has_axis=False),
+        JointKind("planar", ("u", "w", "angle"), ("vu", "vw", "rate"), (0.0,) * 3, _plane, _plane_subspace, PLANE),
         JointKind(
             "floating",
             ("x", "y", "z", "qx", "qy", "qz", "qw"),
@@ -281,7 +314,7 @@ KINDS: dict[str, JointKind] = {
             (0.0,) * 6 + (1.0,),
             _float,
             _float_subspace,
-            _float_step,
+            SPACE,
             has_axis=False,
             quaternion=3,
         ),
@@ -292,7 +325,7 @@ KINDS: dict[str, JointKind] = {
             (0.0, 0.0, 0.0, 1.0),
             _ball,
             _ball_subspace,
-            _ball_step,
+            SPHERE,
             _unfelt_around,
             has_axis=False,
             quaternion=0,

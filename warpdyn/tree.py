@@ -106,6 +106,20 @@ class Tree:
         columns = [k for body in self.bodies for k in body.v_index]
         return len(columns) != len(set(columns))
 
+    @cached_property
+    def own_coordinates(self) -> list[Body]:
+        """For each set of coordinates one body that it moves."""
+        return list({body.v_index: body for body in reversed(self.bodies)}.values())[::-1]
+
+    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float = 0.0) -> list[Scalar]:
+        """dq/dt at velocity v."""
+        rate: list[Scalar] = [0.0] * self.nq
+        for body in self.own_coordinates:
+            own = body.kind.manifold.rate([q[k] for k in body.q_index], [v[k] for k in body.v_index], baumgarte)
+            for k, x in zip(body.q_index, own, strict=True):
+                rate[k] = x
+        return rate
+
     def path(self, body: int) -> list[int]:
         """Bodies from the root to `body`."""
         path: list[int] = []

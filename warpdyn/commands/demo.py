@@ -83,7 +83,7 @@ def advance(model: Model, q: np.ndarray, v: np.ndarray) -> None:
             q[:, c.q] += STEP * v[:, c.v]
         else:
             for e in range(len(q)):
-                q[e, c.q] = joint.kind.step(2, q[e, c.q].tolist(), (STEP * v[e, c.v]).tolist())
+                q[e, c.q] = joint.kind.manifold.step(q[e, c.q].tolist(), (STEP * v[e, c.v]).tolist())
 
 
 def picture(model: Model, motion: Motion, path: Path) -> None:

@@ -1,0 +1,61 @@
+"""Steps between configurations, joint by joint: the manifold that q lives on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..exponential import normalized
+from ..scalar import Scalar, maximum, minimum
+from ..tree import Tree
+
+
+def integrate(tree: Tree, q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    """q ⊕ d: reached from q by the constant velocity d in unit time."""
+    reached: list[Scalar] = [0.0] * tree.nq
+    for body in tree.own_coordinates:
+        own = body.kind.manifold.step([q[k] for k in body.q_index], [d[k] for k in body.v_index])
+        for k, x in zip(body.q_index, own, strict=True):
+            reached[k] = x
+    return reached
+
+
+def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+    """q1 ⊖ q0: the d with q0 ⊕ d = q1."""
+    d: list[Scalar] = [0.0] * tree.nv
+    for body in tree.own_coordinates:
+        own = body.kind.manifold.difference([q0[k] for k in body.q_index], [q1[k] for k in body.q_index])
+        for k, x in zip(body.v_index, own, strict=True):
+            d[k] = x
+    return d
+
+
+def interpolate(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar], t: Scalar) -> list[Scalar]:
+    """q0 ⊕ t (q1 ⊖ q0)."""
+    return integrate(tree, q0, [x * t for x in difference(tree, q0, q1)])
+
+
+def configuration_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
+    """dq/dt."""
+    return tree.rate(q, v, baumgarte)
+
+
+def normalize(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
+    """q with its quaternions at unit length."""
+    result = list(q)
+    for body in tree.own_coordinates:
+        if body.kind.quaternion is not None:
+            columns = body.q_index[body.kind.quaternion :]
+            for k, x in zip(columns, normalized([q[k] for k in columns]), strict=True):
+                result[k] = x
+    return result
+
+
+def clamp(tree: Tree, q: Sequence[Scalar], lower: Sequence[float], upper: Sequence[float]) -> list[Scalar]:
+    """Each coordinate at the nearer limit where it is beyond one."""
+    result = list(q)
+    for k, (least, most) in enumerate(zip(lower, upper, strict=True)):
+        if least > float("-inf"):
+            result[k] = maximum(result[k], least)
+        if most < float("inf"):
+            result[k] = minimum(result[k], most)
+    return result
