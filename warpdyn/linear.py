@@ -1,18 +1,48 @@
-"""Small symmetric linear systems over any scalar."""
+"""Small symmetric linear systems over any scalar.
+
+H is symmetric and positive definite; only its lower triangle and diagonal are read. Eliminating the last row first
+keeps the zeros that branches leave in a mass matrix (RBDA section 6.5); on symbols they then cost nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .scalar import Scalar
 
 
-def solve_symmetric(H: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with H x = b, H symmetric positive definite, by H = Lᵀ D L from the last row up (RBDA section 6.5).
+@dataclass(frozen=True)
+class Factors:
+    """H = Lᵀ D L: `L` unit lower triangular (what stands on and above the diagonal is not used), 1 / D."""
 
-    Eliminating leaves first keeps the zeros that branches leave in H; on symbols they then cost nothing.
-    """
-    n = len(b)
+    L: list[list[Scalar]]
+    reciprocal: list[Scalar]
+
+    def transposed_solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x = L⁻ᵀ b."""
+        x = list(b)
+        for k in reversed(range(len(x))):
+            for i in range(k):
+                x[i] = x[i] - self.L[k][i] * x[k]
+        return x
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x = L⁻¹ b."""
+        x = list(b)
+        for k in range(len(x)):
+            for i in range(k):
+                x[k] = x[k] - self.L[k][i] * x[i]
+        return x
+
+    def scaled(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x = D⁻¹ b."""
+        return [value * r for value, r in zip(b, self.reciprocal, strict=True)]
+
+
+def factorise(H: Sequence[Sequence[Scalar]]) -> Factors:
+    """H = Lᵀ D L from the last row up (RBDA table 6.3)."""
+    n = len(H)
     L = [list(row) for row in H]
     reciprocal: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
@@ -22,12 +52,33 @@ def solve_symmetric(H: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[
             for j in range(i + 1):
                 L[i][j] = L[i][j] - factor[i] * L[k][j]
         L[k][:k] = factor
-    x = list(b)
-    for k in reversed(range(n)):  # x = L⁻ᵀ b
-        for i in range(k):
-            x[i] = x[i] - L[k][i] * x[k]
-    x = [value * r for value, r in zip(x, reciprocal, strict=True)]
-    for k in range(n):  # x = L⁻¹ D⁻¹ L⁻ᵀ b
-        for i in range(k):
-            x[k] = x[k] - L[k][i] * x[i]
-    return x
+    return Factors(L, reciprocal)
+
+
+def solve_symmetric(H: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    """x with H x = b: x = L⁻¹ D⁻¹ L⁻ᵀ b."""
+    factors = factorise(H)
+    return factors.solve(factors.scaled(factors.transposed_solve(b)))
+
+
+def inverse_symmetric(H: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """H⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, each entry computed once.
+
+    Row i of L⁻¹ is zero but at the ancestors of i, so an entry sums over the ancestors that i and j share.
+    """
+    n, factors = len(H), factorise(H)
+    inverse: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+    rows: list[list[Scalar]] = []  # of L⁻¹
+    for i in range(n):
+        row: list[Scalar] = [0.0] * i + [1.0]
+        for j in range(i):
+            for k in range(j, i):
+                row[j] = row[j] - factors.L[i][k] * rows[k][j]
+        rows.append(row)
+        weighted = [x * r for x, r in zip(row, factors.reciprocal, strict=False)]
+        for j in range(i + 1):
+            entry: Scalar = 0.0
+            for k in range(j + 1):
+                entry = entry + weighted[k] * rows[j][k]
+            inverse[i][j] = inverse[j][i] = entry
+    return inverse

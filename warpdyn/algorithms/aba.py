@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..linear import solve_symmetric
 from ..scalar import Scalar
 from ..spatial import ZERO, ZERO_FORCE, ZERO_INERTIA, ZERO_MOTION, ArticulatedInertia, Force, Motion, Placement, Vector
 from ..tree import WORLD, Tree
 from .crba import crba
+from .effects import effect_torques
 from .rnea import rnea
 
 
@@ -22,13 +23,27 @@ def aba(
 ) -> list[Scalar]:
     """Joint accelerations that the joint forces `tau` produce.
 
-    Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1, with gravity as an upward acceleration of the world.
     Joints that share a coordinate (mimic) tie bodies together that the recursion takes to be independent; robots that
     have them take `forward_dynamics_crba` instead.
     """
     if tree.shares_coordinates:
         return forward_dynamics_crba(tree, q, v, tau, gravity, f_ext)
+    left = [t - e for t, e in zip(tau, effect_torques(tree, q, v), strict=True)]
+    return articulated(tree, q, v, left, gravity, f_ext)
 
+
+def articulated(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> list[Scalar]:
+    """The accelerations that forces on the bodies produce, each coordinate moving one joint.
+
+    Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1, with gravity as an upward acceleration of the world.
+    """
     X: dict[int, Placement] = {}
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     c: dict[int, Motion] = {}
@@ -95,17 +110,23 @@ def forward_dynamics_crba(
     return solve_symmetric(crba(tree, q), [t - b for t, b in zip(tau, h, strict=True)])
 
 
-def unmoved_joint(tree: Tree) -> str | None:
-    """A joint that moves no inertia, so that its acceleration is not defined; None where there is none.
-
-    Pivots of M = Lᵀ D L at a few configurations: D_i is the inertia that joint i moves with all joints beyond it free.
-    """
+def generic_configurations(tree: Tree) -> Iterator[list[float]]:
+    """A few configurations at which what is singular is singular everywhere."""
     for turn in range(3):
         q = [0.3 + 0.7 * turn + 0.11 * k for k in range(tree.nq)]
         for body in tree.bodies:
             if body.kind.quaternion is not None:
                 for k in body.q_index[body.kind.quaternion :]:
                     q[k] = 0.5
+        yield q
+
+
+def unmoved_joint(tree: Tree) -> str | None:
+    """A joint that moves no inertia, so that its acceleration is not defined; None where there is none.
+
+    Pivots of M = Lᵀ D L at a few configurations: D_i is the inertia that joint i moves with all joints beyond it free.
+    """
+    for q in generic_configurations(tree):
         M = crba(tree, q)
         largest = [M[k][k] for k in range(tree.nv)]
         for k in reversed(range(tree.nv)):

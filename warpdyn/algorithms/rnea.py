@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..scalar import Scalar
 from ..spatial import ZERO, ZERO_FORCE, Force, Matrix, Placement, Vector
 from ..tree import WORLD, Tree
+from .effects import effect_torques
 
 
 def rnea(
@@ -17,7 +18,31 @@ def rnea(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """Joint forces that produce the accelerations `a`: tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext.
+    """Joint forces that produce the accelerations `a`: tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext + joint effects."""
+    effects = effect_torques(tree, q, v)
+    return [t + e for t, e in zip(newton_euler(tree, q, v, a, gravity, f_ext), effects, strict=True)]
+
+
+def bias_forces(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> list[Scalar]:
+    """C(q, v) v + g(q) - Jᵀ f_ext: what the accelerations zero take, joint effects aside."""
+    return newton_euler(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
+
+
+def newton_euler(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> list[Scalar]:
+    """Joint forces of the bodies' motion alone.
 
     Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1, with the accelerations of points instead of spatial
     ones, as in Luh, Walker and Paul (1980): the linear velocities drop out, a sixth of the operations. Gravity enters

@@ -1,11 +1,16 @@
-"""Inverse and forward dynamics, and the mass matrix."""
+"""Inverse and forward dynamics, their terms, the mass matrix and its inverse."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..algorithms import aba as _aba
+from ..algorithms import coriolis as _coriolis
 from ..algorithms import crba as _crba
+from ..algorithms import effects as _effects
+from ..algorithms import gravity_torques as _gravity_torques
+from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
 from ..algorithms import rnea as _rnea
 from ..arrays import Array
 from ..batch import batched
@@ -23,9 +28,11 @@ def rnea(
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
+    params: Any = None,
     out: Array | None = None,
 ) -> Any:
-    """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext.
+    """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext, and
+    what friction and limit springs take where the model has them (`Model.with_friction`, `with_limit_springs`).
 
     q: (B, nq) [m, rad].  v, a: (B, nv) [m/s, rad/s; m/s², rad/s²].  Returns tau: (B, nv) [N, N·m].
     A floating base comes first: its twist, acceleration (derivative of that twist) and wrench in its own frame.
@@ -35,17 +42,18 @@ def rnea(
     With `v` and `a` zero it is what compensates gravity.
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
     """
-    return Call("rnea", model, (_rnea.rnea,), {"q": q, "v": v, "a": a}, out, forces=True, gravity=gravity, f_ext=f_ext)
+    arrays = {"q": q, "v": v, "a": a}
+    return Call("rnea", model, (_rnea.rnea,), arrays, out, forces=True, gravity=gravity, f_ext=f_ext, params=params)
 
 
 @batched
-def crba(model: Model, q: Array, *, out: Array | None = None) -> Any:
+def crba(model: Model, q: Array, *, params: Any = None, out: Array | None = None) -> Any:
     """Joint-space inertia matrix M(q), symmetric and positive definite.
 
     q: (B, nq) [m, rad].  Returns M: (B, nv, nv) [kg, kg·m, kg·m²], both triangles.
     Composite-rigid-body algorithm; RBDA table 6.2.
     """
-    return Call("crba", model, (_crba.crba,), {"q": q}, out, shapes={"out": (model.nv, model.nv)})
+    return Call("crba", model, (_crba.crba,), {"q": q}, out, shapes={"out": (model.nv, model.nv)}, params=params)
 
 
 @batched
@@ -57,32 +65,132 @@ def aba(
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
+    method: str = "auto",
+    params: Any = None,
     out: Array | None = None,
 ) -> Any:
     """Forward dynamics: accelerations that the joint forces `tau` produce, the inverse of `rnea`.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²]; `f_ext`, `gravity` as
-    in `rnea`.
+    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²]; `f_ext`, `gravity` and
+    joint effects as in `rnea`.
+    method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised over the tree, RBDA
+    chapter 6; "auto", whichever is the shorter program for the robot.
     Raises ModelError where a joint moves no inertia: its acceleration is not defined.
-    Articulated-body algorithm, RBDA table 7.1, or M a = tau - h factorised over the tree (RBDA chapter 6), whichever is
-    the shorter program for the robot.
     """
-    texts = (_aba.aba,) if tree_of(model).shares_coordinates else (_aba.aba, _aba.forward_dynamics_crba)
+    texts: dict[str, tuple[Callable[..., Any], ...]] = {"aba": (_aba.aba,), "crba": (_aba.forward_dynamics_crba,)}
+    texts["auto"] = texts["crba"] if tree_of(model).shares_coordinates else texts["aba"] + texts["crba"]
+    if method not in texts:
+        raise ValueError(f'method must be "auto", "aba" or "crba", got {method!r}')
+    if method == "aba" and tree_of(model).shares_coordinates:
+        raise ValueError(f'{model.name} has mimic joints, which articulated bodies cannot have; use "auto" or "crba"')
     return Call(
-        "aba",
+        "aba" if method == "auto" else f"aba_by_{method}",
         model,
-        texts,
+        texts[method],
         {"q": q, "v": v, "tau": tau},
         out,
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
-        refuse=_refuse_unmoved,
+        refuse=refuse_unmoved,
         solves=Solves(_rnea.rnea, "a", "tau", _crba.crba),
+        params=params,
     )
 
 
-def _refuse_unmoved(model: Model) -> None:
+@batched
+def gravity_torques(
+    model: Model,
+    q: Array,
+    *,
+    f_ext: Forces = None,
+    gravity: Gravity = None,
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """Joint forces that hold the robot still, g(q) - Jᵀ f_ext.
+
+    q: (B, nq) [m, rad].  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
+    rnea at rest without limit springs; RBDA section 5.3 with v and a zero.
+    """
+    text = (_gravity_torques.gravity_torques,)
+    return Call("gravity_torques", model, text, {"q": q}, out, forces=True, gravity=gravity, f_ext=f_ext, params=params)
+
+
+@batched
+def bias_forces(
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    f_ext: Forces = None,
+    gravity: Gravity = None,
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """What the motion takes without acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
+
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
+    tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2.
+    """
+    arrays = {"q": q, "v": v}
+    text = (_rnea.bias_forces,)
+    return Call("bias_forces", model, text, arrays, out, forces=True, gravity=gravity, f_ext=f_ext, params=params)
+
+
+@batched
+def effect_torques(model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None) -> Any:
+    """Joint forces that friction and limit springs take; zero unless the model has them.
+
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M a + h + this.
+    For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position - limit)
+    + damping * r. See `Model.with_friction` and `Model.with_limit_springs`.
+    """
+    return Call("effect_torques", model, (_effects.effect_torques,), {"q": q, "v": v}, out, params=params)
+
+
+@batched
+def coriolis_matrix(model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None) -> Any:
+    """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is skew-symmetric).
+
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv, nv).
+    Of all matrices with these two properties that of the Christoffel symbols; as Pinocchio's computeCoriolisMatrix.
+    Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols for Rigid-Body
+    Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1.
+    """
+    arrays, shapes = {"q": q, "v": v}, {"out": (model.nv, model.nv)}
+    return Call("coriolis_matrix", model, (_coriolis.coriolis,), arrays, out, shapes=shapes, params=params)
+
+
+@batched
+def mass_matrix_inverse(model: Model, q: Array, *, params: Any = None, out: Array | None = None) -> Any:
+    """M(q)⁻¹, symmetric and positive definite.
+
+    q: (B, nq) [m, rad].  Returns (B, nv, nv), both triangles.
+    M = Lᵀ D L without fill-in beyond the tree's branches, RBDA table 6.3, and L⁻¹ D⁻¹ L⁻ᵀ.
+    Raises ModelError where a joint moves no inertia.
+    """
+    text, shapes = (_mass_matrix_inverse.mass_matrix_inverse,), {"out": (model.nv, model.nv)}
+    return Call("mass_matrix_inverse", model, text, {"q": q}, out, refuse=refuse_unmoved, shapes=shapes, params=params)
+
+
+@batched
+def solve(model: Model, q: Array, b: Array, *, params: Any = None, out: Array | None = None) -> Any:
+    """x with M(q) x = b, without forming M⁻¹.
+
+    q: (B, nq) [m, rad].  b: (B, nv) [N, N·m].  Returns x: (B, nv) [m/s², rad/s²], the acceleration that b alone gives.
+    M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in free fall, RBDA table
+    7.1, whichever is the shorter program. Raises ModelError where a joint moves no inertia.
+    """
+    texts: tuple[Callable[..., Any], ...] = (_mass_matrix_inverse.solve,)
+    if not tree_of(model).shares_coordinates:
+        texts += (_mass_matrix_inverse.solve_articulated,)
+    solves = Solves(_mass_matrix_inverse.product, "x", "b", _crba.crba)
+    return Call("solve", model, texts, {"q": q, "b": b}, out, refuse=refuse_unmoved, solves=solves, params=params)
+
+
+def refuse_unmoved(model: Model) -> None:
+    """Raise where a joint moves no inertia, so that M is singular."""
     joint = _aba.unmoved_joint(tree_of(model))
     if joint is not None:
         remedy = "give the links beyond it mass and inertia"
