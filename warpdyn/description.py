@@ -52,6 +52,16 @@ def matrix3(rows: Iterable[Iterable[Any]]) -> Matrix3:
     return (x, y, z)
 
 
+def unit_vector(values: Iterable[Any]) -> Vector3:
+    """The direction of a vector; zero stays zero, which `Model.assemble` refuses by the joint's name."""
+    x, y, z = vector3(values)
+    longest = max(abs(x), abs(y), abs(z)) or 1.0  # divided by first, so that squares neither overflow nor vanish
+    norm = math.hypot(x / longest, y / longest, z / longest) or 1.0
+    if abs(norm * longest - 1.0) < 1e-15:  # a second time, it stays to the last bit
+        return (x, y, z)
+    return (x / longest / norm, y / longest / norm, z / longest / norm)
+
+
 def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
     """URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
     (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in (roll, pitch, yaw))

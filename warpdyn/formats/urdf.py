@@ -31,6 +31,7 @@ from ..description import (
     Pose,
     Vector3,
     rpy_rotation,
+    unit_vector,
 )
 from ..joints import KINDS
 from ..model import Model
@@ -329,7 +330,7 @@ class _Reader:
             joint.parent,
             joint.child,
             _pose(joint.origin),
-            _unit(joint.axis) if kind.has_axis and joint.axis is not None else Joint.axis,
+            unit_vector(joint.axis) if kind.has_axis and joint.axis is not None else Joint.axis,
             limits,
             joint.dynamics.damping if joint.dynamics else 0.0,
             joint.dynamics.friction if joint.dynamics else 0.0,
@@ -347,13 +348,6 @@ def _vector(values: Any) -> Vector3:
 
 def _dot(a: Iterable[float], b: Iterable[float]) -> float:
     return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _unit(axis: list[float]) -> Vector3:
-    """The direction of `axis`; zero stays zero, which `Model.assemble` refuses by the joint's name."""
-    longest = max(map(abs, axis)) or 1.0  # divided by first, so that squares neither overflow nor vanish
-    norm = math.hypot(*(x / longest for x in axis)) or 1.0
-    return _vector(axis) if norm * longest == 1.0 else _vector(x / longest / norm for x in axis)
 
 
 def _pose(origin: Any) -> Pose:
