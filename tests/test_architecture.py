@@ -24,7 +24,7 @@ FLOORS = (
     {"joints"},
     {"description", "gearbox", "changes", "formats.write_urdf"},
     {"model"},
-    {"tree", "builder", "formats.urdf", "formats.mjcf", "robots"},
+    {"tree", "builder", "formats.*", "robots"},
     {"algorithms.*"},
     {"tracing.*", "arrays", "threads"},
     {"call"},

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from lxml import etree
 from urdf_parser_py import urdf as parser  # type: ignore[import-untyped]
 
@@ -27,7 +25,6 @@ from ..description import (
     Matrix3,
     Mimic,
     ModelError,
-    ModelWarning,
     Pose,
     Vector3,
     rpy_rotation,
@@ -35,17 +32,9 @@ from ..description import (
 )
 from ..joints import KINDS
 from ..model import Model
+from .source import content, tag_name, unphysical, warn, xml_root
 
 JOINT_TYPES = {name: KINDS[name] for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")}
-
-ROUNDING = 1e-3
-"""Part of the largest principal moment by which an inertia may miss the laws of physics: files write 3 digits."""
-
-NEGLIGIBLE = 1e-12
-"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy link."""
-
-WARNED_LINES = 12
-"""Remarks shown in the one warning of a load; `Model.warnings` has them all."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +91,7 @@ def load_urdf(
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
     says so, and `Model.warnings` lists it.
     """
-    name, data, encoding = _content(source)
+    name, data, encoding = content(source, "load_urdf", "URDF")
     reader = _Reader(name)
     robot = reader.parse(_root(name, data, encoding))
     links = [reader.link(link) for link in robot.links]
@@ -114,85 +103,23 @@ def load_urdf(
         source=name,
         floating_base=floating_base,
         quaternion=quaternion,
-        warnings=[*reader.ignored_lines(), *reader.remarks, *_unphysical(links)],
+        warnings=[*reader.ignored_lines(), *reader.remarks, *unphysical(links)],
     )
-    if model.warnings:
-        shown = list(model.warnings[:WARNED_LINES])
-        if len(model.warnings) > WARNED_LINES:
-            shown.append(f"... and {len(model.warnings) - WARNED_LINES} more, see model.warnings")
-        warnings.warn("\n  ".join([f"{name} is used as written, but:", *shown]), ModelWarning, stacklevel=2)
-    return model
+    return warn(name, model)
 
 
 # Text to XML.
 
 
-def _content(source: str | bytes | os.PathLike[str]) -> tuple[str, bytes, str | None]:
-    """What messages call the source, its XML, and the encoding where that is not the XML's to say."""
-    if isinstance(source, bytes):
-        return "URDF text", source, None
-    if isinstance(source, str):
-        text = source.lstrip("\ufeff \t\r\n")
-        if not text:
-            raise ModelError("load_urdf: the source is empty; give a path or XML text")
-        if text.startswith("<"):
-            return "URDF text", source.lstrip("\ufeff").encode("utf-8", "replace"), "utf-8"
-    elif not isinstance(source, os.PathLike):
-        raise TypeError(f"load_urdf needs a path or XML text, got {type(source).__name__}")
-    try:
-        return Path(source).name, Path(source).read_bytes(), None
-    except FileNotFoundError:
-        problem = "there is no such file; give the path of a URDF file, or XML text that begins with <"
-    except IsADirectoryError:
-        problem = "is a directory; give the URDF file in it"
-    except (OSError, ValueError) as error:
-        problem = f"cannot be read ({getattr(error, 'strerror', None) or error}); give the path of a URDF file"
-    shown = str(source) if len(str(source)) <= 200 else f"{str(source)[:200]}..."
-    raise ModelError(f"{shown}: {problem}")
-
-
 def _root(name: str, data: bytes, encoding: str | None) -> etree._Element:
-    """The <robot> element of well-formed XML that declares no entities; prefixes need not be declared."""
-    if not data.strip():
-        raise ModelError(f"{name}: the text is empty; a URDF holds one <robot> element")
-    xml = etree.XMLParser(
-        recover=True,  # else an undeclared prefix would be an error; all other errors are refused below
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        remove_comments=True,
-        remove_pis=True,
-        encoding=encoding,
-    )
-    try:
-        # An XML declaration must come first, blank lines may not; any other text keeps them for the line numbers.
-        root = etree.fromstring(data.lstrip() if data.lstrip().startswith(b"<?xml") else data, xml)
-    except (etree.LxmlError, ValueError, LookupError):
-        root = None  # the log says what is wrong
-    if _declares_entities(root) if root is not None else b"<!ENTITY" in data:
-        raise ModelError(f"{name}: <!DOCTYPE>: entities and external DTDs are never read; remove the DOCTYPE")
-    fatal = next((entry for entry in xml.error_log if entry.level >= etree.ErrorLevels.FATAL), None)
-    if fatal is not None or root is None:
-        detail = f"{fatal.message.strip()} (line {fatal.line})" if fatal else "no element was found"
-        raise ModelError(f"{name}: not well-formed XML, or cut short: {detail}; mend the text or write it again")
-    kind = _tag_name(root)
+    root = xml_root(name, data, encoding, "<robot>")
+    kind = tag_name(root)
     if kind != "robot":
-        other = {"sdf": "this is SDF", "mujoco": "this is MJCF"}.get(kind, "this is another format")
-        raise ModelError(f"{name}: the root element is <{kind}>, a URDF has <robot>; {other}, convert it to URDF")
+        other = {"sdf": "this is SDF, use load_sdf", "mujoco": "this is MJCF, use load_mjcf"}.get(
+            kind, "this is another format, convert it to URDF"
+        )
+        raise ModelError(f"{name}: the root element is <{kind}>, a URDF has <robot>; {other}")
     return root
-
-
-def _tag_name(element: etree._Element) -> str:
-    """Name of an element as the text shows it: with its prefix, if it has one."""
-    tag = str(element.tag)
-    local = tag[tag.rfind("}") + 1 :]
-    return f"{element.prefix}:{local}" if element.prefix else local
-
-
-def _declares_entities(root: etree._Element) -> bool:
-    document: Any = root.getroottree().docinfo
-    declared = document.internalDTD is not None and document.internalDTD.entities()
-    return bool(declared or document.system_url or document.public_id)
 
 
 class _Reader:
@@ -221,7 +148,7 @@ class _Reader:
         self._copy_attributes(element, tag, copy)
         seen: set[str] = set()
         for child in element:
-            name = _tag_name(child)
+            name = tag_name(child)
             if child.prefix == "xacro":
                 raise self._refusal(child, "a xacro element is left; expand the file first: xacro in.xacro > out.urdf")
             if name in rule.many or (name in single and name not in seen):
@@ -295,9 +222,9 @@ class _Reader:
     def _place(self, element: etree._Element) -> str:
         """The link or joint that an element belongs to, or else the element."""
         for around in (element, *element.iterancestors()):
-            if _tag_name(around) in ("link", "joint") and around.get("name"):
-                return f'{_tag_name(around)} "{around.get("name")}"'
-        return f"<{_tag_name(element)}>"
+            if tag_name(around) in ("link", "joint") and around.get("name"):
+                return f'{tag_name(around)} "{around.get("name")}"'
+        return f"<{tag_name(element)}>"
 
     # urdf_parser_py's objects to ours.
 
@@ -375,19 +302,3 @@ def _geometry(element: Any) -> Geometry:
     }
     kind = SHAPES[type(shape)]
     return Geometry(kind, sizes[kind](), getattr(shape, "filename", None), _pose(element.origin), element.name or None)
-
-
-def _unphysical(links: list[Link]) -> Iterator[str]:
-    """A remark for each link whose inertia no rigid body has."""
-    for link in links:
-        largest = max(abs(x) for row in link.inertia for x in row)
-        if not NEGLIGIBLE < largest < math.inf:
-            continue
-        if not link.mass:
-            yield f'link "{link.name}": it has rotational inertia but no mass'
-        moments = [largest * float(part) for part in np.linalg.eigvalsh(np.array(link.inertia) / largest)]
-        shown = ", ".join(f"{moment:.3g}" for moment in moments)
-        if moments[0] < -ROUNDING * moments[2]:
-            yield f'link "{link.name}": a principal moment of its inertia is negative ({shown} kg·m²)'
-        elif moments[0] + moments[1] < (1 - ROUNDING) * moments[2]:
-            yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'

@@ -1,0 +1,269 @@
+"""SDF: text to Model.
+
+The frames of the file give every pose (`sdf_frames`), its joints a tree (`sdf_joints`); here links are read and the
+model to load is chosen. `Model.assemble` then checks the tree.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ..description import Geometry, Joint, Link, ModelError, Pose, matrix3, vector3
+from ..joints import FIXED, FLOATING
+from ..model import Model
+from ..spatial import Placement, Symmetric
+from .sdf_frames import Frame, Frames
+from .sdf_joints import Joints
+from .sdf_values import Element, Values, child, children
+from .source import content, tag_name, unphysical, warn, xml_root
+
+OLDEST, NEWEST = (1, 4), (1, 12)
+
+WORLD = "world"
+"""The massless root link of what is fixed to the world, or is more than one free body."""
+
+GRAVITY, NEARLY = -9.8, 0.02
+"""Gravity [m/s²] of a world that passes without a remark for the default of every function."""
+
+
+def load_sdf(
+    source: str | bytes | os.PathLike[str],
+    *,
+    model: str | None = None,
+    floating_base: bool | None = None,
+    quaternion: str = "xyzw",
+    loops: str = "refuse",
+) -> Model:
+    """Robot of an SDF file, SDFormat 1.4 to 1.12, model or world.
+
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
+    model: which model, where the file has more than one that is not static; "outer::inner" for a nested one; "world"
+        for all of them as one robot.
+    floating_base: None as the file says: what neither a joint to the world nor <static> holds moves freely. True: free,
+        static or not. False: fixed where the file puts it.
+    quaternion: order of quaternions in q, "xyzw" or "wxyz".
+    loops: "refuse" a joint that closes a loop, or "cut": leave it open, with a remark.
+
+    Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the world has the link
+    "world" as root; so has one of several free links, each on a floating joint of its own.
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
+    says so, and `Model.warnings` lists it. Nothing outside the text is read: no <include>, no mesh.
+    """
+    if loops not in ("refuse", "cut"):
+        raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
+    name, data, encoding = content(source, "load_sdf", "SDF")
+    root = xml_root(name, data, encoding, "<sdf>")
+    values = Values(name, _version(name, root))
+    frames, top = _choose(values, root, model, movable=bool(floating_base))
+    return warn(name, _Reader(values, frames, top).model(floating_base, quaternion, loops == "cut"))
+
+
+def _version(name: str, root: Element) -> tuple[int, int]:
+    kind, text = tag_name(root), root.get("version", "")
+    if kind != "sdf":
+        other = {"robot": "this is URDF, use load_urdf", "mujoco": "this is MJCF"}.get(kind, "this is another format")
+        raise ModelError(f"{name}: the root element is <{kind}>, an SDF file has <sdf>; {other}")
+    match = re.fullmatch(r"\s*(\d{1,3})\.(\d{1,3})\s*", text)
+    version = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not OLDEST <= version <= NEWEST:
+        known = f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
+        raise ModelError(
+            f'{name}: <sdf> version is "{text}"; this reader knows {known}; convert the file (gz sdf -p prints it in '
+            "the newest)"
+        )
+    return version
+
+
+def _choose(values: Values, root: Element, wanted: str | None, movable: bool) -> tuple[Frames, Frame]:
+    """The model to load (or the world), and the frames around it."""
+    worlds = children(root, "world") + ([root] if children(root, "model") else [])
+    scenes = [Frames(values, world, movable) for world in worlds]
+    models = [(scene, model) for scene in scenes for model in scene.world.inside if model.kind == "model"]
+    if wanted == WORLD:
+        found = [(scene, scene.world) for scene in scenes]
+    elif wanted is not None:
+        named = [(scene, scene.find(scene.world, wanted, "model")) for scene in scenes]
+        found = [(scene, model) for scene, model in named if model is not None]
+    else:
+        found = models if len(models) == 1 else [(scene, model) for scene, model in models if not scene.static(model)]
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(f'"{model.name}"' for _, model in models[:12]) or "none"
+    included = any(children(world, "include") for world in worlds)
+    remedy = (
+        "write those that come by <include> into the file, nothing else is read (gz sdf -p prints it whole)"
+        if included and not found
+        else 'say which, model="...", or model="world" for all as one robot'
+        if wanted is None and models
+        else "correct the name"
+        if wanted is not None and models
+        else "a robot needs at least one <model>"
+    )
+    asked = "" if wanted is None else f' named "{wanted}"'
+    raise ModelError(f"{values.source}: it holds {len(found)} models{asked} to choose from, of {shown}; {remedy}")
+
+
+class _Reader:
+    """One load: the chosen model, and the links that have no inertia of their own in the file."""
+
+    def __init__(self, values: Values, frames: Frames, top: Frame) -> None:
+        self.values, self.frames, self.top = values, frames, top
+        self.weightless: list[str] = []
+
+    def model(self, floating_base: bool | None, quaternion: str, cut: bool) -> Model:
+        self._look_over_world()
+        for frame in (self.top, *self.top.walk("model")):
+            self._look_over(frame)
+        links = [self.link(frame) for frame in self.top.walk("link")]
+        remarks = [*unphysical(links)]
+        if self.weightless:
+            shown = ", ".join(self.weightless[:5]) + (", ..." if len(self.weightless) > 5 else "")
+            remarks.append(f"without <inertial>, so of SDF's default mass 1 kg and inertia 1 kg·m²: {shown}")
+        joints, frames = Joints(self.frames, self.top, cut), self._frames()
+        anchored = any(joint.parent == WORLD for joint in (*joints.joints, *frames))
+        roots = self._roots(joints, floating_base, anchored)
+        anchored = anchored or bool(roots)
+        links = [*([Link(WORLD)] if anchored else []), *links, *joints.links, *(Link(f.child) for f in frames)]
+        return Model.assemble(
+            self.top.name or self.top.element.get("name", "") or "world",
+            links,
+            [*roots, *joints.joints, *frames],
+            source=self.values.source,
+            floating_base=not anchored,
+            quaternion=quaternion,
+            warnings=[*self.values.ignored_lines(), *self.values.remarks, *remarks],
+        )
+
+    def _look_over(self, frame: Frame) -> None:
+        """Refuse what stands elsewhere, remark what is left out."""
+        included = child(frame.element, "include")
+        if included is not None:
+            uri = self.values.text(included, "uri")
+            raise self.values.refusal(
+                included, f'it includes "{uri}", and nothing outside the file is read; write it in (gz sdf -p does)'
+            )
+        if frame.kind == "model":
+            self.values.look_over(frame.element)
+
+    def _look_over_world(self) -> None:
+        """Remark what the world around says of motion and a model does not hold."""
+        world, values = self.frames.world.element, self.values
+        for element in children(world, "state", "population"):
+            values.ignore(f"element <{tag_name(element)}> of <{tag_name(world)}>", element)
+        for holder in (world, *children(world, "physics")):  # below 1.6 it stood in <physics>
+            gravity = child(holder, "gravity")
+            if gravity is not None and tag_name(world) == "world":
+                x, y, z = values.numbers(gravity, gravity.text or "", 3)
+                if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
+                    values.remarks.append(
+                        f"<world>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions take gravity=..."
+                    )
+
+    # The root.
+
+    def _roots(self, joints: Joints, floating_base: bool | None, anchored: bool) -> list[Joint]:
+        """The joints that hold or free what no joint of the file carries; none for one free body."""
+        if floating_base and joints.held:
+            raise ModelError(
+                f'{self.values.source}: joint "{joints.held[0]}" fixes the robot to the world; leave floating_base '
+                "out, or remove that joint"
+            )
+        fixed = [*joints.static, *(joints.free if floating_base is False else ())]
+        free = [] if floating_base is False else joints.free
+        if not fixed and not anchored and len(free) == 1:
+            return []
+        names = [(root, root.path(self.top)) for root in fixed]
+        return [
+            *(Joint(f"world_to_{n}", FIXED, WORLD, n, Pose.of(self._at(root, self.frames.world))) for root, n in names),
+            *(Joint(f"world_to_{n}", FLOATING, WORLD, n) for n in (root.path(self.top) for root in free)),
+        ]
+
+    def _frames(self) -> list[Joint]:
+        """Each <frame> as a fixed joint to a massless link, both of its name."""
+        found = []
+        for frame in self.top.walk("frame"):
+            self.values.look_over(frame.element)
+            carrier = self.frames.carrier(frame)
+            above = WORLD if carrier is self.frames.world else carrier.path(self.top)
+            name = frame.path(self.top)
+            found.append(Joint(name, FIXED, above, name, Pose.of(self._at(frame, carrier))))
+        return found
+
+    def _at(self, frame: Frame, base: Frame) -> Placement:
+        return self.frames.relative(frame, base)
+
+    # Links.
+
+    def link(self, frame: Frame) -> Link:
+        element, values = frame.element, self.values
+        values.look_over(element)
+        link = Link(
+            frame.path(self.top),
+            visuals=tuple(self.shapes(frame, "visual")),
+            collisions=tuple(self.shapes(frame, "collision")),
+        )
+        if values.flag(element, "gravity") is False:
+            values.remarks.append(f'link "{link.name}": the file turns gravity off for it; here it has its weight')
+        inertial = child(element, "inertial")
+        if inertial is None:
+            if not self.frames.static(frame):
+                self.weightless.append(link.name)
+            return replace(link, mass=1.0, inertia=matrix3(Symmetric.diagonal(1.0).rows))
+        values.look_over(inertial)
+        if values.truth(inertial, "auto", inertial.get("auto", "false")):
+            raise values.refusal(
+                inertial,
+                '<inertial auto="true"> asks for an inertia computed from shapes, which is not done here; write '
+                "<mass>, <pose> and <inertia>",
+            )
+        X, relative_to = values.pose(inertial)
+        if relative_to not in ("", frame.name):
+            raise values.refusal(inertial, f'its pose is given in "{relative_to}"; it must be in the link frame')
+        mass, moments = values.number(inertial, "mass", 1.0), child(inertial, "inertia")
+        if moments is not None:
+            values.look_over(moments)
+        xx, yy, zz = (values.number(moments, tag, 1.0) for tag in ("ixx", "iyy", "izz"))
+        xy, xz, yz = (values.number(moments, tag, 0.0) for tag in ("ixy", "ixz", "iyz"))
+        J = X.R.symmetric_to_parent(Symmetric(xx, xy, xz, yy, yz, zz))
+        return replace(link, mass=mass, com=vector3(X.p), inertia=matrix3(J.rows))
+
+    # Shapes.
+
+    def shapes(self, frame: Frame, tag: str) -> Iterator[Geometry]:
+        """Visuals or collisions of a link; no motion depends on them, so that trouble in one is a remark."""
+        for element in children(frame.element, tag):
+            geometry = child(element, "geometry")
+            for shape in () if geometry is None else geometry:
+                try:
+                    found = self._shape(frame, element, shape)
+                except ModelError as error:
+                    said = str(error).removeprefix(f"{self.values.source}: ")
+                    self.values.remarks.append(f"{said}; this {tag} is left out")
+                    continue
+                if found is None:
+                    self.values.ignore(f"shape <{tag_name(shape)}> of <{tag}>", shape)
+                else:
+                    yield found
+
+    def _shape(self, frame: Frame, element: Element, shape: Element) -> Geometry | None:
+        kind, values = tag_name(shape), self.values
+        X, relative_to = values.pose(element)
+        if relative_to:
+            base = self.frames.named(frame, "relative_to", relative_to)
+            X = self._at(base, frame).compose(X).as_matrix()
+        size: Sequence[float]
+        if kind in ("box", "mesh"):
+            tag = "size" if kind == "box" else "scale"
+            text = values.text(shape, tag) or "1 1 1"
+            size = values.numbers(shape, text, 3)
+        elif kind == "cylinder":
+            size = (values.number(shape, "radius", 1.0), values.number(shape, "length", 1.0))
+        elif kind == "sphere":
+            size = (values.number(shape, "radius", 1.0),)
+        else:
+            return None
+        uri = values.text(shape, "uri") if kind == "mesh" else None
+        return Geometry(kind, tuple(size), uri, Pose.of(X), element.get("name"))

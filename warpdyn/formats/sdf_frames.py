@@ -1,0 +1,231 @@
+"""SDF: the frames of a file and where they are.
+
+Every model, link, joint and frame element is a frame. Its <pose> is given in another (relative_to), which makes a tree
+with the world as its root; what it moves with (attached_to, a joint's child, a model's canonical link) makes a second
+tree. Names are those of the model around; "inner::link" reaches into nested models.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..spatial import HERE, IDENTITY, Placement, Rotation, Vector, as_matrix
+from .sdf_values import Element, Values, children
+from .source import tag_name
+
+ROUND_OFF = 1e-14
+"""Entries of products of rotation matrices this near to 0 and ±1 are taken as such."""
+
+KINDS = ("link", "model", "frame", "joint")
+"""What a name may stand for; where an old file (below 1.7) uses one name twice, the first of these is meant."""
+
+
+@dataclass(eq=False)
+class Frame:
+    """A frame of the file: the world (no element), or a model, link, joint or frame element."""
+
+    kind: str
+    name: str
+    element: Element
+    around: Frame | None
+    """The model, or the world, that it is declared in."""
+    inside: list[Frame] = field(default_factory=list)
+    names: dict[tuple[str, str], Frame] = field(default_factory=dict)
+    """What is declared in it, by kind and name."""
+
+    def path(self, top: Frame) -> str:
+        """Its name as seen from the model `top`: "inner::link"."""
+        names, frame = [self.name], self.around
+        while frame is not top and frame is not None and frame.around is not None:
+            names.append(frame.name)
+            frame = frame.around
+        return "::".join(reversed(names))
+
+    def within(self, top: Frame) -> bool:
+        frame: Frame | None = self
+        while frame is not None and frame is not top:
+            frame = frame.around
+        return frame is top
+
+    def walk(self, *kinds: str) -> Iterator[Frame]:
+        """The frames of these kinds declared in it and in its nested models, as they stand in the file."""
+        for frame in self.inside:
+            if frame.kind in kinds:
+                yield frame
+            yield from frame.walk(*kinds)
+
+
+class Frames:
+    """The frames of one world, or of the models that a file holds without one."""
+
+    def __init__(self, values: Values, world: Element, movable: bool = False) -> None:
+        """world: a <world>, or the <sdf> with models of its own. movable: take no model as static."""
+        self.values, self.movable = values, movable
+        self.world = Frame("world", "world", world, None)
+        self._declare(self.world)
+
+    def _declare(self, scope: Frame) -> None:
+        assert scope.element is not None
+        for element in children(scope.element, *KINDS):
+            if scope.kind == "world" and tag_name(element) == "link":
+                continue
+            frame = Frame(tag_name(element), self.values.name(element), element, scope)
+            others = [kind for kind in KINDS if (kind, frame.name) in scope.names]
+            if others and (frame.kind in others or self.values.version >= (1, 7)):
+                both = f"two {frame.kind}s" if frame.kind in others else f"a {others[0]} and a {frame.kind}"
+                raise self.values.refusal(
+                    element, f'{both} are named "{frame.name}" in one {scope.kind}; give each its own name'
+                )
+            scope.names[frame.kind, frame.name] = frame
+            scope.inside.append(frame)
+            if frame.kind == "model":
+                self._declare(frame)
+
+    # Names.
+
+    def find(self, scope: Frame, name: str, *kinds: str) -> Frame | None:
+        """What `name` stands for in `scope`, if it is one of these kinds (all, if none are given)."""
+        if name in ("__model__", "world"):
+            own = (name == "world") == (scope.kind == "world") and scope.kind in (kinds or (scope.kind,))
+            return scope if own else None
+        for kind in kinds or KINDS:
+            if (kind, name) in scope.names:
+                return scope.names[kind, name]
+        for end in range(len(name)):
+            if name.startswith("::", end) and (nested := scope.names.get(("model", name[:end]))):
+                found = self.find(nested, name[end + 2 :], *kinds)
+                if found is not None:
+                    return found
+        return None
+
+    def named(self, by: Frame, what: str, name: str, *kinds: str, scope: Frame | None = None) -> Frame:
+        """The frame that `by` names, seen from where `by` is declared."""
+        scope = scope or by.around
+        assert scope is not None
+        found = self.find(scope, name, *kinds)
+        if found is None:
+            known = [frame.path(scope) for frame in scope.walk(*(kinds or KINDS))]
+            close = difflib.get_close_matches(name, known, n=3)
+            hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known[:8]) or 'none'}"
+            where = "the world" if scope.kind == "world" else f'model "{scope.name}"'
+            wanted = " or ".join(kinds) or "frame"
+            raise self.values.refusal(by.element, f'{what} is "{name}", but {where} has no such {wanted}; {hint}')
+        return found
+
+    # Poses.
+
+    def relative(self, frame: Frame, base: Frame) -> Placement:
+        """The pose of `frame` in `base`; no rounding where one is given in the other."""
+        ups, downs = self._chain(base), self._chain(frame)
+        steps = {id(up): k for k, up in enumerate(ups)}
+        meeting = next(k for k, down in enumerate(downs) if id(down) in steps)
+        inward = self._product(downs[:meeting])
+        outward = self._product(ups[: steps[id(downs[meeting])]])
+        return inward if outward is HERE else _clean(outward.inverse().compose(inward).as_matrix())
+
+    def _product(self, chain: list[Frame]) -> Placement:
+        X = HERE
+        for frame in reversed(chain):
+            X = self._raw(frame) if X is HERE else _clean(X.compose(self._raw(frame)).as_matrix())
+        return X
+
+    def _raw(self, frame: Frame) -> Placement:
+        """The pose of a frame in that which it is given in."""
+        X, _ = self.values.pose(frame.element)
+        placed = frame.element.get("placement_frame", "") if frame.kind == "model" else ""
+        if placed and placed != "__model__":
+            inner = self.named(frame, "placement_frame", placed, scope=frame)
+            X = X.compose(self.relative(inner, frame).inverse()).as_matrix()
+        return X
+
+    def _chain(self, frame: Frame) -> list[Frame]:
+        """From a frame through those that poses are given in, to the world."""
+        chain, seen = [frame], {id(frame)}
+        while frame is not self.world:
+            frame = self._reference(frame)
+            chain.append(frame)
+            if id(frame) in seen:
+                circle = " -> ".join(f.name for f in chain[chain.index(frame) :])
+                raise self.values.refusal(
+                    frame.element,
+                    f"poses are given in each other in a circle ({circle}); give one of them in the model",
+                )
+            seen.add(id(frame))
+        return chain
+
+    def _reference(self, frame: Frame) -> Frame:
+        _, name = self.values.pose(frame.element)
+        if name:
+            return self.named(frame, "relative_to", name)
+        if frame.kind == "joint":
+            return self.joint_end(frame, "child")
+        assert frame.around is not None
+        to = frame.element.get("attached_to", "") if frame.kind == "frame" else ""
+        return self.named(frame, "attached_to", to) if to else frame.around
+
+    def joint_end(self, joint: Frame, tag: str) -> Frame:
+        """The frame that a joint calls its parent or child."""
+        name = self.values.text(joint.element, tag)
+        if not name:
+            raise self.values.refusal(joint.element, f"it has no <{tag}>; name a link in it")
+        if name == "world":
+            if tag == "child":
+                raise self.values.refusal(joint.element, "its child is the world; make the world its parent")
+            return self.world
+        return self.named(joint, f"its {tag}", name)
+
+    # What moves with what.
+
+    def carrier(self, frame: Frame) -> Frame:
+        """The link that a frame moves with; the world for what does not move."""
+        seen: list[Frame] = []
+        while True:
+            if frame in seen:
+                circle = " -> ".join(f.name for f in [*seen[seen.index(frame) :], frame])
+                raise self.values.refusal(
+                    frame.element, f"frames are attached to each other in a circle ({circle}); attach one to a link"
+                )
+            seen.append(frame)
+            if frame.kind in ("link", "world"):
+                return frame
+            if frame.kind == "joint":
+                frame = self.joint_end(frame, "child")
+            elif frame.kind == "frame":
+                assert frame.around is not None
+                to = frame.element.get("attached_to", "")
+                frame = self.named(frame, "attached_to", to) if to else frame.around
+            else:
+                frame = self.world if self.static(frame) else self._canonical(frame)
+
+    def _canonical(self, model: Frame) -> Frame:
+        """A model's canonical link: the one that it names, or else the first, of its own or of its first model's."""
+        name = model.element.get("canonical_link", "")
+        if name:
+            return self.named(model, "canonical_link", name, "link", scope=model)
+        first = [*(f for f in model.inside if f.kind == "link"), *(f for f in model.inside if f.kind == "model")]
+        if not first:
+            raise self.values.refusal(model.element, "it has no link; a model needs at least one <link>")
+        return first[0]
+
+    def static(self, frame: Frame) -> bool:
+        """A model around it, or it itself, is marked static."""
+        around: Frame | None = None if self.movable else frame
+        while around is not None:
+            if around.kind == "model" and self.values.flag(around.element, "static"):
+                return True
+            around = around.around
+        return False
+
+
+def _clean(X: Placement) -> Placement:
+    """Without the rounding noise of a product in the rotation."""
+    rows = [Vector(*(float(round(x)) if abs(x - round(x)) < ROUND_OFF else x for x in row)) for row in _rows(X)]
+    turn = Rotation(rows)
+    still = all(x == float(i == k) for i, row in enumerate(rows) for k, x in enumerate(row))
+    return Placement(IDENTITY if still else turn, X.p)
+
+
+def _rows(X: Placement) -> tuple[Vector, Vector, Vector]:
+    return as_matrix(X.R).matrix.rows

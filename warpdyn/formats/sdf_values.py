@@ -1,0 +1,183 @@
+"""SDF: the values of XML elements, their defaults, and what is said of those that cannot be used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lxml import etree
+
+from ..description import ModelError, Pose, rpy_rotation, vector3
+from ..joints import quaternion_rotation
+from ..spatial import HERE, IDENTITY, Placement, Vector
+from .source import tag_name
+
+Element = etree._Element
+
+READ: Mapping[str, tuple[str, ...]] = {
+    "model": ("static", "pose", "link", "joint", "frame", "model", "include"),
+    "link": ("pose", "inertial", "visual", "collision", "gravity"),
+    "inertial": ("pose", "mass", "inertia"),
+    "inertia": ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"),
+    "joint": (
+        *("pose", "parent", "child", "axis", "axis2", "physics"),
+        *("gearbox_ratio", "gearbox_reference_body", "thread_pitch", "screw_thread_pitch"),
+    ),
+    "axis": ("xyz", "use_parent_model_frame", "limit", "dynamics", "mimic"),
+    "axis2": ("xyz", "use_parent_model_frame", "limit", "dynamics", "mimic"),
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("multiplier", "offset", "reference"),
+    "frame": ("pose",),
+}
+"""Children that are read. Others are remarked, but for the next."""
+
+WITHOUT_DYNAMICS = {
+    *("plugin", "gripper", "sensor", "light", "projector", "audio_sink", "audio_source", "battery", "particle_emitter"),
+    *("self_collide", "allow_auto_disable", "enable_wind", "density", "auto_inertia_params"),
+    *("stiffness", "dissipation", "spring_reference", "model_state", "provideFeedback"),
+}
+"""Elements of SDFormat that change no motion here: left out without a word."""
+
+TRUE, FALSE = {"1", "true"}, {"0", "false"}
+
+UNLIMITED = 1e16
+"""Limits as large as this are SDFormat's old way to write infinity."""
+
+
+class Values:
+    """One load: what messages call the source, its SDFormat version, what was left out and the remarks made so far."""
+
+    def __init__(self, source: str, version: tuple[int, int]) -> None:
+        self.source, self.version = source, version
+        self.ignored: dict[str, list[int]] = {}
+        self.remarks: list[str] = []
+
+    def refusal(self, element: Element, problem: str) -> ModelError:
+        line = f" (line {element.sourceline})" if element.sourceline else ""
+        return ModelError(f"{self.source}: {place(element)}: {problem}{line}")
+
+    def ignore(self, what: str, element: Element) -> None:
+        line: Any = element.sourceline
+        self.ignored.setdefault(what, []).append(line or 0)
+
+    def ignored_lines(self) -> Iterator[str]:
+        for what, lines in self.ignored.items():
+            yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}line {lines[0]})"
+
+    # Elements.
+
+    def look_over(self, element: Element) -> None:
+        """Note the children that are not read, unless they change nothing."""
+        tag, seen = tag_name(element), set[str]()
+        many = ("link", "joint", "frame", "model", "include", "visual", "collision")
+        for child in element:
+            name = tag_name(child)
+            if name in READ[tag]:
+                if name in seen and name not in many:
+                    self.ignore(f"second element <{name}> of <{tag}>", child)
+            elif name not in WITHOUT_DYNAMICS and not _says_nothing(child):
+                self.ignore(f"element <{name}> of <{tag}>", child)
+            seen.add(name)
+
+    def name(self, element: Element) -> str:
+        name = element.get("name", "")
+        if not name.strip():
+            raise self.refusal(element, f'<{tag_name(element)}> has no name; write name="..."')
+        if name in ("world", "__model__", "__root__"):
+            raise self.refusal(element, f'the name "{name}" is reserved by SDFormat; choose another')
+        return name
+
+    # Values of children.
+
+    def text(self, element: Element, tag: str) -> str:
+        """Text of a child, blanks stripped; empty where there is none."""
+        found = child(element, tag)
+        return "" if found is None else (found.text or "").strip()
+
+    def flag(self, element: Element, tag: str) -> bool | None:
+        """True or false; None where there is no such child."""
+        found = child(element, tag)
+        return None if found is None else self.truth(found, tag, found.text or "")
+
+    def truth(self, element: Element, what: str, text: str) -> bool:
+        word = text.strip().lower()
+        if word not in TRUE | FALSE:
+            raise self.refusal(element, f'{what} is "{text.strip()}"; it needs true or false')
+        return word in TRUE
+
+    def number(self, element: Element | None, tag: str, default: float, infinite: bool = False) -> float:
+        """A finite number (or, if `infinite`, an infinite one); the default where there is no such child."""
+        found = None if element is None else child(element, tag)
+        if found is None or not (found.text or "").strip():
+            return default
+        return self.numbers(found, found.text or "", 1, infinite)[0]
+
+    def numbers(self, element: Element, text: str, count: int, infinite: bool = False) -> list[float]:
+        words = text.split()
+        try:
+            values = [float(word) for word in words]
+        except ValueError:
+            values = []
+        sound = all(math.isfinite(x) or (infinite and not math.isnan(x)) for x in values)
+        if len(values) != count or not sound or "_" in text:
+            needed = "a finite number" if count == 1 else f"{count} finite numbers"
+            raise self.refusal(element, f'<{tag_name(element)}> is "{text.strip()}"; it needs {needed}')
+        return values
+
+    def pose(self, element: Element) -> tuple[Placement, str]:
+        """The <pose> of an element and the name of the frame that it is given in ("" for the default)."""
+        found = child(element, "pose")
+        if found is None:
+            return HERE, ""
+        relative_to = found.get("relative_to" if self.version >= (1, 7) else "frame", "")
+        text, rotation_format = found.text or "", found.get("rotation_format", "euler_rpy")
+        degrees = self.truth(found, "degrees", found.get("degrees", "false"))
+        if rotation_format not in ("euler_rpy", "quat_xyzw"):
+            raise self.refusal(found, f'rotation_format is "{rotation_format}"; it needs euler_rpy or quat_xyzw')
+        if rotation_format == "quat_xyzw":
+            values = self.numbers(found, text, 7) if text.strip() else [0.0] * 6 + [1.0]
+            size = math.hypot(*values[3:])
+            if degrees or not 0.5 < size < 2.0:
+                raise self.refusal(found, "a quaternion must be of unit length and has no degrees; correct the pose")
+            turn = quaternion_rotation([x / size for x in values[3:]])
+        else:
+            values = self.numbers(found, text, 6) if text.strip() else [0.0] * 6
+            angles = [math.radians(x) if degrees else x for x in values[3:]]
+            turn = Pose(rotation=rpy_rotation(*angles)).placement.R if any(angles) else IDENTITY  # type: ignore[assignment]
+        return Placement(turn, Vector(*vector3(values))), relative_to
+
+
+def child(element: Element, tag: str) -> Element | None:
+    """The first child of that name."""
+    return next((found for found in element if tag_name(found) == tag), None)
+
+
+def children(element: Element, *tags: str) -> list[Element]:
+    return [found for found in element if tag_name(found) in tags]
+
+
+def place(element: Element) -> str:
+    """The link, joint, frame or model that an element belongs to, with the models around it; or else the element."""
+    named: list[Element] = []
+    for around in (element, *element.iterancestors()):
+        kinds = ("model",) if named else ("link", "joint", "frame", "model")
+        if tag_name(around) in kinds and around.get("name"):
+            named.append(around)
+    if not named:
+        return f"<{tag_name(element)}>"
+    path = "::".join(around.get("name", "") for around in reversed(named))
+    return f'{tag_name(named[0])} "{path}"'
+
+
+def _says_nothing(element: Element) -> bool:
+    """All that it holds is empty, zero or false."""
+    return all(word in ("0", "false") or _zero(word) for part in element.iter() for word in (part.text or "").split())
+
+
+def _zero(word: str) -> bool:
+    try:
+        return float(word) == 0.0
+    except ValueError:
+        return False

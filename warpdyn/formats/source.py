@@ -1,0 +1,118 @@
+"""A description as it comes: a path or a text, the XML in it, and what is said about a model that was read.
+
+lxml reads, with entities, DTDs and the network off.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from ..description import Link, ModelError, ModelWarning
+from ..model import Model
+
+ROUNDING = 1e-3
+"""Part of the largest principal moment by which an inertia may miss the laws of physics: files write 3 digits."""
+
+NEGLIGIBLE = 1e-12
+"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy link."""
+
+WARNED_LINES = 12
+"""Remarks shown in the one warning of a load; `Model.warnings` has them all."""
+
+
+def content(source: str | bytes | os.PathLike[str], caller: str, kind: str) -> tuple[str, bytes, str | None]:
+    """What messages call the source, its XML, and the encoding where that is not the XML's to say."""
+    if isinstance(source, bytes):
+        return f"{kind} text", source, None
+    if isinstance(source, str):
+        text = source.lstrip("\ufeff \t\r\n")
+        if not text:
+            raise ModelError(f"{caller}: the source is empty; give a path or XML text")
+        if text.startswith("<"):
+            return f"{kind} text", source.lstrip("\ufeff").encode("utf-8", "replace"), "utf-8"
+    elif not isinstance(source, os.PathLike):
+        raise TypeError(f"{caller} needs a path or XML text, got {type(source).__name__}")
+    try:
+        return Path(source).name, Path(source).read_bytes(), None
+    except FileNotFoundError:
+        problem = f"there is no such file; give the path of a {kind} file, or XML text that begins with <"
+    except IsADirectoryError:
+        problem = f"is a directory; give the {kind} file in it"
+    except (OSError, ValueError) as error:
+        problem = f"cannot be read ({getattr(error, 'strerror', None) or error}); give the path of a {kind} file"
+    shown = str(source) if len(str(source)) <= 200 else f"{str(source)[:200]}..."
+    raise ModelError(f"{shown}: {problem}")
+
+
+def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etree._Element:
+    """The outermost element of well-formed XML that declares no entities; prefixes need not be declared."""
+    if not data.strip():
+        raise ModelError(f"{name}: the text is empty; it should hold one {element} element")
+    xml = etree.XMLParser(
+        recover=True,  # else an undeclared prefix would be an error; all other errors are refused below
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        remove_comments=True,
+        remove_pis=True,
+        encoding=encoding,
+    )
+    try:
+        # An XML declaration must come first, blank lines may not; any other text keeps them for the line numbers.
+        root = etree.fromstring(data.lstrip() if data.lstrip().startswith(b"<?xml") else data, xml)
+    except (etree.LxmlError, ValueError, LookupError):
+        root = None  # the log says what is wrong
+    if _declares_entities(root) if root is not None else b"<!ENTITY" in data:
+        raise ModelError(f"{name}: <!DOCTYPE>: entities and external DTDs are never read; remove the DOCTYPE")
+    fatal = next((entry for entry in xml.error_log if entry.level >= etree.ErrorLevels.FATAL), None)
+    if fatal is not None or root is None:
+        detail = f"{fatal.message.strip()} (line {fatal.line})" if fatal else "no element was found"
+        raise ModelError(f"{name}: not well-formed XML, or cut short: {detail}; mend the text or write it again")
+    return root
+
+
+def tag_name(element: etree._Element) -> str:
+    """Name of an element as the text shows it: with its prefix, if it has one."""
+    tag = str(element.tag)
+    local = tag[tag.rfind("}") + 1 :]
+    return f"{element.prefix}:{local}" if element.prefix else local
+
+
+def _declares_entities(root: etree._Element) -> bool:
+    document: Any = root.getroottree().docinfo
+    declared = document.internalDTD is not None and document.internalDTD.entities()
+    return bool(declared or document.system_url or document.public_id)
+
+
+def unphysical(links: Sequence[Link]) -> Iterator[str]:
+    """A remark for each link whose inertia no rigid body has."""
+    for link in links:
+        largest = max(abs(x) for row in link.inertia for x in row)
+        if not NEGLIGIBLE < largest < math.inf:
+            continue
+        if not link.mass:
+            yield f'link "{link.name}": it has rotational inertia but no mass'
+        moments = [largest * float(part) for part in np.linalg.eigvalsh(np.array(link.inertia) / largest)]
+        shown = ", ".join(f"{moment:.3g}" for moment in moments)
+        if moments[0] < -ROUNDING * moments[2]:
+            yield f'link "{link.name}": a principal moment of its inertia is negative ({shown} kg·m²)'
+        elif moments[0] + moments[1] < (1 - ROUNDING) * moments[2]:
+            yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'
+
+
+def warn(name: str, model: Model, stacklevel: int = 3) -> Model:
+    """The model, after one warning for all that was remarked."""
+    if model.warnings:
+        shown = list(model.warnings[:WARNED_LINES])
+        if len(model.warnings) > WARNED_LINES:
+            shown.append(f"... and {len(model.warnings) - WARNED_LINES} more, see model.warnings")
+        warnings.warn("\n  ".join([f"{name} is used as written, but:", *shown]), ModelWarning, stacklevel=stacklevel)
+    return model
