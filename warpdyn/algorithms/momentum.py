@@ -1,0 +1,184 @@
+"""Momentum of the whole robot, its Jacobian, the inertia of the robot with locked joints, and the average velocity.
+
+Each is a force or a motion at a `point` ("base", the root link's origin; "world", the world's; "com", the centre of
+mass) in `axes` ("base", the root link's; "world"). Sums are gathered in the frame of the root link `root`; `fixed` are
+the ten numbers m, h, J of the links that are fixed to the world, which have mass but no velocity.
+
+Only momentum at the world's origin knows where a free robot is; everything else is computed beside its root link, so
+that far from the origin no digits are lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..linear import solve_symmetric
+from ..scalar import Scalar
+from ..spatial import (
+    IDENTITY,
+    ZERO,
+    ZERO_FORCE,
+    ZERO_MOTION,
+    AnyRotation,
+    Force,
+    Inertia,
+    Matrix,
+    Motion,
+    Placement,
+    Symmetric,
+    Vector,
+    as_matrix,
+)
+from ..tree import WORLD, Tree
+
+
+def composites(
+    tree: Tree, q: Sequence[Scalar], base: int, fixed: Sequence[float]
+) -> tuple[dict[int, Placement], dict[int, Inertia]]:
+    """Placements of the bodies beyond `base` in their parents, and what each carries with all joints beyond it locked.
+
+    The backward pass of the composite-rigid-body algorithm (RBDA 6.2), in body frames.
+    """
+    X: dict[int, Placement] = {}
+    inertia = {WORLD: Inertia(fixed[0], Vector(*fixed[1:4]), Symmetric(*fixed[4:]))}
+    for i, body in enumerate(tree.bodies):
+        inertia[i] = body.inertia
+    for i, body in reversed(list(enumerate(tree.bodies))):
+        if i != base:
+            X[i] = body.placement(q)
+            inertia[body.parent] = inertia[body.parent] + X[i].inertia_to_parent(inertia[i])
+    return X, inertia
+
+
+def turned(tree: Tree, q: Sequence[Scalar], base: int, axes: str) -> AnyRotation:
+    """Rotation of the root link's axes in the axes asked for."""
+    return as_matrix(tree.bodies[base].placement(q).R) if base != WORLD and axes == "world" else IDENTITY
+
+
+def about_com(whole: Inertia) -> tuple[Vector, Inertia]:
+    """The centre of mass, and the same inertia about it (parallel axes)."""
+    c, h = whole.h * (1.0 / whole.mass), whole.h
+    return c, Inertia(whole.mass, ZERO, whole.J - Symmetric.diagonal(h.dot(c)) + Symmetric.product(h, c * 0.5))
+
+
+def at_point(
+    tree: Tree, q: Sequence[Scalar], base: int, whole: Inertia, point: str, axes: str
+) -> tuple[Vector, Inertia, Placement]:
+    """A point of the root link, the whole robot's inertia about it, and the placement of that point and the root
+    link's axes at the point and in the axes asked for."""
+    R = turned(tree, q, base, axes)
+    if point == "com":
+        return *about_com(whole), Placement(R, ZERO)
+    there = tree.bodies[base].placement(q).p if base != WORLD and point == "world" else ZERO
+    return ZERO, whole, Placement(R, there)
+
+
+def momentum_jacobian(
+    tree: Tree, q: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
+) -> list[list[Scalar]]:
+    """The matrix A(q), 6 by nv, with A v the momentum of the robot; at the centre of mass the centroidal momentum
+    matrix.
+
+    Column k is the momentum of all that joint k carries when it alone moves at unit rate: composite inertia times
+    motion subspace, moved to the point. Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot, Autonomous
+    Robots 35 (2013), with composite inertias (Wensing and Orin 2016).
+    """
+    base = tree.frames[root].body
+    X, inertia = composites(tree, q, base, fixed)
+    at, whole, out = at_point(tree, q, base, inertia[base], point, axes)
+    A: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
+
+    def add(k: int, momentum: Force) -> None:
+        for row, entry in enumerate(momentum):
+            A[row][k] = A[row][k] + entry
+
+    for k, S in tree.bodies[base].subspace if base != WORLD else ():
+        add(k, out.force_to_parent(whole @ Placement(IDENTITY, at).motion_to_child(S)))
+    Y = {base: out.compose(Placement(IDENTITY, -at)).as_matrix()}
+    for i, body in enumerate(tree.bodies):
+        if i != base:
+            Y[i] = Y[body.parent].compose(X[i]).as_matrix()
+            for k, S in body.subspace:
+                add(k, Y[i].force_to_parent(inertia[i] @ S))
+    return A
+
+
+def momentum(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
+) -> list[Scalar]:
+    """Linear, then angular momentum of the robot: the sum of I_i v_i over its bodies, gathered from the leaves."""
+    base = tree.frames[root].body
+    X, inertia = composites(tree, q, base, fixed)
+    at, _, out = at_point(tree, q, base, inertia[base], point, axes)
+    V: dict[int, Motion] = {WORLD: ZERO_MOTION}
+    h: dict[int, Force] = {WORLD: ZERO_FORCE}
+    for i, body in enumerate(tree.bodies):
+        vJ = body.motion(v)
+        V[i] = vJ if i == base else X[i].motion_to_child(V[body.parent]) + vJ
+        h[i] = body.inertia @ V[i]
+    for i, body in reversed(list(enumerate(tree.bodies))):
+        if i != base:
+            h[body.parent] = h[body.parent] + X[i].force_to_parent(h[i])
+    return list(out.force_to_parent(Placement(IDENTITY, at).force_to_child(h[base])))
+
+
+def locked_inertia(
+    tree: Tree, q: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
+) -> list[list[Scalar]]:
+    """The 6 by 6 inertia of the robot with its joints locked: the sum of its links' inertias, moved to the point.
+
+    Featherstone, Rigid Body Dynamics Algorithms (2008), 2.66 and the composite inertia of 6.2.
+    """
+    base = tree.frames[root].body
+    _, inertia = composites(tree, q, base, fixed)
+    _, whole, out = at_point(tree, q, base, inertia[base], point, axes)
+    moved = out.inertia_to_parent(whole)
+    m, hx = moved.mass, Matrix.cross(moved.h).rows
+    upper = [[*(m * float(i == j) for j in range(3)), *(-x for x in row)] for i, row in enumerate(hx)]
+    return upper + [[*row, *moment] for row, moment in zip(hx, moved.J.rows, strict=True)]
+
+
+def average(
+    tree: Tree,
+    q: Sequence[Scalar],
+    columns: Sequence[Sequence[Scalar]],
+    root: str,
+    fixed: Sequence[float],
+    point: str,
+    axes: str,
+) -> list[list[Scalar]]:
+    """For each momentum about the centre of mass in `axes`, the velocity at the point of a rigid body of the robot's
+    inertia that has it."""
+    base = tree.frames[root].body
+    _, inertia = composites(tree, q, base, fixed)
+    c, whole = about_com(inertia[base])
+    _, _, out = at_point(tree, q, base, inertia[base], point, axes)
+    R = out.R
+    J = [list(row) for row in R.symmetric_to_parent(whole.J).rows]
+    com = ZERO if point == "com" else out.point_to_parent(c)
+    velocities = []
+    for fx, fy, fz, *n in columns:
+        w = Vector(*solve_symmetric(J, n))
+        linear = Vector(fx, fy, fz) * (1.0 / whole.mass)
+        velocities.append(list(Placement(IDENTITY, com).motion_to_parent(Motion(linear, w))))
+    return velocities
+
+
+def average_velocity(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
+) -> list[Scalar]:
+    """The velocity with which the robot, its joints locked, would have the momentum that it has.
+
+    Orin, Goswami and Lee (2013): inverse of the locked inertia times momentum.
+    """
+    h = momentum(tree, q, v, root, fixed, "com", axes)
+    return average(tree, q, [h], root, fixed, point, axes)[0]
+
+
+def average_velocity_jacobian(
+    tree: Tree, q: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
+) -> list[list[Scalar]]:
+    """The matrix J(q), 6 by nv, with J v the average velocity."""
+    columns = list(zip(*momentum_jacobian(tree, q, root, fixed, "com", axes), strict=True))
+    moved = average(tree, q, columns, root, fixed, point, axes)
+    return [list(row) for row in zip(*moved, strict=True)] if moved else [[] for _ in range(6)]

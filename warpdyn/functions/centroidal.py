@@ -1,0 +1,262 @@
+"""Momentum, centroidal quantities, locked inertia and average velocities.
+
+Total mass is data: `model.total_mass`. Momentum is linear, then angular; every link counts, those that are fixed to the
+world with their mass alone. None of these is defined for a robot without mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..algorithms import centroidal as _centroidal
+from ..algorithms import momentum as _momentum
+from ..arrays import Array
+from ..batch import batched
+from ..call import Call, tree_of
+from ..description import ModelError
+from ..model import Model
+from ..spatial import ZERO_INERTIA
+from ..tree import WORLD
+
+REFERENCES = {
+    "local": ("base", "base"),
+    "world": ("world", "world"),
+    "local_world_aligned": ("base", "world"),
+    "centroidal": ("com", "world"),
+}
+"""Point and axes of a momentum."""
+
+CENTROIDAL_REFERENCES = {"local": ("com", "base"), "local_world_aligned": ("com", "world")}
+
+ALIASES = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
+
+
+def _chosen(reference: str, references: dict[str, tuple[str, str]]) -> tuple[tuple[str, Any], ...]:
+    chosen = ALIASES.get(reference, reference)
+    if chosen not in references:
+        names = [*references, *(alias for alias, name in ALIASES.items() if name in references)]
+        raise ValueError(f"reference must be one of {', '.join(names)}; got {reference!r}")
+    return tuple(zip(("point", "axes"), references[chosen], strict=True))
+
+
+def _fixed_to_the_world(model: Model) -> tuple[float, ...]:
+    """m, h, J about the world's origin of the links that never move."""
+    total, frames = ZERO_INERTIA, tree_of(model).frames
+    for link in model.links:
+        if frames[link.name].body == WORLD:
+            total = total + frames[link.name].placement.inertia_to_parent(link.spatial_inertia)
+    return (total.mass, *total.h, *total.J.entries)
+
+
+def _refuse_massless(model: Model) -> None:
+    if not model.total_mass > 0:
+        raise ModelError(
+            f"{model.name} has no mass, so that it has no centre of mass; give its links mass (model.with_payload)"
+        )
+
+
+def _call(
+    name: str,
+    model: Model,
+    text: Callable[..., Any],
+    arrays: dict[str, Array],
+    out: Any,
+    params: Any,
+    options: tuple[tuple[str, Any], ...] = (),
+    columns: bool = False,
+) -> Call:
+    return Call(
+        name,
+        model,
+        (text,),
+        arrays,
+        out,
+        (("root", model.root), ("fixed", _fixed_to_the_world(model)), *options),
+        refuse=_refuse_massless,
+        shapes={"out": (6, model.nv)} if columns else {},
+        params=params,
+        own_inertias=not model.floating_base,  # sums stay as they are but for what regrouping drops at the world
+    )
+
+
+@batched
+def momentum(
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """Total momentum of the robot, h = sum of X* I v over its links.
+
+    q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
+    reference: "local" (about the root link's origin, in its axes), "world" (about the world's origin), the default
+    "local_world_aligned" (about the root link's origin, in the world's axes), aliases "body", "inertial", "mixed"; or
+    "centroidal" (about the centre of mass, in the world's axes).  On a fixed base the first three are one.
+    Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.13.
+    """
+    options = _chosen(reference, REFERENCES)
+    return _call("momentum", model, _momentum.momentum, {"q": q, "v": v}, out, params, options)
+
+
+@batched
+def momentum_jacobian(
+    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+) -> Any:
+    """The matrix that gives the total momentum, h = J(q) v.
+
+    q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.  On a floating base, "local" is the first six rows of
+    the mass matrix (`crba`).
+    Composite inertias times motion subspaces, RBDA table 6.2.
+    """
+    options = _chosen(reference, REFERENCES)
+    return _call("momentum_jacobian", model, _momentum.momentum_jacobian, {"q": q}, out, params, options, columns=True)
+
+
+@batched
+def centroidal_momentum(
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """Momentum about the centre of mass, h = A(q) v.
+
+    q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
+    reference: axes of the world ("local_world_aligned", the default) or of the root link ("local").
+    Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot, Autonomous Robots 35 (2013).
+    """
+    options = _chosen(reference, CENTROIDAL_REFERENCES)
+    return _call("centroidal_momentum", model, _momentum.momentum, {"q": q, "v": v}, out, params, options)
+
+
+@batched
+def centroidal_momentum_matrix(
+    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+) -> Any:
+    """The centroidal momentum matrix A(q): momentum about the centre of mass is A v; the velocity of the centre of mass
+    is A[:3] v / mass.
+
+    q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
+    Orin, Goswami and Lee (2013); by composite inertias as in Wensing and Orin, Int. J. Humanoid Robotics
+    13 (2016).
+    """
+    options = _chosen(reference, CENTROIDAL_REFERENCES)
+    text = _momentum.momentum_jacobian
+    return _call("centroidal_momentum_matrix", model, text, {"q": q}, out, params, options, columns=True)
+
+
+@batched
+def centroidal_momentum_matrix_derivative(
+    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
+) -> Any:
+    """dA/dt, the derivative of the centroidal momentum matrix along the motion v, in the world's axes.
+
+    q: (B, nq).  v: (B, nv).  Returns (B, 6, nv).
+    Columns X* (I' S + V ×* I S) with I' the rate of composite inertias; Wensing and Orin (2016).
+    """
+    text = _centroidal.centroidal_momentum_matrix_derivative
+    arrays = {"q": q, "v": v}
+    return _call("centroidal_momentum_matrix_derivative", model, text, arrays, out, params, columns=True)
+
+
+@batched
+def centroidal_momentum_rate(
+    model: Model, q: Array, v: Array, a: Array, *, params: Any = None, out: Array | None = None
+) -> Any:
+    """Rate of the centroidal momentum, A a + dA/dt v, in the world's axes.
+
+    q: (B, nq).  v, a: (B, nv).  Returns (B, 6) [N, N·m]: the sum of all forces on the robot, weight among them, and of
+    their moments about the centre of mass.
+    Orin, Goswami and Lee (2013); by the forward pass of RBDA table 5.1.
+    """
+    text = _centroidal.centroidal_momentum_rate
+    return _call("centroidal_momentum_rate", model, text, {"q": q, "v": v, "a": a}, out, params)
+
+
+@batched
+def locked_inertia(
+    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+) -> Any:
+    """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed ones included.
+
+    q: (B, nq).  Returns (B, 6, 6), symmetric, linear part first [kg, kg·m, kg·m²]; `reference` as in `momentum`. With
+    "centroidal" it is [[m 1, 0], [0, J]].
+    RBDA 2.66.
+    """
+    options = _chosen(reference, REFERENCES)
+    return _call("locked_inertia", model, _momentum.locked_inertia, {"q": q}, out, params, options)
+
+
+@batched
+def average_velocity(
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """The velocity with which the robot, its joints locked, would have the momentum that it has: locked inertia⁻¹ h.
+
+    q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `momentum`. Not defined where all mass lies
+    on one line.
+    Orin, Goswami and Lee (2013).
+    """
+    options = _chosen(reference, REFERENCES)
+    return _call("average_velocity", model, _momentum.average_velocity, {"q": q, "v": v}, out, params, options)
+
+
+@batched
+def average_velocity_jacobian(
+    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+) -> Any:
+    """The matrix J(q) that gives the average velocity, J v: locked inertia⁻¹ times the momentum's Jacobian.
+
+    q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.
+    Orin, Goswami and Lee (2013).
+    """
+    options = _chosen(reference, REFERENCES)
+    text = _momentum.average_velocity_jacobian
+    return _call("average_velocity_jacobian", model, text, {"q": q}, out, params, options, columns=True)
+
+
+@batched
+def average_centroidal_velocity(
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the angular momentum.
+
+    q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `centroidal_momentum`.
+    Orin, Goswami and Lee (2013).
+    """
+    options = _chosen(reference, CENTROIDAL_REFERENCES)
+    text = _momentum.average_velocity
+    return _call("average_centroidal_velocity", model, text, {"q": q, "v": v}, out, params, options)
+
+
+@batched
+def average_centroidal_velocity_jacobian(
+    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+) -> Any:
+    """The matrix J(q) that gives the average velocity at the centre of mass, J v.
+
+    q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
+    Orin, Goswami and Lee (2013).
+    """
+    options = _chosen(reference, CENTROIDAL_REFERENCES)
+    text = _momentum.average_velocity_jacobian
+    return _call("average_centroidal_velocity_jacobian", model, text, {"q": q}, out, params, options, columns=True)
