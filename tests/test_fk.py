@@ -12,7 +12,7 @@ from robots import ROBOTS, Robot, by_name, random_trees
 from states import error, reduction, states, without_mimic
 
 import warpdyn as wd
-from warpdyn.joints import FLOATING, KINDS
+from warpdyn.joints import FLOATING, KINDS, aligned
 
 ROUND_OFF = {"float64": 1e-13, "float32": 5e-6}
 """Relative to the largest entry of a pose: rotations are products of some ten factors."""
@@ -82,10 +82,7 @@ def motion(model: wd.Model, joint: wd.Joint, q: np.ndarray) -> np.ndarray:
 
 def plane(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The directions of a planar joint's first two coordinates: right-handed with the axis (docs/conventions.md)."""
-    from warpdyn.tree import _aligned
-
-    joint = wd.Joint("plane", KINDS["planar"], "a", "b", axis=tuple(float(x) for x in axis))
-    k, _, turn = _aligned(joint)
+    k, _, turn = aligned(KINDS["planar"], axis.tolist())
     R = np.array([list(row) for row in turn.matrix.rows])
     u, w = R[:, (k + 1) % 3], R[:, (k + 2) % 3]
     assert np.allclose(np.cross(u, w), axis, atol=1e-14)

@@ -1,55 +1,322 @@
-"""Poses, velocities and Jacobians of frames."""
+"""Poses, velocities, accelerations and Jacobians of frames.
+
+A frame is a link by its name. `frame=` asks for one, `frames=` for several, in the order given; neither for all links,
+in the order of `model.link_names`. `reference=` says where a spatial vector is taken: "local" (origin and axes of the
+link), "world" (origin and axes of the world) or "local_world_aligned" (origin of the link, axes of the world); aliases
+"body", "inertial", "mixed". `relative_to=` puts another frame in the world's place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..algorithms import fk as _fk
+from ..algorithms import frame_motion as _motion
 from ..algorithms import jacobian as _jacobian
+from ..algorithms import jacobian_derivative as _derivative
+from ..algorithms import manipulability as _manipulability
+from ..algorithms.frames import PARTS, REFERENCES, of_one, of_several, with_point
 from ..arrays import Array
 from ..batch import batched
 from ..call import Call
 from ..model import Model
 
+ALIASES = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
+
+Text = Callable[..., Any]
+Options = tuple[tuple[str, Any], ...]
+
 
 @batched
 def fk(
-    model: Model, q: Array, *, frame: str | None = None, frames: Sequence[str] | None = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    *,
+    frame: str | None = None,
+    frames: Sequence[str] | None = None,
+    relative_to: str | None = None,
+    form: str = "matrix",
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
-    """Forward kinematics: poses of links in the world.
+    """Forward kinematics: poses of links in the world, or in the frame `relative_to`.
 
     q: (B, nq) [m, rad].
     Returns homogeneous matrices, link frame to world: (B, nlinks, 4, 4) in the order of `model.link_names`;
     with `frames=[...]` (B, len(frames), 4, 4); with `frame="name"` (B, 4, 4).
-    Craig, Introduction to Robotics, section 3.2.
+    With form="pose", [x y z qx qy qz qw] instead, qw >= 0: (B, nlinks, 7), (B, len(frames), 7), (B, 7); xyzw whichever
+    order the model's own quaternions have.
+    Craig, Introduction to Robotics, section 3.2; the quaternion by Shepperd, J. Guidance and Control 1 (1978).
     """
-    if frame is not None and frames is not None:
-        raise ValueError("give frame= (one name) or frames= (a list of names), not both")
-    names = model.link_names if frames is None else tuple(frames)
-    if isinstance(frames, str) or not names:
-        raise ValueError(f'frames must be a list of link names, got {frames!r}; for one frame use frame="name"')
-    names = names if frame is None else (frame,)
-    model.link_indices(names)
-    text = _fk.fk if frame is None else _fk.fk_of_one
-    return Call("fk" if frame is None else "fk_of_one", model, (text,), {"q": q}, out, (("frames", names),))
+    texts, options = _each((_fk.fk,), model, frame, frames)
+    one_of("form", form, _fk.FORMS)
+    options += (*_relative(model, relative_to), ("form", form))
+    return Call("fk", model, texts, {"q": q}, out, options, params=params)
 
 
 @batched
 def jacobian(
-    model: Model, q: Array, *, frame: str, reference: str = "local_world_aligned", out: Array | None = None
+    model: Model,
+    q: Array,
+    *,
+    frame: str | None = None,
+    frames: Sequence[str] | None = None,
+    reference: str = "local_world_aligned",
+    relative_to: str | None = None,
+    point: Sequence[float] | Array | None = None,
+    part: str = "both",
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
-    """Geometric Jacobian of a link: J v is its spatial velocity, linear part first.
+    """Geometric Jacobian: J v is the spatial velocity of a link, linear part first.
 
-    q: (B, nq) [m, rad].  Returns J: (B, 6, nv).
-    reference: "local" (origin and axes of the link), "world" (origin and axes of the world) or "local_world_aligned"
-    (origin of the link, axes of the world); aliases "body", "inertial", "mixed".
+    q: (B, nq) [m, rad].
+    Returns (B, 6, nv) for `frame="name"`, (B, len(frames), 6, nv) for `frames=[...]`, (B, nlinks, 6, nv) for neither.
+    reference: "local", "world", "local_world_aligned" (see the module).
+    relative_to: the velocity relative to another frame, which then is what "world" means above; rate of
+    `fk(relative_to=...)`.
+    point: takes the place of the origin of `frame`, in its coordinates [m]: three numbers, which become part of the
+    program, or an array (B, 3).
+    part: "both", or three rows: "linear", "angular".
     RBDA section 3.3 (v = J q'); Lynch and Park, Modern Robotics, section 5.1.
     """
+    chosen = reference_of(reference)
+    options, several = _named(model, frame, frames)
+    options += (("reference", chosen), ("part", one_of("part", part, PARTS)), *_relative(model, relative_to))
+    text, arrays, where = _at_point(_jacobian.jacobian, point, several)
+    texts: tuple[Text, ...] = (of_several(text) if several else text,)
+    if several and chosen == "local" and relative_to is None:
+        texts += (_jacobian.jacobians_from_the_root,)
+    return Call("jacobian", model, texts, {"q": q, **arrays}, out, options + where, shapes=_POINT, params=params)
+
+
+@batched
+def pose_and_jacobian(
+    model: Model,
+    q: Array,
+    *,
+    frame: str,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: tuple[Array, Array] | None = None,
+) -> Any:
+    """Pose and Jacobian of a link in one pass: `fk(frame=...)` and `jacobian(frame=...)`.
+
+    q: (B, nq) [m, rad].  Returns T: (B, 4, 4) and J: (B, 6, nv).
+    """
     model.link_index(frame)
-    aliases = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
-    chosen = aliases.get(reference, reference)
-    if chosen not in _jacobian.REFERENCES:
-        raise ValueError(f"reference must be one of {', '.join((*_jacobian.REFERENCES, *aliases))}; got {reference!r}")
-    options = (("frame", frame), ("reference", chosen))
-    return Call("jacobian", model, (_jacobian.jacobian,), {"q": q}, out, options)
+    options = (("frame", frame), ("reference", reference_of(reference)))
+    texts = (_jacobian.pose_and_jacobian,)
+    return Call("pose_and_jacobian", model, texts, {"q": q}, out, options, results=("pose", "jacobian"), params=params)
+
+
+@batched
+def frame_velocity(
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    frame: str | None = None,
+    frames: Sequence[str] | None = None,
+    reference: str = "local_world_aligned",
+    relative_to: str | None = None,
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """Spatial velocity of links: linear, then angular [m/s, rad/s].
+
+    q: (B, nq).  v: (B, nv).
+    Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for neither.
+    reference, relative_to: as in `jacobian`.
+    RBDA table 5.1: v_i = v_parent + S_i q'_i.
+    """
+    texts, options = _each((_motion.frame_velocity,), model, frame, frames)
+    options += (("reference", reference_of(reference)), *_relative(model, relative_to))
+    return Call("frame_velocity", model, texts, {"q": q, "v": v}, out, options, params=params)
+
+
+@batched
+def frame_acceleration(
+    model: Model,
+    q: Array,
+    v: Array,
+    a: Array,
+    *,
+    frame: str | None = None,
+    frames: Sequence[str] | None = None,
+    reference: str = "local_world_aligned",
+    kind: str = "spatial",
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """Acceleration of links, without gravity: linear, then angular [m/s², rad/s²].
+
+    q: (B, nq).  v, a: (B, nv).  Returns shapes as in `frame_velocity`.
+    kind: "spatial", the derivative of the spatial velocity as a vector in space; J a + J' v with "local" or "world".
+    "classical": of the point at the reference's origin, linear + ω × v; J a + J' v with "local_world_aligned".
+    RBDA table 5.1: a_i = a_parent + S_i q''_i + v_i × S_i q'_i; the classical one is equation 2.42.
+    """
+    one_of("kind", kind, ("spatial", "classical"))
+    chosen = reference_of(reference)
+    texts: tuple[Text, ...] = (_motion.frame_acceleration,)
+    if chosen != "local" and (chosen, kind) != ("world", "classical"):
+        texts += (_motion.frame_acceleration_turned,)
+    texts, options = _each(texts, model, frame, frames)
+    options += (("reference", chosen), ("kind", kind))
+    return Call("frame_acceleration", model, texts, {"q": q, "v": v, "a": a}, out, options, params=params)
+
+
+@batched
+def frame_bias_acceleration(
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    frame: str | None = None,
+    frames: Sequence[str] | None = None,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """J' v, the acceleration of links that velocities alone give [m/s², rad/s²].
+
+    q: (B, nq).  v: (B, nv).  Returns shapes as in `frame_velocity`.
+    `frame_acceleration` at a = 0: spatial with "local" and "world", classical with "local_world_aligned".
+    RBDA section 3.3, a = J q'' + J' q'.
+    """
+    chosen = reference_of(reference)
+    texts: tuple[Text, ...] = (_motion.frame_bias_acceleration,)
+    if chosen != "local":
+        texts += (_motion.frame_bias_acceleration_turned,)
+    texts, options = _each(texts, model, frame, frames)
+    options += (("reference", chosen),)
+    return Call("frame_bias_acceleration", model, texts, {"q": q, "v": v}, out, options, params=params)
+
+
+@batched
+def jacobian_derivative(
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    frame: str | None = None,
+    frames: Sequence[str] | None = None,
+    reference: str = "local_world_aligned",
+    point: Sequence[float] | Array | None = None,
+    part: str = "both",
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """dJ/dt along the motion v, J as in `jacobian` with the same options.
+
+    q: (B, nq).  v: (B, nv).  Returns the shapes of `jacobian`.
+    RBDA section 3.3; each column is a vector fixed in a moving body, 2.31.
+    """
+    options, several = _named(model, frame, frames)
+    options += (("reference", reference_of(reference)), ("part", one_of("part", part, PARTS)))
+    text, arrays, where = _at_point(_derivative.jacobian_derivative, point, several)
+    texts, given = (of_several(text) if several else text,), {"q": q, "v": v, **arrays}
+    return Call("jacobian_derivative", model, texts, given, out, options + where, shapes=_POINT, params=params)
+
+
+@batched
+def kinematic_hessian(
+    model: Model,
+    q: Array,
+    *,
+    frame: str,
+    reference: str = "local_world_aligned",
+    part: str = "both",
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """Derivative of the Jacobian of a link by the configuration, over the tangent space.
+
+    q: (B, nq).  Returns H: (B, 6, nv, nv), H[..., j, k] = d J[..., j] / d q_k; dJ/dt = sum of H[..., k] v_k.
+    reference, part: as in `jacobian`. With "local_world_aligned" the linear part is symmetric in j and k where joints
+    have one coordinate each: the second derivative of the position.
+    Columns by columns: RBDA 2.31.
+    """
+    model.link_index(frame)
+    options = (("frame", frame), ("reference", reference_of(reference)), ("part", one_of("part", part, PARTS)))
+    shapes = {"out": (6 if part == "both" else 3, model.nv, model.nv)}
+    texts = (_derivative.kinematic_hessian,)
+    return Call("kinematic_hessian", model, texts, {"q": q}, out, options, shapes=shapes, params=params)
+
+
+@batched
+def manipulability(
+    model: Model, q: Array, *, frame: str, part: str = "both", params: Any = None, out: Array | None = None
+) -> Any:
+    """Yoshikawa's measure of how freely a link can move: sqrt(det(J Jᵀ)), J at the link's origin.
+
+    q: (B, nq).  Returns (B,), zero where a direction is lost.
+    part: "both", "linear" or "angular" rows of J. Where fewer coordinates move the link than J has rows, det(J Jᵀ) is
+    always zero, and sqrt(det(Jᵀ J)) is given: what is left of its own freedom.
+    Yoshikawa, Int. J. Robotics Research 4(2), 1985.
+    """
+    model.link_index(frame)
+    options = (("frame", frame), ("part", one_of("part", part, PARTS)))
+    return Call("manipulability", model, (_manipulability.manipulability,), {"q": q}, out, options, params=params)
+
+
+# What the options may be.
+
+
+def one_of(what: str, given: str, choices: Mapping[str, Any] | Sequence[str]) -> str:
+    if given not in choices:
+        raise ValueError(f"{what} must be one of {', '.join(choices)}; got {given!r}")
+    return given
+
+
+def reference_of(reference: str) -> str:
+    """One of `REFERENCES`, from it or an alias."""
+    return ALIASES.get(one_of("reference", reference, (*REFERENCES, *ALIASES)), reference)
+
+
+def _named(model: Model, frame: str | None, frames: Sequence[str] | None) -> tuple[Options, bool]:
+    """The option that names the links, and whether it names several."""
+    if frame is not None and frames is not None:
+        raise ValueError("give frame= (one name) or frames= (a list of names), not both")
+    if frame is not None:
+        model.link_index(frame)
+        return (("frame", frame),), False
+    names = model.link_names if frames is None else tuple(frames)
+    if isinstance(frames, str) or not names:
+        raise ValueError(f'frames must be a list of link names, got {frames!r}; for one frame use frame="name"')
+    model.link_indices(names)
+    return (("frames", names),), True
+
+
+def _each(
+    texts: tuple[Text, ...], model: Model, frame: str | None, frames: Sequence[str] | None
+) -> tuple[tuple[Text, ...], Options]:
+    """Texts for several links, or made for one if one is asked for, and the option that names the links."""
+    options, several = _named(model, frame, frames)
+    return (texts if several else tuple(of_one(text) for text in texts)), options
+
+
+def _relative(model: Model, relative_to: str | None) -> Options:
+    if relative_to is None:
+        return ()
+    model.link_index(relative_to)
+    return (("relative_to", relative_to),)
+
+
+_POINT = {"point": (3,)}
+
+
+def _at_point(
+    text: Text, point: Sequence[float] | Array | None, several: bool
+) -> tuple[Text, dict[str, Array], Options]:
+    """The text with a point as an input array, or as a constant of the program."""
+    if point is None:
+        return text, {}, ()
+    if several:
+        raise ValueError('a point is fixed to one frame: give frame="name" with point=')
+    if not isinstance(point, (list, tuple)):
+        return with_point(text), {"point": point}, ()
+    if len(point) != 3:
+        raise ValueError(f"point must be three numbers or an array (B, 3), got {point!r}")
+    return text, {}, (("point", tuple(float(x) for x in point)),)

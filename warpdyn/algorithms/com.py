@@ -1,0 +1,114 @@
+"""Centre of mass: position, velocity, acceleration and Jacobian, of the links that are counted.
+
+Gathered from the leaves, in body frames. A body carries the mass m and first moment h = ∫ x dm of all counted links
+that it moves. Across a joint of motion [v, ω] and acceleration [a, α], both in the child's axes, where the motion
+subspace is constant, h passes to the parent as p m + R h, and its derivatives, as seen from either side, as
+
+    h' -> R (h' + ω × h + v m)
+    h'' -> R (h'' + 2 ω × h' + α × h + ω × (ω × h) + (a + ω × v) m)
+
+so that no velocity need be handed out from the root. The centre of mass is h / m in the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..scalar import Scalar
+from ..spatial import ZERO, Vector
+from ..tree import WORLD, Tree
+from .frames import body_placements
+
+Weight = tuple[str, float, Sequence[float]]
+"""A link, its mass and its centre of mass in its own frame."""
+
+
+def moments(tree: Tree, links: Sequence[Weight]) -> tuple[list[int], list[Scalar], list[Vector]]:
+    """Bodies that carry counted links, leaves first; for each body the mass that it carries, and the first moment of
+    the links fixed to it about its origin. The last entries are the world's."""
+    mass: list[Scalar] = [0.0] * (len(tree.bodies) + 1)
+    h = [ZERO] * (len(tree.bodies) + 1)
+    carriers = set()
+    for name, m, c in links:
+        seat = tree.frames[name]
+        h[seat.body] = h[seat.body] + seat.placement.point_to_parent(Vector(*c)) * m
+        path = tree.path(seat.body)
+        carriers.update(path)
+        for i in (WORLD, *path):
+            mass[i] = mass[i] + m
+    return sorted(carriers, reverse=True), mass, h
+
+
+def com(tree: Tree, q: Sequence[Scalar], *, links: Sequence[Weight]) -> list[Scalar]:
+    """Position in the world: sum of m_i c_i over m."""
+    carriers, mass, h = moments(tree, links)
+    for i in carriers:
+        X, p = tree.bodies[i].placement(q), tree.bodies[i].parent
+        h[p] = h[p] + X.R.to_parent(h[i]) + X.p * mass[i]
+    return list(h[WORLD] * (1.0 / mass[WORLD]))
+
+
+def com_velocity(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Sequence[Weight]) -> list[Scalar]:
+    """Velocity in the world."""
+    carriers, mass, h = moments(tree, links)
+    dh = [ZERO] * len(h)
+    for i in carriers:
+        body = tree.bodies[i]
+        X, p, vJ = body.placement(q), body.parent, body.motion(v)
+        dh[p] = dh[p] + X.R.to_parent(dh[i] + vJ.angular.cross(h[i]) + vJ.linear * mass[i])
+        h[p] = h[p] + X.R.to_parent(h[i]) + X.p * mass[i]
+    return list(dh[WORLD] * (1.0 / mass[WORLD]))
+
+
+def com_acceleration(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], *, links: Sequence[Weight]
+) -> list[Scalar]:
+    """Acceleration in the world."""
+    carriers, mass, h = moments(tree, links)
+    dh, ddh = [ZERO] * len(h), [ZERO] * len(h)
+    for i in carriers:
+        body = tree.bodies[i]
+        X, p, vJ, aJ = body.placement(q), body.parent, body.motion(v), body.motion(a)
+        w = vJ.angular
+        turned = w.cross(h[i])
+        moved = turned + vJ.linear * mass[i]
+        ddh[p] = ddh[p] + X.R.to_parent(
+            ddh[i] + w.cross(dh[i] * 2.0 + moved) + aJ.angular.cross(h[i]) + aJ.linear * mass[i]
+        )
+        dh[p] = dh[p] + X.R.to_parent(dh[i] + moved)
+        h[p] = h[p] + X.R.to_parent(h[i]) + X.p * mass[i]
+    return list(ddh[WORLD] * (1.0 / mass[WORLD]))
+
+
+def com_bias_acceleration(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Sequence[Weight]
+) -> list[Scalar]:
+    """J' v: the acceleration at q'' = 0."""
+    return com_acceleration(tree, q, v, [0.0] * tree.nv, links=links)
+
+
+def com_jacobian(tree: Tree, q: Sequence[Scalar], *, links: Sequence[Weight]) -> list[list[Scalar]]:
+    """J, 3 by nv, with J v the velocity: column by column the moment h' that a unit velocity gives, over m."""
+    carriers, mass, h = moments(tree, links)
+    for i in carriers:
+        X, p = tree.bodies[i].placement(q), tree.bodies[i].parent
+        h[p] = h[p] + X.R.to_parent(h[i]) + X.p * mass[i]
+    X0 = body_placements(tree, q, carriers)
+    share = 1.0 / mass[WORLD]
+    J: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(3)]
+    for i in carriers:
+        for k, S in tree.bodies[i].subspace:
+            column = X0[i].R.to_parent(S.angular.cross(h[i] * share) + S.linear * (mass[i] * share))
+            for row, entry in zip(J, column, strict=True):
+                row[k] = row[k] + entry
+    return J
+
+
+def link_coms(tree: Tree, q: Sequence[Scalar], *, links: Sequence[Weight]) -> list[list[Scalar]]:
+    """The centre of mass of each link in the world."""
+    seats = [tree.frames[name] for name, _, _ in links]
+    X = body_placements(tree, q, [seat.body for seat in seats])
+    return [
+        list(X[seat.body].point_to_parent(seat.placement.point_to_parent(Vector(*c))))
+        for seat, (_, _, c) in zip(seats, links, strict=True)
+    ]

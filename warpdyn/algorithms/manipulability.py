@@ -1,0 +1,48 @@
+"""Manipulability of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..scalar import Scalar, maximum, sqrt
+from ..tree import Tree
+from .jacobian import columns, matrix
+
+SMALLEST = 1e-30
+"""Squares of lengths below it are nothing; one over it is still a number in single precision."""
+
+
+def manipulability(tree: Tree, q: Sequence[Scalar], frame: str, part: str = "both") -> Scalar:
+    """sqrt(det(J Jᵀ)), J the Jacobian at the frame's origin; sqrt(det(Jᵀ J)) where fewer coordinates move the frame
+    than J has rows.
+
+    Yoshikawa, Int. J. Robotics Research 4(2), 1985. Computed as the volume that the rows (the columns) of J span: no
+    product J Jᵀ, which would halve the digits near a singularity.
+    """
+    bodies, _ = columns(tree, q, tree.frames[frame], "local")
+    moving = sorted({k for found in bodies for k, _ in found})
+    rows = [[row[k] for k in moving] for row in matrix(tree.nv, bodies, part)]
+    if not moving:
+        return 0.0
+    return volume(rows if len(moving) >= len(rows) else [list(column) for column in zip(*rows, strict=True)])
+
+
+def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:
+    """Of the parallelepiped that vectors span: the product of their lengths, each made orthogonal to those before it
+    (modified Gram-Schmidt)."""
+    left, square = [list(u) for u in vectors], 1.0
+    while left:
+        u, *left = left
+        length = dot(u, u)
+        square = square * length
+        scale = 1.0 / maximum(length, SMALLEST)
+        along = [dot(u, w) * scale for w in left]
+        left = [[x - a * y for x, y in zip(w, u, strict=True)] for w, a in zip(left, along, strict=True)]
+    return sqrt(square)
+
+
+def dot(u: Sequence[Scalar], w: Sequence[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for x, y in zip(u, w, strict=True):
+        total = total + x * y
+    return total

@@ -1,0 +1,126 @@
+"""Centre of mass of the robot, of a part of it, and of each link.
+
+Every link of the description counts, those fixed to the world too. `subtree="link"` counts that link and all that hang
+on it. Positions, velocities and accelerations are of a point, in the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..algorithms import com as _com
+from ..arrays import Array
+from ..batch import batched
+from ..call import Call
+from ..description import ModelError
+from ..model import Model
+
+
+@batched
+def com(model: Model, q: Array, *, subtree: str | None = None, params: Any = None, out: Array | None = None) -> Any:
+    """Centre of mass in the world, sum of m_i c_i / m.
+
+    q: (B, nq) [m, rad].  Returns (B, 3) [m].
+    subtree: the link with all that hang on it, instead of the whole robot.
+    Raises ModelError where the links that count have no mass.
+    """
+    return _call(_com.com, model, {"q": q}, subtree, out, params)
+
+
+@batched
+def com_velocity(
+    model: Model, q: Array, v: Array, *, subtree: str | None = None, params: Any = None, out: Array | None = None
+) -> Any:
+    """Velocity of the centre of mass in the world: linear momentum / m, J v.
+
+    q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s]. subtree: as in `com`.
+    """
+    return _call(_com.com_velocity, model, {"q": q, "v": v}, subtree, out, params)
+
+
+@batched
+def com_acceleration(
+    model: Model,
+    q: Array,
+    v: Array,
+    a: Array,
+    *,
+    subtree: str | None = None,
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
+    """Acceleration of the centre of mass in the world, without gravity: J a + J' v.
+
+    q: (B, nq).  v, a: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`.
+    """
+    return _call(_com.com_acceleration, model, {"q": q, "v": v, "a": a}, subtree, out, params)
+
+
+@batched
+def com_bias_acceleration(
+    model: Model, q: Array, v: Array, *, subtree: str | None = None, params: Any = None, out: Array | None = None
+) -> Any:
+    """J' v, the acceleration of the centre of mass that velocities alone give.
+
+    q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`.
+    """
+    return _call(_com.com_bias_acceleration, model, {"q": q, "v": v}, subtree, out, params)
+
+
+@batched
+def com_jacobian(
+    model: Model, q: Array, *, subtree: str | None = None, params: Any = None, out: Array | None = None
+) -> Any:
+    """Jacobian of the centre of mass: J v is its velocity in the world.
+
+    q: (B, nq).  Returns (B, 3, nv). subtree: as in `com`.
+    The linear rows of the centroidal momentum matrix over m: Orin, Goswami and Lee, Autonomous Robots 35, 2013.
+    """
+    return _call(_com.com_jacobian, model, {"q": q}, subtree, out, params)
+
+
+@batched
+def link_coms(model: Model, q: Array, *, params: Any = None, out: Array | None = None) -> Any:
+    """Centre of mass of each link in the world, where the description puts it; of a link without mass too.
+
+    q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`.
+    """
+
+    def text(*arguments: Any) -> Any:
+        return _com.link_coms(*arguments, links=_weights(model, None))
+
+    return Call("link_coms", model, (text,), {"q": q}, out, params=params)
+
+
+def _call(
+    algorithm: Callable[..., Any],
+    model: Model,
+    arrays: Mapping[str, Array],
+    subtree: str | None,
+    out: Array | None,
+    params: Any,
+) -> Call:
+    """The algorithm over the links that count."""
+    if subtree is not None:
+        model.link_index(subtree)
+
+    def text(*arguments: Any, subtree: str | None) -> Any:
+        return algorithm(*arguments, links=[link for link in _weights(model, subtree) if link[1]])
+
+    def refuse(model: Model) -> None:
+        if not any(mass for _, mass, _ in _weights(model, subtree)):
+            what = "no link" if subtree is None else f'no link from "{subtree}" on'
+            raise ModelError(f"{model.name}: {what} has mass, so there is no centre of mass")
+
+    options = (("subtree", subtree),)
+    return Call(algorithm.__name__, model, (text,), arrays, out, options, refuse=refuse, params=params)
+
+
+def _weights(model: Model, subtree: str | None) -> list[_com.Weight]:
+    """Name, mass and centre of mass of the links that count, in the order of the model."""
+    counted = set(model.link_names) if subtree is None else {subtree}
+    for joint in model.joints:  # parents come first
+        if joint.parent in counted:
+            counted.add(joint.child)
+    return [(link.name, link.mass, link.com) for link in model.links if link.name in counted]
