@@ -304,7 +304,7 @@ def test_references_are_checked() -> None:
     """Names of references, with their aliases."""
     model = by_name("ur5e").model
     q = states(model, 1).q
-    with pytest.raises(ValueError, match="reference must be one of local, .*centroidal.*mixed; got 'com'"):
+    with pytest.raises(ValueError, match=r"reference must be one of local, .*centroidal.*mixed; got 'com'"):
         centroidal.momentum_jacobian(model, q, reference="com")
     with pytest.raises(ValueError, match="reference must be one of local, local_world_aligned, body, mixed; got"):
         centroidal.centroidal_momentum_matrix(model, q, reference="world")
