@@ -26,7 +26,7 @@ FLOORS = (
     {"model"},
     {"tree", "builder", "formats.*", "robots"},
     {"algorithms.*"},
-    {"tracing.*", "arrays", "threads"},
+    {"tracing.*", "arrays", "threads", "sampling"},
     {"call"},
     {"batch"},
     {"functions", "functions.*"},

@@ -192,6 +192,48 @@ def numbers(kind: str, device: str, single: bool, values: tuple[float, ...]) -> 
     return sys.modules["jax"].numpy.asarray(host) if kind == "jax" else host
 
 
+def column(name: str, value: Any, like: Array) -> Array:
+    """A number for each row of `like`, as (B, 1), or (1,) for one robot: from (B,) or one number, without a copy."""
+    library, rows = type(like).__module__.partition(".")[0], tuple(like.shape[:-1])
+    plain = isinstance(value, (int, float)) or getattr(value, "ndim", 1) == 0
+    if not plain and tuple(value.shape) != rows:
+        raise ValueError(f"{name} must be a number, or one for each row: {rows}, got {tuple(value.shape)}")
+    if library == "torch":
+        import torch
+
+        given = torch.as_tensor(value, dtype=like.dtype, device=like.device).expand(rows) if plain else value
+        return given[..., None]
+    if library == "warp":
+        one = numbers("warp", like.device.alias, like.dtype is wp.float32, (float(value),)) if plain else value
+        size = one.strides[-1]
+        strides = (0 if plain else size, size)[-len(rows) - 1 :]
+        return wp.array(
+            ptr=one.ptr, shape=(*rows, 1), strides=strides, dtype=one.dtype, device=one.device, deleter=_keep(one)
+        )
+    if library in ("jax", "jaxlib"):
+        jnp = sys.modules["jax"].numpy
+        return jnp.broadcast_to(jnp.asarray(value, like.dtype) if plain else value, rows)[..., None]
+    return (np.broadcast_to(np.asarray(value, like.dtype), rows) if plain else value)[..., None]
+
+
+def kind_of(like: Array | None, dtype: Any, device: Any) -> tuple[str, str, bool]:
+    """Library, device and precision of a new array: those of `like`; else NumPy, or Warp where a device is named."""
+    kind, where, single = "numpy", "cpu", False
+    if like is not None:
+        v = view("like", like)
+        kind, where, single = v.kind, v.device, v.single
+        if device is not None and str(device) != where:
+            raise ValueError(f"like= lies on {where}, not on {device}; give one of the two")
+    elif device is not None:
+        kind, where = "warp", wp.get_device(str(device)).alias
+    if dtype is not None:
+        name = getattr(dtype, "__name__", str(dtype)).rpartition(".")[2]
+        if name not in ("float32", "float64"):
+            raise _wrong_dtype("dtype", dtype)
+        single = name == "float32"
+    return kind, where, single
+
+
 def on_host(array: Any) -> np.ndarray:
     """Any array, or plain numbers, as float64 NumPy."""
     if hasattr(array, "detach"):  # a Torch tensor, perhaps one that requires a gradient

@@ -162,7 +162,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool)
         return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
 
     names = result_names(call)
-    programs = [record(lambda t=text, **symbols: run(t, symbols), inputs, names) for text in call.texts]
+    programs = [record(lambda _text=text, **symbols: run(_text, symbols), inputs, names) for text in call.texts]
     program = min(programs, key=lambda program: program.operations)
     if call.derivatives:
         return program

@@ -101,6 +101,14 @@ class JointKind:
         return bool(self.series) or any(x != 0.0 for S in self.subspace(2) for x in S.angular)
 
     @property
+    def angles(self) -> tuple[bool, ...]:
+        """For each coordinate that is not of a quaternion: an angle [rad] (True) or a length [m]."""
+        if self.series:
+            return (True,) * self.nq
+        columns = self.subspace(2)[: self.quaternion]
+        return tuple(any(x != 0.0 for x in S.angular) for S in columns)
+
+    @property
     def parts(self) -> tuple[JointKind, ...]:
         """The kinds that the tree makes bodies of: itself, or those in series."""
         return tuple(KINDS[name] for name in self.series) or (self,)

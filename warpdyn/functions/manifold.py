@@ -1,0 +1,137 @@
+"""The manifold that configurations live on: steps, differences, rates, and random configurations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .. import arrays, sampling
+from ..algorithms import manifold as _manifold
+from ..arrays import Array
+from ..batch import batched
+from ..call import Call
+from ..model import Model
+
+UNLIMITED = {True: math.pi, False: 1.0}
+"""Where a description sets no limits: angles [rad] within half a turn of zero; lengths [m]."""
+
+
+@batched
+def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> Any:
+    """The configuration q ⊕ d reached from `q` by the constant velocity `d` in unit time.
+
+    q: (B, nq) [m, rad].  d: (B, nv), a velocity times a duration.  Returns (B, nq), quaternions at unit length.
+    Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are their own; all
+    others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as pinocchio.integrate.
+    """
+    return Call("integrate", model, (_manifold.integrate,), {"q": q, "d": d}, out)
+
+
+@batched
+def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) -> Any:
+    """The constant velocity d that leads from `q0` to `q1` in unit time: integrate(q0, d) = q1.
+
+    q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a turn, quaternions of
+    either sign; the angle of a revolute or continuous joint is a number like any other, whole turns counted.
+    Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference.
+    """
+    shapes = {"q0": (model.nq,), "q1": (model.nq,), "out": (model.nv,)}
+    return Call("difference", model, (_manifold.difference,), {"q0": q0, "q1": q1}, out, shapes=shapes)
+
+
+@batched
+def interpolate(model: Model, q0: Array, q1: Array, t: float | Array, *, out: Array | None = None) -> Any:
+    """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond them as well.
+
+    q0, q1: (B, nq) [m, rad].  t: a number, or (B,).  Returns (B, nq).
+    integrate(q0, t difference(q0, q1)); spherical linear interpolation (Shoemake, SIGGRAPH 1985) for ball joints,
+    screws for floating ones.
+    """
+    column = arrays.column("t", t, q0) if hasattr(q0, "shape") else [float(t)]
+    shapes = {"q0": (model.nq,), "q1": (model.nq,), "t": (1,)}
+    return Call("interpolate", model, (_interpolate,), {"q0": q0, "q1": q1, "t": column}, out, shapes=shapes)
+
+
+def _interpolate(tree: Any, q0: Any, q1: Any, t: Any) -> Any:
+    return _manifold.interpolate(tree, q0, q1, t[0])
+
+
+@batched
+def configuration_rate(model: Model, q: Array, v: Array, *, baumgarte: float = 0.0, out: Array | None = None) -> Any:
+    """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain vector.
+
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nq).
+    A quaternion Q of length other than one, as such integrators leave it, is drawn back by the last entry of
+    dQ/dt = ½ Q ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte`; JaxSim's term (its default K is 1, zero here).
+    Graf, Quaternions and dynamics (2008), equation 20.
+    """
+    options = (("baumgarte", float(baumgarte)),)
+    return Call("configuration_rate", model, (_manifold.configuration_rate,), {"q": q, "v": v}, out, options)
+
+
+@batched
+def normalize(model: Model, q: Array, *, out: Array | None = None) -> Any:
+    """`q` with its quaternions at unit length; all else as it is.
+
+    q: (B, nq) [m, rad].  Returns (B, nq); NaN where a quaternion is zero.
+    """
+    return Call("normalize", model, (_manifold.normalize,), {"q": q}, out)
+
+
+@batched
+def clamp(model: Model, q: Array, *, out: Array | None = None) -> Any:
+    """`q` with every coordinate that is beyond a position limit at that limit; quaternions have none.
+
+    q: (B, nq) [m, rad].  Returns (B, nq).  Limits: `model.position_lower`, `model.position_upper`.
+    """
+    options = (("lower", tuple(model.position_lower.tolist())), ("upper", tuple(model.position_upper.tolist())))
+    return Call("clamp", model, (_manifold.clamp,), {"q": q}, out, options)
+
+
+def random_configuration(
+    model: Model,
+    count: int,
+    *,
+    seed: int = 0,
+    like: Array | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    box: tuple[Sequence[float], Sequence[float]] = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0)),
+) -> Array:
+    """`count` configurations drawn at random, uniformly within position limits.
+
+    Returns (count, nq): an array of the library, dtype and device of `like`; without it a float64 NumPy array, or a
+    Warp array where `device` is given ("cuda:0"); `dtype` float32 or float64. Drawn on the device; the same seed gives
+    the same configurations on every device, and row e does not depend on `count`.
+    Orientations are uniform (Shoemake, Graphics Gems III, 1992); angles without limits lie in [-π, π), lengths without
+    limits in [-1, 1) m, origins of floating joints in `box`: least and greatest x, y, z [m].
+    """
+    if not isinstance(count, int) or count < 0:
+        raise ValueError(f"count must be a whole number of configurations, got {count!r}")
+    lower, upper, quaternions = _ranges(model, box)
+    kind, where, single = arrays.kind_of(like, dtype, device)
+    q = arrays.empty(kind, where, single, count, (model.nq,), False)
+    sampling.draw(arrays.view("q", q), lower, upper, quaternions, seed, arrays.stream(kind, where))
+    return arrays.handed_back(kind, q)
+
+
+def _ranges(model: Model, box: tuple[Sequence[float], Sequence[float]]) -> tuple[list[float], list[float], list[int]]:
+    """Least and greatest value of each coordinate, and where quaternions begin."""
+    least, greatest = ([float(x) for x in corner] for corner in box)
+    sizes = [b - a for a, b in zip(least, greatest, strict=True)]
+    if len(sizes) != 3 or not all(math.isfinite(size) and size >= 0 for size in sizes):
+        raise ValueError(f"box must be the least and the greatest x, y, z, finite and in order, got {box!r}")
+    lower, upper, quaternions = model.position_lower.tolist(), model.position_upper.tolist(), []
+    for joint in model.moving_joints:
+        first, kind = model.coordinates[joint.name].q.start, joint.kind
+        if kind.quaternion is not None:
+            quaternions.append(first + kind.quaternion)
+        for k, angle in enumerate(kind.angles):
+            c, reach = first + k, UNLIMITED[angle]
+            low, high = (-reach, reach) if kind.quaternion is None else (least[k], greatest[k])
+            if not math.isfinite(lower[c]):
+                lower[c] = low if low < upper[c] else upper[c] - (high - low)
+            if not math.isfinite(upper[c]):
+                upper[c] = high if high > lower[c] else lower[c] + (high - low)
+    return lower, upper, quaternions
