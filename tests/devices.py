@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 import warp as wp
 
 import warpdyn as wd
+from warpdyn.batch import described
+from warpdyn.call import result_shapes
 
 
 class Placed:
@@ -45,42 +48,32 @@ class Placed:
 
 
 def result_shape(function: Callable[..., Any], model: wd.Model, options: Mapping[str, Any]) -> tuple[int, ...]:
-    """Trailing shape of a public function's result."""
-    name = function.__name__
-    if name == "fk":
-        if "frame" in options:
-            return (4, 4)
-        return (len(options.get("frames", model.link_names)), 4, 4)
-    return {"jacobian": (6, model.nv), "crba": (model.nv, model.nv)}.get(name, (model.nv,))
+    """Trailing shape of a function's only result."""
+    names = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty and p.kind == 1]
+    call = function.describe(model, *(None for _ in names[1:]), **options)
+    return result_shapes(call)["out"]
 
 
 def called(
-    device: str,
-    function: Callable[..., Any],
-    model: wd.Model,
-    *given: np.ndarray,
-    dtype: Any = np.float64,
-    gravity: Any = None,
-    f_ext: Any = None,
-    **options: Any,
-) -> np.ndarray:
-    """The kernel's result for these inputs in this dtype, as float64; `out` is full of NaN before the call."""
-    places = [Placed(np.ascontiguousarray(x, dtype=dtype), device) for x in given]
-    shape = (*given[0].shape[:-1], *result_shape(function, model, options))
-    out = Placed(np.full(shape, np.nan, dtype=dtype), device)
-    extra: dict[str, Any] = {}
-    if gravity is not None:
-        extra["gravity"] = _placed(gravity, dtype, device)
-    if isinstance(f_ext, Mapping):
-        extra["f_ext"] = {link: _placed(f, dtype, device) for link, f in f_ext.items()}
-    elif f_ext is not None:
-        extra["f_ext"] = _placed(f_ext, dtype, device)
-    result = function(model, *(p.array for p in places), out=out.array, **extra, **options)
-    assert result is out.array
-    return out.back().astype(float)
+    device: str, function: Callable[..., Any], *given: Any, dtype: Any = np.float64, **options: Any
+) -> np.ndarray | tuple[np.ndarray, ...]:
+    """The kernel's results for these inputs in this dtype, as float64; `out` is full of NaN before the call.
+
+    Arrays among the arguments and options are placed on the device; what else there is, is handed on.
+    """
+    placed = [_placed(x, dtype, device) for x in given]
+    extra = {name: _placed(x, dtype, device) for name, x in options.items()}
+    shapes = result_shapes(described(function, tuple(placed), extra)).values()
+    leading = next(x.shape[:-1] for x in given if isinstance(x, np.ndarray))
+    outs = [Placed(np.full((*leading, *shape), np.nan, dtype=dtype), device) for shape in shapes]
+    arrays = tuple(out.array for out in outs)
+    result = function(*placed, out=arrays if len(arrays) > 1 else arrays[0], **extra)
+    assert all(x is y for x, y in zip(result if len(arrays) > 1 else (result,), arrays, strict=True))
+    results = tuple(out.back().astype(float) for out in outs)
+    return results if len(results) > 1 else results[0]
 
 
 def _placed(values: Any, dtype: Any, device: str) -> Any:
-    if not isinstance(values, np.ndarray):
-        return values
-    return Placed(np.ascontiguousarray(values, dtype=dtype), device).array
+    if isinstance(values, Mapping):
+        return {name: _placed(x, dtype, device) for name, x in values.items()}
+    return Placed(np.ascontiguousarray(values, dtype=dtype), device).array if isinstance(values, np.ndarray) else values

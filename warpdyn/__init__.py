@@ -3,6 +3,7 @@
 from .batch import bind, oracle
 from .description import Joint, Link, ModelError, ModelWarning
 from .formats.urdf import load_urdf
+from .functions.derivatives import aba_derivatives, derivatives, jvp, rnea_derivatives, vjp
 from .functions.dynamics import aba, crba, rnea
 from .functions.kinematics import fk, jacobian
 from .model import Model
@@ -18,15 +19,20 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "aba",
+    "aba_derivatives",
     "bind",
     "crba",
+    "derivatives",
     "fk",
     "get_num_threads",
     "jacobian",
+    "jvp",
     "load_robot",
     "load_urdf",
     "oracle",
     "rnea",
+    "rnea_derivatives",
     "robot_names",
     "set_num_threads",
+    "vjp",
 ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, ParamSpec
 from weakref import WeakKeyDictionary
 
@@ -60,12 +61,29 @@ def batched(function: Callable[P, Call]) -> Callable[P, Array]:
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> Array:
         _check_model(args, kwargs)
-        job = _prepare(function(*args, **kwargs))
-        job.launch_once()
-        return job.handed_back()
+        return carry_out(function(*args, **kwargs))
 
     run.describe = function  # type: ignore[attr-defined]
     return run
+
+
+def carry_out(call: Call) -> Any:
+    """Run a call; where its arrays ask for gradients, in a way that their library can differentiate."""
+    edge = _EDGES.get(type(next(iter(call.arrays.values()))).__module__.partition(".")[0])
+    if edge is None:
+        return compute(call)
+    return import_module(f".gradients.{edge}", __package__).run(call, compute)
+
+
+def compute(call: Call) -> Any:
+    """Run a call on the arrays themselves; a tuple of results where there are several."""
+    job = _prepare(call)
+    job.launch_once()
+    return job.handed_back()
+
+
+_EDGES = {"torch": "torch_function", "jax": "jax_primitive", "jaxlib": "jax_primitive", "warp": "warp_tape"}
+"""For a library that differentiates by itself, the module of `gradients` that runs a call as one of its operations."""
 
 
 def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[[], Array]:
@@ -74,13 +92,12 @@ def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[
     The arrays stay the ones given here: change their contents in place between calls. Returns a callable that returns
     the result array. Constant entries of the result (structural zeros) are written when binding, not at each run.
     """
-    call = _described(function, args, kwargs)
-    return _prepare(call).bound()
+    return _prepare(described(function, args, kwargs)).bound()
 
 
 def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests compare with."""
-    call = _described(function, args, kwargs)
+    call = described(function, args, kwargs)
     given = {name: arrays.on_host(array) for name, array in all_arrays(call).items()}
     first_name, first = next(iter(given.items()))
     single = first.ndim == len(input_shape(call, first_name))
@@ -98,7 +115,7 @@ def _row(array: np.ndarray, own: int, e: int) -> Any:
     return (array if array.ndim == own else array[e]).tolist()
 
 
-def _described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any]) -> Call:
+def described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any]) -> Call:
     describe = getattr(function, "describe", None)
     if describe is None:
         raise TypeError(f"{function!r} is not one of warpdyn's batched functions, such as warpdyn.rnea")
@@ -107,6 +124,8 @@ def _described(function: Callable[..., Array], args: tuple, kwargs: dict[str, An
 
 
 def _check_model(args: tuple, kwargs: dict[str, Any]) -> None:
+    if args and hasattr(args[0], "describe"):  # a function of a function
+        args = args[1:]
     model = args[0] if args else kwargs.get("model")
     if not isinstance(model, Model):
         raise TypeError(f"the first argument must be a Model (of load_urdf or load_robot), got {type(model).__name__}")

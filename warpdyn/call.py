@@ -106,6 +106,7 @@ class Solves:
     matrix: Callable[..., Any]
 
 
+_shapes: WeakKeyDictionary[Model, dict[tuple, dict[str, tuple[int, ...]]]] = WeakKeyDictionary()
 _trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
 
 
@@ -147,8 +148,8 @@ def input_shape(call: Call, name: str) -> tuple[int, ...]:
         return (call.model.nlinks, 6)
     if name.startswith(FORCE_ON):
         return (6,)
-    if name.startswith(SOLUTION):
-        return (call.model.nv,)
+    if name.startswith(PARAMETER):
+        return call.params.shape(name.removeprefix(PARAMETER))
     return (call.model.nq if name == "q" else call.model.nv,)
 
 
@@ -180,6 +181,25 @@ def result_names(call: Call) -> tuple[str, ...]:
     return names
 
 
+def result_shapes(call: Call) -> dict[str, tuple[int, ...]]:
+    """Of one robot's part of each result, by running the text on symbols."""
+    *before, last = call.derivatives or (None,)
+    if last is None:
+        known = _shapes.setdefault(call.model, {})
+        if call.key not in known:
+            inputs = {name: input_shape(call, name) for name in all_arrays(call)}
+            known[call.key] = dict(record_call(replace(call, texts=call.texts[:1]), inputs, True).results)
+        return known[call.key]
+    base = replace(call, derivatives=tuple(before))
+    if last.kind == "vjp":
+        return {name: input_shape(call, name) for name in last.wrt}
+    shapes = result_shapes(base)
+    if last.kind == "jvp":
+        return shapes
+    widths = {x: (call.model.nv,) if x == "q" else input_shape(call, x) for x in last.wrt}
+    return {f"{name} by {x}": (*shapes[name], prod(widths[x])) for x in last.wrt for name in shapes}
+
+
 def evaluate(call: Call, inputs: Mapping[str, Nested], epsilon: float | None = None) -> dict[str, Nested]:
     """Results by name for inputs by name: numbers or symbols.
 
@@ -203,6 +223,32 @@ def evaluate(call: Call, inputs: Mapping[str, Nested], epsilon: float | None = N
             extra["f_ext"] = dict(zip(call.model.link_names, f_ext, strict=True))
     results = call.texts[0](tree, *given.values(), **extra)
     return dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
+
+
+def derived(
+    call: Call,
+    kind: str,
+    wrt: Sequence[str],
+    seeds: Mapping[str, Array] | None = None,
+    solution: Array | None = None,
+    out: Any = None,
+) -> Call:
+    """The call for a derivative of a call (`Derivative`), with the cotangents or tangents `seeds` by name.
+
+    `solution`: the result, for a call that solves a system.
+    """
+    given = all_arrays(call)
+    shapes = dict(call.shapes)
+    first = next(iter(given))
+    leading = len(given[first].shape) - len(input_shape(call, first))
+    if solution is not None:
+        given[SOLUTION + call.results[0]] = solution
+    for name, array in (seeds or {}).items():
+        given[seed(call, name)] = array
+        shapes[seed(call, name)] = input_shape(call, name) if kind == "jvp" else tuple(array.shape[leading:])
+    derivatives = (*call.derivatives, Derivative(kind, tuple(wrt)))
+    texts = call.texts[:1] if call.solves else call.texts
+    return replace(call, texts=texts, arrays=given, shapes=shapes, derivatives=derivatives, out=out)
 
 
 def seed(call: Call, name: str) -> str:

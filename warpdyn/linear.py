@@ -39,6 +39,10 @@ class Factors:
         """x = D⁻¹ b."""
         return [value * r for value, r in zip(b, self.reciprocal, strict=True)]
 
+    def inverse_times(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x with H x = b: x = L⁻¹ D⁻¹ L⁻ᵀ b."""
+        return self.solve(self.scaled(self.transposed_solve(b)))
+
 
 def factorise(H: Sequence[Sequence[Scalar]]) -> Factors:
     """H = Lᵀ D L from the last row up (RBDA table 6.3)."""
@@ -56,9 +60,8 @@ def factorise(H: Sequence[Sequence[Scalar]]) -> Factors:
 
 
 def solve_symmetric(H: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with H x = b: x = L⁻¹ D⁻¹ L⁻ᵀ b."""
-    factors = factorise(H)
-    return factors.solve(factors.scaled(factors.transposed_solve(b)))
+    """x with H x = b."""
+    return factorise(H).inverse_times(b)
 
 
 def inverse_symmetric(H: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:

@@ -1,0 +1,86 @@
+"""Derivatives of inverse dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..scalar import Scalar
+from ..spatial import ZERO, ZERO_FORCE, ZERO_INERTIA, ZERO_MOTION, Force, Motion, Placement, Symmetric, Vector
+from ..tree import WORLD, Tree
+from .coriolis import MovingInertia
+from .effects import effect_derivatives
+
+Rows = list[list[Scalar]]
+
+
+def rnea_derivatives(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> tuple[Rows, Rows, Rows]:
+    """d tau / dq, d tau / dv and d tau / da = M, each nv by nv; of q over the tangent space.
+
+    Singh, Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra,
+    IEEE RA-L 7 (2022), equations 18 and 19; Carpentier and Mansard, RSS 2018. Every quantity stands in its own body's
+    frame, where S is constant and mostly zero; the force that a joint's motion causes climbs the tree, as in the
+    composite-rigid-body algorithm.
+    """
+    X: dict[int, Placement] = {}
+    V: dict[int, Motion] = {WORLD: ZERO_MOTION}
+    A: dict[int, Motion] = {WORLD: Motion(-Vector(*gravity), ZERO)}
+    f: dict[int, Force] = {WORLD: ZERO_FORCE}
+    moving: dict[int, MovingInertia] = {WORLD: MovingInertia(ZERO_INERTIA, ZERO, ZERO, Symmetric.diagonal(0.0))}
+    columns: dict[int, list[tuple[int, Motion, Motion, Motion, Motion]]] = {}
+    outside = tree.on_bodies(f_ext)
+    for i, body in enumerate(tree.bodies):
+        X[i] = body.placement(q)
+        V_carried, A_carried = X[i].motion_to_child(V[body.parent]), X[i].motion_to_child(A[body.parent])
+        vJ = body.motion(v)
+        V[i] = V_carried + vJ
+        A[i] = A_carried + body.motion(a) + V_carried.cross(vJ)
+        columns[i] = []
+        for k, S in body.subspace:
+            dS = V_carried.cross(S)  # how the carried velocity changes as the joint moves along S
+            ddS = A_carried.cross(S) + V_carried.cross(dS)
+            S_both = dS + (dS if body.kind.nv == 1 else V[i].cross(S))
+            columns[i].append((k, S, dS, ddS, S_both))
+        f[i] = body.inertia @ A[i] + V[i].cross_force(body.inertia @ V[i]) - outside[i]
+        moving[i] = MovingInertia.of(body.inertia, V[i])
+
+    dq, dv, M = ([[0.0] * tree.nv for _ in range(tree.nv)] for _ in range(3))
+    for i, body in reversed(list(enumerate(tree.bodies))):
+        inertia, B = moving[i].inertia, moving[i].B
+        for k, S, dS, ddS, S_both in columns[i]:
+            by_a = inertia @ S
+            by_v = B(S * 2.0) + inertia @ S_both
+            by_q = B(dS * 2.0) + inertia @ ddS
+            couple = moving[i].B_transposed(S * 2.0)
+            M[k][k] = M[k][k] + body.armature * body.multiplier**2
+            for j, S_j, *_ in columns[i]:
+                M[j][k] = M[j][k] + S_j.dot(by_a)
+                dv[j][k] = dv[j][k] + S_j.dot(by_v)
+                dq[j][k] = dq[j][k] + S_j.dot(by_q)
+            by_q = by_q + S.cross_force(f[i])
+            b = i
+            while tree.bodies[b].parent != WORLD:
+                by_a, by_v, by_q = (X[b].force_to_parent(force) for force in (by_a, by_v, by_q))
+                couple = X[b].R.to_parent(couple)
+                b = tree.bodies[b].parent
+                for j, S_j, dS_j, ddS_j, S_both_j in columns[b]:
+                    inertial = S_j.dot(by_a)
+                    M[j][k] = M[j][k] + inertial
+                    M[k][j] = M[k][j] + inertial
+                    dv[j][k] = dv[j][k] + S_j.dot(by_v)
+                    dq[j][k] = dq[j][k] + S_j.dot(by_q)
+                    dv[k][j] = dv[k][j] + S_j.angular.dot(couple) + S_both_j.dot(by_a)
+                    dq[k][j] = dq[k][j] + dS_j.angular.dot(couple) + ddS_j.dot(by_a)
+        if body.parent != WORLD:
+            moving[body.parent] = moving[body.parent] + moving[i].to_parent(X[i])
+            f[body.parent] = f[body.parent] + X[i].force_to_parent(f[i])
+
+    for k, by_q, by_v in effect_derivatives(tree, q, v):
+        dq[k][k], dv[k][k] = dq[k][k] + by_q, dv[k][k] + by_v
+    return dq, dv, M

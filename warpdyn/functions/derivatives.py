@@ -1,0 +1,211 @@
+"""Derivatives of dynamics as matrices, and of any function by tangents and adjoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..algorithms import aba_derivatives as _aba_derivatives
+from ..algorithms import rnea_derivatives as _rnea_derivatives
+from ..arrays import Array
+from ..batch import batched, carry_out, described
+from ..call import Call, Forces, Gravity, all_arrays, derived, result_names
+from ..model import Model
+from .dynamics import refuse_unmoved
+
+
+@batched
+def rnea_derivatives(
+    model: Model,
+    q: Array,
+    v: Array,
+    a: Array,
+    *,
+    f_ext: Forces = None,
+    gravity: Gravity = None,
+    params: Any = None,
+    out: Any = None,
+) -> Any:
+    """Derivatives of inverse dynamics by position, velocity and acceleration.
+
+    q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with their links.
+    Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for the coordinate.
+    By q over the tangent space: column k is the change per step along v's coordinate k, a base's in its own frame.
+    Singh, Russell and Wensing, IEEE RA-L 7 (2022); Carpentier and Mansard, RSS 2018.
+    """
+    square = (model.nv, model.nv)
+    names = ("by_q", "by_v", "by_a")
+    return Call(
+        "rnea_derivatives",
+        model,
+        (_rnea_derivatives.rnea_derivatives,),
+        {"q": q, "v": v, "a": a},
+        out,
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        results=names,
+        shapes=dict.fromkeys(names, square),
+        params=params,
+    )
+
+
+@batched
+def aba_derivatives(
+    model: Model,
+    q: Array,
+    v: Array,
+    tau: Array,
+    *,
+    f_ext: Forces = None,
+    gravity: Gravity = None,
+    params: Any = None,
+    out: Any = None,
+) -> Any:
+    """Forward dynamics and its derivatives by position, velocity and joint force.
+
+    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  `f_ext`, `gravity` as in `aba`.
+    Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each; by q over the tangent space,
+    as in `rnea_derivatives`.
+    d qdd = -M⁻¹ d rnea at a = qdd; Carpentier and Mansard, RSS 2018, equation 12.
+    """
+    names = ("by_q", "by_v", "by_tau")
+    return Call(
+        "aba_derivatives",
+        model,
+        (_aba_derivatives.aba_derivatives,),
+        {"q": q, "v": v, "tau": tau},
+        out,
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        refuse=refuse_unmoved,
+        results=("qdd", *names),
+        shapes=dict.fromkeys(names, (model.nv, model.nv)),
+        params=params,
+    )
+
+
+def vjp(
+    function: Callable[..., Any],
+    model: Model,
+    *arrays: Array,
+    cotangents: Any,
+    wrt: Sequence[str] | None = None,
+    solution: Array | None = None,
+    out: Any = None,
+    **options: Any,
+) -> Any:
+    """Vector-Jacobian product of any of warpdyn's functions: cotangents of its inputs from those of its results.
+
+    `vjp(wd.rnea, model, q, v, a, cotangents=w)` gives (wᵀ dtau/dq, wᵀ dtau/dv, wᵀ dtau/da), with w (B, nv) as tau, and
+    results shaped like the inputs: by the entries of q as they stand (7 for a free base), as automatic differentiation
+    has it. `cotangents` is a tuple where the function has several results.
+    wrt: names of inputs ("q", "v", "gravity", "f_ext:link" ..) instead of all arrays given.
+    solution: the result of `aba` or `solve`, if at hand; else it is computed first.
+    Reverse mode on the recorded program (Griewank and Walther, Evaluating Derivatives, section 3.2); of `aba` by the
+    implicit rule, with multipliers M⁻¹ w.
+    """
+    return carry_out(
+        vjp_call(function, model, *arrays, cotangents=cotangents, wrt=wrt, solution=solution, out=out, **options)
+    )
+
+
+def vjp_call(
+    function: Callable[..., Any],
+    model: Model,
+    *arrays: Array,
+    cotangents: Any,
+    wrt: Sequence[str] | None = None,
+    solution: Array | None = None,
+    out: Any = None,
+    **options: Any,
+) -> Call:
+    call = described(function, (model, *arrays), options)
+    if call.solves and solution is None:
+        solution = carry_out(call)
+    cotangents = cotangents if isinstance(cotangents, (tuple, list)) else (cotangents,)
+    names = result_names(call)
+    if len(cotangents) != len(names):
+        raise ValueError(f"cotangents must be {len(names)} arrays, for {', '.join(names)}; got {len(cotangents)}")
+    return derived(call, "vjp", _known(call, wrt), dict(zip(names, cotangents, strict=True)), solution, out)
+
+
+vjp.describe = vjp_call  # type: ignore[attr-defined]
+
+
+def jvp(
+    function: Callable[..., Any],
+    model: Model,
+    *arrays: Array,
+    tangents: Mapping[str, Array],
+    solution: Array | None = None,
+    out: Any = None,
+    **options: Any,
+) -> Any:
+    """Jacobian-vector product of any of warpdyn's functions: tangents of its results from those of its inputs.
+
+    `jvp(wd.rnea, model, q, v, a, tangents={"v": u})` gives dtau/dv u. Names, q and `solution` as in `vjp`.
+    Forward mode on the recorded program (Griewank and Walther, section 3.1).
+    """
+    return carry_out(jvp_call(function, model, *arrays, tangents=tangents, solution=solution, out=out, **options))
+
+
+def jvp_call(
+    function: Callable[..., Any],
+    model: Model,
+    *arrays: Array,
+    tangents: Mapping[str, Array],
+    solution: Array | None = None,
+    out: Any = None,
+    **options: Any,
+) -> Call:
+    call = described(function, (model, *arrays), options)
+    if call.solves and solution is None:
+        solution = carry_out(call)
+    return derived(call, "jvp", _known(call, tuple(tangents)), tangents, solution, out)
+
+
+jvp.describe = jvp_call  # type: ignore[attr-defined]
+
+
+def derivatives(
+    function: Callable[..., Any],
+    model: Model,
+    *arrays: Array,
+    wrt: Sequence[str] = ("q",),
+    out: Any = None,
+    **options: Any,
+) -> Any:
+    """The whole Jacobian of any of warpdyn's functions, a last dimension for each input of `wrt`.
+
+    `derivatives(wd.com, model, q)` is (B, 3, nv): by q over the tangent space of nv dimensions, as in
+    `rnea_derivatives`; by other inputs, one column for each entry. A tuple where `wrt`, or the function's results, are
+    several: results by the first input, then by the next.
+    Forward mode along each coordinate; what does not move with a coordinate costs nothing.
+    """
+    return carry_out(derivatives_call(function, model, *arrays, wrt=wrt, out=out, **options))
+
+
+def derivatives_call(
+    function: Callable[..., Any],
+    model: Model,
+    *arrays: Array,
+    wrt: Sequence[str] = ("q",),
+    out: Any = None,
+    **options: Any,
+) -> Call:
+    call = described(function, (model, *arrays), options)
+    return derived(replace(call, solves=None), "columns", _known(call, wrt), out=out)
+
+
+derivatives.describe = derivatives_call  # type: ignore[attr-defined]
+
+
+def _known(call: Call, wrt: Sequence[str] | None) -> tuple[str, ...]:
+    names = tuple(all_arrays(call))
+    for name in wrt or ():
+        if name not in names:
+            raise ValueError(f"wrt: {call.name} has no input array {name!r}; it has {', '.join(names)}")
+    return names if wrt is None else tuple(wrt)
