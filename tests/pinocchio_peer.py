@@ -119,11 +119,14 @@ class Peer:
         data, results = self.pin.createData(), []
         for e in range(len(q)):
             M = pin.crba(self.pin, data, self.q(q[e]))
-            M = np.triu(M) + np.triu(M, 1).T
-            full = np.zeros((self.full.nv, self.full.nv))
-            full[np.ix_(self._columns, self._columns)] = M
-            results.append(self.Gv.T @ full @ self.Gv)
+            results.append(self.square(np.triu(M) + np.triu(M, 1).T))
         return np.array(results)
+
+    def square(self, matrix: np.ndarray) -> np.ndarray:
+        """Gᵀ A G, of a matrix over Pinocchio's velocities."""
+        full = np.zeros((self.full.nv, self.full.nv))
+        full[np.ix_(self._columns, self._columns)] = matrix
+        return self.Gv.T @ full @ self.Gv
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """By Pinocchio's own ABA; only for robots without mimic joints."""
