@@ -24,7 +24,7 @@ DIFFERENCE = 3e-8
 H = 1e-5
 """Step of central differences [s]."""
 
-REFERENCES = ("local", "world", "local_world_aligned", "centroidal")
+REFERENCES = ("local", "world", "local_world_aligned", "centroidal", "centroidal_local")
 
 OF_Q = (
     centroidal.momentum_jacobian,
@@ -156,6 +156,7 @@ def test_locked_inertia_is_the_sum_of_moved_inertias(robot: Robot) -> None:
         "world": links.inertia(np.zeros((len(q), 3))),
         "local_world_aligned": at_base,
         "centroidal": links.inertia(links.com),
+        "centroidal_local": np.swapaxes(R, 1, 2) @ links.inertia(links.com) @ R,
     }
     for reference in REFERENCES:
         found = wd.oracle(centroidal.locked_inertia, model, q, reference=reference)
@@ -170,8 +171,10 @@ def test_references_are_one_momentum_at_several_points(robot: Robot) -> None:
     about_com = wd.oracle(centroidal.centroidal_momentum_matrix, model, s.q)
     mixed = shifted(about_com, p - links.com)
     back = np.swapaxes(R, 1, 2)
+    turned = np.concatenate([back @ about_com[:, :3], back @ about_com[:, 3:]], axis=1)
     wanted = {
         "centroidal": about_com,
+        "centroidal_local": turned,
         "world": shifted(about_com, -links.com),
         "local_world_aligned": mixed,
         "local": np.concatenate([back @ mixed[:, :3], back @ mixed[:, 3:]], axis=1),
@@ -181,7 +184,6 @@ def test_references_are_one_momentum_at_several_points(robot: Robot) -> None:
         assert error(J, wanted[reference], about_com) <= ROUND_OFF["float64"]
         h = wd.oracle(centroidal.momentum, model, s.q, s.v, reference=reference)
         assert error(h, times(J, s.v), np.abs(J)) <= ROUND_OFF["float64"]
-    turned = np.concatenate([back @ about_com[:, :3], back @ about_com[:, 3:]], axis=1)
     found = wd.oracle(centroidal.centroidal_momentum_matrix, model, s.q, reference="body")
     assert error(found, turned) <= ROUND_OFF["float64"]
     h = wd.oracle(centroidal.centroidal_momentum, model, s.q, s.v, reference="local")

@@ -18,26 +18,24 @@ from ..description import ModelError
 from ..model import Model
 from ..spatial import ZERO_INERTIA
 from ..tree import WORLD
+from .kinematics import ALIASES, one_of
 
 REFERENCES = {
     "local": ("base", "base"),
     "world": ("world", "world"),
     "local_world_aligned": ("base", "world"),
     "centroidal": ("com", "world"),
+    "centroidal_local": ("com", "base"),
 }
 """Point and axes of a momentum."""
 
 CENTROIDAL_REFERENCES = {"local": ("com", "base"), "local_world_aligned": ("com", "world")}
 
-ALIASES = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
-
 
 def _chosen(reference: str, references: dict[str, tuple[str, str]]) -> tuple[tuple[str, Any], ...]:
-    chosen = ALIASES.get(reference, reference)
-    if chosen not in references:
-        names = [*references, *(alias for alias, name in ALIASES.items() if name in references)]
-        raise ValueError(f"reference must be one of {', '.join(names)}; got {reference!r}")
-    return tuple(zip(("point", "axes"), references[chosen], strict=True))
+    names = (*references, *(alias for alias, name in ALIASES.items() if name in references))
+    chosen = one_of("reference", reference, names)
+    return tuple(zip(("point", "axes"), references[ALIASES.get(chosen, chosen)], strict=True))
 
 
 def _fixed_to_the_world(model: Model) -> tuple[float, ...]:
@@ -95,7 +93,8 @@ def momentum(
     q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
     reference: "local" (about the root link's origin, in its axes), "world" (about the world's origin), the default
     "local_world_aligned" (about the root link's origin, in the world's axes), aliases "body", "inertial", "mixed"; or
-    "centroidal" (about the centre of mass, in the world's axes).  On a fixed base the first three are one.
+    about the centre of mass, "centroidal" in the world's axes, "centroidal_local" in the root link's.  On a fixed base
+    the first three are one.
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.13.
     """
     options = _chosen(reference, REFERENCES)
