@@ -330,11 +330,6 @@ def _check_joint(where: str, joint: Joint) -> None:
         )
     if not math.isfinite(joint.pitch) or (joint.pitch and not kind.threaded):
         raise ModelError(f"{where}: pitch is {joint.pitch}; it must be finite, and only a screw has one")
-    if kind.geared:
-        if joint.gearbox is None:
-            raise ModelError(f"{where}: a {kind.name} joint needs its ratio and its reference link (gearbox=...)")
-        if not math.isfinite(joint.gearbox.ratio):
-            raise ModelError(f"{where}: the ratio is {joint.gearbox.ratio}; it must be finite")
     if not (math.isfinite(joint.armature) and joint.armature >= 0):
         raise ModelError(f"{where}: armature is {joint.armature}; it must be finite and not negative")
 

@@ -8,6 +8,7 @@ closes a loop, and that joint becomes a mimic joint), or the gearbox joint alone
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -17,7 +18,7 @@ from .spatial import HERE, Placement, Vector
 
 def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> list[Joint]:
     """The joints of a tree, each gearbox replaced by the mimic joint that it amounts to."""
-    waiting = [joint for joint in joints if joint.kind.geared and joint.gearbox and joint.mimic is None]
+    waiting = [joint for joint in joints if joint.kind.geared and joint.mimic is None]
     if not waiting:
         return list(joints)
     own = {joint.child: joint for joint in joints if joint not in waiting}
@@ -25,7 +26,10 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
     found: dict[str, Joint | None] = {}
     for gear in waiting:
         where, known = f'{source}: joint "{gear.name}"', {link.name for link in links}
-        assert gear.gearbox is not None
+        if gear.gearbox is None:
+            raise ModelError(f"{where}: a {gear.kind.name} joint needs its ratio and its reference link (gearbox=...)")
+        if not math.isfinite(gear.gearbox.ratio):
+            raise ModelError(f"{where}: the ratio is {gear.gearbox.ratio}; it must be finite")
         for role, name in (("reference", gear.gearbox.reference), ("parent", gear.parent), ("child", gear.child)):
             if name not in known:
                 raise ModelError(f'{where}: its {role} link "{name}" does not exist; add the link or correct the name')

@@ -16,7 +16,6 @@ import warpdyn
 from .. import arrays
 from ..batch import bind, oracle
 from ..functions.dynamics import crba, rnea
-from ..joints import FLOATING
 from ..model import Model
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
@@ -47,11 +46,11 @@ def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarr
     draw = np.random.default_rng(seed)
     q = draw.uniform(*position_bounds(model), (count, model.nq))
     for joint in model.moving_joints:
-        if joint.kind is FLOATING:
-            first = model.coordinates[joint.name].q.start
-            q[:, first : first + 3] = draw.uniform(-1, 1, (count, 3))
+        if joint.kind.quaternion is not None:
+            end = model.coordinates[joint.name].q.stop
+            q[:, end - joint.kind.nq : end - 4] = draw.uniform(-1, 1, (count, joint.kind.quaternion))
             turn = draw.normal(size=(count, 4))
-            q[:, first + 3 : first + 7] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+            q[:, end - 4 : end] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
     speed = np.minimum(np.where(model.velocity_limit > 0, model.velocity_limit, 1.0), 3.0)
     effort = np.minimum(np.where(model.effort_limit > 0, model.effort_limit, 1.0), 50.0)
     return {
