@@ -8,6 +8,7 @@ float64 numbers.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -19,7 +20,7 @@ import warp as wp
 
 from . import arrays, threads
 from .arrays import Array, View
-from .call import FORCE_ON, PARAMETER, Call, all_arrays, evaluate, input_shape, record_call
+from .call import PARAMETER, Call, all_arrays, evaluate, input_shape, record_call
 from .model import Model
 from .tracing.kernel import Command, Text, cached, compile_kernel, write
 from .tracing.layout import FIELDS, HEADER
@@ -56,14 +57,16 @@ _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 
 
 def batched(function: Callable[P, Call]) -> Callable[P, Array]:
-    """A function that describes a call, as the function that carries it out."""
+    """A function that describes a call, as the function that carries it out; without a `model` it is of poses alone."""
+    of_a_model = "model" in inspect.signature(function).parameters
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> Array:
-        _check_model(args, kwargs)
+        if of_a_model:
+            _check_model(args, kwargs)
         return carry_out(function(*args, **kwargs))
 
-    run.describe = function  # type: ignore[attr-defined]
+    run.describe, run.of_a_model = function, of_a_model  # type: ignore[attr-defined]
     return run
 
 
@@ -119,7 +122,8 @@ def described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any
     describe = getattr(function, "describe", None)
     if describe is None:
         raise TypeError(f"{function!r} is not one of warpdyn's batched functions, such as warpdyn.rnea")
-    _check_model(args, kwargs)
+    if getattr(function, "of_a_model", False):
+        _check_model(args, kwargs)
     return describe(*args, **kwargs)
 
 
@@ -310,8 +314,8 @@ def _check_shape(
     wanted = shape if batch is None else (batch, *shape)
     if v.shape == wanted or (name.startswith(("gravity", PARAMETER)) and v.shape == shape):
         return
-    letters = {"q": "nq", "gravity": "3", "f_ext": "nlinks, 6"}.get(name, "6" if name.startswith(FORCE_ON) else "nv")
     sizes = ", ".join(map(str, shape))
+    letters = {"q": "nq", "f_ext": "nlinks, 6"}.get(name, "nv" if shape == (model.nv,) else sizes)
     if batch is None and len(first[1].shape) == 1:
         need = f"({letters}) = ({sizes}), as {first[0]} is of one robot"
         need = f"({letters},) = ({sizes},) or (B, {letters}), one row for each robot" if name == first[0] else need
@@ -323,6 +327,8 @@ def _check_shape(
 def _shape_hint(name: str, v: View, shape: tuple[int, ...], model: Model) -> str:
     """What else the given width could have meant."""
     if name.startswith(("f_ext", "gravity")) or not v.shape or v.shape[-1] == shape[-1]:
+        return ""
+    if shape != (model.nq if name == "q" else model.nv,):
         return ""
     noun = "coordinates" if name == "q" else "velocity coordinates"
     mimics = [joint.name for joint in model.joints if joint.mimic is not None and joint.kind.nv]
