@@ -1,0 +1,146 @@
+"""Coordinates by name: q and v put together, taken apart, and joints picked out of them.
+
+Arrays are NumPy, Torch, JAX or Warp, with any leading dimensions; what is made of plain numbers is NumPy, float64.
+Warp arrays are not broadcast, and a coordinate of one robot keeps a dimension of one entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..arrays import Array
+from ..columns import Part, column, columns, joined, picked
+from ..model import BASE_JOINT, Coordinates, Model
+
+Values = Mapping[str, Any] | Array | Sequence[float]
+
+
+def pack_q(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array:
+    """The configuration q (..., nq) from the coordinates of joints [m, rad].
+
+    joints: a mapping by joint name, (...) of a joint with one coordinate and (..., n) of one with n; the base's seven
+    under "floating_base". Or all of them in the order of `model.joint_names`: (..., nq), less the base's.
+    base: (..., 7) [x y z qx qy qz qw] (in the model's own order of quaternions), instead of the mapping's entry.
+    default: (..., nq), such as `model.neutral`, for what the mapping leaves out; without it a mapping must be complete.
+    """
+    return _packed(model, "q", joints, base, default)
+
+
+def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array:
+    """The generalized velocity (..., nv) from velocities of joints [m/s, rad/s], as `pack_q` does; base: (..., 6).
+
+    Accelerations and forces have the same columns.
+    """
+    return _packed(model, "v", joints, base, default)
+
+
+def unpack_q(model: Model, q: Array) -> dict[str, Array]:
+    """The columns of q (..., nq) by joint name, the base's seven under "floating_base"; what `pack_q` takes."""
+    return _unpacked(model, "q", q)
+
+
+def unpack_v(model: Model, v: Array) -> dict[str, Array]:
+    """The columns of v (..., nv), of accelerations or of forces, by joint name."""
+    return _unpacked(model, "v", v)
+
+
+def split_q(model: Model, q: Array) -> tuple[Array | None, Array]:
+    """q (..., nq) as that of the free base (..., 7), None where there is none, and of the joints."""
+    return _split(model, "q", q)
+
+
+def split_v(model: Model, v: Array) -> tuple[Array | None, Array]:
+    """v (..., nv) as that of the free base (..., 6), None where there is none, and of the joints."""
+    return _split(model, "v", v)
+
+
+def select_q(model: Model, q: Array, joints: Iterable[str]) -> Array:
+    """The columns of q (..., nq) of the named joints, in their order."""
+    _check(model, "q", "q", q, model.nq)
+    return picked(q, model.q_indices(joints))
+
+
+def select_v(model: Model, v: Array, joints: Iterable[str]) -> Array:
+    """The columns of v (..., nv), of accelerations or of forces, of the named joints, in their order."""
+    _check(model, "v", "v", v, model.nv)
+    return picked(v, model.v_indices(joints))
+
+
+def _slice(of: Coordinates, which: str) -> slice:
+    return of.q if which == "q" else of.v
+
+
+def _total(model: Model, which: str) -> int:
+    return model.nq if which == "q" else model.nv
+
+
+def _base_width(model: Model, which: str) -> int:
+    if not model.floating_base:
+        return 0
+    own = _slice(model.coordinates[BASE_JOINT], which)
+    return own.stop - own.start
+
+
+def _check(model: Model, which: str, name: str, array: Any, wanted: int) -> None:
+    shape = tuple(getattr(array, "shape", ()))
+    if not shape or shape[-1] != wanted:
+        raise ValueError(f"{name} must be (..., {wanted}), got {shape} (see model.{which}_names)")
+
+
+def _packed(model: Model, which: str, joints: Any, base: Any, default: Any) -> Array:
+    if base is not None and not model.floating_base:
+        raise ValueError(f"{model.name} has no floating base; leave base= away, or load it with floating_base=True")
+    if isinstance(joints, Mapping):
+        return _from_names(model, which, joints if base is None else {**joints, BASE_JOINT: base}, default)
+    if default is not None:
+        raise ValueError("default= fills what a mapping by name leaves out; an array of all joints leaves out nothing")
+    width = _base_width(model, which)
+    if (base is None) != (width == 0):
+        raise ValueError(f"{model.name} has a floating base: give its {width} coordinates as base=(..., {width})")
+    parts = [] if base is None else [_part("base", base, width, False)]
+    return joined([*parts, _part("joints", joints, _total(model, which) - width, False)])
+
+
+def _from_names(model: Model, which: str, values: Mapping[str, Any], default: Any) -> Array:
+    model.q_indices(values)  # raises for a name that is not a moving joint's
+    missing = [name for name in model.coordinates if name not in values]
+    if missing and default is None:
+        raise ValueError(
+            f"{which} needs a value for every joint of {model.name}; {', '.join(missing)} missing: "
+            f"add them, or give default= (such as model.neutral)"
+        )
+    if default is not None and not hasattr(default, "shape"):
+        default = list(default)
+    given: list[Part] = []
+    for joint in model.moving_joints:
+        own = _slice(model.coordinates[joint.name], which)
+        if joint.name in values:
+            given.append(_part(joint.name, values[joint.name], own.stop - own.start, joint.kind.single))
+        else:
+            cut = columns(default, own) if hasattr(default, "shape") else default[own]
+            given.append(Part(cut, own.stop - own.start, False))
+    return joined(given, like_first=values.values())
+
+
+def _part(name: str, values: Any, width: int, single: bool) -> Part:
+    if not single:
+        shape = tuple(values.shape) if hasattr(values, "shape") else (len(values),)
+        if not shape or shape[-1] != width:
+            raise ValueError(f"{name} must be (..., {width}), got {shape}")
+    return Part(values, width, single)
+
+
+def _unpacked(model: Model, which: str, array: Array) -> dict[str, Array]:
+    _check(model, which, which, array, _total(model, which))
+    cut: dict[str, Array] = {}
+    for joint in model.moving_joints:
+        own = _slice(model.coordinates[joint.name], which)
+        cut[joint.name] = column(array, own.start) if joint.kind.single else columns(array, own)
+    return cut
+
+
+def _split(model: Model, which: str, array: Array) -> tuple[Array | None, Array]:
+    _check(model, which, which, array, _total(model, which))
+    width = _base_width(model, which)
+    return (columns(array, slice(0, width)) if width else None), columns(array, slice(width, None))

@@ -1,0 +1,278 @@
+"""Velocities, accelerations, forces and configurations in other conventions: the three representations of a twist, and
+the state as MuJoCo, Newton, Drake and Pinocchio write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..algorithms import configurations as _configurations
+from ..algorithms import representations as _texts
+from ..arrays import Array
+from ..batch import batched
+from ..call import Call
+from ..dialects import DIALECTS, Layout, layout
+from ..model import Model
+from .poses import SPACE
+
+ALIASES = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
+REPRESENTATIONS = ("local", "local_world_aligned", "world")
+OWN = "warpdyn"
+"""The coordinates that every other function takes."""
+
+VELOCITIES, FORCES = ("v_to", "v_from"), ("tau_to", "tau_from")
+"""Columns of a layout: to the library, and from it."""
+
+
+@batched
+def convert_configuration(
+    model: Model,
+    q: Array,
+    *,
+    source: str = OWN,
+    target: str = OWN,
+    joints: Sequence[str] | None = None,
+    out: Array | None = None,
+) -> Any:
+    """The configuration that another library writes otherwise, to it or from it.
+
+    source, target: one "warpdyn", the other "mujoco", "newton", "drake" or "pinocchio".
+    q: (B, nq) [m, rad] in the source's coordinates.  Returns (B, n) in the target's.
+    Free base: MuJoCo [p, wxyz], Newton and Pinocchio [p, xyzw], Drake [wxyz, p]. Pinocchio's continuous joints are
+    [cos, sin]; from it the angle is atan2(sin, cos), between -π and π.
+    joints: names in the order of the other library's columns. By default every moving joint, those that mimic others
+    too, in the order of the description (MuJoCo, Newton, Drake), or siblings sorted by name (Pinocchio). Mimic joints
+    get multiplier * q + offset, and are left out on the way back.
+    """
+    chosen, to = _sides(model, source, target, joints)
+    entries = chosen.q_to if to else chosen.q_from
+    options = (("entries", entries),)
+    shape = (model.nq if to else len(chosen.q_to),)
+    return Call(
+        "convert_configuration",
+        model,
+        (_configurations.convert_configuration,),
+        {"q": q},
+        out,
+        options,
+        shapes={"q": shape, "out": (len(entries),)},
+    )
+
+
+@batched
+def convert_velocity(
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    source: str = OWN,
+    target: str = OWN,
+    joints: Sequence[str] | None = None,
+    com: Sequence[float] | None = None,
+    out: Array | None = None,
+) -> Any:
+    """The generalized velocity with the free base's twist in another representation; joints pass through.
+
+    q: (B, nq) [m, rad], warpdyn's whatever the source.  v: (B, nv) [m/s, rad/s].  Returns (B, nv).
+    source, target: a representation or a library.
+    - "local" ("body"): linear and angular velocity of the root link in its own axes, warpdyn's own;
+    - "local_world_aligned" ("mixed"): the same in the world's axes;
+    - "world" ("inertial"): of the point of the body that is at the world's origin, v + p × ω, in the world's axes;
+    - "mujoco": linear in the world's axes, angular in the body's;
+    - "newton": linear velocity of the root link's centre of mass, and angular, in the world's axes;
+    - "drake": angular first, then linear, in the world's axes;
+    - "pinocchio": "local".
+    With a library on one side the joints' columns are its own, see `convert_configuration` for `joints`.
+    com: the point that Newton's linear velocity is of, in the root link's frame; by default the link's centre of mass
+    (give that of the lumped body for a root whose fixed joints Newton has collapsed).
+    Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.8.
+    """
+    return _whole(
+        "convert_velocity",
+        _texts.convert_velocity,
+        model,
+        {"q": q, "v": v},
+        out,
+        (source, target, joints, com),
+        VELOCITIES,
+    )
+
+
+@batched
+def convert_acceleration(
+    model: Model,
+    q: Array,
+    v: Array,
+    a: Array,
+    *,
+    source: str = OWN,
+    target: str = OWN,
+    joints: Sequence[str] | None = None,
+    com: Sequence[float] | None = None,
+    out: Array | None = None,
+) -> Any:
+    """The rate of the target's velocity components, from the source's velocity `v` and its rate `a`.
+
+    q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in `convert_velocity`.
+    Returns (B, nv) [m/s², rad/s²].
+    Between "local" and "world" accelerations move as twists do; where the linear part is of a moving point in the
+    world's axes, ω × v of that point is added (RBDA section 2.10; classical acceleration, RBDA 2.51).
+    """
+    return _whole(
+        "convert_acceleration",
+        _texts.convert_acceleration,
+        model,
+        {"q": q, "v": v, "a": a},
+        out,
+        (source, target, joints, com),
+        VELOCITIES,
+    )
+
+
+@batched
+def convert_force(
+    model: Model,
+    q: Array,
+    tau: Array,
+    *,
+    source: str = OWN,
+    target: str = OWN,
+    joints: Sequence[str] | None = None,
+    com: Sequence[float] | None = None,
+    out: Array | None = None,
+) -> Any:
+    """Generalized forces of the same power, the free base's wrench in another representation.
+
+    q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in `convert_velocity`.
+    Returns (B, nv): tau' = T⁻ᵀ tau where v' = T v. Forces on another library's mimic joints are added to the joint that
+    they follow, times their multiplier; towards it they are zero.
+    RBDA 2.27, 2.29.
+    """
+    return _whole(
+        "convert_force", _texts.convert_force, model, {"q": q, "tau": tau}, out, (source, target, joints, com), FORCES
+    )
+
+
+def _whole(
+    name: str,
+    text: Callable[..., Any],
+    model: Model,
+    arrays: dict[str, Array],
+    out: Array | None,
+    convention: tuple[str, str, Sequence[str] | None, Sequence[float] | None],
+    which: tuple[str, str],
+) -> Call:
+    source, target, joints, com = convention
+    columns = None
+    widths: dict[str, tuple[int, ...]] = {}
+    if source in DIALECTS or target in DIALECTS:
+        chosen, to = _sides(model, source, target, joints)
+        columns = getattr(chosen, which[0] if to else which[1])
+        wide = 6 * model.floating_base + len(chosen.v_to)
+        widths = {name: (model.nv if to else wide,) for name in arrays if name != "q"}
+        widths["out"] = (wide if to else model.nv,)
+    elif joints is not None:
+        raise ValueError("joints= is the order of another library's columns; source or target must name the library")
+    c = model.link(model.root).com if com is None else tuple(float(x) for x in com)
+    options = (
+        ("root", model.root),
+        ("source", _representation(source)),
+        ("target", _representation(target)),
+        ("com", c),
+        ("columns", columns),
+    )
+    return Call(name, model, (text,), arrays, out, options, shapes=widths)
+
+
+def _sides(model: Model, source: str, target: str, joints: Sequence[str] | None) -> tuple[Layout, bool]:
+    """The other library's layout, and whether the conversion goes to it."""
+    libraries = [side for side in (source, target) if side in DIALECTS]
+    if len(libraries) != 1:
+        raise ValueError(
+            f"one of source and target must be a library ({', '.join(DIALECTS)}) and the other warpdyn's own, "
+            f"got {source!r} and {target!r}; convert from one library to another in two steps"
+        )
+    order = None if joints is None else tuple(joints)
+    return layout(model, libraries[0], order), target in DIALECTS
+
+
+def _representation(name: str) -> str:
+    """The name of a twist's representation; a library's own."""
+    if name in DIALECTS:
+        return DIALECTS[name].base
+    chosen = "local" if name == OWN else ALIASES.get(name, name)
+    if chosen not in REPRESENTATIONS:
+        raise ValueError(
+            f"source and target must be of {', '.join((*REPRESENTATIONS, *ALIASES, OWN, *DIALECTS))}; got {name!r}"
+        )
+    return chosen
+
+
+# Six-vectors of any frame.
+
+
+@batched
+def convert_twist(pose: Array, twist: Array, *, source: str, target: str, out: Array | None = None) -> Any:
+    """A frame's twist from one representation to another, given the frame's pose.
+
+    pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then meant by "world").
+    twist: (B, 6) [m/s, rad/s], linear then angular.  Returns (B, 6).
+    source, target: "local" ("body"), "local_world_aligned" ("mixed") or "world" ("inertial").
+    From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω; RBDA 2.24.
+    """
+    options = (("source", _reference(source)), ("target", _reference(target)))
+    return Call(
+        "convert_twist",
+        SPACE,
+        (_texts.convert_twist,),
+        {"pose": pose, "twist": twist},
+        out,
+        options,
+        shapes={"pose": (7,), "twist": (6,)},
+    )
+
+
+@batched
+def convert_wrench(pose: Array, wrench: Array, *, source: str, target: str, out: Array | None = None) -> Any:
+    """A wrench on a frame from one representation to another, given the frame's pose; arguments as in `convert_twist`.
+
+    wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
+    From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f; RBDA 2.25.
+    """
+    options = (("source", _reference(source)), ("target", _reference(target)))
+    return Call(
+        "convert_wrench",
+        SPACE,
+        (_texts.convert_wrench,),
+        {"pose": pose, "wrench": wrench},
+        out,
+        options,
+        shapes={"pose": (7,), "wrench": (6,)},
+    )
+
+
+def _reference(name: str) -> str:
+    chosen = ALIASES.get(name, name)
+    if chosen not in REPRESENTATIONS:
+        raise ValueError(f"source and target must be of {', '.join((*REPRESENTATIONS, *ALIASES))}; got {name!r}")
+    return chosen
+
+
+@batched
+def motion_transform(pose: Array, *, out: Array | None = None) -> Any:
+    """The 6x6 matrix that takes twists in a frame to twists in the frame that its pose is given in.
+
+    pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows first.
+    RBDA 2.24 and 2.26; the adjoint of Lynch and Park, Modern Robotics, 3.20 (there angular first).
+    """
+    return Call("motion_transform", SPACE, (_texts.motion_transform,), {"pose": pose}, out, shapes={"pose": (7,)})
+
+
+@batched
+def force_transform(pose: Array, *, out: Array | None = None) -> Any:
+    """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given in.
+
+    pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force rows first.
+    RBDA 2.25 and 2.27.
+    """
+    return Call("force_transform", SPACE, (_texts.force_transform,), {"pose": pose}, out, shapes={"pose": (7,)})
