@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..scalar import Scalar, maximum, minimum, select_less, sign
 from ..tree import Body, Tree
@@ -25,6 +26,11 @@ def effect_torques(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
                 taken = taken + beyond * effects.stiffness + moving * effects.damping
             tau[k] = tau[k] + taken * body.multiplier
     return tau
+
+
+def without_effects(tree: Tree) -> Tree:
+    """The bodies alone."""
+    return replace(tree, bodies=tuple(replace(body, effects=()) for body in tree.bodies))
 
 
 def effect_derivatives(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Iterator[tuple[int, Scalar, Scalar]]:

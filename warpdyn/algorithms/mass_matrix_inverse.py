@@ -9,7 +9,8 @@ from ..scalar import Scalar
 from ..tree import Tree
 from .aba import articulated
 from .crba import crba
-from .rnea import newton_euler
+from .effects import without_effects
+from .rnea import rnea
 
 
 def mass_matrix_inverse(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -29,4 +30,4 @@ def solve_articulated(tree: Tree, q: Sequence[Scalar], b: Sequence[Scalar]) -> l
 
 def product(tree: Tree, q: Sequence[Scalar], x: Sequence[Scalar]) -> list[Scalar]:
     """M(q) x, the forces that accelerate the robot at rest in free fall by x."""
-    return newton_euler(tree, q, [0.0] * tree.nv, x, (0.0, 0.0, 0.0), {})
+    return rnea(without_effects(tree), q, [0.0] * tree.nv, x, (0.0, 0.0, 0.0), {})

@@ -18,31 +18,7 @@ def rnea(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """Joint forces that produce the accelerations `a`: tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext + joint effects."""
-    effects = effect_torques(tree, q, v)
-    return [t + e for t, e in zip(newton_euler(tree, q, v, a, gravity, f_ext), effects, strict=True)]
-
-
-def bias_forces(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    gravity: Sequence[Scalar],
-    f_ext: Mapping[str, Sequence[Scalar]],
-) -> list[Scalar]:
-    """C(q, v) v + g(q) - Jᵀ f_ext: what the accelerations zero take, joint effects aside."""
-    return newton_euler(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
-
-
-def newton_euler(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    gravity: Sequence[Scalar],
-    f_ext: Mapping[str, Sequence[Scalar]],
-) -> list[Scalar]:
-    """Joint forces of the bodies' motion alone.
+    """Joint forces that produce the accelerations `a`: tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext + joint effects.
 
     Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1, with the accelerations of points instead of spatial
     ones, as in Luh, Walker and Paul (1980): the linear velocities drop out, a sixth of the operations. Gravity enters
@@ -65,7 +41,7 @@ def newton_euler(
         acc[i] = X[i].R.to_child(acc[parent] + W[parent] @ X[i].p) + aJ.linear + (w_parent + w[i]).cross(vJ.linear)
         f[i] = body.inertia.rate_of_momentum(acc[i], W[i]) - outside[i]
 
-    tau: list[Scalar] = [0.0] * tree.nv
+    tau = effect_torques(tree, q, v)
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
             tau[k] = tau[k] + S.dot(f[i]) + a[k] * (body.armature * body.multiplier**2)

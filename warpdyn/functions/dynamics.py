@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..algorithms import aba as _aba
+from ..algorithms import bias_forces as _bias_forces
 from ..algorithms import coriolis as _coriolis
 from ..algorithms import crba as _crba
 from ..algorithms import effects as _effects
@@ -134,7 +135,7 @@ def bias_forces(
     tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2.
     """
     arrays = {"q": q, "v": v}
-    text = (_rnea.bias_forces,)
+    text = (_bias_forces.bias_forces,)
     return Call("bias_forces", model, text, arrays, out, forces=True, gravity=gravity, f_ext=f_ext, params=params)
 
 
