@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from .arrays import Array
 from .linear import solve_symmetric
 from .model import Model
+from .params import Params, varied
 from .scalar import Scalar
 from .tracing.derivatives import pullback, pushforward
 from .tracing.program import Program, flat, folded, record, shape_of
@@ -80,7 +81,7 @@ class Call:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Of one robot: of inputs other than q (nq) and coordinate vectors (nv); of results, where nested lists cannot
     tell (a matrix of a robot without coordinates)."""
-    params: Any = None
+    params: Params | None = None
     own_inertias: bool = False
     """The text reads inertias of single bodies, which must then not be regrouped over the joints."""
     solves: Solves | None = None
@@ -89,7 +90,7 @@ class Call:
     @property
     def key(self) -> tuple:
         """What tells this call's program from others of the model, but for the arrays' names and kinds."""
-        return self.name, self.options, self.derivatives
+        return self.name, self.options, self.derivatives, None if self.params is None else self.params.key
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,9 @@ def all_arrays(call: Call) -> dict[str, Any]:
     """The call's input arrays by name: its own, gravity, external forces and parameters as far as given."""
     given = dict(call.arrays)
     if call.forces:
-        if call.gravity is not None:
-            given.setdefault("gravity", call.gravity)
+        gravity = call.params.gravity if call.gravity is None and call.params is not None else call.gravity
+        if gravity is not None:
+            given.setdefault("gravity", gravity)
         if isinstance(call.f_ext, Mapping):
             for link in call.f_ext:
                 call.model.link_index(link)
@@ -133,6 +135,8 @@ def all_arrays(call: Call) -> dict[str, Any]:
         elif call.f_ext is not None:
             given.setdefault("f_ext", call.f_ext)
     if call.params is not None:
+        if call.params.model is not call.model and call.params.model.key != call.model.key:
+            raise ValueError(f"these params are of {call.params.model.name}, not of {call.model.name}")
         for name, array in call.params.arrays.items():
             given.setdefault(PARAMETER + name, array)
     return given
@@ -208,10 +212,8 @@ def evaluate(call: Call, inputs: Mapping[str, Nested], epsilon: float | None = N
     if call.derivatives:
         *before, last = call.derivatives
         return _DERIVE[last.kind](replace(call, derivatives=tuple(before)), last.wrt, inputs, epsilon)
-    tree = tree_of(call.model)
-    if epsilon is not None:
-        tree = (tree if call.own_inertias else tree.regrouped()).snapped(epsilon)
     given = dict(inputs)
+    tree = _tree_for(call, given, epsilon)
     extra = dict(call.options)
     if call.forces:
         extra["gravity"] = given.pop("gravity", STANDARD_GRAVITY)
@@ -249,6 +251,17 @@ def derived(
     derivatives = (*call.derivatives, Derivative(kind, tuple(wrt)))
     texts = call.texts[:1] if call.solves else call.texts
     return replace(call, texts=texts, arrays=given, shapes=shapes, derivatives=derivatives, out=out)
+
+
+def _tree_for(call: Call, given: dict[str, Nested], epsilon: float | None) -> Tree:
+    """The model's tree with the parameters among the inputs, which are taken out, in place of its own."""
+    tree = tree_of(call.model)
+    if call.params is not None:
+        values = {quantity: given.pop(PARAMETER + quantity) for quantity in call.params.names}
+        tree = build_tree(varied(call.model, call.params.names, values))
+    if epsilon is not None:
+        tree = (tree if call.own_inertias else tree.regrouped()).snapped(epsilon)
+    return tree
 
 
 def seed(call: Call, name: str) -> str:

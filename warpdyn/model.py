@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import changes
+from . import changes, params, summary
 from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Pose, check, find_root, look_up
 from .gearbox import without_gears
 from .joints import FIXED, FLOATING
@@ -427,46 +427,41 @@ class Model:
 
     def summary(self) -> str:
         """The tree of links with their joints, limits and masses, as text."""
-        base = "floating base" if self.floating_base else "fixed base"
-        lines = [
-            f"{self.name}: {self.nlinks} links, {len(self.joint_names)} moving joints, nq = {self.nq}, nv = {self.nv}, "
-            f"{base}, {self.total_mass:.6g} kg",
-            *_branches(self),
-        ]
-        return "\n".join(lines)
+        return summary.summary(self)
+
+    def params(
+        self,
+        envs: int | None = None,
+        *,
+        mass: Any = None,
+        com: Any = None,
+        inertia: Any = None,
+        placement: Any = None,
+        armature: Any = None,
+        viscous: Any = None,
+        coulomb: Any = None,
+        stiffness: Any = None,
+        damping: Any = None,
+        gravity: Any = None,
+        dtype: Any = None,
+    ) -> params.Params:
+        """Parameters that differ from one environment to the next, for the `params=` of every function.
+
+        Each is {name: values}, values (B, ..) or one for all environments; or one array for all links (mass (B,
+        nlinks) [kg], com (B, nlinks, 3) [m], inertia (B, nlinks, 6) Ixx Ixy Ixz Iyy Iyz Izz [kg·m²]) or joints
+        (placement (B, njoints, 7) x y z qx qy qz qw, armature, viscous, coulomb, stiffness, damping (B, njoints)).
+        gravity: (B, 3) [m/s²]. What is not given stays as it is and costs nothing at run time.
+        envs: number of environments, where only single values are given. The arrays' library, dtype and device are
+        kept; `dtype` converts NumPy's. Change the arrays in place (`params["mass"][:] = ..`) between calls.
+        """
+        links = {"mass": mass, "com": com, "inertia": inertia}
+        effects = {"viscous": viscous, "coulomb": coulomb, "stiffness": stiffness, "damping": damping}
+        joints = {"placement": placement, "armature": armature, **effects}
+        return params.build(self, envs, dtype, gravity, {**links, **joints})
 
 
 def _mapping(given: PerJoint) -> Mapping[str, float]:
     return given if isinstance(given, Mapping) else {}
-
-
-def _branches(model: Model) -> list[str]:
-    """A line for each link, below its parent."""
-    by_parent: dict[str, list[Joint]] = {}
-    for joint in model.joints:
-        by_parent.setdefault(joint.parent, []).append(joint)
-    lines, waiting = [], [(model.links[0], "", "")]
-    while waiting:
-        link, head, indent = waiting.pop()
-        lines.append(f"{head}{link.name}" + (f"  {link.mass:.4g} kg" if link.mass else ""))
-        joints = by_parent.get(link.name, [])
-        for joint in reversed(joints):
-            corner, below = ("└─", "   ") if joint is joints[-1] else ("├─", "│  ")
-            head = f"{indent}{corner} {_describe(model, joint)} ─ "
-            waiting.append((model.link(joint.child), head, indent + below))
-    return lines
-
-
-def _describe(model: Model, joint: Joint) -> str:
-    if not joint.kind.nv:
-        return f"({joint.kind.name})"
-    if joint.mimic:
-        return f"{joint.name} (mimics {joint.mimic.joint} x {joint.mimic.multiplier:g} + {joint.mimic.offset:g})"
-    columns = model.coordinates[joint.name].q
-    column = f"q[{columns.start}]" if joint.kind.nq == 1 else f"q[{columns.start}:{columns.stop}]"
-    limits = joint.limits
-    bounds = f" {limits.lower:.4g}..{limits.upper:.4g}" if math.isfinite(limits.upper - limits.lower) else ""
-    return f"{joint.name} {column} ({joint.kind.name}{bounds})"
 
 
 def _dotted(joint: str, coordinate: str) -> str:

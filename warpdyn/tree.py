@@ -99,6 +99,8 @@ class Tree:
     frames: Mapping[str, Frame]
     nq: int
     nv: int
+    ground: Inertia = ZERO_INERTIA
+    """Of the links that are fixed to the world; about the world's origin."""
 
     @cached_property
     def shares_coordinates(self) -> bool:
@@ -142,45 +144,61 @@ class Tree:
         """The same dynamics with fewer numbers: each body hands its parent the inertia that its joint cannot feel.
 
         About a revolute axis that is the mass, the moment along the axis, and the spread of mass along the axis; across
-        a prismatic joint, the second moments. What reaches the world is dropped. M, C, g and every pivot of their
+        a prismatic joint, the second moments. What reaches the world is `ground`. M, C, g and every pivot of their
         factorisation stay as they are; the inertias of single bodies no longer are a body's own (Gautier and Khalil,
         IEEE T-RA 6, 1990: base parameters).
         """
-        bodies = list(self.bodies)
+        bodies, ground = list(self.bodies), self.ground
         for i in reversed(range(len(bodies))):
             body = bodies[i]
+            if not _known(body.inertia):  # what varies would cost at run time
+                continue
             share = body.kind.unfelt(body.axis, body.inertia)
             bodies[i] = replace(body, inertia=body.inertia - share)
-            if body.parent != WORLD:
+            share = body.X_tree.inertia_to_parent(share)
+            if body.parent == WORLD:
+                ground = ground + share
+            else:
                 above = bodies[body.parent]
-                bodies[body.parent] = replace(above, inertia=above.inertia + body.X_tree.inertia_to_parent(share))
-        return replace(self, bodies=tuple(bodies))
+                bodies[body.parent] = replace(above, inertia=above.inertia + share)
+        return replace(self, bodies=tuple(bodies), ground=ground)
 
     def snapped(self, epsilon: float) -> Tree:
         """The same tree with constants that rounding noise made, below `epsilon` of their neighbours, set to 0 or ±1.
 
         Right angles written as 1.5708 in a description leave such crumbs; a program of that precision cannot see them.
         """
-        reach = max([abs(x) for b in self.bodies for x in b.X_tree.p], default=0.0)
+        reach = max([abs(x) for b in self.bodies for x in b.X_tree.p if isinstance(x, float)], default=0.0)
 
         def place(X: Placement) -> Placement:
             rows = [[_snap(x, epsilon) for x in row] for row in X.R.matrix.rows]  # type: ignore[union-attr]
-            p = Vector(*(x if abs(x) > epsilon * reach else 0.0 for x in X.p))
+            p = Vector(*(_crumbless(x, epsilon * reach) for x in X.p))
             return Placement(Rotation([Vector(*row) for row in rows]), p)
 
         def weigh(inertia: Inertia) -> Inertia:
+            if not _known(inertia):
+                return inertia
             h_size, J_size = max(map(abs, inertia.h)), max(map(abs, inertia.J.entries))
-            h = Vector(*(x if abs(x) > epsilon * h_size else 0.0 for x in inertia.h))
-            return Inertia(
-                inertia.mass, h, Symmetric(*(x if abs(x) > epsilon * J_size else 0.0 for x in inertia.J.entries))
-            )
+            h = Vector(*(_crumbless(x, epsilon * h_size) for x in inertia.h))
+            return Inertia(inertia.mass, h, Symmetric(*(_crumbless(x, epsilon * J_size) for x in inertia.J.entries)))
 
         bodies = tuple(replace(b, X_tree=place(b.X_tree), inertia=weigh(b.inertia)) for b in self.bodies)
         frames = {name: replace(frame, placement=place(frame.placement)) for name, frame in self.frames.items()}
         return replace(self, bodies=bodies, frames=frames)
 
 
-def _snap(x: float, epsilon: float) -> float:
+def _known(inertia: Inertia) -> bool:
+    """All its numbers are known while recording."""
+    return all(isinstance(x, (int, float)) for x in (inertia.mass, *inertia.h, *inertia.J.entries))
+
+
+def _crumbless(x: Scalar, least: float) -> Scalar:
+    return x if not isinstance(x, float) or abs(x) > least else 0.0
+
+
+def _snap(x: Scalar, epsilon: float) -> Scalar:
+    if not isinstance(x, (int, float)):
+        return x
     near = round(x)
     return float(near) if abs(x - near) <= epsilon else x
 
@@ -194,6 +212,7 @@ def build_tree(model: Model) -> Tree:
     by_name = {j.name: j for j in model.joints}
     bodies: list[Body] = []
     frames: dict[str, Frame] = {}
+    ground = ZERO_INERTIA
     if model.floating_base:
         q_index, v_index = coordinates[BASE_JOINT]
         q_index = _scalar_last(model, FLOATING, q_index)
@@ -223,12 +242,12 @@ def build_tree(model: Model) -> Tree:
         frames[joint.child] = Frame(parent, X)
     for link in model.links:
         frame = frames[link.name]
-        if frame.body != WORLD:
-            body = bodies[frame.body]
-            bodies[frame.body] = replace(
-                body, inertia=body.inertia + frame.placement.inertia_to_parent(link.spatial_inertia)
-            )
-    return Tree(tuple(bodies), frames, model.nq, model.nv)
+        inertia = frame.placement.inertia_to_parent(link.spatial_inertia)
+        if frame.body == WORLD:
+            ground = ground + inertia
+        else:
+            bodies[frame.body] = replace(bodies[frame.body], inertia=bodies[frame.body].inertia + inertia)
+    return Tree(tuple(bodies), frames, model.nq, model.nv, ground)
 
 
 def _scalar_last(model: Model, kind: JointKind, q: tuple[int, ...]) -> tuple[int, ...]:
