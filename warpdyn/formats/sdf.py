@@ -82,28 +82,30 @@ def _choose(values: Values, root: Element, wanted: str | None, movable: bool) ->
     worlds = children(root, "world") + ([root] if children(root, "model") else [])
     scenes = [Frames(values, world, movable) for world in worlds]
     models = [(scene, model) for scene in scenes for model in scene.world.inside if model.kind == "model"]
+    found: list[tuple[Frames, Frame]]
     if wanted == WORLD:
         found = [(scene, scene.world) for scene in scenes]
     elif wanted is not None:
         named = [(scene, scene.find(scene.world, wanted, "model")) for scene in scenes]
         found = [(scene, model) for scene, model in named if model is not None]
     else:
-        found = models if len(models) == 1 else [(scene, model) for scene, model in models if not scene.static(model)]
+        found = models if len(models) == 1 else [(scene, model) for scene, model in models if not model.static]
     if len(found) == 1:
         return found[0]
-    shown = ", ".join(f'"{model.name}"' for _, model in models[:12]) or "none"
+    shown = ", ".join(f'"{model.name}"' for _, model in models[:12])
     included = any(children(world, "include") for world in worlds)
-    remedy = (
-        "write those that come by <include> into the file, nothing else is read (gz sdf -p prints it whole)"
-        if included and not found
-        else 'say which, model="...", or model="world" for all as one robot'
-        if wanted is None and models
-        else "correct the name"
-        if wanted is not None and models
-        else "a robot needs at least one <model>"
-    )
-    asked = "" if wanted is None else f' named "{wanted}"'
-    raise ModelError(f"{values.source}: it holds {len(found)} models{asked} to choose from, of {shown}; {remedy}")
+    if not models or (included and not found):
+        problem = "it has no <model> of its own" if wanted is None else f'it has no model named "{wanted}"'
+        remedy = "a robot needs one"
+        if included:
+            remedy = "what comes by <include> is not read: write it into the file (gz sdf -p prints it whole)"
+    elif wanted is None:
+        problem = f"it holds {len(models)} models ({shown})"
+        remedy = 'say which: model="..."; or model="world" for all as one robot'
+    else:
+        problem = f'it has {len(found) or "no"} models named "{wanted}"'
+        remedy = f"give the name of one of its models ({shown})"
+    raise ModelError(f"{values.source}: {problem}; {remedy}")
 
 
 class _Reader:
@@ -209,7 +211,7 @@ class _Reader:
             values.remarks.append(f'link "{link.name}": the file turns gravity off for it; here it has its weight')
         inertial = child(element, "inertial")
         if inertial is None:
-            if not self.frames.static(frame):
+            if not frame.static:
                 self.weightless.append(link.name)
             return replace(link, mass=1.0, inertia=matrix3(Symmetric.diagonal(1.0).rows))
         values.look_over(inertial)

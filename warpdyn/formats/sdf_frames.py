@@ -34,6 +34,16 @@ class Frame:
     inside: list[Frame] = field(default_factory=list)
     names: dict[tuple[str, str], Frame] = field(default_factory=dict)
     """What is declared in it, by kind and name."""
+    static: bool = False
+    """It, or a model around it, is marked so."""
+    moves_with: Frame | None = None
+    """The link, or the world, that carries it."""
+    reference: Frame | None = None
+    """What its pose is given in."""
+    depth: int = -1
+    """How many poses it is away from the world; -1 as long as that is not known."""
+    raw: Placement | None = None
+    """Its pose in its reference."""
 
     def path(self, top: Frame) -> str:
         """Its name as seen from the model `top`: "inner::link"."""
@@ -63,7 +73,7 @@ class Frames:
     def __init__(self, values: Values, world: Element, movable: bool = False) -> None:
         """world: a <world>, or the <sdf> with models of its own. movable: take no model as static."""
         self.values, self.movable = values, movable
-        self.world = Frame("world", "world", world, None)
+        self.world = Frame("world", "world", world, None, depth=0, raw=HERE)
         self._declare(self.world)
 
     def _declare(self, scope: Frame) -> None:
@@ -81,7 +91,10 @@ class Frames:
             scope.names[frame.kind, frame.name] = frame
             scope.inside.append(frame)
             if frame.kind == "model":
+                frame.static = scope.static or (not self.movable and bool(self.values.flag(element, "static")))
                 self._declare(frame)
+            else:
+                frame.static = scope.static
 
     # Names.
 
@@ -118,42 +131,53 @@ class Frames:
 
     def relative(self, frame: Frame, base: Frame) -> Placement:
         """The pose of `frame` in `base`; no rounding where one is given in the other."""
-        ups, downs = self._chain(base), self._chain(frame)
-        steps = {id(up): k for k, up in enumerate(ups)}
-        meeting = next(k for k, down in enumerate(downs) if id(down) in steps)
-        inward = self._product(downs[:meeting])
-        outward = self._product(ups[: steps[id(downs[meeting])]])
-        return inward if outward is HERE else _clean(outward.inverse().compose(inward).as_matrix())
+        self._settle(frame)
+        self._settle(base)
+        downs: list[Frame] = []
+        ups: list[Frame] = []
+        while frame is not base:
+            if frame.depth >= base.depth:
+                downs.append(frame)
+                frame = frame.reference or self.world
+            else:
+                ups.append(base)
+                base = base.reference or self.world
+        inward, outward = self._product(downs), self._product(ups)
+        return inward if outward is HERE else _clean(outward.inverse().compose(inward))
 
     def _product(self, chain: list[Frame]) -> Placement:
         X = HERE
         for frame in reversed(chain):
-            X = self._raw(frame) if X is HERE else _clean(X.compose(self._raw(frame)).as_matrix())
+            X = self._raw(frame) if X is HERE else _clean(X.compose(self._raw(frame)))
         return X
 
     def _raw(self, frame: Frame) -> Placement:
         """The pose of a frame in that which it is given in."""
-        X, _ = self.values.pose(frame.element)
-        placed = frame.element.get("placement_frame", "") if frame.kind == "model" else ""
-        if placed and placed != "__model__":
-            inner = self.named(frame, "placement_frame", placed, scope=frame)
-            X = X.compose(self.relative(inner, frame).inverse()).as_matrix()
-        return X
+        if frame.raw is None:
+            X, _ = self.values.pose(frame.element)
+            placed = frame.element.get("placement_frame", "") if frame.kind == "model" else ""
+            if placed and placed != "__model__":
+                inner = self.named(frame, "placement_frame", placed, scope=frame)
+                X = X.compose(self.relative(inner, frame).inverse()).as_matrix()
+            frame.raw = X
+        return frame.raw
 
-    def _chain(self, frame: Frame) -> list[Frame]:
-        """From a frame through those that poses are given in, to the world."""
-        chain, seen = [frame], {id(frame)}
-        while frame is not self.world:
-            frame = self._reference(frame)
-            chain.append(frame)
-            if id(frame) in seen:
-                circle = " -> ".join(f.name for f in chain[chain.index(frame) :])
+    def _settle(self, frame: Frame) -> None:
+        """Find what a frame's pose is given in, and so on to the world; and how far that is."""
+        chain: list[Frame] = []
+        seen: set[Frame] = set()
+        while frame.depth < 0:
+            if frame in seen:
+                circle = " -> ".join(f.name for f in [*chain[chain.index(frame) :], frame])
                 raise self.values.refusal(
-                    frame.element,
-                    f"poses are given in each other in a circle ({circle}); give one of them in the model",
+                    frame.element, f"poses are given in each other in a circle ({circle}); give one in the model"
                 )
-            seen.add(id(frame))
-        return chain
+            seen.add(frame)
+            chain.append(frame)
+            frame.reference = self._reference(frame)
+            frame = frame.reference
+        for k, one in enumerate(reversed(chain)):
+            one.depth = frame.depth + 1 + k
 
     def _reference(self, frame: Frame) -> Frame:
         _, name = self.values.pose(frame.element)
@@ -180,24 +204,28 @@ class Frames:
 
     def carrier(self, frame: Frame) -> Frame:
         """The link that a frame moves with; the world for what does not move."""
-        seen: list[Frame] = []
-        while True:
-            if frame in seen:
-                circle = " -> ".join(f.name for f in [*seen[seen.index(frame) :], frame])
+        chain: dict[Frame, None] = {}
+        while frame.moves_with is None:
+            if frame in chain:
+                names = [one.name for one in chain]
+                circle = " -> ".join([*names[names.index(frame.name) :], frame.name])
                 raise self.values.refusal(
                     frame.element, f"frames are attached to each other in a circle ({circle}); attach one to a link"
                 )
-            seen.append(frame)
+            chain[frame] = None
             if frame.kind in ("link", "world"):
-                return frame
-            if frame.kind == "joint":
+                frame.moves_with = frame
+            elif frame.kind == "joint":
                 frame = self.joint_end(frame, "child")
             elif frame.kind == "frame":
                 assert frame.around is not None
                 to = frame.element.get("attached_to", "")
                 frame = self.named(frame, "attached_to", to) if to else frame.around
             else:
-                frame = self.world if self.static(frame) else self._canonical(frame)
+                frame = self.world if frame.static else self._canonical(frame)
+        for one in chain:
+            one.moves_with = frame.moves_with
+        return frame.moves_with
 
     def _canonical(self, model: Frame) -> Frame:
         """A model's canonical link: the one that it names, or else the first, of its own or of its first model's."""
@@ -209,23 +237,13 @@ class Frames:
             raise self.values.refusal(model.element, "it has no link; a model needs at least one <link>")
         return first[0]
 
-    def static(self, frame: Frame) -> bool:
-        """A model around it, or it itself, is marked static."""
-        around: Frame | None = None if self.movable else frame
-        while around is not None:
-            if around.kind == "model" and self.values.flag(around.element, "static"):
-                return True
-            around = around.around
-        return False
+
+def snapped(x: float) -> float:
+    """Without the rounding noise of a product of rotations."""
+    return float(round(x)) if abs(x - round(x)) < ROUND_OFF else x
 
 
 def _clean(X: Placement) -> Placement:
-    """Without the rounding noise of a product in the rotation."""
-    rows = [Vector(*(float(round(x)) if abs(x - round(x)) < ROUND_OFF else x for x in row)) for row in _rows(X)]
-    turn = Rotation(rows)
+    rows = [Vector(*map(snapped, row)) for row in as_matrix(X.R).matrix.rows]  # type: ignore[arg-type]
     still = all(x == float(i == k) for i, row in enumerate(rows) for k, x in enumerate(row))
-    return Placement(IDENTITY if still else turn, X.p)
-
-
-def _rows(X: Placement) -> tuple[Vector, Vector, Vector]:
-    return as_matrix(X.R).matrix.rows
+    return Placement(IDENTITY if still else Rotation(rows), X.p)

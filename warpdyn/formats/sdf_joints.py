@@ -11,18 +11,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..description import Gearbox, Joint, Limits, Link, Mimic, Pose, Vector3, vector3
+from ..description import Gearbox, Joint, Limits, Link, Mimic, Pose, Vector3, unit_vector, vector3
 from ..joints import FIXED, KINDS, JointKind
 from ..spatial import HERE, Placement, Vector
-from .sdf_frames import ROUND_OFF, Frame, Frames
+from .sdf_frames import ROUND_OFF, Frame, Frames, snapped
 from .sdf_values import UNLIMITED, Element, child, place
 
-TYPES = {
-    name: KINDS[name]
-    for name in (
-        *("revolute", "continuous", "prismatic", "fixed", "ball", "universal", "revolute2", "screw", "gearbox"),
-    )
-}
+WORDS = ("revolute", "continuous", "prismatic", "fixed", "ball", "universal", "revolute2", "screw", "gearbox")
+TYPES = {word: KINDS[word] for word in WORDS}
 """SDFormat's words for the joint kinds."""
 
 
@@ -47,7 +43,7 @@ class Joints:
         self.joints: list[Joint] = []
         self.links: list[Link] = []
         links = list(top.walk("link"))
-        self.static = [link for link in links if frames.static(link)]
+        self.static = [link for link in links if link.static]
         ties = list(self._ties())
         self.names = {tie.frame.path(top) for tie in ties}
         self.taken = {frame.path(top) for frame in top.walk("link", "frame")}
@@ -74,22 +70,22 @@ class Joints:
             if kind not in TYPES:
                 raise self.values.refusal(frame.element, f'its type "{kind}" is unknown; a joint is {", ".join(TYPES)}')
             parent, moved = (self._solid(self.frames.joint_end(frame, end)) for end in ("parent", "child"))
-            inside = [end.within(self.top) for end in (parent, moved)]
-            others = [end for end in (parent, moved) if end is not self.frames.world and not end.within(self.top)]
-            if others and any(inside):
+            mine = [end for end in (parent, moved) if end.within(self.top)]
+            foreign = [end for end in (parent, moved) if end not in mine and end is not self.frames.world]
+            if foreign and mine:
                 raise self.values.refusal(
                     frame.element,
-                    f'it ties model "{self.top.name}" to link "{others[0].path(self.frames.world)}" of another; load '
+                    f'it ties model "{self.top.name}" to link "{foreign[0].path(self.frames.world)}" of another; load '
                     'them as one robot: model="world"',
                 )
-            if not others and (any(inside) or frame.within(self.top)) and not parent is moved is self.frames.world:
+            if not foreign and not parent is moved is self.frames.world:
                 self.values.look_over(frame.element)
                 yield Tie(frame, TYPES[kind], parent, moved)
 
     def _solid(self, frame: Frame) -> Frame:
         """The link that a frame moves with; the world for those of static models."""
         carrier = self.frames.carrier(frame)
-        return self.frames.world if carrier.kind == "link" and self.frames.static(carrier) else carrier
+        return self.frames.world if carrier.kind == "link" and carrier.static else carrier
 
     def _branches(self, ties: Sequence[Tie]) -> tuple[list[Tie], list[Tie]]:
         """The joints that make a tree, and the gearboxes between links that it joins already."""
@@ -256,7 +252,7 @@ class Joints:
         elif xyz is not None and xyz.get("expressed_in"):
             expressed_in = self.frames.named(frame, "expressed_in", xyz.get("expressed_in", ""))
         turn = HERE if expressed_in is base else self.frames.relative(expressed_in, base)
-        return _unit(turn.R.to_parent(-given if reverse else given))
+        return vector3(map(snapped, unit_vector(turn.R.to_parent(-given if reverse else given))))
 
     def _data(self, kind: JointKind, axis: Element | None) -> tuple[Limits, float, float]:
         """Limits, damping and friction of an axis."""
@@ -324,10 +320,3 @@ def _unlimited(x: float) -> float:
 def _bound(x: float) -> float:
     """A bound of a size; a negative one is not enforced."""
     return x if 0.0 <= x < UNLIMITED else math.inf
-
-
-def _unit(axis: Vector) -> Vector3:
-    longest = max(map(abs, axis)) or 1.0  # divided by first, so that squares neither overflow nor vanish
-    scaled = [x / longest for x in axis]
-    norm = math.hypot(*scaled) or 1.0
-    return vector3(float(round(x / norm)) if abs(x / norm - round(x / norm)) < ROUND_OFF else x / norm for x in scaled)
