@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from kernels import kernel_error
 from pinocchio_peer import in_pinocchio
 from robots import ROBOTS, Robot, by_name, random_trees
 from states import error, reduction, states, without_mimic
 
 import warpdyn as wd
+from warpdyn.functions import kinematics
 from warpdyn.joints import FLOATING, KINDS, aligned
 
 ROUND_OFF = {"float64": 1e-13, "float32": 5e-6}
@@ -138,3 +140,81 @@ def test_fk_matches_pinocchio(robot: Robot, run) -> None:
     """Pinocchio's frame placements in float64, every link."""
     peer, q = in_pinocchio(robot), states(robot.model).q
     assert error(run(wd.fk, robot.model, q), peer.fk(q)) <= ROUND_OFF["float64"]
+
+
+# Other forms, other frames.
+
+
+def matrix_of(pose: np.ndarray) -> np.ndarray:
+    """Homogeneous matrices of x y z qx qy qz qw, by Rodrigues' formula."""
+    T = np.zeros((*pose.shape[:-1], 4, 4))
+    u, w = pose[..., 3:6], pose[..., 6]
+    U = np.zeros((*pose.shape[:-1], 3, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        U[..., j, i], U[..., i, j] = u[..., k], -u[..., k]
+    T[..., :3, :3] = np.eye(3) + 2 * w[..., None, None] * U + 2 * U @ U
+    T[..., :3, 3], T[..., 3, 3] = pose[..., :3], 1.0
+    return T
+
+
+def test_poses_are_the_matrices(robot: Robot) -> None:
+    """form="pose" is the same pose: its quaternion has unit length and qw >= 0."""
+    model, q = robot.model, states(robot.model, 4).q
+    pose = wd.oracle(kinematics.fk, model, q, form="pose")
+    assert pose.shape == (4, model.nlinks, 7) and np.all(pose[..., 6] >= 0)
+    assert error(np.linalg.norm(pose[..., 3:], axis=-1), np.ones(pose.shape[:2])) <= ROUND_OFF["float64"]
+    assert error(matrix_of(pose), wd.oracle(kinematics.fk, model, q)) <= ROUND_OFF["float64"]
+
+
+def test_quaternions_of_every_turn(device: str) -> None:
+    """A base turned by none, by half turns, and near them, where each of the four components is the largest once."""
+    model = by_name("rooted_floating").model
+    turns = np.vstack(
+        [np.eye(4), np.eye(4) + 1e-9, np.eye(4) - 1e-9, *([np.ones(4) - 2 * np.eye(4)[k]] for k in range(4))]
+    )
+    turns = np.vstack([turns, [[1, 1, 0, 0], [1, 0, -1, 0], [0, 1, 1, 0], [1, 1, 1, 0], [3e-4, -1, 0, -1e-7]]])
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    q = np.zeros((len(turns), model.nq))
+    q[:, 3:7] = turns
+    pose = kinematics.fk(model, q, frame="pedestal", form="pose")
+    same = np.sum(pose[:, 3:] * turns, axis=1, keepdims=True)
+    assert error(pose[:, 3:], turns * np.sign(same)) <= 1e-9
+    assert error(np.abs(same), np.ones_like(same)) <= ROUND_OFF["float64"] and np.all(pose[:, 6] >= 0)
+    options = {"frame": "pedestal", "form": "pose", "dtype": "float32"}
+    assert kernel_error(device, kinematics.fk, model, states(model).q, **options) <= ROUND_OFF["float32"]
+
+
+@pytest.mark.parametrize("name", ["panda", "branches_wxyz", "rooted", "mimic_branches", "free_inside"])
+def test_relative_poses(name: str) -> None:
+    """T_other^-1 T of every link, relative to every second link: carrier, carried, on another branch, or itself."""
+    model = by_name(name).model
+    q = states(model, 3).q
+    T = wd.oracle(kinematics.fk, model, q)
+    for other in model.link_names[::2]:
+        found = wd.oracle(kinematics.fk, model, q, relative_to=other)
+        assert error(found, np.linalg.inv(T[:, [model.link_index(other)]]) @ T) <= ROUND_OFF["float64"]
+        one = wd.oracle(kinematics.fk, model, q, frame=model.link_names[-1], relative_to=other)
+        assert error(one, found[:, -1]) <= ROUND_OFF["float64"]
+
+
+def test_relative_poses_do_not_see_the_base() -> None:
+    """Of a floating robot: the base's pose is no input of the program."""
+    model = by_name("quadruped_floating").model
+    q = states(model, 3).q
+    frame, other = model.link_names[-1], model.link_names[0]
+    here = kinematics.fk(model, q, frame=frame, relative_to=other)
+    q[:, :7] = np.nan
+    assert np.array_equal(kinematics.fk(model, q, frame=frame, relative_to=other), here)
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"form": "euler"}, "form must be one of matrix, pose; got 'euler'"),
+        ({"relative_to": "no_link"}, "no link named 'no_link'"),
+    ],
+)
+def test_unknown_options_are_refused(options: dict, said: str) -> None:
+    model = by_name("ur5e").model
+    with pytest.raises((ValueError, KeyError), match=said):
+        kinematics.fk(model, states(model, 2).q, **options)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from kernels import kernel_error
 from pinocchio_peer import in_pinocchio
 from robots import ROBOTS, Robot, by_name, random_trees
 from states import error, reduction, states, step, without_mimic
 
 import warpdyn as wd
 from warpdyn.call import tree_of
+from warpdyn.functions import kinematics
 
 ROUND_OFF = {"float64": 1e-13, "float32": 5e-6}
 """Relative to the largest entry: motions are moved along some ten joints."""
@@ -30,10 +32,13 @@ def farthest(model: wd.Model) -> str:
     return max(model.link_names, key=lambda name: len(tree.path(tree.frames[name].body)))
 
 
-def twists(model: wd.Model, q: np.ndarray, v: np.ndarray, link: int) -> dict[str, np.ndarray]:
+def twists(
+    model: wd.Model, q: np.ndarray, v: np.ndarray, link: int, relative_to: str | None = None
+) -> dict[str, np.ndarray]:
     """d/dt fk as a twist in each reference, by central differences of the oracle along the motion v."""
-    T = wd.oracle(wd.fk, model, q)[:, link]
-    later, earlier = (wd.oracle(wd.fk, model, step(model, q, t * v))[:, link] for t in (H, -H))
+    T, later, earlier = (
+        wd.oracle(kinematics.fk, model, step(model, q, t * v), relative_to=relative_to)[:, link] for t in (0.0, H, -H)
+    )
     rate = (later - earlier) / (2 * H)
     R, p = T[:, :3, :3], T[:, :3, 3]
     spin = rate[:, :3, :3] @ R.transpose(0, 2, 1)
@@ -143,3 +148,122 @@ def test_jacobian_matches_pinocchio(robot: Robot) -> None:
         for reference in REFERENCES:
             found = wd.oracle(wd.jacobian, robot.model, q, frame=frame, reference=reference)
             assert error(found, peer.jacobian(q, frame, reference), np.ones(1)) <= ROUND_OFF["float64"]
+
+
+# Several frames, relative ones, points and parts.
+
+
+def test_several_frames_are_one_after_the_other(robot: Robot) -> None:
+    """All links, or those named in the order asked for."""
+    model, q = robot.model, states(robot.model, 2).q
+    names = model.link_names[::-3]
+    for reference in REFERENCES:
+        every = wd.oracle(kinematics.jacobian, model, q, reference=reference)
+        assert every.shape == (2, model.nlinks, 6, model.nv)
+        some = wd.oracle(kinematics.jacobian, model, q, frames=names, reference=reference)
+        assert np.array_equal(some, every[:, model.link_indices(names)])
+        for i in range(0, model.nlinks, 4):
+            J = wd.oracle(wd.jacobian, model, q, frame=model.link_names[i], reference=reference)
+            assert np.array_equal(every[:, i], J)
+
+
+def test_from_the_root_is_the_same(robot: Robot) -> None:
+    """The second text for many local Jacobians, of which a kernel takes the shorter."""
+    model, q = robot.model, states(robot.model, 1).q
+    call = kinematics.jacobian.describe(model, q, reference="local")
+    first, second = (np.array(t(tree_of(model), q[0].tolist(), **dict(call.options)), dtype=float) for t in call.texts)
+    assert error(second, first, np.ones(1)) <= ROUND_OFF["float64"]
+
+
+@pytest.mark.parametrize(
+    "name, dtype, reference",
+    [
+        ("panda", "float32", "local"),
+        ("quadruped_floating", "float64", "local"),
+        ("mimic_chain", "float64", "world"),
+        ("branches_wxyz", "float32", "local_world_aligned"),
+    ],
+)
+def test_kernels_of_several_frames_match_the_oracle(name: str, dtype: str, reference: str, device: str) -> None:
+    """All links; relative to another; pose and Jacobian in one pass."""
+    model, near = by_name(name).model, ROUND_OFF[dtype]
+    q, frame = states(model).q, farthest(model)
+    options = {"dtype": dtype, "reference": reference}
+    assert kernel_error(device, kinematics.jacobian, model, q, **options) <= near
+    assert (
+        kernel_error(device, kinematics.jacobian, model, q, frame=frame, relative_to=model.link_names[1], **options)
+        <= near
+    )
+    assert kernel_error(device, kinematics.pose_and_jacobian, model, q, frame=frame, **options) <= near
+
+
+@pytest.mark.parametrize("name", ["panda", "branches_wxyz", "mimic_branches", "rooted", "two_axes", "free_inside"])
+def test_relative_jacobian_is_the_rate_of_the_relative_pose(name: str) -> None:
+    """J v = d/dt fk(relative_to=other): the other frame stands for the world."""
+    model = by_name(name).model
+    s, last = states(model, 2), model.nlinks - 1
+    for other in (model.link_names[0], model.link_names[2], model.link_names[-1], model.link_names[-2]):
+        wanted = twists(model, s.q, s.v, last, relative_to=other)
+        for reference in REFERENCES:
+            options = {"frame": model.link_names[last], "reference": reference, "relative_to": other}
+            J = wd.oracle(kinematics.jacobian, model, s.q, **options)
+            assert error(np.einsum("eij,ej->ei", J, s.v), wanted[reference], np.abs(J), np.ones(1)) <= DIFFERENCE
+
+
+def test_relative_to_its_own_body_nothing_moves() -> None:
+    """Exactly: no column of a joint that carries both is left."""
+    model = by_name("rooted").model
+    q = states(model, 2).q
+    for reference in REFERENCES:
+        assert not np.any(kinematics.jacobian(model, q, frame="tip", relative_to="arm", reference=reference))
+
+
+@pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating"])
+def test_a_point_is_a_frame_put_there(name: str) -> None:
+    """point= gives the Jacobian of a link on a fixed joint at that point, as numbers or as an array."""
+    model, point = by_name(name).model, (0.3, -0.2, 0.5)
+    q, frame = states(model, 3).q, model.link_names[-1]
+    wider = model.with_frame("tool_point", frame, point)
+    for reference in REFERENCES:
+        options = {"frame": frame, "reference": reference}
+        wanted = wd.oracle(kinematics.jacobian, wider, q, frame="tool_point", reference=reference)
+        for where in (point, np.tile(point, (3, 1))):
+            found = wd.oracle(kinematics.jacobian, model, q, point=where, **options)
+            assert error(found, wanted) <= ROUND_OFF["float64"]
+    kernel = kinematics.jacobian(model, q, point=np.tile(point, (3, 1)), **options)
+    assert error(kernel, wanted) <= ROUND_OFF["float64"]
+
+
+def test_parts_are_rows(run) -> None:
+    """position and orientation Jacobians."""
+    model = by_name("panda").model
+    q, frame = states(model, 2).q, farthest(model)
+    J = run(wd.jacobian, model, q, frame=frame)
+    for part, rows in (("linear", slice(0, 3)), ("angular", slice(3, 6))):
+        assert error(kinematics.jacobian(model, q, frame=frame, part=part), J[:, rows]) <= ROUND_OFF["float64"]
+
+
+def test_pose_and_jacobian_are_both(robot: Robot) -> None:
+    """In every reference, for the link farthest from the root."""
+    model, q = robot.model, states(robot.model, 2).q
+    frame = farthest(model)
+    for reference in REFERENCES:
+        T, J = wd.oracle(kinematics.pose_and_jacobian, model, q, frame=frame, reference=reference)
+        assert error(T, wd.oracle(wd.fk, model, q, frame=frame)) <= ROUND_OFF["float64"]
+        assert np.array_equal(J, wd.oracle(wd.jacobian, model, q, frame=frame, reference=reference))
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"frame": "tool0", "part": "rotation"}, "part must be one of both, linear, angular; got 'rotation'"),
+        ({"frame": "tool0", "frames": ["tool0"]}, "not both"),
+        ({"frames": "tool0"}, "must be a list of link names"),
+        ({"point": (0, 0, 0)}, "a point is fixed to one frame"),
+        ({"frame": "tool0", "point": (0, 0)}, "three numbers"),
+    ],
+)
+def test_unknown_options_are_refused(options: dict, said: str) -> None:
+    model = by_name("ur5e").model
+    with pytest.raises(ValueError, match=said):
+        kinematics.jacobian(model, states(model, 2).q, **options)

@@ -87,10 +87,13 @@ def link_coms(model: Model, q: Array, *, params: Any = None, out: Array | None =
     q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`.
     """
 
-    def text(*arguments: Any) -> Any:
-        return _com.link_coms(*arguments, links=_weights(model, None))
+    return _call(_com.link_coms, model, {"q": q}, None, out, params, refuse=None)
 
-    return Call("link_coms", model, (text,), {"q": q}, out, params=params)
+
+def _refuse_massless(model: Model, subtree: str | None) -> None:
+    if not any(mass for _, mass, _ in _weights(model, subtree)):
+        what = "no link" if subtree is None else f'no link from "{subtree}" on'
+        raise ModelError(f"{model.name}: {what} has mass, so there is no centre of mass")
 
 
 def _call(
@@ -100,21 +103,27 @@ def _call(
     subtree: str | None,
     out: Array | None,
     params: Any,
+    refuse: Callable[[Model, str | None], None] | None = _refuse_massless,
 ) -> Call:
     """The algorithm over the links that count."""
     if subtree is not None:
         model.link_index(subtree)
+    if params is not None and not {"mass", "com"}.isdisjoint(params.names):
+        raise ValueError(f"{algorithm.__name__} takes masses and centres of mass from the model, not from params yet")
 
     def text(*arguments: Any, subtree: str | None) -> Any:
-        return algorithm(*arguments, links=[link for link in _weights(model, subtree) if link[1]])
+        return algorithm(*arguments, links=_weights(model, subtree))
 
-    def refuse(model: Model) -> None:
-        if not any(mass for _, mass, _ in _weights(model, subtree)):
-            what = "no link" if subtree is None else f'no link from "{subtree}" on'
-            raise ModelError(f"{model.name}: {what} has mass, so there is no centre of mass")
-
-    options = (("subtree", subtree),)
-    return Call(algorithm.__name__, model, (text,), arrays, out, options, refuse=refuse, params=params)
+    return Call(
+        algorithm.__name__,
+        model,
+        (text,),
+        arrays,
+        out,
+        (("subtree", subtree),),
+        refuse=refuse and (lambda model: refuse(model, subtree)),
+        params=params,
+    )
 
 
 def _weights(model: Model, subtree: str | None) -> list[_com.Weight]:
