@@ -32,16 +32,17 @@ class Dialect:
     quaternion: str = "xyzw"
     quaternion_first: bool = False
     circles: bool = False
-    several: bool = False
-    """Joints of several coordinates (planar, free inside the tree, ball) are as warpdyn's, but for their quaternions
-    and circles."""
+    balls: bool = False
+    """Ball joints are a quaternion and their angular velocity in the child's axes."""
+    inside: bool = False
+    """Planar joints about z, and free joints inside the tree, are as warpdyn's but for quaternions and circles."""
 
 
 DIALECTS = {
-    "mujoco": Dialect("mujoco", "wxyz"),
+    "mujoco": Dialect("mujoco", "wxyz", balls=True),
     "newton": Dialect("newton"),
     "drake": Dialect("drake", "wxyz", quaternion_first=True),
-    "pinocchio": Dialect("local", circles=True, several=True),
+    "pinocchio": Dialect("local", circles=True, balls=True, inside=True),
 }
 
 
@@ -138,9 +139,9 @@ def _written(name: str, quaternion: str, joint: Joint) -> list[tuple[str, tuple[
     d, kind = DIALECTS[name], joint.kind
     if kind.single:
         return _circle(0) if d.circles and endless(kind) else [(SAME, (0,))]
-    if d.several and kind.nq == kind.nv == 3 and joint.axis == (0.0, 0.0, 1.0):
+    if d.inside and kind.nq == kind.nv == 3 and joint.axis == (0.0, 0.0, 1.0):
         return [(SAME, (0,)), (SAME, (1,)), *_circle(2)]
-    if d.several and kind.quaternion is not None:
+    if kind.quaternion is not None and (d.balls if kind.quaternion == 0 else d.inside):
         k = kind.quaternion
         return [(SAME, (i,)) for i in [*range(k), *(k + quaternion.index(c) for c in d.quaternion)]]
     raise ValueError(f'joint "{joint.name}" is {kind.name}, which {name} writes otherwise; convert its columns apart')
