@@ -119,6 +119,7 @@ def test_a_world_can_be_one_robot() -> None:
     """Every model of it, names with the model's."""
     whole = load(sdf(world(GROUND, ONE, TWO)), model="world")
     assert whole.link_names == ("world", "ground::plate", "one::a", "two::b") and whole.nv == 12
+    assert whole.name == "w"
 
 
 # What floats.
@@ -396,7 +397,14 @@ def test_a_chain_of_a_thousand_links_loads() -> None:
 
 
 def test_a_load_warns_once() -> None:
-    """One ModelWarning names the file."""
+    """One ModelWarning names the file, and where it was asked for."""
     with pytest.warns(ModelWarning, match="SDF text is used as written, but:") as caught:
         load_sdf(robot('<link name="a"><kinematic>1</kinematic></link>'))
-    assert len(caught) == 1
+        load_any(robot('<link name="a"/>'))
+    assert [warning.filename for warning in caught] == [__file__, __file__]
+
+
+def test_comments_may_stand_within_numbers() -> None:
+    """And character data in sections."""
+    text = robot('<link name="a"><pose>1 2 <!-- up --> 3 <![CDATA[0 0]]> 0</pose><inertial/></link>')
+    assert poses(load(text, floating_base=False))["a"][:3, 3].tolist() == [1, 2, 3]

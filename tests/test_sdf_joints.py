@@ -174,6 +174,10 @@ def test_springs_and_crossed_limits_are_remarked() -> None:
     assert remarks(robot(AB, joint(inside=axis(inside=spring)))) == (
         "ignored element <spring_stiffness> of <dynamics> (line 1)",
     )
+    start = axis(inside="<initial_position>0.5</initial_position>")
+    assert remarks(robot(AB, joint(inside=start, pose="1 0 0 0 0 0"))) == (
+        "ignored element <initial_position> of <axis> (line 1)",
+    )
     crossed = "<limit><lower>1</lower><upper>0</upper></limit>"
     assert 'joint "m::j": its lower limit 1 is above' in remarks(robot(AB, joint(inside=axis(inside=crossed))))[0]
 

@@ -64,7 +64,9 @@ def load_sdf(
 def _version(name: str, root: Element) -> tuple[int, int]:
     kind, text = tag_name(root), root.get("version", "")
     if kind != "sdf":
-        other = {"robot": "this is URDF, use load_urdf", "mujoco": "this is MJCF"}.get(kind, "this is another format")
+        other = {"robot": "this is URDF, use load_urdf", "mujoco": "this is MJCF, use load_mjcf"}.get(
+            kind, "this is another format"
+        )
         raise ModelError(f"{name}: the root element is <{kind}>, an SDF file has <sdf>; {other}")
     match = re.fullmatch(r"\s*(\d{1,3})\.(\d{1,3})\s*", text)
     version = (int(match[1]), int(match[2])) if match else (0, 0)
@@ -130,7 +132,7 @@ class _Reader:
         anchored = anchored or bool(roots)
         links = [*([Link(WORLD)] if anchored else []), *links, *joints.links, *(Link(f.child) for f in frames)]
         return Model.assemble(
-            self.top.name or self.top.element.get("name", "") or "world",
+            self.top.element.get("name") or WORLD,
             links,
             [*roots, *joints.joints, *frames],
             source=self.values.source,
@@ -157,8 +159,9 @@ class _Reader:
             values.ignore(f"element <{tag_name(element)}> of <{tag_name(world)}>", element)
         for holder in (world, *children(world, "physics")):  # below 1.6 it stood in <physics>
             gravity = child(holder, "gravity")
-            if gravity is not None and tag_name(world) == "world":
-                x, y, z = values.numbers(gravity, gravity.text or "", 3)
+            text = "" if gravity is None else (gravity.text or "").strip()
+            if gravity is not None and text and tag_name(world) == "world":
+                x, y, z = values.numbers(gravity, text, 3)
                 if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
                     values.remarks.append(
                         f"<world>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions take gravity=..."

@@ -240,7 +240,6 @@ class Joints:
         """The unit vector of an axis in the frame `base`; zero stays zero, which `Model.assemble` refuses."""
         element = child(frame.element, tag)
         assert element is not None and frame.around is not None
-        self.values.look_over(element)
         xyz = child(element, "xyz")
         text = "0 0 1" if xyz is None else xyz.text or ""
         given = Vector(*self.values.numbers(element if xyz is None else xyz, text, 3))
@@ -259,7 +258,7 @@ class Joints:
         if axis is None:
             return Limits(), 0.0, 0.0
         values, limit, dynamics = self.values, child(axis, "limit"), child(axis, "dynamics")
-        for part in (limit, dynamics):
+        for part in (axis, limit, dynamics):
             if part is not None:
                 values.look_over(part)
         lower = values.number(limit, "lower", -math.inf, infinite=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,6 +24,8 @@ ROUNDING = 1e-3
 
 NEGLIGIBLE = 1e-12
 """A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy link."""
+
+PACKAGE = __name__.partition(".")[0]
 
 WARNED_LINES = 12
 """Remarks shown in the one warning of a load; `Model.warnings` has them all."""
@@ -108,11 +111,15 @@ def unphysical(links: Sequence[Link]) -> Iterator[str]:
             yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'
 
 
-def warn(name: str, model: Model, stacklevel: int = 3) -> Model:
-    """The model, after one warning for all that was remarked."""
+def warn(name: str, model: Model) -> Model:
+    """The model, after one warning, where the user called, for all that was remarked."""
     if model.warnings:
         shown = list(model.warnings[:WARNED_LINES])
         if len(model.warnings) > WARNED_LINES:
             shown.append(f"... and {len(model.warnings) - WARNED_LINES} more, see model.warnings")
-        warnings.warn("\n  ".join([f"{name} is used as written, but:", *shown]), ModelWarning, stacklevel=stacklevel)
+        level, frame = 1, sys._getframe().f_back
+        while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+            level, frame = level + 1, frame.f_back
+        text = "\n  ".join([f"{name} is used as written, but:", *shown])
+        warnings.warn(text, ModelWarning, stacklevel=level + 1)
     return model
