@@ -311,7 +311,7 @@ def check(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
             )
         carried[joint.child] = joint.name
         _check_joint(where, joint)
-    _check_mimics(source, joints)
+    check_mimics(source, joints)
 
 
 def _check_joint(where: str, joint: Joint) -> None:
@@ -343,7 +343,7 @@ def _check_axis(where: str, what: str, kind: JointKind, axis: Vector3 | None) ->
         raise ModelError(f"{where}: {what} is ({numbers}); a {kind.name} joint needs a non-zero {what}")
 
 
-def _check_mimics(source: str, joints: Sequence[Joint]) -> None:
+def check_mimics(source: str, joints: Sequence[Joint]) -> None:
     by_name = {joint.name: joint for joint in joints}
     for joint in joints:
         if joint.mimic is None or not joint.kind.nv:  # real files leave <mimic> on joints that they fixed

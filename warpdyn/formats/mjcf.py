@@ -1,0 +1,323 @@
+"""MJCF, MuJoCo's format: text to Model.
+
+Bodies become links, several joints of one body a chain of massless links, sites frames. Numbers, orientations, default
+classes and compiler settings are read by `mjcf_values`, inertias by `mjcf_inertia`, equality constraints by
+`mjcf_equality`. `Model.assemble` then checks the tree.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ..changes import at_rest
+from ..description import Joint, Limits, Link, ModelError, Pose, unit_vector
+from ..joints import FIXED, FLOATING, KINDS
+from ..model import Model
+from ..spatial import HERE, IDENTITY, ZERO, Placement, Vector
+from . import mjcf_inertia
+from .mjcf_equality import coupled
+from .mjcf_values import Attributes, Element, Values, z_to
+from .source import content, tag_name, unphysical, warn, xml_root
+
+WORLD = "world"
+"""MuJoCo's name of the body that all others hang on: the root link."""
+
+UNREAD = {
+    "include": "other files are never read; write it in, as mujoco.MjSpec.from_file(...).to_xml() does",
+    "attach": "models of other files are never read; write the body in",
+    "replicate": "copies are not made here; write them out, as mujoco.MjSpec.from_file(...).to_xml() does",
+    "composite": "bodies of a composite are not made here; write them out",
+    "flexcomp": "deformable bodies are not rigid",
+}
+"""Elements that stand for bodies that are not there."""
+
+WITHOUT_DYNAMICS = ("camera", "light", "plugin")
+TYPES = ("hinge", "slide", "ball", "free")
+GRAVITY, NEARLY = -9.8, 0.02
+"""Gravity [m/s²] that passes without a remark for the default of every function."""
+
+
+@dataclass
+class Body:
+    """A body as it stands in the file: its pose in the body `parent`, and what is in it, each with its frame."""
+
+    name: str
+    parent: str
+    X: Placement
+    joints: list[mjcf_inertia.Part] = field(default_factory=list)
+    matter: mjcf_inertia.Matter = field(default_factory=mjcf_inertia.Matter)
+    sites: list[mjcf_inertia.Part] = field(default_factory=list)
+
+
+def load_mjcf(
+    source: str | bytes | os.PathLike[str],
+    *,
+    floating_base: bool | None = None,
+    quaternion: str = "xyzw",
+    loops: str = "refuse",
+) -> Model:
+    """Robot of an MJCF file.
+
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
+    floating_base: None as the file says: one body in the world, with a free joint, is a free base. True: the one body
+        in the world is free, though it has no joint there. False: free joints hold their bodies where the file puts
+        them.
+    quaternion: order of quaternions in q, "xyzw" or "wxyz"; MuJoCo's own is wxyz.
+    loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than a line), or "cut":
+        leave them out, with a remark.
+
+    The root is the link "world", unless the base is free. A body of several joints hangs on massless links
+    "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows another in a line is a mimic joint.
+    Bodies without <inertial> take the inertia of their geoms, which the package mujoco computes. Actuators, tendons,
+    contacts, sensors and shapes are not read, nor is anything outside the text.
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
+    says so, and `Model.warnings` lists it.
+    """
+    if loops not in ("refuse", "cut"):
+        raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
+    name, data, encoding = content(source, "load_mjcf", "MJCF")
+    root = xml_root(name, data, encoding, "<mujoco>")
+    kind = tag_name(root)
+    if kind != "mujoco":
+        other = {"robot": "this is URDF, use load_urdf", "sdf": "this is SDF, use load_sdf"}
+        said = other.get(kind, "this is another format")
+        raise ModelError(f"{name}: the root element is <{kind}>, an MJCF file has <mujoco>; {said}")
+    return warn(name, _Reader(name, root).model(floating_base, quaternion, loops == "cut"))
+
+
+class _Reader:
+    """One load: its bodies in the order of the file, and the joints made so far."""
+
+    def __init__(self, source: str, root: Element) -> None:
+        self.root, self.values = root, Values(source, root)
+        for tag, remedy in UNREAD.items():
+            for element in root.iter(tag):
+                raise self.values.refusal(element, f"<{tag}> is not read: {remedy}")
+        self.bodies: dict[str, Body] = {}
+        self.links: list[Link] = []
+        self.joints: list[Joint] = []
+        self.joint_names: set[str] = set()
+        self.zeros: dict[str, float] = {}
+        """Position of each single joint where the file draws it (ref)."""
+        self.numbers = itertools.count()
+        self.taken = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
+
+    def model(self, floating_base: bool | None, quaternion: str, cut: bool) -> Model:
+        world = Body(WORLD, "", HERE)
+        self.bodies[WORLD] = world
+        for element in self.root.findall("worldbody"):
+            self.walk(element, world, HERE, None)
+        self._look_over()
+        free = self._base(floating_base)
+        matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
+        self.links += [*([] if free else [Link(WORLD)]), *mjcf_inertia.links(self.values, matter)]
+        for body in self.bodies.values():
+            if body.name not in (WORLD, free):
+                self.body(body, floating_base is not False)
+            if free and body.name == WORLD and body.sites:
+                self.values.remarks.append("sites of <worldbody> are left out: the base is free, and no link the world")
+            elif not (free and body.name == WORLD):
+                self.sites(body)
+        joints = coupled(self.values, self.root, self.joints, self.zeros, cut)
+        return Model.assemble(
+            self.root.get("model", "") or "MuJoCo Model",
+            self.links,
+            joints,
+            source=self.values.source,
+            floating_base=bool(free),
+            quaternion=quaternion,
+            warnings=[*self.values.ignored_lines(), *self.values.remarks, *unphysical(self.links)],
+        )
+
+    # What is in a body.
+
+    def walk(self, element: Element, body: Body, X: Placement, childclass: str | None) -> None:
+        """Gather the children of a <body>, or of a <frame> placed by `X` in it."""
+        values = self.values
+        childclass = element.get("childclass", childclass)
+        values.defaults(element, childclass)
+        kept = {"joint": body.joints, "geom": body.matter.geoms, "site": body.sites}
+        for child in element:
+            tag = tag_name(child)
+            if tag in kept:
+                kept[tag].append((child, values.attributes(child, tag, childclass), X))
+            elif tag == "freejoint":
+                body.joints.append((child, {"type": "free"}, X))
+            elif tag == "inertial":
+                body.matter.inertial = child, X
+            elif tag == "frame":
+                inner = X.compose(values.placement(child, dict(child.attrib)))  # type: ignore[arg-type]
+                self.walk(child, body, inner.as_matrix(), childclass)
+            elif tag == "body":
+                self._inner(child, body, X, childclass)
+            elif tag not in WITHOUT_DYNAMICS:
+                values.ignore(f"element <{tag}> of <{tag_name(element)}>", child)
+
+    def _inner(self, element: Element, parent: Body, X: Placement, childclass: str | None) -> None:
+        name = element.get("name") or self._unused("body", len(self.bodies))
+        if name in self.bodies:
+            raise self.values.refusal(element, f'two bodies are named "{name}"; give each its own name')
+        given = {str(key): str(value) for key, value in element.attrib.items()}
+        pose = X.compose(self.values.placement(element, given)).as_matrix()
+        body = self.bodies[name] = Body(name, parent.name, pose)
+        if self.values.number(element, "gravcomp", given, 0.0):
+            self.values.ignore('attribute "gravcomp" of <body>', element)
+        self.walk(element, body, HERE, childclass)
+
+    def _unused(self, what: str, number: int) -> str:
+        """A name for what has none."""
+        name = f"{what}{number}"
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def _look_over(self) -> None:
+        """Remark what the file says of motion and a model does not hold."""
+        if self.bodies[WORLD].joints:
+            raise self.values.refusal(self.bodies[WORLD].joints[0][0], "the world moves on no joint; put it in a body")
+        for option in self.root.findall("option"):
+            given = {str(key): str(value) for key, value in option.attrib.items()}
+            x, y, z = self.values.vector(option, "gravity", given, (0.0, 0.0, GRAVITY))
+            if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
+                self.values.remarks.append(
+                    f"<option>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions take gravity=..."
+                )
+
+    # The base.
+
+    def _base(self, floating_base: bool | None) -> str:
+        """Name of the body that is a free base; nothing where the world is the root."""
+        tops = [body for body in self.bodies.values() if body.parent == WORLD]
+        free = [body for body in tops if any(given.get("type") == "free" for _, given, _ in body.joints)]
+        if floating_base:
+            if len(tops) != 1 or (tops[0].joints and not free):
+                moved = f'"{tops[0].name}" has a joint there' if len(tops) == 1 else f"there are {len(tops)} bodies"
+                raise ModelError(
+                    f"{self.values.source}: a free base is the one body of <worldbody>, without a joint or with a free "
+                    f"one, but {moved}; leave floating_base out"
+                )
+        elif floating_base is False or len(tops) != 1 or not free:
+            return ""
+        if free:
+            self._free(free[0])
+        return tops[0].name
+
+    def _free(self, body: Body) -> None:
+        element, given, _ = body.joints[0]
+        if body.parent != WORLD or len(body.joints) > 1:
+            raise self.values.refusal(element, "a free joint must be the one joint of a body in <worldbody>")
+        if self.values.number(element, "armature", given, 0.0):
+            self.values.ignore("armature of a free joint", element)
+
+    # Joints.
+
+    def body(self, body: Body, free: bool) -> None:
+        """The joints between a body and its parent, with massless links where there are several."""
+        parent, X = body.parent, body.X
+        for k, (element, given, X_frame) in enumerate(body.joints):
+            joint, p = self.joint(body, element, given, X_frame)
+            if joint.kind is FLOATING:
+                self._free(body)
+                if not free:
+                    break
+                self.joints.append(replace(joint, parent=parent, child=body.name))
+                return
+            last = k == len(body.joints) - 1 and tuple(p) == (0.0, 0.0, 0.0)
+            child = body.name if last else f"{body.name}:{joint.name}"
+            pose = Pose.of(X.compose(Placement(IDENTITY, p)))
+            joint = replace(joint, parent=parent, child=child, pose=pose)
+            zero = self.zeros.get(joint.name, 0.0)
+            self.joints.append(replace(joint, pose=at_rest(joint, [-zero]).pose) if zero else joint)
+            if not last:
+                self.links.append(Link(child))
+            parent, X = child, Placement(IDENTITY, -p)
+        if parent != body.name:
+            self.joints.append(Joint(f"{body.parent}_to_{body.name}", FIXED, parent, body.name, Pose.of(X)))
+
+    def joint(self, body: Body, element: Element, given: Attributes, X: Placement) -> tuple[Joint, Vector]:
+        """A joint, still without its place in the tree, and its position in the body."""
+        values = self.values
+        number = next(self.numbers)
+        name = element.get("name") or self._unused("joint", number)
+        if name in self.joint_names:
+            raise values.refusal(element, f'two joints are named "{name}"; give each its own name')
+        self.joint_names.add(name)
+        word = values.choice(element, "type", given, "hinge", TYPES)
+        p = X.point_to_parent(values.vector(element, "pos", given)) if word != "free" else ZERO
+        axis = unit_vector(X.R.to_parent(values.vector(element, "axis", given, (0.0, 0.0, 1.0))))
+        single = word in ("hinge", "slide")
+        if single:
+            zero = values.number(element, "ref", given, 0.0)
+            self.zeros[name] = values.compiler.angle(zero) if word == "hinge" else zero
+        limits = self._limits(element, given, word)
+        bounded = single and math.isfinite(limits.upper - limits.lower)
+        kind = {"hinge": KINDS["revolute" if bounded else "continuous"], "slide": KINDS["prismatic"]}.get(
+            word, KINDS["ball"] if word == "ball" else FLOATING
+        )
+        if values.number(element, "stiffness", {"stiffness": given.get("stiffness", "0").split(" ")[0]}, 0.0):
+            values.ignore('attribute "stiffness" of <joint>: its spring', element)
+        damping = (given.get("damping", "").split() or ["0"])[0]  # further numbers are of powers of the velocity
+        return (
+            Joint(
+                name,
+                kind,
+                "",
+                body.name,
+                axis=axis if single else Joint.axis,
+                limits=limits,
+                damping=values.number(element, "damping", {"damping": damping}, 0.0),
+                friction=values.number(element, "frictionloss", given, 0.0),
+                armature=values.number(element, "armature", given, 0.0),
+            ),
+            p,
+        )
+
+    def _limits(self, element: Element, given: Attributes, word: str) -> Limits:
+        """Of position where the joint is limited, of effort where what actuators may do is."""
+        single = word in ("hinge", "slide")
+        limits = Limits()
+        bounds = self._range(element, given, "range", "limited")
+        if bounds and single:
+            lower, upper = (self.values.compiler.angle(x) if word == "hinge" else x for x in bounds)
+            limits = Limits(lower, upper)
+        elif bounds:
+            self.values.ignore(f"range of a {word} joint", element)
+        efforts = self._range(element, given, "actuatorfrcrange", "actuatorfrclimited")
+        return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits
+
+    def _range(self, element: Element, given: Attributes, key: str, switch: str) -> Sequence[float]:
+        limited = self.values.choice(element, switch, given, "auto", ("auto", "true", "false"))
+        if key not in given or limited == "false":
+            return ()
+        if limited == "auto" and not self.values.compiler.autolimits:
+            raise self.values.refusal(element, f'it has {key}, and autolimits is off; write {switch}="true" or "false"')
+        low, high = self.values.numbers(element, key, given, 2)
+        if limited == "true" and low > high:
+            raise self.values.refusal(element, f"{key} must go up, got {low:g} {high:g}")
+        return (low, high) if limited == "true" or low < high else ()
+
+    # Frames.
+
+    def sites(self, body: Body) -> None:
+        """Each named site as a massless link on a fixed joint."""
+        taken = {link.name for link in self.links}
+        for element, given, X in body.sites:
+            name = element.get("name")
+            if not name:
+                continue
+            link = name if name not in self.bodies and name not in taken else f"{name}_site"
+            taken.add(link)
+            if "fromto" in given:
+                ends = self.values.numbers(element, "fromto", given, 6)
+                a, b = Vector(*ends[:3]), Vector(*ends[3:])
+                direction = unit_vector(a - b)
+                place = Placement(z_to(Vector(*direction)) if any(direction) else IDENTITY, (a + b) * 0.5)
+            else:
+                place = self.values.placement(element, given)
+            self.links.append(Link(link))
+            self.joints.append(Joint(f"{link}_joint", FIXED, body.name, link, Pose.of(X.compose(place))))

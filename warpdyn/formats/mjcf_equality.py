@@ -1,0 +1,86 @@
+"""MJCF: equality constraints. A joint that follows another in a line is a mimic joint; others are no tree's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..changes import reduce
+from ..description import Joint, Mimic, check_mimics
+from .mjcf_values import Element, Values
+from .source import tag_name
+
+LOOPS = {
+    "connect": "closes a loop",
+    "weld": "closes a loop",
+    "tendon": "couples tendons",
+}
+
+
+def coupled(
+    values: Values, root: Element, joints: Sequence[Joint], zeros: Mapping[str, float], cut: bool
+) -> list[Joint]:
+    """The joints under the active constraints of <equality>."""
+    by_name = {joint.name: joint for joint in joints}
+    driven: set[str] = set()
+    locked: dict[str, list[float]] = {}
+    for element in (child for section in root.findall("equality") for child in section):
+        tag = tag_name(element)
+        given = values.attributes(element, "equality", None)
+        if tag not in (*LOOPS, "joint") or not values.boolean(element, "active", given, True):
+            values.ignore(
+                f"element <{tag}> of <equality>{'' if tag not in (*LOOPS, 'joint') else ', not active'}", element
+            )
+            continue
+        problem = LOOPS.get(tag) or _problem(values, element, given, by_name, driven)
+        if problem and not cut:
+            raise values.refusal(
+                element, f'this constraint {problem}, which a tree cannot hold; remove it, or load with loops="cut"'
+            )
+        if problem:
+            values.remarks.append(f"{_name(element)}: this constraint {problem}; it is left out")
+            continue
+        first = by_name[given["joint1"]]
+        driven.add(first.name)
+        constant, slope, *_ = _polynomial(values, element, given)
+        start = zeros[first.name] + constant
+        if "joint2" in given:
+            second = given["joint2"]
+            by_name[first.name] = replace(first, mimic=Mimic(second, slope, start - slope * zeros[second]))
+        else:
+            locked[first.name] = [start]
+    check_mimics(values.source, list(by_name.values()))
+    return reduce((), list(by_name.values()), locked)[1]
+
+
+def _polynomial(values: Values, element: Element, given: Mapping[str, str]) -> list[float]:
+    count = len(given.get("polycoef", "0 1").split())
+    numbers = values.numbers(element, "polycoef", {"polycoef": "0 1", **given}, min(max(count, 1), 5))
+    return [*numbers, *(0.0, 1.0, 0.0, 0.0, 0.0)[len(numbers) :]]
+
+
+def _problem(
+    values: Values,
+    element: Element,
+    given: Mapping[str, str],
+    joints: Mapping[str, Joint],
+    driven: set[str],
+) -> str:
+    """Why a constraint between joints is no mimic joint; nothing where it is one."""
+    for key in ("joint1", "joint2"):
+        if key not in given and key == "joint1":
+            raise values.refusal(element, 'it has no joint1; write joint1="..."')
+        if key in given and given[key] not in joints:
+            raise values.refusal(element, f'its {key} "{given[key]}" does not exist; correct the name')
+        if key in given and not joints[given[key]].kind.single:
+            raise values.refusal(element, f'its {key} "{given[key]}" must be a hinge or a slide joint')
+    if given["joint1"] in driven:
+        return f'is the second on joint "{given["joint1"]}"'
+    if "joint2" in given and any(_polynomial(values, element, given)[2:]):
+        return f'couples joint "{given["joint1"]}" by more than a line'
+    return ""
+
+
+def _name(element: Element) -> str:
+    name = element.get("name") or element.get("joint1") or element.get("body1") or element.get("site1") or ""
+    return f"<{tag_name(element)}> of <equality>{f' ({name})' if name else ''}"

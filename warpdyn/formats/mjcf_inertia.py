@@ -1,0 +1,153 @@
+"""MJCF: the mass, centre of mass and inertia of bodies, written out or those of their geoms.
+
+Geoms are weighed by MuJoCo itself: a model that holds nothing but them is compiled in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from lxml import etree
+
+from ..description import Link, ModelError, matrix3, vector3
+from ..joints import quaternion_rotation
+from ..spatial import Placement, Rotation, Symmetric, Vector, as_matrix
+from .mjcf_values import TURNS, Attributes, Element, Values
+
+MEASURES = ("size", "pos", *TURNS, "fromto", "mass", "density", "group")
+WEIGHED = ("type", "shellinertia", *MEASURES)
+"""Attributes of a geom that its inertia depends on."""
+
+SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box", "plane")
+"""Geoms whose shape is written in the file."""
+
+
+Part = tuple[Element, dict[str, str], Placement]
+"""An element, its attributes over those of its class, and the frame that it stands in."""
+
+
+@dataclass
+class Matter:
+    """What a body's inertia comes from: its <inertial> and its geoms, each with the frame that it stands in."""
+
+    inertial: tuple[Element, Placement] | None = None
+    geoms: list[Part] = field(default_factory=list)
+
+
+def links(values: Values, bodies: Mapping[str, Matter]) -> list[Link]:
+    """A link for each body."""
+    rule = values.compiler.inertiafromgeom
+    found: dict[str, Link] = {}
+    from_geoms: dict[str, list[Part]] = {}
+    for name, matter in bodies.items():
+        found[name] = Link(name)
+        if matter.inertial is not None and rule != "true":
+            found[name] = _written(values, name, *matter.inertial)
+        elif rule != "false":
+            heavy = [geom for geom in matter.geoms if _weighs(values, name, *geom[:2])]
+            if heavy:
+                from_geoms[name] = heavy
+    if from_geoms:
+        found |= _weighed(values, from_geoms)
+    return _adjusted(values, list(found.values()))
+
+
+def _written(values: Values, name: str, element: Element, X: Placement) -> Link:
+    given = {str(key): str(value) for key, value in element.attrib.items()}
+    for key in ("pos", "mass"):
+        if key not in given:
+            raise values.refusal(element, f'<inertial> has no {key}; write {key}="..."')
+    if "fullinertia" in given:
+        xx, yy, zz, xy, xz, yz = values.numbers(element, "fullinertia", given, 6)
+        J = Symmetric(xx, xy, xz, yy, yz, zz)
+    else:
+        xx, yy, zz = values.vector(element, "diaginertia", given)
+        J = Symmetric(xx, 0.0, 0.0, yy, 0.0, zz)
+    X = X.compose(values.placement(element, given)).as_matrix()
+    mass = values.number(element, "mass", given, 0.0)
+    return Link(name, mass, vector3(X.p), matrix3(X.R.symmetric_to_parent(J).rows))
+
+
+def _weighs(values: Values, body: str, element: Element, given: Attributes) -> bool:
+    """Whether a geom adds to its body's inertia; refused where that is not written in the file."""
+    density = values.number(element, "density", given, 1000.0)
+    group = values.number(element, "group", given, 0.0)
+    low, high = values.compiler.inertiagrouprange
+    if not values.number(element, "mass", given, density) or not low <= group <= high:
+        return False
+    if given.get("type", "sphere") not in SHAPES or "mesh" in given:
+        raise values.refusal(
+            element,
+            f'the inertia of body "{body}" is that of its geoms, one of them of type {given.get("type", "sphere")}, '
+            "whose file is not read; write an <inertial> for the body",
+        )
+    return given.get("type") != "plane"
+
+
+def _weighed(values: Values, bodies: Mapping[str, Sequence[Part]]) -> dict[str, Link]:
+    try:
+        import mujoco
+    except ImportError:
+        raise ModelError(
+            f'{values.source}: body "{next(iter(bodies))}" has no <inertial>; the inertia of its geoms is computed by '
+            "the package mujoco, which is not installed: pip install mujoco, or write an <inertial>"
+        ) from None
+    root = etree.Element("mujoco")
+    etree.SubElement(root, "compiler", dict(values.compiler.raw))
+    world = etree.SubElement(root, "worldbody")
+    for geoms in bodies.values():
+        body = etree.SubElement(world, "body")
+        for element, given, X in geoms:
+            for key in MEASURES:
+                if key in given:  # else MuJoCo warns in a file of its own
+                    values.numbers(element, key, given, max(len(given[key].split()), 1))
+            rows = as_matrix(X.R).matrix.rows
+            axes = " ".join(repr(float(x)) for column in (0, 1) for x in (tuple(row)[column] for row in rows))
+            frame = etree.SubElement(body, "frame", pos=" ".join(repr(float(x)) for x in X.p), xyaxes=axes)
+            etree.SubElement(frame, "geom", {key: given[key] for key in WEIGHED if key in given})
+    try:
+        model = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding="unicode"))
+    except (ValueError, mujoco.FatalError) as error:
+        said = " ".join(str(error).split())
+        raise ModelError(f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them") from error
+    found = {}
+    for i, name in enumerate(bodies, 1):
+        w, x, y, z = model.body_iquat[i].tolist()
+        J = quaternion_rotation([x, y, z, w]).symmetric_to_parent(_diagonal(model.body_inertia[i].tolist()))
+        found[name] = Link(name, float(model.body_mass[i]), vector3(model.body_ipos[i]), matrix3(J.rows))
+    return found
+
+
+def _adjusted(values: Values, found: list[Link]) -> list[Link]:
+    """With <compiler>'s lower bounds, balance and total mass."""
+    compiler = values.compiler
+    if compiler.boundmass or compiler.boundinertia or compiler.balanceinertia:
+        found = [_bounded(values, link) for link in found]
+    total = sum(link.mass for link in found)
+    if compiler.settotalmass > 0 and total > 0:
+        k = compiler.settotalmass / total
+        found = [
+            replace(link, mass=k * link.mass, inertia=matrix3(Vector(*row) * k for row in link.inertia))
+            for link in found
+        ]
+    return found
+
+
+def _bounded(values: Values, link: Link) -> Link:
+    compiler = values.compiler
+    link = replace(link, mass=max(link.mass, compiler.boundmass))
+    moments, axes = np.linalg.eigh(np.array(link.inertia))
+    adjusted = np.maximum(moments, compiler.boundinertia)
+    if compiler.balanceinertia and adjusted[0] + adjusted[1] < adjusted[2]:
+        adjusted[:] = adjusted.mean()
+    if np.array_equal(adjusted, moments):
+        return link
+    R = Rotation([Vector(*row) for row in axes.tolist()])
+    return replace(link, inertia=matrix3(R.symmetric_to_parent(_diagonal(adjusted.tolist())).rows))
+
+
+def _diagonal(moments: Sequence[float]) -> Symmetric:
+    xx, yy, zz = moments
+    return Symmetric(xx, 0.0, 0.0, yy, 0.0, zz)

@@ -1,0 +1,228 @@
+"""MJCF: numbers, orientations, default classes and compiler settings of XML elements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from ..description import ModelError, vector3
+from ..joints import quaternion_exp, quaternion_rotation
+from ..spatial import IDENTITY, AxisRotation, Placement, Rotation, TwoRotations, Vector, as_matrix
+from .source import tag_name
+
+Element = etree._Element
+Attributes = Mapping[str, str]
+
+TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
+"""The ways to write an orientation; an element uses one."""
+
+TINY = 1e-14
+"""Vectors shorter than this point nowhere, as for MuJoCo."""
+
+BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """What <compiler> says of how numbers are meant."""
+
+    radians: bool = False
+    eulerseq: str = "xyz"
+    autolimits: bool = True
+    inertiafromgeom: str = "auto"
+    inertiagrouprange: tuple[int, int] = (0, 5)
+    balanceinertia: bool = False
+    boundmass: float = 0.0
+    boundinertia: float = 0.0
+    settotalmass: float = -1.0
+    raw: Attributes = field(default_factory=dict)
+
+    def angle(self, value: float) -> float:
+        return value if self.radians else math.radians(value)
+
+
+class Values:
+    """One load: what messages call the source, its compiler settings and default classes, the remarks made so far."""
+
+    def __init__(self, source: str, root: Element) -> None:
+        self.source = source
+        self.remarks: list[str] = []
+        self.ignored: dict[str, list[int]] = {}
+        self.compiler = self._compiler(root)
+        self.classes: dict[str, dict[str, dict[str, str]]] = {}
+        for element in root.findall("default"):
+            self._read_class(element, None)
+
+    def refusal(self, element: Element, problem: str) -> ModelError:
+        line = f" (line {element.sourceline})" if element.sourceline else ""
+        return ModelError(f"{self.source}: {place(element)}: {problem}{line}")
+
+    def ignore(self, what: str, element: Element) -> None:
+        line: Any = element.sourceline
+        self.ignored.setdefault(what, []).append(line or 0)
+
+    def ignored_lines(self) -> Iterator[str]:
+        for what, lines in self.ignored.items():
+            yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}line {lines[0]})"
+
+    # Numbers and words.
+
+    def numbers(self, element: Element, key: str, given: Attributes, count: int) -> list[float]:
+        """The finite numbers of an attribute that is there."""
+        words = given[key].split()
+        try:
+            numbers = [float(word) for word in words]
+        except ValueError:
+            numbers = []
+        if len(numbers) != count or not all(map(math.isfinite, numbers)) or "_" in given[key]:
+            needed = "a finite number" if count == 1 else f"{count} finite numbers"
+            raise self.refusal(element, f'{key} is "{given[key]}"; it needs {needed}')
+        return numbers
+
+    def number(self, element: Element, key: str, given: Attributes, default: float) -> float:
+        return self.numbers(element, key, given, 1)[0] if key in given else default
+
+    def vector(self, element: Element, key: str, given: Attributes, default: tuple[float, ...] = (0, 0, 0)) -> Vector:
+        return Vector(*(self.numbers(element, key, given, 3) if key in given else map(float, default)))
+
+    def choice(self, element: Element, key: str, given: Attributes, default: str, words: tuple[str, ...]) -> str:
+        word = given.get(key, default)
+        if word not in words:
+            raise self.refusal(element, f'{key} is "{word}"; it is one of {", ".join(words)}')
+        return word
+
+    def boolean(self, element: Element, key: str, given: Attributes, default: bool) -> bool:
+        return BOOLEANS[self.choice(element, key, given, str(default).lower(), tuple(BOOLEANS))]
+
+    # Places.
+
+    def placement(self, element: Element, given: Attributes) -> Placement:
+        return Placement(self.rotation(element, given), self.vector(element, "pos", given))
+
+    def rotation(self, element: Element, given: Attributes) -> Rotation:
+        """From whichever of `TURNS` is given."""
+        ways = [key for key in TURNS if key in given]
+        if len(ways) > 1:
+            raise self.refusal(element, f"it has both {ways[0]} and {ways[1]}; write its orientation in one way")
+        if not ways:
+            return IDENTITY
+        (way,) = ways
+        numbers = self.numbers(element, way, given, {"quat": 4, "axisangle": 4, "xyaxes": 6}.get(way, 3))
+        if way == "euler":
+            return self._euler(numbers)
+        first, second = Vector(*numbers[:3]), Vector(*numbers[-3:])
+        if way == "quat":
+            norm = math.hypot(*numbers)
+            if norm < TINY:
+                raise self.refusal(element, "quat is zero; 1 0 0 0 turns nothing")
+            w, x, y, z = (number / norm for number in numbers)
+            return quaternion_rotation([x, y, z, w])
+        if way == "axisangle":
+            return _about(self._direction(element, way, first), self.compiler.angle(numbers[3]))
+        if way == "zaxis":
+            return z_to(self._direction(element, way, first))
+        x_axis = self._direction(element, way, first)
+        y_axis = self._direction(element, way, second - x_axis * x_axis.dot(second))
+        z_axis = x_axis.cross(y_axis)
+        return Rotation([Vector(*row) for row in zip(x_axis, y_axis, z_axis, strict=True)])
+
+    def _euler(self, angles: list[float]) -> Rotation:
+        """Small letters of eulerseq turn about the axes as they are turned, capitals about the fixed ones."""
+        R = IDENTITY
+        for letter, angle in zip(self.compiler.eulerseq, angles, strict=True):
+            angle = self.compiler.angle(angle)
+            turn = AxisRotation("xyz".index(letter.lower()), math.cos(angle), math.sin(angle))
+            R = as_matrix(TwoRotations(R, turn) if letter.islower() else TwoRotations(turn, R))
+        return R
+
+    def _direction(self, element: Element, key: str, u: Vector) -> Vector:
+        norm = math.hypot(*u)
+        if norm < TINY:
+            raise self.refusal(element, f"{key} has an axis without a direction; give one that is not zero")
+        return u * (1.0 / norm)
+
+    # Default classes.
+
+    def attributes(self, element: Element, tag: str, childclass: str | None) -> dict[str, str]:
+        """An element's attributes over those of its default class."""
+        given = {str(key): str(value) for key, value in element.attrib.items()}
+        name = given.pop("class", childclass)
+        defaults = dict(self.defaults(element, name).get(tag, {}))
+        if any(key in given for key in TURNS):
+            defaults = {key: value for key, value in defaults.items() if key not in TURNS}
+        return {**defaults, **given}
+
+    def defaults(self, element: Element, name: str | None) -> Mapping[str, dict[str, str]]:
+        if name is None:
+            return self.classes.get("", {})
+        if name not in self.classes:
+            known = ", ".join(filter(None, self.classes)) or "none"
+            raise self.refusal(element, f'there is no default class "{name}"; the classes are {known}')
+        return self.classes[name]
+
+    def _read_class(self, element: Element, parent: str | None) -> None:
+        """A class begins as its parent; the outermost is used where none is named."""
+        name = element.get("class", "main" if parent is None else "")
+        if not name:
+            raise self.refusal(element, 'a <default> inside another has no class; write class="..."')
+        if name in self.classes and parent is not None:
+            raise self.refusal(element, f'two default classes are named "{name}"; give each its own name')
+        start = self.classes.get(name if parent is None else parent, {})
+        own = self.classes[name] = {tag: dict(values) for tag, values in start.items()}
+        for child in element:
+            if tag_name(child) != "default":
+                own.setdefault(tag_name(child), {}).update({str(k): str(v) for k, v in child.attrib.items()})
+        if parent is None:
+            self.classes[""] = own
+        for child in element.findall("default"):
+            self._read_class(child, name)
+
+    def _compiler(self, root: Element) -> Compiler:
+        given: dict[str, str] = {}
+        element = root
+        for element in root.findall("compiler"):
+            given |= {str(key): str(value) for key, value in element.attrib.items()}
+        if given.get("coordinate", "local") != "local":
+            raise self.refusal(element, f'coordinate="{given["coordinate"]}" is no longer MJCF; write local frames')
+        sequence = given.get("eulerseq", "xyz")
+        if len(sequence) != 3 or not set(sequence) <= set("xyzXYZ"):
+            raise self.refusal(element, f'eulerseq is "{sequence}"; it needs three letters of xyzXYZ')
+        groups = self.numbers(element, "inertiagrouprange", {"inertiagrouprange": "0 5", **given}, 2)
+        return Compiler(
+            self.choice(element, "angle", given, "degree", ("degree", "radian")) == "radian",
+            sequence,
+            self.boolean(element, "autolimits", given, True),
+            self.choice(element, "inertiafromgeom", given, "auto", ("auto", "true", "false")),
+            (int(groups[0]), int(groups[1])),
+            self.boolean(element, "balanceinertia", given, False),
+            self.number(element, "boundmass", given, 0.0),
+            self.number(element, "boundinertia", given, 0.0),
+            self.number(element, "settotalmass", given, -1.0),
+            {key: given[key] for key in ("angle", "eulerseq", "inertiagrouprange") if key in given},
+        )
+
+
+def place(element: Element) -> str:
+    """The named element that an element is or belongs to."""
+    for around in (element, *element.iterancestors()):
+        name = around.get("name")
+        if name and tag_name(around) not in ("frame", "mujoco"):
+            inner = "" if around is element else f", <{tag_name(element)}>"
+            return f'{tag_name(around)} "{name}"{inner}'
+    return f"<{tag_name(element)}>"
+
+
+def z_to(direction: Vector) -> Rotation:
+    """The smallest turn that brings the z axis to a unit vector."""
+    axis = Vector(0.0, 0.0, 1.0).cross(direction)
+    sine = math.hypot(*axis)
+    axis = axis * (1.0 / sine) if sine > TINY else Vector(1.0, 0.0, 0.0)
+    return _about(axis, math.atan2(sine, direction.z))
+
+
+def _about(axis: Vector, angle: float) -> Rotation:
+    return quaternion_rotation(quaternion_exp(vector3(axis * angle)))
