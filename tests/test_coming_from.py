@@ -1,0 +1,77 @@
+"""The tables of docs/coming_from.md name what exists, there and here."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import warpdyn as wd
+import warpdyn.functions
+
+PAGE = (Path(__file__).parents[1] / "docs" / "coming_from.md").read_text()
+LINES = [line for line in PAGE.splitlines() if line.startswith("| ")]
+CELLS = [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES]
+ROWS = [row for row in CELLS if row[1] != "warpdyn"]
+INERTIAL = importlib.import_module("warpdyn.inertial")
+MODULES = [
+    wd,
+    INERTIAL,
+    *(importlib.import_module(f"warpdyn.functions.{m.name}") for m in pkgutil.iter_modules(warpdyn.functions.__path__)),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].replace("`", ""))
+def test_our_names_exist(row: list[str]) -> None:
+    """Functions of warpdyn, attributes of a model, functions of its modules; or "none", and why."""
+    theirs, ours, note = row
+    assert "`" in theirs
+    if ours == "none":
+        assert note
+        return
+    for name in re.findall(r"`(.*?)`", ours):
+        assert re.fullmatch(r"(wd|model)\.\w+", name), name
+    for name in re.findall(r"\bwd\.(\w+)", ours + note):
+        assert any(hasattr(module, name) for module in MODULES), f"wd.{name}"
+    model = wd.load_robot("double_pendulum")
+    for name in re.findall(r"\bmodel\.(\w+)", ours + note):
+        assert hasattr(model, name), f"model.{name}"
+    for name in re.findall(r"\binertial\.(\w+)", note):
+        assert hasattr(INERTIAL, name), name
+
+
+def test_each_function_has_one_row() -> None:
+    """Within its table."""
+    seen: set[tuple[str, str]] = set()
+    heading = ""
+    for theirs, ours, _ in CELLS:
+        if ours == "warpdyn":
+            heading = theirs
+            continue
+        assert (heading, theirs) not in seen, theirs
+        seen.add((heading, theirs))
+    assert len(seen) == len(ROWS) > 150
+
+
+@pytest.mark.parametrize("title, library", [("Pinocchio", "pinocchio"), ("MuJoCo", "mujoco")])
+def test_their_names_exist(title: str, library: str) -> None:
+    """Where they are installed."""
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    module = importlib.import_module(library)
+    table = PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    kinds = {"model": getattr(module, "Model", None), "data": getattr(module, "MjData", None)}
+    for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
+        for name in re.findall(r"`(.*?)`", cell):
+            first, _, rest = name.partition(".")
+            owner = (
+                kinds.get(first)
+                or getattr(module, first, None)
+                or getattr(getattr(module, "Inertia", None), first, None)
+            )
+            assert owner is not None, name
+            assert not rest or hasattr(owner, rest), name
