@@ -22,6 +22,7 @@ def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
         "cos": math.cos,
         "sqrt": math.sqrt,
         "abs": abs,
+        "floor": math.floor,
         "exp": math.exp,
         "log": math.log,
         "atan2": math.atan2,

@@ -7,16 +7,17 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpdyn.scalar import cos, maximum, minimum, select_less, sin, sqrt
+from warpdyn.scalar import cos, floor, maximum, minimum, select_less, sin, sqrt
 
 NUMBERS = st.floats(-1e6, 1e6)
 
 
 @given(NUMBERS, NUMBERS)
 def test_on_numbers_they_are_pythons_own(x: float, y: float) -> None:
-    """sin, cos, sqrt, minimum, maximum and select_less of floats are those of `math` and of Python."""
+    """sin, cos, sqrt, floor, minimum, maximum and select_less of floats are those of `math` and of Python."""
     assert sin(x) == math.sin(x) and cos(x) == math.cos(x) and sqrt(abs(x)) == math.sqrt(abs(x))
     assert minimum(x, y) == min(x, y) and maximum(x, y) == max(x, y)
+    assert floor(x) == math.floor(x)
     assert select_less(x, y, 1.0, 2.0) == (1.0 if x < y else 2.0)
 
 

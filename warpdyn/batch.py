@@ -73,9 +73,8 @@ def batched(function: Callable[P, Call]) -> Callable[P, Array]:
 def carry_out(call: Call) -> Any:
     """Run a call; where its arrays ask for gradients, in a way that their library can differentiate."""
     edge = _EDGES.get(type(next(iter(call.arrays.values()))).__module__.partition(".")[0])
-    if edge is None:
-        return compute(call)
-    return import_module(f".gradients.{edge}", __package__).run(call, compute)
+    results = compute(call) if edge is None else import_module(f".gradients.{edge}", __package__).run(call, compute)
+    return results if call.named is None else call.named(*results)
 
 
 def compute(call: Call) -> Any:
@@ -95,7 +94,9 @@ def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[
     The arrays stay the ones given here: change their contents in place between calls. Returns a callable that returns
     the result array. Constant entries of the result (structural zeros) are written when binding, not at each run.
     """
-    return _prepare(described(function, args, kwargs)).bound()
+    call = described(function, args, kwargs)
+    run, named = _prepare(call).bound(), call.named
+    return run if named is None else lambda: named(*run())
 
 
 def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -110,6 +111,8 @@ def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         rows.append(tuple(evaluate(call, inputs).values()))
     results = tuple(np.array(column, dtype=float) for column in zip(*rows, strict=True))
     results = tuple(result[0] if single else result for result in results)
+    if call.named is not None:
+        return call.named(*results)
     return results if len(results) > 1 else results[0]
 
 
@@ -227,7 +230,8 @@ def _prepare(call: Call) -> _Job:
     for name, v in views.items():
         _check_kind(name, v, first_name, first)
         if v.shape != shapes[name] or batch is not None:
-            _check_shape(name, v, batch, shapes[name], model, (first_name, first))
+            shared = name.startswith(("gravity", PARAMETER)) or name in call.shared
+            _check_shape(name, v, batch, shapes[name], model, (first_name, first), shared)
 
     key = (*call.key, first.single, first.device, *views)
     table = _kernels.get(model)
@@ -309,10 +313,16 @@ def _dtype(v: View) -> str:
 
 
 def _check_shape(
-    name: str, v: View, batch: int | None, shape: tuple[int, ...], model: Model, first: tuple[str, View]
+    name: str,
+    v: View,
+    batch: int | None,
+    shape: tuple[int, ...],
+    model: Model,
+    first: tuple[str, View],
+    shared: bool,
 ) -> None:
     wanted = shape if batch is None else (batch, *shape)
-    if v.shape == wanted or (name.startswith(("gravity", PARAMETER)) and v.shape == shape):
+    if v.shape == wanted or (shared and v.shape == shape):
         return
     sizes = ", ".join(map(str, shape))
     letters = {"q": "nq", "f_ext": "nlinks, 6"}.get(name, "nv" if shape == (model.nv,) else sizes)

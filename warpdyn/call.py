@@ -18,7 +18,7 @@ from .model import Model
 from .params import Params, varied
 from .scalar import Scalar
 from .tracing.derivatives import pullback, pushforward
-from .tracing.program import Program, flat, folded, record, shape_of
+from .tracing.program import STATE, Loop, Program, flat, folded, record, shape_of
 from .tree import Tree, build_tree
 
 Gravity = Sequence[float] | Array | None
@@ -85,12 +85,30 @@ class Call:
     own_inertias: bool = False
     """The text reads inertias of single bodies, which must then not be regrouped over the joints."""
     solves: Solves | None = None
+    loop: Repeat | None = None
+    """What is repeated before the text, which then has the state before the arrays."""
+    shared: tuple[str, ...] = ()
+    """Arrays of which one for all environments will do."""
+    named: Callable[..., Any] | None = None
+    """Makes what the user gets of the results, one argument each; None: the results as they are."""
     derivatives: tuple[Derivative, ...] = ()
 
     @property
     def key(self) -> tuple:
         """What tells this call's program from others of the model, but for the arrays' names and kinds."""
         return self.name, self.options, self.derivatives, None if self.params is None else self.params.key
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A text `(tree, state, arrays..., options)` that gives the next of `size` numbers of state, all zero at first.
+
+    It ends when the first of them is greater than zero, or after so many `steps`.
+    """
+
+    step: Callable[..., Any]
+    size: int
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -167,6 +185,12 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool)
         return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
 
     names = result_names(call)
+    if call.loop:
+        inputs = {STATE: (call.loop.size,), **inputs}
+        stepping = replace(call, texts=(call.loop.step,), results=(STATE,))
+        step = record(lambda **symbols: evaluate(stepping, symbols, EPSILON[single])[STATE], inputs, (STATE,))
+        program = record(lambda **symbols: run(call.texts[0], symbols), inputs, names)
+        return replace(program, loop=Loop(step, call.loop.steps))
     programs = [record(lambda _text=text, **symbols: run(_text, symbols), inputs, names) for text in call.texts]
     program = min(programs, key=lambda program: program.operations)
     if call.derivatives:
@@ -223,6 +247,13 @@ def evaluate(call: Call, inputs: Mapping[str, Nested], epsilon: float | None = N
             extra["f_ext"] = {name.removeprefix(FORCE_ON): given.pop(name) for name in links}
         else:
             extra["f_ext"] = dict(zip(call.model.link_names, f_ext, strict=True))
+    if call.loop and STATE not in given:
+        state: Nested = [0.0] * call.loop.size
+        for _ in range(call.loop.steps):
+            state = call.loop.step(tree, state, *given.values(), **extra)
+            if state[0] > 0:
+                break
+        given = {STATE: state, **given}
     results = call.texts[0](tree, *given.values(), **extra)
     return dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
 
@@ -239,6 +270,8 @@ def derived(
 
     `solution`: the result, for a call that solves a system.
     """
+    if call.loop:
+        raise TypeError(f"{call.name} has no derivatives: it repeats until it is done. Detach its arrays")
     given = all_arrays(call)
     shapes = dict(call.shapes)
     first = next(iter(given))

@@ -37,6 +37,11 @@ def absolute(x: Scalar) -> Scalar:
     return abs(x) if isinstance(x, (int, float)) else x.absolute()
 
 
+def floor(x: Scalar) -> Scalar:
+    """The largest whole number that is not above x."""
+    return x // 1.0 if isinstance(x, (int, float)) else x.floor()
+
+
 def atan2(y: Scalar, x: Scalar) -> Scalar:
     if isinstance(y, (int, float)) and isinstance(x, (int, float)):
         return math.atan2(y, x)

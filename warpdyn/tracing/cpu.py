@@ -9,7 +9,7 @@ the program, so that memory works while the next part computes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
 from . import lanes
@@ -50,18 +50,7 @@ def source(program: Program, single: bool) -> str:
         places = [(array, values.slot[k]) for (array, values), k in (where[entry] for entry in entries)]
         return " ".join(f"{array.entry(k)} = {value};" for array, k in dict.fromkeys(places))
 
-    dialect = Dialect(
-        type="V",
-        functions={
-            **{name: f"Lanes::{name}" for name in ("fma", "exp", "log", "atan2")},
-            **{name: f"__builtin_elementwise_{name}" for name in ("sqrt", "abs")},
-        },
-        constant=lambda x: f"(V{{}} + {literal(x, single)})",
-        load=lambda array, entry: arrays[input_identifier(array)].entry(entry),
-        store=store,
-        sincos=lambda x, s, c: f"V {s}, {c}; Lanes::sincos({x}, {s}, {c});",
-        select=lambda x, y, a, b: f"({x} < {y}) ? {a} : {b}",
-    )
+    dialect = in_lanes(single, lambda array, entry: arrays[input_identifier(array)].entry(entry), store)
     parts, slots = split(program, PART, at_hand)
     stored: set[int] = set()
     bodies, done = [], []
@@ -86,6 +75,8 @@ def source(program: Program, single: bool) -> str:
     return lanes.frame(
         single,
         {
+            "TURNS_OF": lanes.TURNS_OF.replace("@K@", ""),
+            "BODY": lanes.BLOCKS,
             "PARTS": "".join(
                 lanes.PART.replace("@K@", str(k)).replace("@BODY@", "\n".join(body)) for k, body in enumerate(bodies)
             ),
@@ -100,6 +91,22 @@ def source(program: Program, single: bool) -> str:
             "FILL": "\n".join(line for a in arrays.values() for line in a.fill()),
             "EMPTY": "\n".join(array.empty() for array, _ in results),
         },
+    )
+
+
+def in_lanes(single: bool, load: Callable[[str, int], str], store: Callable[[list[int], str], str]) -> Dialect:
+    """How values in the lanes of a vector are written."""
+    return Dialect(
+        type="V",
+        functions={
+            **{name: f"Lanes::{name}" for name in ("fma", "exp", "log", "atan2")},
+            **{name: f"__builtin_elementwise_{name}" for name in ("sqrt", "abs", "floor")},
+        },
+        constant=lambda x: f"(V{{}} + {literal(x, single)})",
+        load=load,
+        store=store,
+        sincos=lambda x, s, c: f"V {s}, {c}; Lanes::sincos({x}, {s}, {c});",
+        select=lambda x, y, a, b: f"({x} < {y}) ? {a} : {b}",
     )
 
 

@@ -106,6 +106,8 @@ def _partials(graph: Graph, i: int) -> Iterator[tuple[int, Scalar]]:
             partials = [-sin(a[0])]
         case "abs":
             partials = [sign(a[0])]
+        case "floor":
+            partials = [0.0]
         case "exp":
             partials = [node]
         case "log":

@@ -94,6 +94,7 @@ FORMS = {
     "neg": "-{0}",
     "sqrt": "{sqrt}({0})",
     "abs": "{abs}({0})",
+    "floor": "{floor}({0})",
     "exp": "{exp}({0})",
     "log": "{log}({0})",
     "atan2": "{atan2}({0}, {1})",

@@ -17,12 +17,16 @@ from typing import Any
 
 import warp as wp
 
-from . import cpu, cuda
+from . import cpu, cpu_loop, cuda
 from .layout import Layout
 from .program import Program
 
 FORMAT = 2
 """Changes when what is kept on disk changes its meaning."""
+
+
+EXPECTED_STEPS = 32
+"""Of a loop that may take more; to estimate how long a batch takes."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,15 @@ class Text:
 
 def write(program: Program, name: str, single: bool, target: str) -> Text:
     """The program as C++ for target "cpu" or "cuda"."""
-    source = (cpu if target == "cpu" else cuda).source(program, single)
+    on_cpu = cpu_loop if program.loop else cpu
+    source = (on_cpu if target == "cpu" else cuda).source(program, single)
     read = sum(s.operation == "input" for s in program.statements)
     written = sum(o.node is not None for o in program.outputs)
     size = (read + written) * (4 if single else 8)
-    return Text(name, source, dict(program.inputs), dict(program.results), program.operations, size, target)
+    operations = program.operations
+    if program.loop:
+        operations += min(program.loop.steps, EXPECTED_STEPS) * program.loop.step.operations
+    return Text(name, source, program.arguments, dict(program.results), operations, size, target)
 
 
 def cached(key: str, make: Callable[[], Text]) -> Text:

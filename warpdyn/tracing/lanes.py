@@ -217,15 +217,22 @@ struct Lanes {
   stream) {
     for (int i = from; i < to; ++i) store(p + row[i], tile[slot[i]], stream);
   }
-
-  // Sines and cosines in a loop: inside the program they would be a large part of its code.
-  static WARPDYN_APART void turns(@PARAMETERS@, V* turn) {
-@ANGLES@
-    for (int k = 0; k < @TURNS@; ++k) { V s, c; sincos(turn[2 * k], s, c); turn[2 * k] = s; turn[2 * k + 1] = c; }
-  }
+@TURNS_OF@
 @PARTS@
 };
-@ARGUMENTS@
+@BODY@
+#undef WARPDYN_APART
+#undef WARPDYN_UNROLL
+"""
+
+TURNS_OF = """
+  // Sines and cosines in a loop: inside the program they would be a large part of its code.
+  static WARPDYN_APART void turns@K@(@PARAMETERS@, V* turn) {
+@ANGLES@
+    for (int k = 0; k < @TURNS@; ++k) { V s, c; sincos(turn[2 * k], s, c); turn[2 * k] = s; turn[2 * k + 1] = c; }
+  }"""
+
+BLOCKS = """@ARGUMENTS@
 V turn[2 * @TURNS@ + 1] __attribute__((aligned(64))), work[@WORK@] __attribute__((aligned(64)));
 for (I64 e = first; e < first + count; e += N) {
   const int here = first + count - e < N ? (int)(first + count - e) : (int)N;
@@ -233,12 +240,57 @@ for (I64 e = first; e < first + count; e += N) {
   Lanes::turns(@CALL@, turn);
 @CALLS@
 @EMPTY@
-}
-#undef WARPDYN_APART
-#undef WARPDYN_UNROLL
-"""
+}"""
 
 PART = """
   static WARPDYN_APART void part@K@(@PARAMETERS@, const V* turn, V* work) {
 @BODY@
   }"""
+
+MOVES = """
+  // n entries of one environment, p its first, into a lane of a tile, and back.
+  static WARPDYN_APART void enter(V* tile, int lane, const T* p, const I64* offset, int n) {
+    for (int k = 0; k < n; ++k) tile[k][lane] = p[offset[k]];
+  }
+  static WARPDYN_APART void leave(const V* tile, int lane, T* p, const I64* offset, int n) {
+    for (int k = 0; k < n; ++k) p[offset[k]] = tile[k][lane];
+  }"""
+
+LOOP = """@ARGUMENTS@
+@TILES@
+V turn[2 * @TURNS@ + 1] __attribute__((aligned(64))), work[@WORK@] __attribute__((aligned(64)));
+V states[2][@SIZE@] __attribute__((aligned(64))) = {}, ended[@SIZE@] __attribute__((aligned(64))) = {};
+V *state = states[0], *then = states[1];
+const I64 end = first + count;
+I64 next = first, at[N], over[N];
+int steps[N], busy = 0, waiting = 0;
+for (int l = 0; l < N; ++l) {
+  at[l] = next < end ? next++ : -1;
+  steps[l] = 0;
+  if (at[l] < 0) continue;
+  ++busy;
+  @ENTER@
+}
+while (busy) {
+@STEP@
+  V* const swapped = state; state = then; then = swapped;
+  for (int l = 0; l < N; ++l) {
+    if (at[l] < 0 || (!(state[0][l] > 0) && ++steps[l] < @STEPS@)) continue;
+    for (int k = 0; k < @SIZE@; ++k) ended[k][waiting] = state[k][l];
+    over[waiting++] = at[l];
+    at[l] = next < end ? next++ : -1;
+    if (at[l] >= 0) {
+      steps[l] = 0;
+      for (int k = 0; k < @SIZE@; ++k) state[k][l] = 0;
+      @ENTER@
+    } else {
+      --busy;
+    }
+    if (waiting == N || !busy) {
+      for (int j = 0; j < waiting; ++j) { @ENTER_ENDED@ }
+@FINISH@
+      for (int j = 0; j < waiting; ++j) { @LEAVE@ }
+      waiting = 0;
+    }
+  }
+}"""

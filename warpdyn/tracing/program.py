@@ -12,6 +12,9 @@ from typing import Any
 
 from .recorder import Graph, Symbol
 
+STATE = "state"
+"""Name of the input that a loop carries from one step to the next."""
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -39,13 +42,19 @@ class Program:
     """A straight-line program for one robot.
 
     `inputs`, `results`: array name -> trailing shape; `outputs`: entries of the results one after the other, each in C
-    order.
+    order. With a `loop` it comes after that, and has the loop's state among its inputs.
     """
 
     graph: Graph
     inputs: Mapping[str, tuple[int, ...]]
     outputs: tuple[Output, ...]
     results: Mapping[str, tuple[int, ...]]
+    loop: Loop | None = None
+
+    @property
+    def arguments(self) -> dict[str, tuple[int, ...]]:
+        """Inputs that come from outside."""
+        return {name: shape for name, shape in self.inputs.items() if name != STATE}
 
     @cached_property
     def places(self) -> list[tuple[str, int]]:
@@ -184,6 +193,22 @@ class Program:
             if output.node is not None:
                 table.setdefault(output.node, []).append(k)
         return table
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A program that is repeated on its own result: the state, of zeros before the first step.
+
+    It ends when the first entry of the state is greater than zero, or after so many `steps`.
+    """
+
+    step: Program
+    steps: int
+
+    @property
+    def size(self) -> int:
+        """Entries of the state."""
+        return len(self.step.outputs)
 
 
 def operands(statement: Statement) -> Iterator[int]:

@@ -135,6 +135,9 @@ class Symbol:
     def absolute(self) -> Symbol:
         return Symbol(self.graph, self.graph.node("abs", self.index))
 
+    def floor(self) -> Symbol:
+        return Symbol(self.graph, self.graph.node("floor", self.plain()))
+
     def atan2(self, y: Symbol | float, x: Symbol | float) -> Symbol:
         operands = [s.plain() if isinstance(s, Symbol) else float(s) for s in (y, x)]
         return Symbol(self.graph, self.graph.node("atan2", *operands))
