@@ -26,6 +26,7 @@ class Peer:
         self.model = mujoco.MjModel.from_xml_string(text.replace(total[0], "") if total else text)
         if total:
             mujoco.mj_setTotalmass(self.model, float(total[1]))
+            mujoco.mj_setConst(self.model, mujoco.MjData(self.model))
         self.data = mujoco.MjData(self.model)
         self.model.opt.gravity[:] = (0, 0, -9.81)
         self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
