@@ -293,6 +293,7 @@ def test_the_root_of_a_free_robot_is_its_first_uncarried_link() -> None:
     parts = [link("a"), link("b", "1 0 0 0 0 0"), link("c", "2 0 0 0 0 0")]
     met = load(robot(*parts, joint(), joint("k", parent="c", child="b")))
     assert met.root == "a" and met.parent("c") == "k" and met.nv == 8
+    assert load(robot(parts[1], parts[0], joint())).root == "a"
     q = np.array([0.1, 0.2, 0.3, *TURN, 0.4, 0.5])
     straight = load(
         robot(*parts, joint(), joint("k", parent="b", child="c", inside=axis("0 0 -1"), pose="-1 0 0 0 0 0"))
