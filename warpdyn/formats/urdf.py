@@ -150,7 +150,9 @@ class _Reader:
         for child in element:
             name = tag_name(child)
             if child.prefix == "xacro":
-                raise self._refusal(child, "a xacro element is left; expand the file first: xacro in.xacro > out.urdf")
+                raise self._refusal(
+                    child, "a xacro element is left; use load_xacro, or expand the file first with xacro"
+                )
             if name in rule.many or (name in single and name not in seen):
                 copied = self._copy_shape(child, name) if name in ("visual", "collision") else self._copy(child, name)
                 if copied is not None:
