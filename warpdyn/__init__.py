@@ -1,38 +1,194 @@
 """Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
 
+from . import inertial
 from .batch import bind, oracle
-from .description import Joint, Link, ModelError, ModelWarning
+from .builder import ModelBuilder
+from .description import Effects, Gearbox, Geometry, Joint, Limits, Link, Mimic, ModelError, ModelWarning, Pose
+from .formats.load import load
+from .formats.sdf import load_sdf
 from .formats.urdf import load_urdf
+from .functions.centroidal import (
+    average_centroidal_velocity,
+    average_centroidal_velocity_jacobian,
+    average_velocity,
+    average_velocity_jacobian,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+    centroidal_momentum_matrix_derivative,
+    centroidal_momentum_rate,
+    locked_inertia,
+    momentum,
+    momentum_jacobian,
+)
+from .functions.com import com, com_acceleration, com_bias_acceleration, com_jacobian, com_velocity, link_coms
+from .functions.coordinates import pack_q, pack_v, select_q, select_v, split_q, split_v, unpack_q, unpack_v
 from .functions.derivatives import aba_derivatives, derivatives, jvp, rnea_derivatives, vjp
-from .functions.dynamics import aba, crba, rnea
-from .functions.kinematics import fk, jacobian
+from .functions.dynamics import (
+    aba,
+    bias_forces,
+    coriolis_matrix,
+    crba,
+    effect_torques,
+    gravity_torques,
+    mass_matrix_inverse,
+    rnea,
+    solve,
+)
+from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
+from .functions.kinematics import (
+    fk,
+    frame_acceleration,
+    frame_bias_acceleration,
+    frame_velocity,
+    jacobian,
+    jacobian_derivative,
+    kinematic_hessian,
+    manipulability,
+    pose_and_jacobian,
+)
+from .functions.manifold import (
+    clamp,
+    configuration_rate,
+    difference,
+    integrate,
+    interpolate,
+    normalize,
+    random_configuration,
+)
+from .functions.operational_space import dynamically_consistent_inverse, operational_space, operational_space_inertia
+from .functions.poses import (
+    convert_quaternion,
+    matrix_to_pose,
+    matrix_to_quaternion,
+    pose_to_matrix,
+    quaternion_to_matrix,
+)
+from .functions.regressors import joint_torque_regressor, kinetic_energy_regressor, potential_energy_regressor
+from .functions.representations import (
+    convert_acceleration,
+    convert_configuration,
+    convert_force,
+    convert_twist,
+    convert_velocity,
+    convert_wrench,
+    force_transform,
+    motion_transform,
+)
+from .inertial import inertial_parameters, with_inertial_parameters
+from .joints import KINDS, JointKind
 from .model import Model
+from .params import Params
 from .robots import load_robot, robot_names
+from .screws import Screws, screws
 from .threads import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "KINDS",
+    "Effects",
+    "Gearbox",
+    "Geometry",
     "Joint",
+    "JointKind",
+    "Limits",
     "Link",
+    "Mimic",
     "Model",
+    "ModelBuilder",
     "ModelError",
     "ModelWarning",
+    "Params",
+    "Pose",
+    "Screws",
     "aba",
     "aba_derivatives",
+    "average_centroidal_velocity",
+    "average_centroidal_velocity_jacobian",
+    "average_velocity",
+    "average_velocity_jacobian",
+    "bias_forces",
     "bind",
+    "centroidal_momentum",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_matrix_derivative",
+    "centroidal_momentum_rate",
+    "clamp",
+    "com",
+    "com_acceleration",
+    "com_bias_acceleration",
+    "com_jacobian",
+    "com_velocity",
+    "configuration_rate",
+    "convert_acceleration",
+    "convert_configuration",
+    "convert_force",
+    "convert_quaternion",
+    "convert_twist",
+    "convert_velocity",
+    "convert_wrench",
+    "coriolis_matrix",
     "crba",
     "derivatives",
+    "difference",
+    "dynamically_consistent_inverse",
+    "effect_torques",
     "fk",
+    "force_transform",
+    "frame_acceleration",
+    "frame_bias_acceleration",
+    "frame_velocity",
     "get_num_threads",
+    "gravity_torques",
+    "inertial",
+    "inertial_parameters",
+    "integrate",
+    "interpolate",
     "jacobian",
+    "jacobian_derivative",
+    "joint_torque_regressor",
     "jvp",
+    "kinematic_hessian",
+    "kinetic_energy",
+    "kinetic_energy_regressor",
+    "link_coms",
+    "load",
     "load_robot",
+    "load_sdf",
     "load_urdf",
+    "locked_inertia",
+    "manipulability",
+    "mass_matrix_inverse",
+    "matrix_to_pose",
+    "matrix_to_quaternion",
+    "mechanical_energy",
+    "momentum",
+    "momentum_jacobian",
+    "motion_transform",
+    "normalize",
+    "operational_space",
+    "operational_space_inertia",
     "oracle",
+    "pack_q",
+    "pack_v",
+    "pose_and_jacobian",
+    "pose_to_matrix",
+    "potential_energy",
+    "potential_energy_regressor",
+    "quaternion_to_matrix",
+    "random_configuration",
     "rnea",
     "rnea_derivatives",
     "robot_names",
+    "screws",
+    "select_q",
+    "select_v",
     "set_num_threads",
+    "solve",
+    "split_q",
+    "split_v",
+    "unpack_q",
+    "unpack_v",
     "vjp",
+    "with_inertial_parameters",
 ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..moving_inertia import AT_REST, MovingInertia
 from ..scalar import Scalar
-from ..spatial import ZERO, ZERO_FORCE, ZERO_INERTIA, ZERO_MOTION, Force, Motion, Placement, Symmetric, Vector
+from ..spatial import ZERO, ZERO_FORCE, ZERO_MOTION, Force, Motion, Placement, Vector
 from ..tree import WORLD, Tree
-from .coriolis import MovingInertia
 from .effects import effect_derivatives
 
 Rows = list[list[Scalar]]
@@ -32,7 +32,7 @@ def rnea_derivatives(
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     A: dict[int, Motion] = {WORLD: Motion(-Vector(*gravity), ZERO)}
     f: dict[int, Force] = {WORLD: ZERO_FORCE}
-    moving: dict[int, MovingInertia] = {WORLD: MovingInertia(ZERO_INERTIA, ZERO, ZERO, Symmetric.diagonal(0.0))}
+    moving: dict[int, MovingInertia] = {WORLD: AT_REST}
     columns: dict[int, list[tuple[int, Motion, Motion, Motion, Motion]]] = {}
     outside = tree.on_bodies(f_ext)
     for i, body in enumerate(tree.bodies):
@@ -47,17 +47,17 @@ def rnea_derivatives(
             ddS = A_carried.cross(S) + V_carried.cross(dS)
             S_both = dS + (dS if body.kind.nv == 1 else V[i].cross(S))
             columns[i].append((k, S, dS, ddS, S_both))
-        f[i] = body.inertia @ A[i] + V[i].cross_force(body.inertia @ V[i]) - outside[i]
         moving[i] = MovingInertia.of(body.inertia, V[i])
+        f[i] = body.inertia @ A[i] + V[i].cross_force(moving[i].momentum) - outside[i]
 
     dq, dv, M = ([[0.0] * tree.nv for _ in range(tree.nv)] for _ in range(3))
     for i, body in reversed(list(enumerate(tree.bodies))):
-        inertia, B = moving[i].inertia, moving[i].B
+        inertia, B_twice = moving[i].inertia, moving[i].B_twice
         for k, S, dS, ddS, S_both in columns[i]:
             by_a = inertia @ S
-            by_v = B(S * 2.0) + inertia @ S_both
-            by_q = B(dS * 2.0) + inertia @ ddS
-            couple = moving[i].B_transposed(S * 2.0)
+            by_v = B_twice(S) + inertia @ S_both
+            by_q = B_twice(dS) + inertia @ ddS
+            couple = moving[i].B_twice_transposed(S)
             M[k][k] = M[k][k] + body.armature * body.multiplier**2
             for j, S_j, *_ in columns[i]:
                 M[j][k] = M[j][k] + S_j.dot(by_a)
