@@ -54,7 +54,7 @@ def agree(model: Model, again: Model) -> None:
 
 @pytest.mark.parametrize("robot", SAYABLE, ids=lambda robot: robot.name)
 def test_read_again_it_is_the_same_robot(robot: Robot) -> None:
-    """Links, joints, limits, mimic joints, damping and shapes; the same forces and poses; a second time, the same key."""
+    """Links, joints, limits, mimic joints, damping and shapes; the same forces and poses."""
     model = robot.model
     again = read_again(model)
     agree(model, again)

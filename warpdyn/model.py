@@ -17,6 +17,7 @@ import numpy as np
 
 from . import changes, params, summary
 from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Pose, check, find_root, look_up
+from .formats.write_urdf import write_urdf
 from .gearbox import without_gears
 from .joints import FIXED, FLOATING
 
@@ -424,6 +425,14 @@ class Model:
         effects = [(j.name, j.effects, j.v_limits) for j in self.joints if j.effects]
         content = (links, joints, effects, self.floating_base, self.quaternion)
         return hashlib.sha256(repr(content).encode()).hexdigest()
+
+    def to_urdf(self) -> str:
+        """The text of a URDF file of this robot: links, joints, limits, mimic joints, damping, friction and shapes.
+
+        Read again (`floating_base` as here), it gives the same robot, to rounding of the angles that URDF writes
+        rotations in. Raises ModelError for what URDF has no word for, naming the joint: other kinds, armature, effects.
+        """
+        return write_urdf(self.name, self.links, self.joints)
 
     def summary(self) -> str:
         """The tree of links with their joints, limits and masses, as text."""
