@@ -20,7 +20,7 @@ FORBIDDEN_NAMES = {"utils", "util", "core", "common", "helpers", "misc", "base"}
 
 FLOORS = (
     {"scalar"},
-    {"spatial", "linear", "exponential"},
+    {"spatial", "linear", "moving_inertia", "exponential"},
     {"joints"},
     {"description", "gearbox", "changes", "params", "summary", "formats.write_urdf"},
     {"model"},

@@ -58,7 +58,9 @@ class MovingInertia:
         p_twice, half = X.R.to_parent(self.p_twice), X.p * 0.5
         shift = Symmetric.diagonal(X.p.dot(p_twice)) - Symmetric.product(half, p_twice)
         J_rate = X.R.symmetric_to_parent(self.J_rate) + shift
-        return MovingInertia(X.inertia_to_parent(self.inertia), p_twice, X.R.to_parent(self.n) + half.cross(p_twice), J_rate)
+        return MovingInertia(
+            X.inertia_to_parent(self.inertia), p_twice, X.R.to_parent(self.n) + half.cross(p_twice), J_rate
+        )
 
     def B_twice(self, m: Motion) -> Force:
         """2B m."""
