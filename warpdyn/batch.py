@@ -20,7 +20,7 @@ import warp as wp
 
 from . import arrays, threads
 from .arrays import Array, View
-from .call import PARAMETER, Call, all_arrays, evaluate, input_shape, record_call
+from .call import Call, all_arrays, evaluate, input_shape, record_call, serves_all
 from .model import Model
 from .tracing.kernel import Command, Text, cached, compile_kernel, write
 from .tracing.layout import FIELDS, HEADER
@@ -221,8 +221,8 @@ def _prepare(call: Call) -> _Job:
     views: dict[str, View] = {}
     shapes: dict[str, tuple[int, ...]] = {}
     for name, array in given.items():
-        if name == "gravity":
-            array = _gravity(array, first)
+        if serves_all(call, name):
+            array = _plain_numbers(array, first)
         given[name] = array = _listed(array)
         views[name] = arrays.view(name, array)
         shapes[name] = input_shape(call, name)
@@ -230,8 +230,7 @@ def _prepare(call: Call) -> _Job:
     for name, v in views.items():
         _check_kind(name, v, first_name, first)
         if v.shape != shapes[name] or batch is not None:
-            shared = name.startswith(("gravity", PARAMETER)) or name in call.shared
-            _check_shape(name, v, batch, shapes[name], model, (first_name, first), shared)
+            _check_shape(name, v, batch, shapes[name], model, (first_name, first), serves_all(call, name))
 
     key = (*call.key, first.single, first.device, *views)
     table = _kernels.get(model)
@@ -251,7 +250,8 @@ def _prepare(call: Call) -> _Job:
         results = tuple(outs) if batch is not None else tuple(arrays.first_of(first.kind, out) for out in outs)
         out_views = [arrays.view("out", out) for out in outs]
     else:
-        results = outs = _outs(call, list(text.results))
+        outs = _outs(call, list(text.results))
+        results = tuple(outs)
         wanted = [shape if batch is None else (batch, *shape) for shape in text.results.values()]
         out_views = _check_outs(outs, wanted, views, first_name, first)
 
@@ -279,13 +279,13 @@ def _make_kernel(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool
     return Kernel(text, device, compile_kernel(text))
 
 
-def _gravity(gravity: Any, first: View) -> Array:
+def _plain_numbers(given: Any, first: View) -> Array:
     """Plain numbers, for arrays of whatever kind, as an array of that kind."""
-    if first.kind == "numpy" and getattr(gravity, "dtype", None) == _dtype(first):
-        return gravity
-    if isinstance(gravity, (list, tuple)) or (isinstance(gravity, np.ndarray) and gravity.ndim == 1):
-        return arrays.numbers(first.kind, first.device, first.single, tuple(map(float, gravity)))
-    return gravity
+    if first.kind == "numpy" and getattr(given, "dtype", None) == _dtype(first):
+        return given
+    if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim == 1):
+        return arrays.numbers(first.kind, first.device, first.single, tuple(map(float, given)))
+    return given
 
 
 def _listed(array: Any) -> Array:

@@ -170,9 +170,14 @@ def input_shape(call: Call, name: str) -> tuple[int, ...]:
         return (call.model.nlinks, 6)
     if name.startswith(FORCE_ON):
         return (6,)
-    if name.startswith(PARAMETER):
+    if call.params is not None and name.startswith(PARAMETER):
         return call.params.shape(name.removeprefix(PARAMETER))
     return (call.model.nq if name == "q" else call.model.nv,)
+
+
+def serves_all(call: Call, name: str) -> bool:
+    """Whether one environment's part of an input array will do for all."""
+    return name == "gravity" or name.startswith(PARAMETER) or name in call.shared
 
 
 def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool) -> Program:

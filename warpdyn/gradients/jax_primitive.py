@@ -19,7 +19,7 @@ import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from ..call import Call, all_arrays, derived, input_shape, result_names, result_shapes, seed
+from ..call import Call, all_arrays, derived, input_shape, result_names, result_shapes, seed, serves_all
 
 Compute = Callable[[Call], Any]
 
@@ -52,7 +52,7 @@ def _check(call: Call, first_name: str, arrays: dict[str, Any]) -> None:
     batch = first.shape[:1] if first.ndim > len(input_shape(call, first_name)) else ()
     for name, x in arrays.items():
         own = input_shape(call, name)
-        if x.shape not in ((*batch, *own), own if name == "gravity" or name.startswith("params:") else (*batch, *own)):
+        if x.shape not in ((*batch, *own), own if serves_all(call, name) else (*batch, *own)):
             raise ValueError(
                 f"{name} must be {(*batch, *own)}, got {x.shape}, in a call of {call.name} for {call.model.name}"
             )
@@ -183,11 +183,7 @@ def _transposed(cotangents: Sequence[Any], *given: Any, template: _Template) -> 
     known = {n: x for n, x in zip(template.names, given, strict=True) if n not in seeds}
     call = replace(base, arrays=known)
     shapes = result_shapes(call)
-    dtype = next(iter(known.values())).dtype
-    bars = {
-        name: jnp.zeros(c.aval.shape, dtype) if type(c) is ad.Zero else c
-        for name, c in zip(shapes, cotangents, strict=True)
-    }
+    bars = {name: ad.instantiate_zeros(c) for name, c in zip(shapes, cotangents, strict=True)}
     results = dict(zip(last.wrt, _bind(derived(call, "vjp", last.wrt, bars), template.compute), strict=True))
     return [
         results[seeds[n]] if ad.is_undefined_primal(x) else None for n, x in zip(template.names, given, strict=True)

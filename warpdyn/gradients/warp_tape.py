@@ -13,7 +13,7 @@ from ..call import Call, all_arrays, derived, input_shape, result_names
 
 def run(call: Call, compute: Callable[[Call], Any]) -> Any:
     """The call's results; on the tape that records at the moment, where an array requires a gradient."""
-    tape = context.runtime.tape
+    tape = getattr(context.runtime, "tape", None)
     given = all_arrays(call)
     wrt = [name for name, x in given.items() if isinstance(x, wp.array) and x.requires_grad]
     if tape is None or not wrt:

@@ -87,6 +87,7 @@ def _partials(graph: Graph, i: int) -> Iterator[tuple[int, Scalar]]:
     operation, arguments = graph.nodes[i]
     node = Symbol(graph, i)
     a: list[Scalar] = [Symbol(graph, x) if isinstance(x, int) else x for x in arguments]
+    partials: list[Scalar]
     match operation:
         case "add":
             partials = [1.0, 1.0]
