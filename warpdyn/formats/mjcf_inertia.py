@@ -5,6 +5,7 @@ Geoms are weighed by MuJoCo itself: a model that holds nothing but them is compi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -138,7 +139,11 @@ def _adjusted(values: Values, found: list[Link]) -> list[Link]:
 def _bounded(values: Values, link: Link) -> Link:
     compiler = values.compiler
     link = replace(link, mass=max(link.mass, compiler.boundmass))
-    moments, axes = np.linalg.eigh(np.array(link.inertia))
+    size = max(abs(x) for row in link.inertia for x in row)
+    if not math.isfinite(size):  # Model.assemble refuses it by name
+        return link
+    moments, axes = np.linalg.eigh(np.array(link.inertia) / (size or 1.0))
+    moments = moments * size
     adjusted = np.maximum(moments, compiler.boundinertia)
     if compiler.balanceinertia and adjusted[0] + adjusted[1] < adjusted[2]:
         adjusted[:] = adjusted.mean()
