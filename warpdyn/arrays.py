@@ -246,6 +246,20 @@ def handed_back(kind: str, result: Array) -> Array:
     return sys.modules["jax"].numpy.asarray(result) if kind == "jax" else result
 
 
+def cast(array: Array, dtype: str) -> Array:
+    """The numbers as "bool" or "int32"."""
+    library = type(array).__module__.partition(".")[0]
+    if library == "torch":
+        import torch
+
+        return array.to(getattr(torch, dtype))
+    if library == "warp":
+        result = wp.empty(array.shape, dtype=getattr(wp, dtype), device=array.device)
+        wp.utils.array_cast(array, result)
+        return result
+    return array.astype(dtype)
+
+
 def check_writable(out: Array, v: View) -> None:
     """Refuse an `out` that cannot be written, or whose entries share memory."""
     if v.kind == "jax":

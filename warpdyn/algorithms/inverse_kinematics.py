@@ -1,0 +1,277 @@
+"""Inverse kinematics: a configuration that brings frames to their targets, sought from one start after another.
+
+A search is a loop over `step`, which looks at one configuration and chooses the next; `finish` says how it ended.
+Flags are 0 or 1, as they may be symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, pi
+from math import sin as sine_of
+
+from ..exponential import quaternion_log, quaternion_rotation
+from ..linear import solve_symmetric
+from ..scalar import Scalar, cos, floor, maximum, select_less, sin, sqrt
+from ..spatial import IDENTITY, ZERO, Placement, Rotation, TwoRotations, Vector, as_matrix
+from ..tree import Tree
+from .fk import position_and_quaternion
+from .frames import body_placements
+from .jacobian import columns
+from .manifold import clamp, integrate
+
+DAMPING, LEAST_DAMPING = 0.1, 1e-6
+"""What is added to the diagonal of JᵀJ: so much of the cost, and so much at least."""
+
+SLOW, PATIENCE = 0.95, 2
+"""A step is slow that leaves more than so much of the cost; after so many slow ones in a row comes the next start."""
+
+EASED, RAISED = 0.3, 10.0
+"""Factors on the damping after a better and a worse step of the last attempt (Marquardt 1963)."""
+
+CLOSER = 0.9
+"""A search ends within so much of the tolerance, that rounding does not put the result outside."""
+
+LOST = 1e30
+"""A cost that is not below is not a number, or about to be none."""
+
+PROGRESS = 8
+"""Entries of `Search` before its configurations."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of which frames, and how long to try.
+
+    `forms`: the shape of each target: a matrix, a pose or a position. `weights`: of position and orientation, for each
+    frame; what weighs nothing is left out. `tolerance`: [m], [rad]. `draws`: for each coordinate the least and the
+    greatest value of a start, and whether both count from the first start. `start`: the first one, None if it is an
+    array.
+    """
+
+    frames: tuple[str, ...]
+    forms: tuple[tuple[int, ...], ...]
+    weights: tuple[tuple[float, float], ...]
+    tolerance: tuple[float, float]
+    restarts: int
+    iterations: int
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    draws: tuple[tuple[float, float, bool], ...]
+    start: tuple[float, ...] | None
+
+    @property
+    def steps(self) -> int:
+        """From all starts, and once more from the best configuration."""
+        return (self.restarts + 2) * self.iterations
+
+    def split(self, arrays: Sequence) -> tuple[list[Placement], Sequence[Scalar], Sequence[Scalar]]:
+        """Targets, the first start, and the numbers in [0, 1) that the other starts follow from."""
+        count = len(self.frames)
+        start = arrays[count] if self.start is None else self.start
+        targets = [_placement(target, form) for target, form in zip(arrays, self.forms, strict=False)]
+        return targets, start, arrays[-1]
+
+
+@dataclass(frozen=True)
+class Search:
+    """Where a search stands: the numbers that one step hands to the next, zero before the first.
+
+    `starts` counts those before this one, `age` the steps since it, `slow` the slow ones among the last.
+    """
+
+    done: Scalar
+    steps: Scalar
+    starts: Scalar
+    age: Scalar
+    slow: Scalar
+    cost: Scalar
+    damping: Scalar
+    best_cost: Scalar
+    q: Sequence[Scalar]
+    best: Sequence[Scalar]
+
+    @classmethod
+    def of(cls, state: Sequence[Scalar]) -> Search:
+        middle = (len(state) + PROGRESS) // 2
+        done, steps, starts, age, slow, cost, damping, best_cost = state[:PROGRESS]
+        q, best = state[PROGRESS:middle], state[middle:]
+        return cls(done, steps, starts, age, slow, cost, damping, best_cost, q, best)
+
+    @property
+    def state(self) -> list[Scalar]:
+        progress = [self.done, self.steps, self.starts, self.age, self.slow, self.cost, self.damping, self.best_cost]
+        return [*progress, *self.q, *self.best]
+
+
+def size(nq: int) -> int:
+    """Entries of a search's state."""
+    return PROGRESS + 2 * nq
+
+
+def step(tree: Tree, state: Sequence[Scalar], *arrays: Sequence, task: Task) -> list[Scalar]:
+    """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27 (2011), equation 22.
+
+    Starts end where the cost falls no more. After all of them the best configuration is refined, by steps that are
+    taken back unless they lower the cost.
+    """
+    targets, first, seed = task.split(arrays)
+    now = Search.of(state)
+    first = clamp(tree, first, task.lower, task.upper)
+    q = _where(_less(now.steps, 0.5), first, now.q)
+    J, e, solved = _linearised(tree, q, targets, task)
+    cost = sum((x * x for x in e), 0.0)
+    better = maximum(_less(cost, now.best_cost), maximum(solved, _less(now.steps, 0.5)))
+    best = _where(better, q, now.best)
+    best_cost = select_less(0.5, better, cost, now.best_cost)
+
+    refining = _less(task.restarts + 0.5, now.starts)
+    worse = select_less(now.best_cost, cost, refining, 0.0)
+    eased = now.damping * select_less(cost, now.best_cost, EASED, 1.0)
+    learnt = select_less(0.5, worse, now.damping * RAISED, eased)
+    damping = select_less(0.5, refining, learnt, DAMPING)
+    d = _damped_step(tree, q, J, e, cost * damping + LEAST_DAMPING, task)
+    moved = _where(worse, best, clamp(tree, integrate(tree, q, d), task.lower, task.upper))
+
+    slow = select_less(now.age, 0.5, 0.0, select_less(cost, SLOW * now.cost, 0.0, now.slow + 1.0))
+    tired = select_less(slow, PATIENCE - 0.5, 0.0, 1.0 - refining)
+    ended = maximum(tired, _less(task.iterations - 1.5, now.age))
+    starts = now.starts + ended
+    another = _where(_less(task.restarts + 0.5, starts), best, _start(tree, first, starts, seed, task))
+    done = maximum(maximum(solved, ended * refining), select_less(cost, LOST, 0.0, 1.0))
+    age = (now.age + 1.0) * (1.0 - ended)
+    q = _where(ended, another, moved)
+    return Search(done, now.steps + 1.0, starts, age, slow, cost, damping, best_cost, q, best).state
+
+
+def finish(
+    tree: Tree, state: Sequence[Scalar], *arrays: Sequence, task: Task
+) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
+    """The best configuration, whether it is within the tolerance, the largest errors of position [m] and orientation
+    [rad] among those that weigh, and the steps taken."""
+    targets, _, _ = task.split(arrays)
+    search = Search.of(state)
+    X = body_placements(tree, search.best, [tree.frames[name].body for name in task.frames])
+    errors: list[Scalar] = [0.0, 0.0]
+    success: Scalar = 1.0
+    for name, target, weights in zip(task.frames, targets, task.weights, strict=True):
+        seat = tree.frames[name]
+        p, quaternion = _way(X[seat.body].compose(seat.placement), target)
+        for k, way in ((0, p), (1, quaternion_log(quaternion))):
+            if weights[k]:
+                error = sqrt(way.dot(way))
+                errors[k] = _larger(errors[k], error)
+                success = select_less(error, task.tolerance[k], success, 0.0)
+    return list(search.best), success, *errors, search.steps
+
+
+def _linearised(
+    tree: Tree, q: Sequence[Scalar], targets: Sequence[Placement], task: Task
+) -> tuple[list[dict[int, Scalar]], list[Scalar], Scalar]:
+    """Rows of the Jacobian and what is left to go, weighted, in the frames' own axes; and whether it is little enough.
+
+    Orientation by twice the vector part of the quaternion that is left to turn: 2 sin(θ/2) about its axis, the angle
+    where that is small, and largest at half a turn.
+    """
+    J: list[dict[int, Scalar]] = []
+    e: list[Scalar] = []
+    solved: Scalar = 1.0
+    near = CLOSER * task.tolerance[0], 2.0 * sine_of(CLOSER * min(task.tolerance[1], pi) / 2)
+    for name, target, weights in zip(task.frames, targets, task.weights, strict=True):
+        bodies, T = columns(tree, q, tree.frames[name], "local")
+        p, quaternion = _way(T, target)
+        for k, way in ((0, p), (1, Vector(*quaternion[:3]) * 2.0)):
+            if not weights[k]:
+                continue
+            solved = select_less(way.dot(way), near[k] ** 2, solved, 0.0)
+            scale = weights[k] ** 0.5
+            rows: list[dict[int, Scalar]] = [{}, {}, {}]
+            for i, S in (column for body in bodies for column in body):
+                for row, x in zip(rows, S.angular if k else S.linear, strict=True):
+                    row[i] = row.get(i, 0.0) + x * scale
+            J += rows
+            e += [x * scale for x in way]
+    return J, e, solved
+
+
+def _damped_step(
+    tree: Tree, q: Sequence[Scalar], J: list[dict[int, Scalar]], e: list[Scalar], damping: Scalar, task: Task
+) -> list[Scalar]:
+    """d with (JᵀJ + damping) d = Jᵀe, or its equal d = Jᵀ(JJᵀ + damping)⁻¹ e, whichever system is the smaller.
+
+    A coordinate at a limit that the cost presses against stays there (Bertsekas, SIAM J. Control 20, 1982).
+    """
+    reached = sorted({k for row in J for k in row})
+    pull = {k: sum((row[k] * x for row, x in zip(J, e, strict=True) if k in row), 0.0) for k in reached}
+    free = dict.fromkeys(reached, 1.0)
+    for body in tree.own_coordinates:
+        if body.kind.single and body.v_index[0] in free:
+            (c,), (k,) = body.q_index, body.v_index
+            if task.upper[c] < inf:
+                free[k] = select_less(q[c], task.upper[c], free[k], select_less(0.0, pull[k], 0.0, free[k]))
+            if task.lower[c] > -inf:
+                free[k] = select_less(task.lower[c], q[c], free[k], select_less(pull[k], 0.0, 0.0, free[k]))
+    J = [{k: x * free[k] for k, x in row.items()} for row in J]
+    d: list[Scalar] = [0.0] * tree.nv
+    if len(reached) < len(J):
+        H = [[sum((r[i] * r[j] for r in J if i in r and j in r), 0.0) for j in reached] for i in reached]
+        own = solve_symmetric(_damped(H, damping), [pull[k] * free[k] for k in reached])
+    else:
+        A = [[sum((x * b[k] for k, x in a.items() if k in b), 0.0) for b in J] for a in J]
+        y = solve_symmetric(_damped(A, damping), e)
+        own = [sum((row[k] * x for row, x in zip(J, y, strict=True) if k in row), 0.0) for k in reached]
+    for k, x in zip(reached, own, strict=True):
+        d[k] = x
+    return d
+
+
+def _damped(A: list[list[Scalar]], damping: Scalar) -> list[list[Scalar]]:
+    return [[x + damping if i == j else x for j, x in enumerate(row)] for i, row in enumerate(A)]
+
+
+def _start(tree: Tree, first: Sequence[Scalar], number: Scalar, seed: Sequence[Scalar], task: Task) -> list[Scalar]:
+    """A start of this number, from points that fill the unit cube evenly: the fractions of number / gᵏ, k = 1..n, where
+    gⁿ⁺¹ = g + 1 (Roberts 2018, after Kronecker and Weyl), moved by `seed`."""
+    n = len(seed)
+    g = 2.0
+    for _ in range(64):
+        g = (1.0 + g) ** (1.0 / (n + 1))
+    u = [x - floor(x) for x in (s + number * g ** -(k + 1) for k, s in enumerate(seed))]
+    q = [least + (most - least) * x for (least, most, _), x in zip(task.draws, u, strict=True)]
+    q = [x + x0 if around else x for x, x0, (_, _, around) in zip(q, first, task.draws, strict=True)]
+    for body in tree.own_coordinates:
+        if body.kind.quaternion is not None:  # Shoemake, Graphics Gems III (1992)
+            turn = body.q_index[body.kind.quaternion :]
+            a, b, c = u[turn[0]], 2 * pi * u[turn[1]], 2 * pi * u[turn[2]]
+            r, s = sqrt(1.0 - a), sqrt(a)
+            for k, x in zip(turn, (r * sin(b), r * cos(b), s * sin(c), s * cos(c)), strict=True):
+                q[k] = x
+    return q
+
+
+def _way(T: Placement, target: Placement) -> tuple[Vector, list[Scalar]]:
+    """What leads from a frame to its target, in the frame's axes: displacement and quaternion."""
+    away = Rotation(as_matrix(T.R).matrix.T.rows)
+    turn = as_matrix(TwoRotations(away, target.R))
+    return T.R.to_child(target.p - T.p), position_and_quaternion(Placement(turn, ZERO))[3:]
+
+
+def _placement(target: Sequence, form: tuple[int, ...]) -> Placement:
+    """A target from its 4x4 matrix, its pose x y z qx qy qz qw, or its position alone."""
+    if len(form) == 2:
+        return Placement(Rotation([Vector(*row[:3]) for row in target[:3]]), Vector(*(row[3] for row in target[:3])))
+    return Placement(quaternion_rotation(target[3:]) if form == (7,) else IDENTITY, Vector(*target[:3]))
+
+
+def _larger(x: Scalar, y: Scalar) -> Scalar:
+    """The maximum, and not a number where one of them is not."""
+    return select_less(x, y, y, select_less(y, x, x, (x + y) * 0.5))
+
+
+def _less(x: Scalar, y: Scalar) -> Scalar:
+    return select_less(x, y, 1.0, 0.0)
+
+
+def _where(flag: Scalar, yes: Sequence[Scalar], no: Sequence[Scalar]) -> list[Scalar]:
+    return [select_less(0.5, flag, x, y) for x, y in zip(yes, no, strict=True)]

@@ -1,0 +1,176 @@
+"""Inverse kinematics: configurations that bring frames to their targets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import arrays
+from ..algorithms import inverse_kinematics as _ik
+from ..arrays import Array
+from ..batch import batched
+from ..call import Call, Repeat
+from ..model import Model
+
+REACH = {True: math.pi, False: 1.0}
+"""How far from the middle starts are drawn where limits leave more: angles [rad]; lengths without limits [m]."""
+
+FORMS = {(4, 4), (7,), (3,)}
+"""Shapes of a target: a matrix, a pose, a position."""
+
+
+class Solution(NamedTuple):
+    """What a search for configurations found, environment by environment."""
+
+    q: Array
+    """(B, nq), the best that was found, within the limits."""
+    success: Array
+    """(B,) bool: every target is within the tolerance."""
+    position_error: Array
+    """(B,) [m], of the worst target; 0 where no position was asked."""
+    orientation_error: Array
+    """(B,) [rad], likewise."""
+    iterations: Array
+    """(B,) int32: steps taken, over all starts."""
+
+    @classmethod
+    def converted(cls, *results: Array) -> Solution:
+        """Flags as bool, counts as int32."""
+        q, success, position, orientation, iterations = results
+        return cls(q, arrays.cast(success, "bool"), position, orientation, arrays.cast(iterations, "int32"))
+
+
+@batched
+def inverse_kinematics(
+    model: Model,
+    targets: Mapping[str, Array] | Array,
+    *,
+    frame: str | None = None,
+    q0: Array | None = None,
+    position_weight: float | Mapping[str, float] = 1.0,
+    orientation_weight: float | Mapping[str, float] = 1.0,
+    restarts: int = 32,
+    iterations: int = 60,
+    tolerance: tuple[float, float] = (1e-4, 1e-3),
+    seed: int = 0,
+    params: Any = None,
+    out: tuple[Array, ...] | None = None,
+) -> Any:
+    """Configurations within the position limits that bring frames to their targets; a `Solution`.
+
+    targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3), positions, where
+    `orientation_weight` is 0.
+    q0: (B, nq) or (nq,), where to start; else the middle of the limits (without limits, the neutral configuration).
+    Minimises the sum over frames of position_weight |p|² + orientation_weight (2 sin(θ/2))², p the distance [m] and θ
+    the angle [rad] to the target; a weight of 0 leaves that part out. Numbers, or one for each frame by name.
+    restarts: further starts, spread evenly within the limits, each of up to `iterations` steps; after them the best
+    configuration found so far is refined. The same `seed` gives the same starts.
+    tolerance: [m], [rad], for success; float32 reaches about 1e-6 of the robot's size.
+    out: five arrays, all of the dtype of the targets.
+    One kernel does the whole search. An environment's result depends on neither the others nor its place.
+    Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned inverse kinematics by the
+    Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at limits: Bertsekas, SIAM J. Control 20 (1982).
+    """
+    named = _targets(targets, frame)
+    model.link_indices(list(named))
+    given = {f"target:{name}": array for name, array in named.items()}
+    shapes: dict[str, tuple[int, ...]] = {"seed": (model.nq,), "q0": (model.nq,)}
+    position, orientation = (
+        _weights(what, weight, named)
+        for what, weight in (("position_weight", position_weight), ("orientation_weight", orientation_weight))
+    )
+    for name, weight in zip(named, orientation, strict=True):
+        shapes[f"target:{name}"] = _form(name, named[name], weight)
+    for what, number, least in (("restarts", restarts, 0), ("iterations", iterations, 1)):
+        if not isinstance(number, int) or number < least:
+            raise ValueError(f"{what} must be a whole number of at least {least}, got {number!r}")
+    near = tuple(float(x) for x in tolerance)
+    if len(near) != 2 or not min(near) > 0:
+        raise ValueError(f"tolerance must be two positive numbers, in metres and radians; got {tolerance!r}")
+    lower, upper = model.position_lower.tolist(), model.position_upper.tolist()
+    draws, middle = _draws(model)
+    task = _ik.Task(
+        frames=tuple(named),
+        forms=tuple(shapes[f"target:{name}"] for name in named),
+        weights=tuple(zip(position, orientation, strict=True)),
+        tolerance=(near[0], near[1]),
+        restarts=restarts,
+        iterations=iterations,
+        lower=tuple(lower),
+        upper=tuple(upper),
+        draws=draws,
+        start=middle if q0 is None else None,
+    )
+    if q0 is not None:
+        given["q0"] = q0
+    given["seed"] = tuple(np.random.default_rng(seed).uniform(size=model.nq).tolist())
+    return Call(
+        "inverse_kinematics",
+        model,
+        (_ik.finish,),
+        given,
+        out,
+        (("task", task),),
+        results=Solution._fields,
+        shapes=shapes,
+        params=params,
+        loop=Repeat(_ik.step, _ik.size(model.nq), task.steps),
+        shared=("seed", "q0"),
+        named=Solution.converted if out is None else Solution,
+    )
+
+
+def _targets(targets: Mapping[str, Array] | Array, frame: str | None) -> dict[str, Array]:
+    """Target arrays by frame."""
+    if isinstance(targets, Mapping):
+        if frame is not None:
+            raise ValueError("give targets by frame, as {name: array}, or one array with frame=, not both")
+        if not targets:
+            raise ValueError("targets must name at least one frame: {name: array}")
+        return dict(targets)
+    if frame is None:
+        raise ValueError("targets must be {name: array}; for a single array say which frame it is for: frame=name")
+    return {frame: targets}
+
+
+def _weights(what: str, given: float | Mapping[str, float], frames: Mapping[str, Array]) -> list[float]:
+    """A weight for each frame."""
+    if isinstance(given, Mapping) and set(given) != set(frames):
+        raise ValueError(f"{what} must be one number, or one for each of {', '.join(frames)}; got {', '.join(given)}")
+    weights = [float(given[name] if isinstance(given, Mapping) else given) for name in frames]
+    if not all(0 <= weight < math.inf for weight in weights):
+        raise ValueError(f"{what} must be finite and not negative, got {given!r}")
+    return weights
+
+
+def _form(name: str, target: Array, orientation: float) -> tuple[int, ...]:
+    """The shape of one environment's target."""
+    shape = tuple(np.shape(target) if isinstance(target, (list, tuple)) else target.shape)
+    form = shape[-2:] if shape[-2:] == (4, 4) else shape[-1:]
+    if form not in FORMS:
+        raise ValueError(f"the target of {name} must be (B, 4, 4), (B, 7), or (B, 3) for a position, got {shape}")
+    if form == (3,) and orientation:
+        raise ValueError(f"the target of {name} is a position: give orientation_weight=0, or a pose (B, 7), (B, 4, 4)")
+    return form
+
+
+def _draws(model: Model) -> tuple[tuple[tuple[float, float, bool], ...], tuple[float, ...]]:
+    """Between what each coordinate of a start is drawn, and whether about the first start; and the middle of that."""
+    draws, middle = [(0.0, 1.0, False)] * model.nq, model.neutral.tolist()
+    for joint in model.moving_joints:
+        first = model.coordinates[joint.name].q.start
+        for c, angle in enumerate(joint.kind.angles, first):
+            lower, upper = float(model.position_lower[c]), float(model.position_upper[c])
+            bounded = [x for x in (lower, upper) if math.isfinite(x)]
+            centre = sum(bounded) / 2 if len(bounded) == 2 else min(max(middle[c], lower), upper)
+            middle[c] = centre
+            if angle:
+                draws[c] = (max(lower, centre - REACH[angle]), min(upper, centre + REACH[angle]), False)
+            elif len(bounded) == 2:
+                draws[c] = (lower, upper, False)
+            else:
+                draws[c] = (-REACH[angle], REACH[angle], True)
+    return tuple(draws), tuple(middle)
