@@ -320,8 +320,8 @@ class Model:
         velocity: float | None = None,
         effort: float | None = None,
     ) -> Model:
-        """The same robot with other limits of a joint, of its first axis where it has two [rad or m, and by s; N·m or N];
-        those not given stay."""
+        """The same robot with other limits of a joint, of its first axis where it has two [rad or m, and by s;
+        N·m or N]; those not given stay."""
         bounds = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
         if not self.joint(joint).kind.nv:
             raise ValueError(f'joint "{joint}" of {self.name} is fixed; limits belong to a moving joint')
