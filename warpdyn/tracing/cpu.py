@@ -2,9 +2,8 @@
 
 Vectors of coordinates whose environments lie side by side are read and written in place. Everything else (rows of one
 environment, other strides, the last incomplete block) goes through a *tile*, one vector an entry, filled and emptied by
-transposing in registers where rows are dense, and element by element where they are not. A large result always has a
-tile, in which each value that repeats (symmetry) or is constant stands once; its rows are written between the parts of
-the program, so that memory works while the next part computes.
+transposing in registers where rows are dense, and element by element where they are not. In the tile of a large result
+each value that repeats (symmetry) or is constant stands once.
 """
 
 from __future__ import annotations
@@ -47,25 +46,21 @@ def source(program: Program, single: bool) -> str:
         )
 
     def store(entries: list[int], value: str) -> str:
-        places = [(array, values.slot[k]) for (array, values), k in (where[entry] for entry in entries)]
-        return " ".join(f"{array.entry(k)} = {value};" for array, k in dict.fromkeys(places))
+        return " ".join(array.store(k, value) for (array, _), k in (where[entry] for entry in entries))
 
     dialect = in_lanes(single, lambda array, entry: arrays[input_identifier(array)].entry(entry), store)
     parts, slots = split(program, PART, at_hand)
     stored: set[int] = set()
-    bodies, done = [], []
-    for part in parts:
-        bodies.append(list(emit(program, part, dialect, stored, turns)))
-        done.append(set(stored))
+    bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
     calls = [f"Lanes::part{k}(@CALL@, turn, work);" for k in range(len(parts))]
     tables: list[str] = []
     for array, values in results:
         if isinstance(array, _InPlace):
             bodies[-1] += [f"{array.entry(k)} = V{{}} + {literal(value, single)};" for k, value in values.constants]
         elif array.size:
-            more, writes = values.written_between(done, single)
+            more, write = values.tables(single)
             tables += more
-            calls = [f"{call} {write}" for call, write in zip(calls, writes, strict=True)]
+            calls.append(write)
     angles = [f"const V t{s.target} = {expression(s, dialect)};" for s in program.angle_statements]
     angles += [f"turn[{2 * k}] = t{angle};" for k, angle in enumerate(program.angles)]
     arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER)]
@@ -137,6 +132,9 @@ class _InPlace(_Array):
     def entry(self, k: int) -> str:
         return f"Lanes::{'place' if self.is_output else 'load'}({self.id} + {k} * {self.id}_ld, {self.id}_ahead)"
 
+    def store(self, k: int, value: str) -> str:
+        return f"{self.entry(k)} = {value};"
+
     def declare(self, position: int, slots: int) -> Iterator[str]:
         yield from _declare(self.id, self.const, self.shape, position, slots)
         if self.is_output:
@@ -157,25 +155,40 @@ class _InPlace(_Array):
 
 
 class _Tile(_Array):
-    """An array that is always accessed in a tile: large, or of several trailing dimensions."""
+    """An array of several trailing dimensions, or a large one. An input is always read from its tile; a result is written
+    entry by entry through a table of places: its rows where environments lie side by side, else its tile.
+
+    Written where a value is computed, memory works while the program goes on: all derivatives of a 32-joint robot's
+    rnea, 803 rows, took 100 ns an environment more by way of the tile (16,384 environments, one core).
+    """
 
     @property
     def parameter(self) -> str:
-        return f"{self.const}V* {self.id}"
+        a = self.id
+        return f"T* {a}, const I64* {a}_place, const bool {a}_now" if self.is_output else f"const V* {a}"
 
     @property
     def argument(self) -> str:
-        return f"{self.id}_tile"
+        a = self.id
+        return f"{a}_here, {a}_place, {a}_now" if self.is_output else f"{a}_tile"
 
     def entry(self, k: int) -> str:
         return f"{self.id}[{k}]"
+
+    def store(self, k: int, value: str) -> str:
+        return f"Lanes::store({self.id} + {self.id}_place[{k}], {value}, {self.id}_now);"
 
     def declare(self, position: int, slots: int) -> Iterator[str]:
         yield from _declare(self.id, self.const, self.shape, position, slots)
 
     def fill(self) -> Iterator[str]:
-        if not self.is_output and self.size:
-            yield _gather(self.id, self.size)
+        a = self.id
+        if self.is_output:
+            yield f"const bool {a}_in_rows = here == N && {a}_env == 1, {a}_now = {a}_in_rows && {a}_stream;"
+            yield f"T* const {a}_here = {a}_in_rows ? {a} + e : (T*){a}_tile;"
+            yield f"const I64* const {a}_place = {a}_in_rows ? {a}_offset : {a}_in_tile;"
+        elif self.size:
+            yield _gather(a, self.size)
 
     def empty(self) -> str:
         return f"if (!{self.id}_in_rows) {_scatter(self.id, self.size)}" if self.size else ""
@@ -204,33 +217,21 @@ class _Values:
         for first in range(0, len(self.outputs), run):
             yield "true" if all(o.node is None for o in self.outputs[first : first + run]) else "false"
 
-    def written_between(self, done: list[set[int]], single: bool) -> tuple[list[str], list[str]]:
-        """Tables of a result's rows in the order in which the parts of the program finish them, and what each part then
-        writes."""
-        a = self.id
-        finished = {node: k for k, nodes in reversed(list(enumerate(done))) for node in nodes}
-        order = sorted((finished[o.node], k) for k, o in enumerate(self.outputs) if o.node is not None)
-        rows = [k for _, k in order] + [k for k, _ in self.constants]
+    def tables(self, single: bool) -> tuple[list[str], str]:
+        """Tables of a large result's entries, constants put into the tile, and what writes them to their rows."""
+        a, lanes_count = self.id, lanes.count(single)
         tables = [
             f"static const int {a}_slot[] = {{{', '.join(map(str, self.slot))}}};",
-            f"static const bool {a}_still[] = {{{', '.join(self._still(lanes.count(single)))}}};",
-            f"static const int {a}_row_slot[] = {{{', '.join(str(self.slot[k]) for k in rows)}}};",
-            f"static const int {a}_row_entry[] = {{{', '.join(map(str, rows))}}};",
-            f"I64 {a}_row[{len(rows)}];",
-            f"for (int i = 0; i < {len(rows)}; ++i) {a}_row[i] = {a}_offset[{a}_row_entry[i]];",
+            f"static const I64 {a}_in_tile[] = {{{', '.join(str(k * lanes_count) for k in self.slot)}}};",
+            f"static const bool {a}_still[] = {{{', '.join(self._still(lanes_count))}}};",
         ]
         for slot, value in {self.slot[k]: value for k, value in self.constants}.items():
             tables.append(f"{a}_tile[{slot}] = V{{}} + {literal(value, single)};")
-        calls, first = [], 0
-        for k in range(len(done)):
-            last = first + sum(part == k for part, _ in order)
-            stop = f"keep_constants ? {last} : {len(rows)}" if k == len(done) - 1 else str(last)
-            moved = f"{a}_tile, {a} + e, {a}_row, {a}_row_slot, {first}, {stop}, {a}_stream"
-            write = f"if ({a}_in_rows) Lanes::rows_out({moved});"
-            calls.append(write if last > first or k == len(done) - 1 else "")
-            first = last
-        calls[0] = f"const bool {a}_in_rows = here == N && {a}_env == 1; {calls[0]}"
-        return tables, calls
+        if not self.constants:
+            return tables, ""
+        tables.append(f"static const int {a}_constant[] = {{{', '.join(str(k) for k, _ in self.constants)}}};")
+        rows = f"{a}_tile, {a} + e, {a}_offset, {a}_constant, {a}_slot, {len(self.constants)}, {a}_stream"
+        return tables, f"if ({a}_in_rows && !keep_constants) Lanes::rows_out({rows});"
 
 
 def _declare(a: str, const: str, shape: tuple[int, ...], position: int, slots: int) -> Iterator[str]:

@@ -212,10 +212,10 @@ struct Lanes {
     }
   }
 
-  // Entries from..to of a tile to their rows, where environments lie side by side.
-  static WARPDYN_APART void rows_out(const V* tile, T* p, const I64* row, const int* slot, int from, int to, bool
-  stream) {
-    for (int i = from; i < to; ++i) store(p + row[i], tile[slot[i]], stream);
+  // The n entries listed, of a tile, to their rows, where environments lie side by side.
+  static WARPDYN_APART void rows_out(const V* tile, T* p, const I64* offset, const int* entry, const int* slot, int n,
+                                     bool stream) {
+    for (int i = 0; i < n; ++i) store(p + offset[entry[i]], tile[slot[entry[i]]], stream);
   }
 @TURNS_OF@
 @PARTS@
