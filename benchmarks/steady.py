@@ -1,94 +1,140 @@
-"""Throughput of one robot and algorithm: every case and the peer take turns, so that all see the same noise."""
+"""Throughput of one robot and algorithm: every case and every peer take turns, so that all see the same noise."""
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from statistics import median
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from math import prod
 from typing import Any
 
+import numpy as np
+
 import warpdyn as wd
-from warpdyn.commands.workload import Workload, furthest_link, random_states
+from warpdyn.commands.peers import NotComparable
+from warpdyn.commands.workload import relative_error
+from warpdyn.description import ModelError
 
-from . import pinocchio_loop, robots
-from .cases import Case
+from .algorithms import ALGORITHMS
+from .cases import LARGEST, Case
+from .peers import NEAR, CannotDo, Installed, Prepared
+from .robots import robot as robot_named
+from .turns import CORES, ROUNDS, Turn, take_turns
+from .work import Work, states_of
 
-ROUNDS = 11
-TURN = 0.02
-"""Seconds that each takes in a round."""
+SAMPLE = 16
+PEER_BATCH = 4096
+"""Robots in a peer's batch; beyond it none gains."""
 
-CORES = sorted(os.sched_getaffinity(0))
-
-
-@dataclass
-class Turn:
-    """Something timed in turn with others."""
-
-    run: Callable[[], Any]
-    robots: int
-    """Computed by one run."""
-    cores: Sequence[int]
-    samples: list[float]
-
-    def take(self) -> None:
-        os.sched_setaffinity(0, self.cores)  # the calling thread's alone: the pool's threads keep all cores
-        self.run()
-        loops, start = 0, time.perf_counter()
-        while time.perf_counter() - start < TURN:
-            self.run()
-            loops += 1
-        self.samples.append((time.perf_counter() - start) / loops)
-        os.sched_setaffinity(0, CORES)
-
-    @property
-    def ns(self) -> float:
-        return 1e9 * median(self.samples) / self.robots
+Record = dict[str, Any]
 
 
-def measure(cases: Sequence[Case]) -> Iterator[dict[str, Any]]:
-    """A record for each case; all are of one robot and algorithm."""
-    robot, algorithm = cases[0].robot, cases[0].algorithm
-    model = robots.model(robot)
-    states = random_states(model, max(case.batch for case in cases))
-    one = CORES[-1:]
-    loop = pinocchio_loop.loop(robot, algorithm, states)
-    peer = Turn(loop, min(pinocchio_loop.STATES, len(states["q"])), one, [])
-    bound, called, works = [], [], []
-    for case in cases:
+def measure(cases: Sequence[Case], peers: Sequence[Installed] = (), rounds: int = ROUNDS) -> Iterator[Record]:
+    """A record for each case and each peer; the cases are of one robot, algorithm and device."""
+    name, algorithm, device = cases[0].robot, cases[0].algorithm, cases[0].device
+    robot = robot_named(name)
+    at = {"robot": name, "algorithm": algorithm, "device": device, "nv": robot.model.nv}
+    states = states_of(robot, max(SAMPLE, *(case.batch for case in cases)))
+    few = {key: values[:SAMPLE] for key, values in states.items()}
+    try:
+        exact = Work(robot, algorithm, few, "float64")
+        exact.call()
+    except ModelError as error:
+        yield {**at, "library": "warpdyn", "blank": str(error)}
+        return
+    truth = exact.answers(SAMPLE)
+    entries = sum(prod(x.shape[1:]) for x in truth)
+
+    works, bound, called = [], [], []
+    kept = [case for case in cases if case.batch * entries * (4 if case.dtype == "float32" else 8) <= LARGEST]
+    for case in kept:
         wd.set_num_threads(case.threads)
-        own = {name: values[: case.batch] for name, values in states.items()}
-        work = Workload.of(
-            model,
-            algorithm,
-            own,
-            frame=furthest_link(model),
-            dtype=case.dtype,
-            layout=case.layout,
-            device=case.device,
-        )
-        cores = one if case.threads == 1 else CORES
-        works.append(work)
-        bound.append(Turn(work.bind(), case.batch, cores, []))
-        called.append(Turn(_with_threads(case.threads, work), case.batch, cores, []))
-    for _ in range(ROUNDS):
-        for turn in (peer, *bound, *called):
-            turn.take()
+        start = time.perf_counter()
+        own = {key: values[: case.batch] for key, values in states.items()}
+        work = Work(robot, algorithm, own, case.dtype, case.layout, device)
+        cores = _cores(case.threads)
+        run = work.bind()
+        works.append((work, time.perf_counter() - start, worst(work.answers(SAMPLE), truth)))
+        bound.append(Turn(run, case.batch, cores, device))
+        called.append(Turn(_with_threads(case.threads, work), case.batch, cores, device))
+    ready = list(_peers(peers, robot, algorithm, states, truth, device))
+    opponents = [Turn(p.run, p.count, _cores(p.threads), device) for _, p, *_ in ready if isinstance(p, Prepared)]
+    primal = ALGORITHMS[algorithm].of
+    if primal:
+        main = max((case for case in kept if case.plain), key=lambda case: min(case.batch, 16384), default=kept[0])
+        own = {key: values[: main.batch] for key, values in states.items()}
+        wd.set_num_threads(1)
+        of = Turn(Work(robot, primal, own, device=device).bind(), main.batch, _cores(1), device)
+        take_turns([*opponents, *bound, *called, of], rounds)
+    else:
+        take_turns([*opponents, *bound, *called], rounds)
     wd.set_num_threads(None)
-    for case, work, tight, plain in zip(cases, works, bound, called, strict=True):
+
+    for case, (work, first, error), tight, plain in zip(kept, works, bound, called, strict=True):
+        text = work.text()
+        record = {**asdict(case), **at, "library": "warpdyn", **tight.figures, "ns_of_plain_call": plain.figures["ns"]}
+        record |= {"prepared_seconds": first, "worst_relative_error": error, "operations": text.operations}
+        record["bytes"] = text.bytes
+        if primal and case.plain and case.batch == main.batch:
+            record |= {"primal": primal, "primal_ns": of.figures["ns"], "times_primal": tight.figures["ns"] / of.figures["ns"]}
+        yield record
+    turns = iter(opponents)
+    for peer, prepared, first, error in ready:
+        record = {**at, "library": peer.name, "peer": peer.key, "dtype": peer.module.DTYPE}
+        if isinstance(prepared, str):
+            yield {**record, "blank": prepared}
+            continue
         yield {
-            **asdict(case),
-            "ns": tight.ns,
-            "ns_of_plain_call": plain.ns,
-            "worst_relative_error": work.worst_error(8),
-            "peer": pinocchio_loop.NAME,
-            "peer_ns": peer.ns,
-            "ratio": peer.ns / tight.ns,
+            **record,
+            "batch": prepared.count,
+            "threads": prepared.threads,
+            "form": prepared.form,
+            **next(turns).figures,
+            "first_call_seconds": first,
+            "worst_relative_error": error,
         }
 
 
-def _with_threads(threads: int, work: Workload) -> Callable[[], Any]:
+def _peers(
+    peers: Sequence[Installed],
+    robot: Any,
+    algorithm: str,
+    states: Mapping[str, np.ndarray],
+    truth: Sequence[np.ndarray],
+    device: str,
+) -> Iterator[tuple[Installed, Prepared | str, float, float]]:
+    """Each peer with its work, called once and compared, or with the reason why there is none."""
+    batch = {key: values[:PEER_BATCH] for key, values in states.items()}
+    for peer in peers:
+        start = time.perf_counter()
+        try:
+            prepared = peer.module.prepare(robot, algorithm, batch, device)
+            prepared.run()
+            first = time.perf_counter() - start
+            found = [x[: len(y)] for x, y in zip(prepared.answers(), truth, strict=True)]
+            error = worst(found, [y[: len(x)] for x, y in zip(found, truth, strict=True)])
+            near = prepared.near or NEAR[peer.module.DTYPE]
+            if not error <= near:
+                yield peer, f"another result: {error:.1e} from warpdyn's float64, more than {near:.0e}", first, error
+                continue
+            yield peer, prepared, first, error
+        except (CannotDo, NotComparable) as reason:
+            yield peer, str(reason), 0.0, 0.0
+        except Exception as error:
+            text = (str(error).strip().splitlines() or [""])[0][:200]
+            yield peer, f"it failed: {type(error).__name__}: {text}", 0.0, 0.0
+
+
+def worst(found: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> float:
+    """The largest relative difference of several results."""
+    return max(relative_error(x, y) for x, y in zip(found, wanted, strict=True))
+
+
+def _cores(threads: int) -> Sequence[int]:
+    return CORES[-1:] if threads == 1 else CORES
+
+
+def _with_threads(threads: int, work: Work) -> Callable[[], Any]:
     def run() -> Any:
         wd.set_num_threads(threads)
         return work.call()
