@@ -85,10 +85,12 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame fixed in a body: a link of the description."""
+    """A frame fixed in a body: a link of the description, with the mass and centre of mass that it has there."""
 
     body: int
     placement: Placement
+    mass: Scalar = 0.0
+    com: Vector = ZERO
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,7 @@ def build_tree(model: Model) -> Tree:
             parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
         frames[joint.child] = Frame(parent, X)
     for link in model.links:
-        frame = frames[link.name]
+        frame = frames[link.name] = replace(frames[link.name], mass=link.mass, com=Vector(*link.com))
         inertia = frame.placement.inertia_to_parent(link.spatial_inertia)
         if frame.body == WORLD:
             ground = ground + inertia

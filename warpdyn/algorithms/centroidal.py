@@ -1,6 +1,6 @@
 """How momentum about the centre of mass changes: the derivative of its matrix, and its rate.
 
-`root` and `fixed` as in `momentum`; axes are the world's.
+`root` as in `momentum`; axes are the world's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def carried(inertia: Inertia, m: Motion) -> Inertia:
 
 
 def centroidal_momentum_matrix_derivative(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, fixed: Sequence[float]
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str
 ) -> list[list[Scalar]]:
     """dA/dt, 6 by nv, along the motion v, so that A a + dA/dt v is the rate of centroidal momentum.
 
@@ -50,7 +50,7 @@ def centroidal_momentum_matrix_derivative(
     centroidal dynamics and application for whole-body control, Int. J. Humanoid Robotics 13 (2016).
     """
     base = tree.frames[root].body
-    X, inertia = composites(tree, q, base, fixed)
+    X, inertia = composites(tree, q, base)
     vJ = [body.motion(v) for body in tree.bodies]
     rate = dict.fromkeys(inertia, ZERO_INERTIA)
     for i, body in reversed(list(enumerate(tree.bodies))):
@@ -96,7 +96,6 @@ def centroidal_momentum_rate(
     v: Sequence[Scalar],
     a: Sequence[Scalar],
     root: str,
-    fixed: Sequence[float],
 ) -> list[Scalar]:
     """A a + dA/dt v: the sum of the forces, and of their moments about the centre of mass, that act on the robot.
 
@@ -104,7 +103,7 @@ def centroidal_momentum_rate(
     gravity, its forces gathered at the root link.
     """
     base = tree.frames[root].body
-    X, inertia = composites(tree, q, base, fixed)
+    X, inertia = composites(tree, q, base)
     w: dict[int, Vector] = {WORLD: ZERO}
     dw: dict[int, Vector] = {WORLD: ZERO}
     W: dict[int, Matrix] = {WORLD: Matrix.cross(ZERO)}

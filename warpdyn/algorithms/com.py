@@ -1,8 +1,9 @@
 """Centre of mass: position, velocity, acceleration and Jacobian, of the links that are counted.
 
-Gathered from the leaves, in body frames. A body carries the mass m and first moment h = ∫ x dm of all counted links
-that it moves. Across a joint of motion [v, ω] and acceleration [a, α], both in the child's axes, where the motion
-subspace is constant, h passes to the parent as p m + R h, and its derivatives, as seen from either side, as
+`links` names those that count; None is the whole robot, summed over bodies. Gathered from the leaves, in body frames. A
+body carries the mass m and first moment h = ∫ x dm of all counted links that it moves. Across a joint of motion [v, ω]
+and acceleration [a, α], both in the child's axes, where the motion subspace is constant, h passes to the parent as
+p m + R h, and its derivatives, as seen from either side, as
 
     h' -> R (h' + ω × h + v m)
     h'' -> R (h'' + 2 ω × h' + α × h + ω × (ω × h) + (a + ω × v) m)
@@ -19,27 +20,28 @@ from ..spatial import ZERO, Vector
 from ..tree import WORLD, Tree
 from .frames import body_placements
 
-Weight = tuple[str, float, Sequence[float]]
-"""A link, its mass and its centre of mass in its own frame."""
+Links = Sequence[str] | None
 
 
-def moments(tree: Tree, links: Sequence[Weight]) -> tuple[list[int], list[Scalar], list[Vector]]:
+def moments(tree: Tree, links: Links) -> tuple[list[int], list[Scalar], list[Vector]]:
     """Bodies that carry counted links, leaves first; for each body the mass that it carries, and the first moment of
     the links fixed to it about its origin. The last entries are the world's."""
-    mass: list[Scalar] = [0.0] * (len(tree.bodies) + 1)
-    h = [ZERO] * (len(tree.bodies) + 1)
-    carriers = set()
-    for name, m, c in links:
-        seat = tree.frames[name]
-        h[seat.body] = h[seat.body] + seat.placement.point_to_parent(Vector(*c)) * m
-        path = tree.path(seat.body)
-        carriers.update(path)
-        for i in (WORLD, *path):
-            mass[i] = mass[i] + m
-    return sorted(carriers, reverse=True), mass, h
+    inertias = [*(body.inertia for body in tree.bodies), tree.ground]
+    mass: list[Scalar] = [inertia.mass if links is None else 0.0 for inertia in inertias]
+    h = [inertia.h if links is None else ZERO for inertia in inertias]
+    carriers = set(range(len(tree.bodies)) if links is None else ())
+    for name in links or ():
+        link = tree.frames[name]
+        mass[link.body] = mass[link.body] + link.mass
+        h[link.body] = h[link.body] + link.placement.point_to_parent(link.com) * link.mass
+        carriers.update(tree.path(link.body))
+    order = sorted(carriers, reverse=True)
+    for i in order:
+        mass[tree.bodies[i].parent] = mass[tree.bodies[i].parent] + mass[i]
+    return order, mass, h
 
 
-def com(tree: Tree, q: Sequence[Scalar], *, links: Sequence[Weight]) -> list[Scalar]:
+def com(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[Scalar]:
     """Position in the world: sum of m_i c_i over m."""
     carriers, mass, h = moments(tree, links)
     for i in carriers:
@@ -48,7 +50,7 @@ def com(tree: Tree, q: Sequence[Scalar], *, links: Sequence[Weight]) -> list[Sca
     return list(h[WORLD] * (1.0 / mass[WORLD]))
 
 
-def com_velocity(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Sequence[Weight]) -> list[Scalar]:
+def com_velocity(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Links) -> list[Scalar]:
     """Velocity in the world."""
     carriers, mass, h = moments(tree, links)
     dh = [ZERO] * len(h)
@@ -61,7 +63,7 @@ def com_velocity(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links:
 
 
 def com_acceleration(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], *, links: Sequence[Weight]
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], *, links: Links
 ) -> list[Scalar]:
     """Acceleration in the world."""
     carriers, mass, h = moments(tree, links)
@@ -80,14 +82,12 @@ def com_acceleration(
     return list(ddh[WORLD] * (1.0 / mass[WORLD]))
 
 
-def com_bias_acceleration(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Sequence[Weight]
-) -> list[Scalar]:
+def com_bias_acceleration(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Links) -> list[Scalar]:
     """J' v: the acceleration at q'' = 0."""
     return com_acceleration(tree, q, v, [0.0] * tree.nv, links=links)
 
 
-def com_jacobian(tree: Tree, q: Sequence[Scalar], *, links: Sequence[Weight]) -> list[list[Scalar]]:
+def com_jacobian(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[list[Scalar]]:
     """J, 3 by nv, with J v the velocity: column by column the moment h' that a unit velocity gives, over m."""
     carriers, mass, h = moments(tree, links)
     for i in carriers:
@@ -104,11 +104,8 @@ def com_jacobian(tree: Tree, q: Sequence[Scalar], *, links: Sequence[Weight]) ->
     return J
 
 
-def link_coms(tree: Tree, q: Sequence[Scalar], *, links: Sequence[Weight]) -> list[list[Scalar]]:
+def link_coms(tree: Tree, q: Sequence[Scalar], *, links: Sequence[str]) -> list[list[Scalar]]:
     """The centre of mass of each link in the world."""
-    seats = [tree.frames[name] for name, _, _ in links]
-    X = body_placements(tree, q, [seat.body for seat in seats])
-    return [
-        list(X[seat.body].point_to_parent(seat.placement.point_to_parent(Vector(*c))))
-        for seat, (_, _, c) in zip(seats, links, strict=True)
-    ]
+    frames = [tree.frames[name] for name in links]
+    X = body_placements(tree, q, [frame.body for frame in frames])
+    return [list(X[frame.body].point_to_parent(frame.placement.point_to_parent(frame.com))) for frame in frames]

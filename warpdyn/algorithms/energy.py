@@ -26,16 +26,14 @@ def potential_energy(
     q: Sequence[Scalar],
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
-    fixed: Sequence[float],
 ) -> Scalar:
     """-g · m c of the whole robot in the world; zero when its centre of mass is at the world's origin.
 
-    `fixed`: first moment m c of the links that are fixed to the world. First moments are summed towards the root.
-    External forces have no part in it.
+    First moments are summed towards the root. External forces have no part in it.
     """
     X = [body.placement(q) for body in tree.bodies]
-    mass = {WORLD: 0.0, **{i: body.inertia.mass for i, body in enumerate(tree.bodies)}}
-    h = {WORLD: Vector(*fixed), **{i: body.inertia.h for i, body in enumerate(tree.bodies)}}
+    mass = {WORLD: tree.ground.mass, **{i: body.inertia.mass for i, body in enumerate(tree.bodies)}}
+    h = {WORLD: tree.ground.h, **{i: body.inertia.h for i, body in enumerate(tree.bodies)}}
     for i, body in reversed(list(enumerate(tree.bodies))):
         parent = body.parent
         mass[parent] = mass[parent] + mass[i]
@@ -49,7 +47,6 @@ def mechanical_energy(
     v: Sequence[Scalar],
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
-    fixed: Sequence[float],
 ) -> Scalar:
     """Kinetic and potential energy together."""
-    return kinetic_energy(tree, q, v) + potential_energy(tree, q, gravity, f_ext, fixed)
+    return kinetic_energy(tree, q, v) + potential_energy(tree, q, gravity, f_ext)

@@ -1,8 +1,8 @@
 """Momentum of the whole robot, its Jacobian, the inertia of the robot with locked joints, and the average velocity.
 
 Each is a force or a motion at a `point` ("base", the root link's origin; "world", the world's; "com", the centre of
-mass) in `axes` ("base", the root link's; "world"). Sums are gathered in the frame of the root link `root`; `fixed` are
-the ten numbers m, h, J of the links that are fixed to the world, which have mass but no velocity.
+mass) in `axes` ("base", the root link's; "world"). Sums are gathered in the frame of the root link `root`; links
+that are fixed to the world (`tree.ground`) have mass but no velocity.
 
 Only momentum at the world's origin knows where a free robot is; everything else is computed beside its root link, so
 that far from the origin no digits are lost.
@@ -32,17 +32,13 @@ from ..spatial import (
 from ..tree import WORLD, Tree
 
 
-def composites(
-    tree: Tree, q: Sequence[Scalar], base: int, fixed: Sequence[float]
-) -> tuple[dict[int, Placement], dict[int, Inertia]]:
+def composites(tree: Tree, q: Sequence[Scalar], base: int) -> tuple[dict[int, Placement], dict[int, Inertia]]:
     """Placements of the bodies beyond `base` in their parents, and what each carries with all joints beyond it locked.
 
     The backward pass of the composite-rigid-body algorithm (RBDA 6.2), in body frames.
     """
     X: dict[int, Placement] = {}
-    inertia = {WORLD: Inertia(fixed[0], Vector(*fixed[1:4]), Symmetric(*fixed[4:]))}
-    for i, body in enumerate(tree.bodies):
-        inertia[i] = body.inertia
+    inertia = {WORLD: tree.ground, **{i: body.inertia for i, body in enumerate(tree.bodies)}}
     for i, body in reversed(list(enumerate(tree.bodies))):
         if i != base:
             X[i] = body.placement(q)
@@ -73,9 +69,7 @@ def at_point(
     return ZERO, whole, Placement(R, there)
 
 
-def momentum_jacobian(
-    tree: Tree, q: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
-) -> list[list[Scalar]]:
+def momentum_jacobian(tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str) -> list[list[Scalar]]:
     """The matrix A(q), 6 by nv, with A v the momentum of the robot; at the centre of mass the centroidal momentum
     matrix.
 
@@ -84,7 +78,7 @@ def momentum_jacobian(
     Robots 35 (2013), with composite inertias (Wensing and Orin 2016).
     """
     base = tree.frames[root].body
-    X, inertia = composites(tree, q, base, fixed)
+    X, inertia = composites(tree, q, base)
     at, whole, out = at_point(tree, q, base, inertia[base], point, axes)
     A: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
 
@@ -103,12 +97,10 @@ def momentum_jacobian(
     return A
 
 
-def momentum(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
-) -> list[Scalar]:
+def momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, point: str, axes: str) -> list[Scalar]:
     """Linear, then angular momentum of the robot: the sum of I_i v_i over its bodies, gathered from the leaves."""
     base = tree.frames[root].body
-    X, inertia = composites(tree, q, base, fixed)
+    X, inertia = composites(tree, q, base)
     at, _, out = at_point(tree, q, base, inertia[base], point, axes)
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     h: dict[int, Force] = {WORLD: ZERO_FORCE}
@@ -122,15 +114,13 @@ def momentum(
     return list(out.force_to_parent(Placement(IDENTITY, at).force_to_child(h[base])))
 
 
-def locked_inertia(
-    tree: Tree, q: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
-) -> list[list[Scalar]]:
+def locked_inertia(tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str) -> list[list[Scalar]]:
     """The 6 by 6 inertia of the robot with its joints locked: the sum of its links' inertias, moved to the point.
 
     Featherstone, Rigid Body Dynamics Algorithms (2008), 2.66 and the composite inertia of 6.2.
     """
     base = tree.frames[root].body
-    _, inertia = composites(tree, q, base, fixed)
+    _, inertia = composites(tree, q, base)
     _, whole, out = at_point(tree, q, base, inertia[base], point, axes)
     moved = out.inertia_to_parent(whole)
     m, hx = moved.mass, Matrix.cross(moved.h).rows
@@ -143,14 +133,13 @@ def average(
     q: Sequence[Scalar],
     columns: Sequence[Sequence[Scalar]],
     root: str,
-    fixed: Sequence[float],
     point: str,
     axes: str,
 ) -> list[list[Scalar]]:
     """For each momentum about the centre of mass in `axes`, the velocity at the point of a rigid body of the robot's
     inertia that has it."""
     base = tree.frames[root].body
-    _, inertia = composites(tree, q, base, fixed)
+    _, inertia = composites(tree, q, base)
     c, whole = about_com(inertia[base])
     _, _, out = at_point(tree, q, base, inertia[base], point, axes)
     R = out.R
@@ -165,20 +154,18 @@ def average(
 
 
 def average_velocity(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, point: str, axes: str
 ) -> list[Scalar]:
     """The velocity with which the robot, its joints locked, would have the momentum that it has.
 
     Orin, Goswami and Lee (2013): inverse of the locked inertia times momentum.
     """
-    h = momentum(tree, q, v, root, fixed, "com", axes)
-    return average(tree, q, [h], root, fixed, point, axes)[0]
+    h = momentum(tree, q, v, root, "com", axes)
+    return average(tree, q, [h], root, point, axes)[0]
 
 
-def average_velocity_jacobian(
-    tree: Tree, q: Sequence[Scalar], root: str, fixed: Sequence[float], point: str, axes: str
-) -> list[list[Scalar]]:
+def average_velocity_jacobian(tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str) -> list[list[Scalar]]:
     """The matrix J(q), 6 by nv, with J v the average velocity."""
-    columns = list(zip(*momentum_jacobian(tree, q, root, fixed, "com", axes), strict=True))
-    moved = average(tree, q, columns, root, fixed, point, axes)
+    columns = list(zip(*momentum_jacobian(tree, q, root, "com", axes), strict=True))
+    moved = average(tree, q, columns, root, point, axes)
     return [list(row) for row in zip(*moved, strict=True)] if moved else [[] for _ in range(6)]

@@ -13,11 +13,9 @@ from ..algorithms import centroidal as _centroidal
 from ..algorithms import momentum as _momentum
 from ..arrays import Array
 from ..batch import batched
-from ..call import Call, tree_of
+from ..call import Call
 from ..description import ModelError
 from ..model import Model
-from ..spatial import ZERO_INERTIA
-from ..tree import WORLD
 from .kinematics import ALIASES, one_of
 
 REFERENCES = {
@@ -36,15 +34,6 @@ def _chosen(reference: str, references: dict[str, tuple[str, str]]) -> tuple[tup
     names = (*references, *(alias for alias, name in ALIASES.items() if name in references))
     chosen = one_of("reference", reference, names)
     return tuple(zip(("point", "axes"), references[ALIASES.get(chosen, chosen)], strict=True))
-
-
-def _fixed_to_the_world(model: Model) -> tuple[float, ...]:
-    """m, h, J about the world's origin of the links that never move."""
-    total, frames = ZERO_INERTIA, tree_of(model).frames
-    for link in model.links:
-        if frames[link.name].body == WORLD:
-            total = total + frames[link.name].placement.inertia_to_parent(link.spatial_inertia)
-    return (total.mass, *total.h, *total.J.entries)
 
 
 def _refuse_massless(model: Model) -> None:
@@ -70,11 +59,10 @@ def _call(
         (text,),
         arrays,
         out,
-        (("root", model.root), ("fixed", _fixed_to_the_world(model)), *options),
+        (("root", model.root), *options),
         refuse=_refuse_massless,
         shapes={"out": (6, model.nv)} if columns else {},
         params=params,
-        own_inertias=not model.floating_base,  # sums stay as they are but for what regrouping drops at the world
     )
 
 

@@ -87,11 +87,11 @@ def link_coms(model: Model, q: Array, *, params: Any = None, out: Array | None =
     q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`.
     """
 
-    return _call(_com.link_coms, model, {"q": q}, None, out, params, refuse=None)
+    return Call("link_coms", model, (_com.link_coms,), {"q": q}, out, (("links", model.link_names),), params=params)
 
 
 def _refuse_massless(model: Model, subtree: str | None) -> None:
-    if not any(mass for _, mass, _ in _weights(model, subtree)):
+    if not any(model.link(name).mass for name in _counted(model, subtree) or model.link_names):
         what = "no link" if subtree is None else f'no link from "{subtree}" on'
         raise ModelError(f"{model.name}: {what} has mass, so there is no centre of mass")
 
@@ -103,33 +103,27 @@ def _call(
     subtree: str | None,
     out: Array | None,
     params: Any,
-    refuse: Callable[[Model, str | None], None] | None = _refuse_massless,
 ) -> Call:
     """The algorithm over the links that count."""
-    if subtree is not None:
-        model.link_index(subtree)
-    if params is not None and not {"mass", "com"}.isdisjoint(params.names):
-        raise ValueError(f"{algorithm.__name__} takes masses and centres of mass from the model, not from params yet")
-
-    def text(*arguments: Any, subtree: str | None) -> Any:
-        return algorithm(*arguments, links=_weights(model, subtree))
-
     return Call(
         algorithm.__name__,
         model,
-        (text,),
+        (algorithm,),
         arrays,
         out,
-        (("subtree", subtree),),
-        refuse=refuse and (lambda model: refuse(model, subtree)),
+        (("links", _counted(model, subtree)),),
+        refuse=lambda model: _refuse_massless(model, subtree),
         params=params,
     )
 
 
-def _weights(model: Model, subtree: str | None) -> list[_com.Weight]:
-    """Name, mass and centre of mass of the links that count, in the order of the model."""
-    counted = set(model.link_names) if subtree is None else {subtree}
+def _counted(model: Model, subtree: str | None) -> tuple[str, ...] | None:
+    """The links that count, in the order of the model; None for all."""
+    if subtree is None:
+        return None
+    model.link_index(subtree)
+    counted = {subtree}
     for joint in model.joints:  # parents come first
         if joint.parent in counted:
             counted.add(joint.child)
-    return [(link.name, link.mass, link.com) for link in model.links if link.name in counted]
+    return tuple(name for name in model.link_names if name in counted)

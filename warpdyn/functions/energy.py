@@ -7,10 +7,8 @@ from typing import Any
 from ..algorithms import energy as _energy
 from ..arrays import Array
 from ..batch import batched
-from ..call import Call, Gravity, tree_of
+from ..call import Call, Gravity
 from ..model import Model
-from ..spatial import ZERO
-from ..tree import WORLD
 
 
 @batched
@@ -31,19 +29,8 @@ def potential_energy(
     q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is `gravity_torques`.
     gravity: as in `rnea`.  Springs at the limits (`Model.with_limit_springs`) are not in it.
     """
-    text, options = (_energy.potential_energy,), (("fixed", _fixed_moment(model)),)
-    return Call(
-        "potential_energy",
-        model,
-        text,
-        {"q": q},
-        out,
-        options,
-        forces=True,
-        gravity=gravity,
-        params=params,
-        own_inertias=True,
-    )
+    text = (_energy.potential_energy,)
+    return Call("potential_energy", model, text, {"q": q}, out, forces=True, gravity=gravity, params=params)
 
 
 @batched
@@ -54,26 +41,5 @@ def mechanical_energy(
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J].  gravity: as in `rnea`.
     """
-    text, options = (_energy.mechanical_energy,), (("fixed", _fixed_moment(model)),)
-    return Call(
-        "mechanical_energy",
-        model,
-        text,
-        {"q": q, "v": v},
-        out,
-        options,
-        forces=True,
-        gravity=gravity,
-        params=params,
-        own_inertias=True,
-    )
-
-
-def _fixed_moment(model: Model) -> tuple[float, ...]:
-    """Sum of m c, in the world, over the links that are fixed to it."""
-    frames, total = tree_of(model).frames, ZERO
-    for link in model.links:
-        frame = frames[link.name]
-        if frame.body == WORLD:
-            total = total + frame.placement.inertia_to_parent(link.spatial_inertia).h
-    return tuple(total)
+    text, arrays = (_energy.mechanical_energy,), {"q": q, "v": v}
+    return Call("mechanical_energy", model, text, arrays, out, forces=True, gravity=gravity, params=params)
