@@ -227,6 +227,21 @@ def test_an_environment_does_not_feel_the_others(dtype: np.dtype) -> None:
     assert not spoilt.success[3] and np.isnan(spoilt.position_error[3]) and spoilt.iterations[3] == 1
 
 
+def test_placements_that_vary() -> None:
+    """Each environment's own arm, by its parameters."""
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    draw = np.random.default_rng(0)
+    elbow = np.tile([-0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (30, 1))
+    elbow[:, :3] += draw.uniform(-0.1, 0.1, (30, 3))
+    params = model.params(placement={"elbow_joint": elbow})
+    q = draw.uniform(-2, 2, (30, model.nq))
+    T = wd.fk(model, q, frame=hand, params=params)
+    found = inverse_kinematics(model, {hand: T}, params=params)
+    assert found.success.all()
+    reached, without = (wd.fk(model, found.q, frame=hand, **given) for given in ({"params": params}, {}))
+    assert np.abs(reached - T)[:, :3, 3].max() < TOLERANCE[0] and np.abs(without - T)[:, :3, 3].max() > 0.01
+
+
 def test_libraries_out_and_bind() -> None:
     """Arrays of the library given, flags as bool and counts as int32; with out=, the five arrays themselves."""
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
@@ -271,6 +286,7 @@ def test_refusals() -> None:
         (ValueError, "tolerance must be", {"tool0": T}, {"tolerance": (1e-4, 0.0)}),
         (ValueError, "one for each of tool0", {"tool0": T}, {"position_weight": {"tool": 1.0}}),
         (ValueError, "not negative", {"tool0": T}, {"position_weight": -1.0}),
+        (ValueError, "every weight is 0", {"tool0": T}, {"position_weight": 0, "orientation_weight": 0}),
         (ValueError, r"q0 must be", {"tool0": T}, {"q0": np.zeros((3, 7))}),
     ):
         with pytest.raises(error, match=message):

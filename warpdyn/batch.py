@@ -33,6 +33,9 @@ SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 BLOCK = 16
 """Threads take whole blocks of environments: the lanes of a float32 kernel, two of a float64 one."""
 
+LOOP_BLOCK = 512
+"""The same for a kernel that loops: at the end of a slice, lanes are idle until the slowest environment is done."""
+
 STREAM_FROM = 2 << 20
 """Results of more bytes than this bypass the cache."""
 
@@ -124,7 +127,8 @@ def _row(array: np.ndarray, own: int, e: int) -> Any:
 def described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any]) -> Call:
     describe = getattr(function, "describe", None)
     if describe is None:
-        raise TypeError(f"{function!r} is not one of warpdyn's batched functions, such as warpdyn.rnea")
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(f"the first argument must be one of warpdyn's batched functions, such as wd.rnea, got {name}")
     if getattr(function, "of_a_model", False):
         _check_model(args, kwargs)
     return describe(*args, **kwargs)
@@ -133,9 +137,12 @@ def described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any
 def _check_model(args: tuple, kwargs: dict[str, Any]) -> None:
     if args and hasattr(args[0], "describe"):  # a function of a function
         args = args[1:]
-    model = args[0] if args else kwargs.get("model")
+    check_model(args[0] if args else kwargs.get("model"))
+
+
+def check_model(model: Any) -> None:
     if not isinstance(model, Model):
-        raise TypeError(f"the first argument must be a Model (of load_urdf or load_robot), got {type(model).__name__}")
+        raise TypeError(f"the first argument must be a Model (of wd.load or load_robot), got {type(model).__name__}")
 
 
 @dataclass
@@ -194,8 +201,8 @@ class _Job:
         seconds = self.count * (text.operations * SECONDS_PER_OPERATION + text.bytes * SECONDS_PER_BYTE)
         if self.kernel.device.is_cuda or seconds < threads.ENOUGH:
             return [(0, self.count)]
-        number = threads.get_num_threads()
-        return threads.slices(self.count, 1 if number == 1 else max(number, int(seconds / threads.SLICE)), BLOCK)
+        number, block = threads.get_num_threads(), LOOP_BLOCK if text.loops else BLOCK
+        return threads.slices(self.count, 1 if number == 1 else max(number, int(seconds / threads.SLICE)), block)
 
     def _set(self, commands: Sequence[Command], slices: Sequence[tuple[int, int]]) -> None:
         for command, (first, number) in zip(commands, slices, strict=True):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -84,14 +86,17 @@ def inverse_kinematics(
     )
     for name, weight in zip(named, orientation, strict=True):
         shapes[f"target:{name}"] = _form(name, named[name], weight)
+    if not any(position) and not any(orientation):
+        raise ValueError("every weight is 0, which leaves nothing to bring to a target")
     for what, number, least in (("restarts", restarts, 0), ("iterations", iterations, 1)):
         if not isinstance(number, int) or number < least:
             raise ValueError(f"{what} must be a whole number of at least {least}, got {number!r}")
     near = tuple(float(x) for x in tolerance)
     if len(near) != 2 or not min(near) > 0:
         raise ValueError(f"tolerance must be two positive numbers, in metres and radians; got {tolerance!r}")
-    lower, upper = model.position_lower.tolist(), model.position_upper.tolist()
-    draws, middle = _draws(model)
+    space = _spaces.get(model)
+    if space is None:
+        space = _spaces[model] = _space(model)
     task = _ik.Task(
         frames=tuple(named),
         forms=tuple(shapes[f"target:{name}"] for name in named),
@@ -99,14 +104,14 @@ def inverse_kinematics(
         tolerance=(near[0], near[1]),
         restarts=restarts,
         iterations=iterations,
-        lower=tuple(lower),
-        upper=tuple(upper),
-        draws=draws,
-        start=middle if q0 is None else None,
+        lower=space.lower,
+        upper=space.upper,
+        draws=space.draws,
+        start=space.middle if q0 is None else None,
     )
     if q0 is not None:
         given["q0"] = q0
-    given["seed"] = tuple(np.random.default_rng(seed).uniform(size=model.nq).tolist())
+    given["seed"] = _fractions(seed, model.nq)
     return Call(
         "inverse_kinematics",
         model,
@@ -157,20 +162,33 @@ def _form(name: str, target: Array, orientation: float) -> tuple[int, ...]:
     return form
 
 
-def _draws(model: Model) -> tuple[tuple[tuple[float, float, bool], ...], tuple[float, ...]]:
-    """Between what each coordinate of a start is drawn, and whether about the first start; and the middle of that."""
-    draws, middle = [(0.0, 1.0, False)] * model.nq, model.neutral.tolist()
+class _Space(NamedTuple):
+    """The configurations of a model: limits, the middle, and what starts are drawn from (`Task.draws`)."""
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    middle: tuple[float, ...]
+    draws: tuple[tuple[float, float, bool], ...]
+
+
+_spaces: WeakKeyDictionary[Model, _Space] = WeakKeyDictionary()
+
+
+def _space(model: Model) -> _Space:
+    lower, upper, middle = model.position_lower.tolist(), model.position_upper.tolist(), model.neutral.tolist()
+    draws = [(0.0, 1.0, False)] * model.nq
     for joint in model.moving_joints:
         first = model.coordinates[joint.name].q.start
         for c, angle in enumerate(joint.kind.angles, first):
-            lower, upper = float(model.position_lower[c]), float(model.position_upper[c])
-            bounded = [x for x in (lower, upper) if math.isfinite(x)]
-            centre = sum(bounded) / 2 if len(bounded) == 2 else min(max(middle[c], lower), upper)
-            middle[c] = centre
+            bounded, reach = math.isfinite(upper[c] - lower[c]), REACH[angle]
+            middle[c] = (lower[c] + upper[c]) / 2 if bounded else min(max(middle[c], lower[c]), upper[c])
             if angle:
-                draws[c] = (max(lower, centre - REACH[angle]), min(upper, centre + REACH[angle]), False)
-            elif len(bounded) == 2:
-                draws[c] = (lower, upper, False)
+                draws[c] = (max(lower[c], middle[c] - reach), min(upper[c], middle[c] + reach), False)
             else:
-                draws[c] = (-REACH[angle], REACH[angle], True)
-    return tuple(draws), tuple(middle)
+                draws[c] = (lower[c], upper[c], False) if bounded else (-reach, reach, True)
+    return _Space(tuple(lower), tuple(upper), tuple(middle), tuple(draws))
+
+
+@lru_cache(maxsize=64)
+def _fractions(seed: int, count: int) -> tuple[float, ...]:
+    return tuple(np.random.default_rng(seed).uniform(size=count).tolist())

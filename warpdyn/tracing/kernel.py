@@ -42,6 +42,8 @@ class Text:
     bytes: int
     """Read and written for one environment, constant outputs not counted."""
     target: str
+    loops: bool = False
+    """Environments take as many steps as each needs."""
 
     @property
     def layout(self) -> Layout:
@@ -58,7 +60,9 @@ def write(program: Program, name: str, single: bool, target: str) -> Text:
     operations = program.operations
     if program.loop:
         operations += min(program.loop.steps, EXPECTED_STEPS) * program.loop.step.operations
-    return Text(name, source, program.arguments, dict(program.results), operations, size, target)
+    return Text(
+        name, source, program.arguments, dict(program.results), operations, size, target, program.loop is not None
+    )
 
 
 def cached(key: str, make: Callable[[], Text]) -> Text:
