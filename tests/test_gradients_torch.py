@@ -83,7 +83,7 @@ def test_gradients_are_finite_at_rest(case: Case) -> None:
 def test_products_and_derivatives_are_differentiable() -> None:
     """vjp, jvp and derivatives are functions like any other: gradcheck."""
     model, case = MODELS["gripper"], Case("rnea", "gripper", "q v a")
-    names, given = tensors(case)
+    _, given = tensors(case)
     w = torch.tensor([[0.3, -1.0], [2.0, 0.5]], dtype=torch.float64, requires_grad=True)
     checked = {
         wd.vjp: lambda q, v, a, w: wd.vjp(wd.rnea, model, q, v, a, cotangents=w, wrt=("q", "v")),

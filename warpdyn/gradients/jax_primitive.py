@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -19,7 +19,7 @@ import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from ..call import Call, all_arrays, derived, input_shape, result_names, result_shapes, seed, serves_all
+from ..call import Call, all_arrays, derived, input_shape, result_shapes, seed, serves_all
 
 Compute = Callable[[Call], Any]
 
@@ -27,7 +27,7 @@ Compute = Callable[[Call], Any]
 def run(call: Call, compute: Compute) -> Any:
     """The call's results; an operation of JAX's where it traces, or where the arrays lie on a GPU."""
     given = all_arrays(call)
-    if not any(isinstance(x, jax.core.Tracer) or _on_gpu(x) for x in given.values()):
+    if not any(_traced(x) or _on_gpu(x) for x in given.values()):
         return compute(call)
     if call.out is not None:
         raise TypeError("JAX arrays cannot be written in place; leave out= away and use the result")
@@ -42,8 +42,12 @@ def run(call: Call, compute: Compute) -> Any:
     return tuple(results) if len(results) > 1 else results[0]
 
 
+def _traced(x: Any) -> bool:
+    return isinstance(x, jax.core.Tracer)
+
+
 def _on_gpu(x: Any) -> bool:
-    return isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer) and x.devices().pop().platform != "cpu"
+    return isinstance(x, jax.Array) and not _traced(x) and x.devices().pop().platform != "cpu"
 
 
 def _check(call: Call, first_name: str, arrays: dict[str, Any]) -> None:
@@ -68,7 +72,8 @@ class _Template:
 
     @classmethod
     def of(cls, call: Call, compute: Compute) -> _Template:
-        bare = replace(call, arrays={}, gravity=None, f_ext=None, out=None)
+        params = call.params and replace(call.params, arrays={}, gravity=None)
+        bare = replace(call, arrays={}, gravity=None, f_ext=None, out=None, params=params)
         shapes = tuple((name, input_shape(call, name)) for name in call.arrays)
         return cls(bare, compute, (id(call.model), call.key, shapes))
 
@@ -102,7 +107,15 @@ def _abstract(*given: Any, template: _Template) -> list[Any]:
 
 @recorded.def_impl
 def _eager(*given: Any, template: _Template) -> list[Any]:
-    return jax.jit(lambda *x: recorded.bind(*x, template=template))(*given)
+    if any(_on_gpu(x) for x in given):
+        return _compiled(template)(*given)
+    results = template.compute(template.filled([jnp.asarray(x) for x in given]))  # JAX's literals among them
+    return list(results) if isinstance(results, tuple) else [results]
+
+
+@cache
+def _compiled(template: _Template) -> Callable[..., list[Any]]:
+    return jax.jit(lambda *given: recorded.bind(*given, template=template))
 
 
 def _foreign(*given: Any, template: _Template) -> list[Any]:
@@ -116,7 +129,7 @@ mlir.register_lowering(recorded, mlir.lower_fun(_foreign, multiple_results=True)
 _numbers = count()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _callable(template: _Template, inputs: tuple[int, ...], results: tuple[int, ...], dtype: str) -> Any:
     """Warp's foreign function needs a Python function with an annotation for each array."""
 
