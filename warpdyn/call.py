@@ -223,10 +223,11 @@ def result_shapes(call: Call) -> dict[str, tuple[int, ...]]:
             inputs = {name: input_shape(call, name) for name in all_arrays(call)}
             known[call.key] = dict(record_call(replace(call, texts=call.texts[:1]), inputs, True).results)
         return known[call.key]
-    base = replace(call, derivatives=tuple(before))
     if last.kind == "vjp":
         return {name: input_shape(call, name) for name in last.wrt}
-    shapes = result_shapes(base)
+    base = replace(call, derivatives=tuple(before))
+    own = {name: x for name, x in _unseeded(base, all_arrays(call)).items() if not name.startswith(SOLUTION)}
+    shapes = result_shapes(replace(base, arrays=own))
     if last.kind == "jvp":
         return shapes
     widths = {x: (call.model.nv,) if x == "q" else input_shape(call, x) for x in last.wrt}
