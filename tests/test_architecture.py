@@ -27,6 +27,7 @@ FLOORS = (
     {"tree", "builder", "dialects", "screws", "formats.*", "robots", "inertial"},
     {"algorithms.*"},
     {"tracing.*", "arrays", "columns", "threads", "sampling"},
+    {"base_velocity"},
     {"call"},
     {"gradients", "gradients.*"},
     {"batch"},

@@ -5,8 +5,10 @@ from .batch import bind, oracle
 from .builder import ModelBuilder
 from .description import Effects, Gearbox, Geometry, Joint, Limits, Link, Mimic, ModelError, ModelWarning, Pose
 from .formats.load import load
+from .formats.mjcf import load_mjcf
 from .formats.sdf import load_sdf
 from .formats.urdf import load_urdf
+from .formats.xacro import load_xacro
 from .functions.centroidal import (
     average_centroidal_velocity,
     average_centroidal_velocity_jacobian,
@@ -153,9 +155,11 @@ __all__ = [
     "kinetic_energy_regressor",
     "link_coms",
     "load",
+    "load_mjcf",
     "load_robot",
     "load_sdf",
     "load_urdf",
+    "load_xacro",
     "locked_inertia",
     "manipulability",
     "mass_matrix_inverse",

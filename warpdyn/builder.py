@@ -131,7 +131,7 @@ class ModelBuilder:
         self.add_link(name)
         return self.add_joint(f"{name}_joint", FIXED.name, parent, name, pose)
 
-    def build(self, *, floating_base: bool = False, quaternion: str = "xyzw") -> Model:
+    def build(self, *, floating_base: bool = False, quaternion: str = "xyzw", base_velocity: str = "local") -> Model:
         """The model, its root link fixed to the world or free; raises ModelError for what is not one tree."""
         links = list(self._links.values())
         model = Model.assemble(
@@ -143,4 +143,4 @@ class ModelBuilder:
             quaternion=quaternion,
             warnings=list(unphysical(links)),
         )
-        return warn(self.name, model)
+        return warn(self.name, model.with_base_velocity(base_velocity))

@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .arrays import Array
+from .base_velocity import OWN_ONLY, RESULTS, Converter, inputs_in, result_out
 from .linear import solve_symmetric
 from .model import Model
 from .params import Params, varied
@@ -85,6 +86,10 @@ class Call:
     own_inertias: bool = False
     """The text reads inertias of single bodies, which must then not be regrouped over the joints."""
     solves: Solves | None = None
+    rate_of: Any = None
+    """The text of what a result is the derivative of, where columns of velocities make it so."""
+    converts: bool = False
+    """It is a conversion between representations itself."""
     loop: Repeat | None = None
     """What is repeated before the text, which then has the state before the arrays."""
     shared: tuple[str, ...] = ()
@@ -140,6 +145,8 @@ def tree_of(model: Model) -> Tree:
 def all_arrays(call: Call) -> dict[str, Any]:
     """The call's input arrays by name: its own, gravity, external forces and parameters as far as given."""
     given = dict(call.arrays)
+    if not (call.params is None or isinstance(call.params, Params)):
+        raise TypeError(f"params must come from model.params(...), got {type(call.params).__name__}")
     if call.forces:
         gravity = call.params.gravity if call.gravity is None and call.params is not None else call.gravity
         if gravity is not None:
@@ -260,8 +267,18 @@ def evaluate(call: Call, inputs: Mapping[str, Nested], epsilon: float | None = N
             if state[0] > 0:
                 break
         given = {STATE: state, **given}
-    results = call.texts[0](tree, *given.values(), **extra)
-    return dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
+    converter = _converter(call, tree, given)
+    own = inputs_in(converter, given) if converter else given
+    results = call.texts[0](tree, *own.values(), **extra)
+    named = dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
+    if converter:
+        for name, kinds in RESULTS.get(call.name, {}).items():
+            rows = None
+            if {"rate", "bias", "bias force"} & set(kinds):
+                options = {k: x for k, x in extra.items() if k not in ("gravity", "f_ext")}
+                rows = call.rate_of(tree, *(x for n, x in own.items() if n != "v"), **options)
+            named[name] = result_out(converter, named[name], kinds, own, rows)
+    return named
 
 
 def derived(
@@ -290,6 +307,18 @@ def derived(
     derivatives = (*call.derivatives, Derivative(kind, tuple(wrt)))
     texts = call.texts[:1] if call.solves else call.texts
     return replace(call, texts=texts, arrays=given, shapes=shapes, derivatives=derivatives, out=out)
+
+
+def _converter(call: Call, tree: Tree, given: Mapping[str, Nested]) -> Converter | None:
+    """Where the model's free base has its velocity in another representation than texts have."""
+    if call.model.base_velocity == "local" or not call.model.floating_base or call.converts:
+        return None
+    if call.name in OWN_ONLY:
+        raise ValueError(
+            f'{call.name} is for models with base_velocity="local"; {call.model.name} has '
+            f'"{call.model.base_velocity}": use {OWN_ONLY[call.name]}, or model.with_base_velocity("local")'
+        )
+    return Converter(tree, given["q0" if "q0" in given else "q"], call.model.base_velocity)
 
 
 def _tree_for(call: Call, given: dict[str, Nested], epsilon: float | None) -> Tree:
@@ -361,7 +390,9 @@ def _columns(
         width = call.model.nv if name == "q" else len(x)
         steps = [[float(i == k) for i in range(width)] for k in range(width)]
         if name == "q":
-            steps = [tree_of(call.model).rate(x, step) for step in steps]
+            tree = tree_of(call.model)
+            converter = _converter(replace(call, name=""), tree, inputs)
+            steps = [tree.rate(x, converter.velocity_in(step) if converter else step) for step in steps]
         columns = [pushforward(x, step, values) for step in steps]
         start = 0
         for result, nested in results.items():
@@ -385,10 +416,14 @@ def _equation(
     solution = SOLUTION + call.results[0]
     at = {solves.unknown if name == solves.right else name: x for name, x in inputs.items() if name != solution}
     at[solves.unknown] = inputs[solution]
-    residual = evaluate(replace(call, texts=(solves.residual,), options=()), at, epsilon)
+    residual = evaluate(_text_of(call, solves.residual), at, epsilon)
     reads = {name: x for name, x in at.items() if name == "q" or name.startswith(PARAMETER)}
-    matrix = evaluate(replace(call, texts=(solves.matrix,), options=(), forces=False), reads, epsilon)
+    matrix = evaluate(replace(_text_of(call, solves.matrix), forces=False), reads, epsilon)
     return at, list(flat(residual["out"])), matrix["out"]
+
+
+def _text_of(call: Call, text: Callable[..., Any]) -> Call:
+    return replace(call, name=text.__name__, texts=(text,), options=())
 
 
 def _solution_vjp(

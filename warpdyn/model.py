@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -36,11 +36,11 @@ class Coordinates:
     v: slice
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A robot: links and joints in tree order (depth first, siblings as they stand in the description).
 
-    Build one with `warpdyn.load_urdf` or `warpdyn.load_robot`.
+    Load one with `warpdyn.load` or `warpdyn.load_robot`, or make one with `warpdyn.ModelBuilder`.
     """
 
     name: str
@@ -48,7 +48,11 @@ class Model:
     joints: tuple[Joint, ...]
     floating_base: bool = False
     quaternion: str = "xyzw"
-    warnings: tuple[str, ...] = field(default=(), repr=False)
+    base_velocity: str = "local"
+    warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Model {summary.head(self)}>"
 
     @classmethod
     def assemble(
@@ -84,7 +88,8 @@ class Model:
             ordered_joints.append(joint)
             ordered_links.append(by_name[joint.child])
             waiting.extend(reversed(by_parent.get(joint.child, [])))
-        return cls(name, tuple(ordered_links), tuple(ordered_joints), floating_base, quaternion, tuple(warnings))
+        parts = tuple(ordered_links), tuple(ordered_joints)
+        return cls(name, *parts, floating_base, quaternion, warnings=tuple(warnings))
 
     # Names and indices.
 
@@ -147,23 +152,23 @@ class Model:
         return look_up(self._link_indices, name, "link", self.name)
 
     def link_indices(self, names: Iterable[str]) -> list[int]:
-        return [self.link_index(name) for name in names]
+        return [self.link_index(name) for name in _several(names)]
 
     def joint_index(self, name: str) -> int:
         """Position of a joint in `joint_names`."""
         return look_up(self._joint_indices, name, "moving joint", self.name)
 
     def joint_indices(self, names: Iterable[str]) -> list[int]:
-        return [self.joint_index(name) for name in names]
+        return [self.joint_index(name) for name in _several(names)]
 
     def q_indices(self, names: Iterable[str]) -> list[int]:
         """Columns of q that belong to the named joints, in their order."""
-        found = [look_up(self.coordinates, name, "moving joint", self.name).q for name in names]
+        found = [look_up(self.coordinates, name, "moving joint", self.name).q for name in _several(names)]
         return [i for s in found for i in range(s.start, s.stop)]
 
     def v_indices(self, names: Iterable[str]) -> list[int]:
         """Columns of v that belong to the named joints, in their order."""
-        found = [look_up(self.coordinates, name, "moving joint", self.name).v for name in names]
+        found = [look_up(self.coordinates, name, "moving joint", self.name).v for name in _several(names)]
         return [i for s in found for i in range(s.start, s.stop)]
 
     def link(self, name: str) -> Link:
@@ -231,6 +236,15 @@ class Model:
         return np.array([limits.effort for j in self.moving_joints for limits in j.v_limits])
 
     # Changed copies.
+
+    def with_base_velocity(self, representation: str) -> Model:
+        """The same robot with its free base's velocity, acceleration and force in another representation.
+
+        "local": the base's own twist in its own frame, as it is unless asked for. "local_world_aligned": velocity of
+        its origin and angular velocity, in the world's axes. "world": twist of the point that is at the world's origin.
+        Aliases "body", "mixed", "inertial". It holds in v, a (the rate of v), tau, and columns of Jacobians.
+        """
+        return replace(self, base_velocity=changes.representation(representation))
 
     def with_armature(self, armature: float | Mapping[str, float]) -> Model:
         """The same robot with reflected rotor inertia [kg·m², kg]: one value, or values by joint name."""
@@ -343,7 +357,7 @@ class Model:
         joints: names of the joints that keep their coordinates.
         at: coordinates by joint name, or a whole q (nq,); neutral where not given.
         """
-        kept = set(joints)
+        kept = set(_several(joints))
         self.joint_indices(kept)
         locked = {
             name: joint
@@ -367,7 +381,7 @@ class Model:
     def collapse(self, keep: Iterable[str] = ()) -> Model:
         """The same robot with every link on a fixed joint merged into the link that carries it; the links named in
         `keep` stay as frames without mass."""
-        names = set(keep)
+        names = set(_several(keep))
         self.link_indices(names)
         return self._made_of(*changes.collapse(*self._parts, names))
 
@@ -424,7 +438,7 @@ class Model:
             for j in self.joints
         ]
         effects = [(j.name, j.effects, j.v_limits) for j in self.joints if j.effects]
-        content = (links, joints, effects, self.floating_base, self.quaternion)
+        content = (links, joints, effects, self.floating_base, self.quaternion, self.base_velocity)
         return hashlib.sha256(repr(content).encode()).hexdigest()
 
     def to_urdf(self) -> str:
@@ -468,6 +482,12 @@ class Model:
         effects = {"viscous": viscous, "coulomb": coulomb, "stiffness": stiffness, "damping": damping}
         joints = {"placement": placement, "armature": armature, **effects}
         return params.build(self, envs, dtype, gravity, {**links, **joints})
+
+
+def _several(names: Iterable[str]) -> Iterable[str]:
+    if isinstance(names, str):
+        raise TypeError(f'a list of names is asked for, got "{names}"; for one name ["{names}"]')
+    return names
 
 
 def _mapping(given: PerJoint) -> Mapping[str, float]:

@@ -75,6 +75,16 @@ class Symmetric:
     def __matmul__(self, u: Vector) -> Vector:
         return Vector(*(row.dot(u) for row in self.rows))
 
+    def rate_of_momentum(self, w: Vector, dw: Vector) -> Vector:
+        """J α + ω × J ω, Euler's equation of a body of this second moment, each entry of which is used thrice."""
+        xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
+        Jxx, Jxy, Jxz, Jyy, Jyz, Jzz = self.entries
+        return Vector(
+            Jxx * dw.x + (Jzz - Jyy) * yz + Jyz * (yy - zz) + Jxz * (xy + dw.z) - Jxy * (xz - dw.y),
+            Jyy * dw.y + (Jxx - Jzz) * xz + Jxz * (zz - xx) + Jxy * (yz + dw.x) - Jyz * (xy - dw.z),
+            Jzz * dw.z + (Jyy - Jxx) * xy + Jxy * (xx - yy) + Jyz * (xz + dw.y) - Jxz * (yz - dw.x),
+        )
+
     @property
     def entries(self) -> tuple[Scalar, ...]:
         return self.xx, self.xy, self.xz, self.yy, self.yz, self.zz
@@ -261,6 +271,9 @@ class Motion:
     def __add__(self, other: Motion) -> Motion:
         return Motion(self.linear + other.linear, self.angular + other.angular)
 
+    def __neg__(self) -> Motion:
+        return Motion(-self.linear, -self.angular)
+
     def __sub__(self, other: Motion) -> Motion:
         return Motion(self.linear - other.linear, self.angular - other.angular)
 
@@ -341,7 +354,8 @@ class Inertia:
     def at_com(cls, mass: Scalar, com: Vector, J_com: Symmetric) -> Inertia:
         """From the inertia about the centre of mass, by the parallel-axis theorem."""
         h = com * mass
-        return cls(mass, h, J_com + Symmetric.diagonal(h.dot(com)) - Symmetric.product(h, com * 0.5))
+        xx, yy, zz = h.x * com.x, h.y * com.y, h.z * com.z
+        return cls(mass, h, J_com + Symmetric(yy + zz, -h.x * com.y, -h.x * com.z, xx + zz, -h.y * com.z, xx + yy))
 
 
 ZERO_INERTIA = Inertia(0.0, ZERO, Symmetric.diagonal(0.0))

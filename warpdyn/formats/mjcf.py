@@ -58,6 +58,7 @@ def load_mjcf(
     *,
     floating_base: bool | None = None,
     quaternion: str = "xyzw",
+    base_velocity: str = "local",
     loops: str = "refuse",
 ) -> Model:
     """Robot of an MJCF file.
@@ -67,6 +68,8 @@ def load_mjcf(
         in the world is free, though it has no joint there. False: free joints hold their bodies where the file puts
         them.
     quaternion: order of quaternions in q, "xyzw" or "wxyz"; MuJoCo's own is wxyz.
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or "world"; see
+    `Model.with_base_velocity`.
     loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than a line), or "cut":
         leave them out, with a remark.
 
@@ -86,7 +89,8 @@ def load_mjcf(
         other = {"robot": "this is URDF, use load_urdf", "sdf": "this is SDF, use load_sdf"}
         said = other.get(kind, "this is another format")
         raise ModelError(f"{name}: the root element is <{kind}>, an MJCF file has <mujoco>; {said}")
-    return warn(name, _Reader(name, root).model(floating_base, quaternion, loops == "cut"))
+    model = _Reader(name, root).model(floating_base, quaternion, loops == "cut")
+    return warn(name, model.with_base_velocity(base_velocity))
 
 
 class _Reader:

@@ -35,6 +35,7 @@ def load_sdf(
     model: str | None = None,
     floating_base: bool | None = None,
     quaternion: str = "xyzw",
+    base_velocity: str = "local",
     loops: str = "refuse",
 ) -> Model:
     """Robot of an SDF file, SDFormat 1.4 to 1.12, model or world.
@@ -45,6 +46,8 @@ def load_sdf(
     floating_base: None as the file says: what neither a joint to the world nor <static> holds moves freely. True: free,
         static or not. False: fixed where the file puts it.
     quaternion: order of quaternions in q, "xyzw" or "wxyz".
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or "world"; see
+    `Model.with_base_velocity`.
     loops: "refuse" a joint that closes a loop, or "cut": leave it open, with a remark.
 
     Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the world has the link
@@ -58,7 +61,8 @@ def load_sdf(
     root = xml_root(name, data, encoding, "<sdf>")
     values = Values(name, _version(name, root))
     frames, top = _choose(values, root, model, movable=bool(floating_base))
-    return warn(name, _Reader(values, frames, top).model(floating_base, quaternion, loops == "cut"))
+    robot = _Reader(values, frames, top).model(floating_base, quaternion, loops == "cut")
+    return warn(name, robot.with_base_velocity(base_velocity))
 
 
 def _version(name: str, root: Element) -> tuple[int, int]:

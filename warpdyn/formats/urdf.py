@@ -80,13 +80,19 @@ WITHOUT_DYNAMICS = {
 
 
 def load_urdf(
-    source: str | bytes | os.PathLike[str], *, floating_base: bool = False, quaternion: str = "xyzw"
+    source: str | bytes | os.PathLike[str],
+    *,
+    floating_base: bool = False,
+    quaternion: str = "xyzw",
+    base_velocity: str = "local",
 ) -> Model:
     """Robot of a URDF file.
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
     floating_base: let the root link move freely; without it the root is fixed to the world.
     quaternion: order of a base's or a floating joint's quaternion in q, "xyzw" or "wxyz".
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or "world"; see
+    `Model.with_base_velocity`.
 
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
     says so, and `Model.warnings` lists it.
@@ -105,7 +111,7 @@ def load_urdf(
         quaternion=quaternion,
         warnings=[*reader.ignored_lines(), *reader.remarks, *unphysical(links)],
     )
-    return warn(name, model)
+    return warn(name, model.with_base_velocity(base_velocity))
 
 
 # Text to XML.

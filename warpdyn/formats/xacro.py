@@ -12,12 +12,17 @@ from .urdf import load_urdf
 
 
 def load_xacro(
-    path: str | os.PathLike[str], *, floating_base: bool = False, quaternion: str = "xyzw", **arguments: Any
+    path: str | os.PathLike[str],
+    *,
+    floating_base: bool = False,
+    quaternion: str = "xyzw",
+    base_velocity: str = "local",
+    **arguments: Any,
 ) -> Model:
     """Robot of a xacro file, expanded by the package xacro (pip install xacro).
 
     arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line.
-    floating_base, quaternion: as for `load_urdf`.
+    floating_base, quaternion, base_velocity: as for `load_urdf`.
 
     Only for files that you trust: xacro evaluates expressions and reads the files that a file includes.
     """
@@ -34,6 +39,7 @@ def load_xacro(
     except Exception as error:  # whatever the file's own expressions raise
         raise ModelError(f"{name}: xacro cannot expand it: {' '.join(str(error).split()) or error!r}") from error
     try:
-        return load_urdf(text, floating_base=floating_base, quaternion=quaternion)
+        model = load_urdf(text, floating_base=floating_base, quaternion=quaternion)
+        return model.with_base_velocity(base_velocity)
     except ModelError as error:
         raise ModelError(f"{name}, expanded: {str(error).removeprefix('URDF text: ')}") from error

@@ -7,6 +7,8 @@ world with their mass alone. None of these is defined for a robot without mass.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..algorithms import centroidal as _centroidal
@@ -150,7 +152,9 @@ def centroidal_momentum_matrix_derivative(
     """
     text = _centroidal.centroidal_momentum_matrix_derivative
     arrays = {"q": q, "v": v}
-    return _call("centroidal_momentum_matrix_derivative", model, text, arrays, out, params, columns=True)
+    call = _call("centroidal_momentum_matrix_derivative", model, text, arrays, out, params, columns=True)
+    axes = dict(_chosen("local_world_aligned", CENTROIDAL_REFERENCES))
+    return replace(call, rate_of=partial(_momentum.momentum_jacobian, **axes))
 
 
 @batched

@@ -7,6 +7,7 @@ on it. Positions, velocities and accelerations are of a point, in the world.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..algorithms import com as _com
@@ -65,7 +66,8 @@ def com_bias_acceleration(
 
     q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`.
     """
-    return _call(_com.com_bias_acceleration, model, {"q": q, "v": v}, subtree, out, params)
+    call = _call(_com.com_bias_acceleration, model, {"q": q, "v": v}, subtree, out, params)
+    return replace(call, rate_of=_com.com_jacobian)
 
 
 @batched

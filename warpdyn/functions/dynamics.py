@@ -134,9 +134,18 @@ def bias_forces(
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
     tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2.
     """
-    arrays = {"q": q, "v": v}
-    text = (_bias_forces.bias_forces,)
-    return Call("bias_forces", model, text, arrays, out, forces=True, gravity=gravity, f_ext=f_ext, params=params)
+    return Call(
+        "bias_forces",
+        model,
+        (_bias_forces.bias_forces,),
+        {"q": q, "v": v},
+        out,
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        params=params,
+        rate_of=_crba.crba,
+    )
 
 
 @batched
@@ -160,7 +169,8 @@ def coriolis_matrix(model: Model, q: Array, v: Array, *, params: Any = None, out
     Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1.
     """
     arrays, shapes = {"q": q, "v": v}, {"out": (model.nv, model.nv)}
-    return Call("coriolis_matrix", model, (_coriolis.coriolis,), arrays, out, shapes=shapes, params=params)
+    text = (_coriolis.coriolis,)
+    return Call("coriolis_matrix", model, text, arrays, out, shapes=shapes, params=params, rate_of=_crba.crba)
 
 
 @batched

@@ -191,7 +191,9 @@ def frame_bias_acceleration(
         texts += (_motion.frame_bias_acceleration_turned,)
     texts, options = _each(texts, model, frame, frames)
     options += (("reference", chosen),)
-    return Call("frame_bias_acceleration", model, texts, {"q": q, "v": v}, out, options, params=params)
+    rate_of = _jacobian.jacobian if frame is not None else of_several(_jacobian.jacobian)
+    arrays = {"q": q, "v": v}
+    return Call("frame_bias_acceleration", model, texts, arrays, out, options, params=params, rate_of=rate_of)
 
 
 @batched
@@ -216,8 +218,19 @@ def jacobian_derivative(
     options, several = _named(model, frame, frames)
     options += (("reference", reference_of(reference)), ("part", one_of("part", part, PARTS)))
     text, arrays, where = _at_point(_derivative.jacobian_derivative, point, several)
-    texts, given = (of_several(text) if several else text,), {"q": q, "v": v, **arrays}
-    return Call("jacobian_derivative", model, texts, given, out, options + where, shapes=_POINT, params=params)
+    rate_of, _, _ = _at_point(_jacobian.jacobian, point, several)
+    text, rate_of = (of_several(each) if several else each for each in (text, rate_of))
+    return Call(
+        "jacobian_derivative",
+        model,
+        (text,),
+        {"q": q, "v": v, **arrays},
+        out,
+        options + where,
+        shapes=_POINT,
+        params=params,
+        rate_of=rate_of,
+    )
 
 
 @batched

@@ -176,12 +176,12 @@ def _whole(
     c = model.link(model.root).com if com is None else tuple(float(x) for x in com)
     options = (
         ("root", model.root),
-        ("source", _representation(source)),
-        ("target", _representation(target)),
+        ("source", _representation(model, source)),
+        ("target", _representation(model, target)),
         ("com", c),
         ("columns", columns),
     )
-    return Call(name, model, (text,), arrays, out, options, shapes=widths)
+    return Call(name, model, (text,), arrays, out, options, shapes=widths, converts=True)
 
 
 def _sides(model: Model, source: str, target: str, joints: Sequence[str] | None) -> tuple[Layout, bool]:
@@ -196,11 +196,11 @@ def _sides(model: Model, source: str, target: str, joints: Sequence[str] | None)
     return layout(model, libraries[0], order), target in DIALECTS
 
 
-def _representation(name: str) -> str:
+def _representation(model: Model, name: str) -> str:
     """The name of a twist's representation; a library's own."""
     if name in DIALECTS:
         return DIALECTS[name].base
-    chosen = "local" if name == OWN else ALIASES.get(name, name)
+    chosen = model.base_velocity if name == OWN else ALIASES.get(name, name)
     if chosen not in REPRESENTATIONS:
         raise ValueError(
             f"source and target must be of {', '.join((*REPRESENTATIONS, *ALIASES, OWN, *DIALECTS))}; got {name!r}"
