@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .description import Effects, Limits, followed
+from .description import Effects, Limits, Link, followed
 from .joints import FLOATING, JointKind, aligned
 from .model import BASE_JOINT, Model
 from .scalar import Scalar
@@ -25,18 +25,57 @@ from .spatial import (
     ZERO_MOTION,
     Force,
     Inertia,
+    Matrix,
     Motion,
     Placement,
     Rotation,
     Symmetric,
     TwoRotations,
     Vector,
+    as_matrix,
 )
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
 
 UNLIMITED = Limits()
+
+
+@dataclass(frozen=True)
+class Load:
+    """Mass that differs between environments, fixed in a body: all of it at `com`, or spread about it by J, in the axes
+    of a link.
+
+    It stays apart from the known inertia, because that can be regrouped, and because numbers that vary are best used as
+    they are, at the centre of mass.
+    """
+
+    placement: Placement
+    mass: Scalar
+    com: Vector
+    J: Symmetric
+
+    @property
+    def centre(self) -> Vector:
+        """The centre of mass in the body."""
+        return self.placement.point_to_parent(self.com)
+
+    @property
+    def spread(self) -> Symmetric:
+        """The second moment about the centre of mass in the body's axes."""
+        return self.placement.R.symmetric_to_parent(self.J)
+
+    @property
+    def inertia(self) -> Inertia:
+        return Inertia.at_com(self.mass, self.centre, self.spread)
+
+    @property
+    def known(self) -> bool:
+        """All its numbers are known while recording."""
+        X = self.placement
+        return _known(
+            self.mass, *self.com, *self.J.entries, *X.p, *(x for row in as_matrix(X.R).matrix.rows for x in row)
+        )
 
 
 @dataclass(frozen=True)
@@ -52,7 +91,7 @@ class Body:
     kind: JointKind
     axis: int
     X_tree: Placement
-    inertia: Inertia
+    known: Inertia
     q_index: tuple[int, ...]
     v_index: tuple[int, ...]
     multiplier: float = 1.0
@@ -61,6 +100,28 @@ class Body:
     effects: tuple[Effects, ...] = ()
     limits: Limits = UNLIMITED
     """Of the joint's coordinate, where it has one alone."""
+    loads: tuple[Load, ...] = ()
+
+    @cached_property
+    def inertia(self) -> Inertia:
+        """What is known and what is not."""
+        return sum((load.inertia for load in self.loads), self.known)
+
+    def rate_of_momentum(self, a: Vector, w: Vector, dw: Vector) -> Force:
+        """The force on a body whose origin has the classical acceleration `a`, at angular velocity w and acceleration
+        dw."""
+        W, known = Matrix.acceleration_tensor(w, dw), self.known
+        spread = sum((load.spread for load in self.loads), known.J)
+        if _known(*spread.entries):
+            force = replace(known, J=spread).rate_of_momentum(a, W)
+        else:
+            force = replace(known, J=ZERO_INERTIA.J).rate_of_momentum(a, W) + Force(
+                ZERO, spread.rate_of_momentum(w, dw)
+            )
+        for load in self.loads:
+            f = (a + W @ load.centre) * load.mass
+            force = force + Force(f, load.centre.cross(f))
+        return force
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         """This body's frame in its parent body, at configuration q."""
@@ -153,16 +214,16 @@ class Tree:
         bodies, ground = list(self.bodies), self.ground
         for i in reversed(range(len(bodies))):
             body = bodies[i]
-            if not _known(body.inertia):  # what varies would cost at run time
+            share = body.kind.unfelt(body.axis, body.known)
+            moved = body.X_tree.inertia_to_parent(share)
+            if not _known(moved.mass, *moved.h, *moved.J.entries):  # it would cost at run time
                 continue
-            share = body.kind.unfelt(body.axis, body.inertia)
-            bodies[i] = replace(body, inertia=body.inertia - share)
-            share = body.X_tree.inertia_to_parent(share)
+            bodies[i] = replace(body, known=body.known - share)
             if body.parent == WORLD:
-                ground = ground + share
+                ground = ground + moved
             else:
                 above = bodies[body.parent]
-                bodies[body.parent] = replace(above, inertia=above.inertia + share)
+                bodies[body.parent] = replace(above, known=above.known + moved)
         return replace(self, bodies=tuple(bodies), ground=ground)
 
     def snapped(self, epsilon: float) -> Tree:
@@ -178,20 +239,22 @@ class Tree:
             return Placement(Rotation([Vector(*row) for row in rows]), p)
 
         def weigh(inertia: Inertia) -> Inertia:
-            if not _known(inertia):
-                return inertia
             h_size, J_size = max(map(abs, inertia.h)), max(map(abs, inertia.J.entries))
             h = Vector(*(_crumbless(x, epsilon * h_size) for x in inertia.h))
             return Inertia(inertia.mass, h, Symmetric(*(_crumbless(x, epsilon * J_size) for x in inertia.J.entries)))
 
-        bodies = tuple(replace(b, X_tree=place(b.X_tree), inertia=weigh(b.inertia)) for b in self.bodies)
+        def settle(body: Body) -> Body:
+            loads = tuple(replace(load, placement=place(load.placement)) for load in body.loads)
+            return replace(body, X_tree=place(body.X_tree), known=weigh(body.known), loads=loads)
+
+        bodies = tuple(map(settle, self.bodies))
         frames = {name: replace(frame, placement=place(frame.placement)) for name, frame in self.frames.items()}
         return replace(self, bodies=bodies, frames=frames)
 
 
-def _known(inertia: Inertia) -> bool:
-    """All its numbers are known while recording."""
-    return all(isinstance(x, (int, float)) for x in (inertia.mass, *inertia.h, *inertia.J.entries))
+def _known(*numbers: Scalar) -> bool:
+    """All are known while recording."""
+    return all(isinstance(x, (int, float)) for x in numbers)
 
 
 def _crumbless(x: Scalar, least: float) -> Scalar:
@@ -244,12 +307,23 @@ def build_tree(model: Model) -> Tree:
         frames[joint.child] = Frame(parent, X)
     for link in model.links:
         frame = frames[link.name] = replace(frames[link.name], mass=link.mass, com=Vector(*link.com))
-        inertia = frame.placement.inertia_to_parent(link.spatial_inertia)
-        if frame.body == WORLD:
-            ground = ground + inertia
-        else:
-            bodies[frame.body] = replace(bodies[frame.body], inertia=bodies[frame.body].inertia + inertia)
+        for load in _loads(frame, link):
+            if frame.body == WORLD:
+                ground = ground + load.inertia
+                continue
+            body = bodies[frame.body]
+            if load.known:
+                bodies[frame.body] = replace(body, known=body.known + load.inertia)
+            else:
+                bodies[frame.body] = replace(body, loads=(*body.loads, load))
     return Tree(tuple(bodies), frames, model.nq, model.nv, ground)
+
+
+def _loads(frame: Frame, link: Link) -> tuple[Load, Load]:
+    """A link's mass at its centre, and its second moment about that."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
+    spread = Symmetric(xx, xy, xz, yy, yz, zz)
+    return Load(frame.placement, frame.mass, frame.com, ZERO_INERTIA.J), Load(frame.placement, 0.0, ZERO, spread)
 
 
 def _scalar_last(model: Model, kind: JointKind, q: tuple[int, ...]) -> tuple[int, ...]:

@@ -117,7 +117,7 @@ def centroidal_momentum_rate(
         dw[i] = place.R.to_child(dw[parent]) + aJ.angular + w_parent.cross(vJ.angular)
         W[i] = Matrix.acceleration_tensor(w[i], dw[i])
         acc[i] = place.R.to_child(acc[parent] + W[parent] @ place.p) + aJ.linear + (w_parent + w[i]).cross(vJ.linear)
-        f[i] = body.inertia.rate_of_momentum(acc[i], W[i])
+        f[i] = body.rate_of_momentum(acc[i], w[i], dw[i])
     for i, body in reversed(list(enumerate(tree.bodies))):
         if i != base:
             f[body.parent] = f[body.parent] + X[i].force_to_parent(f[i])

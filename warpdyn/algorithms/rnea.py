@@ -39,7 +39,7 @@ def rnea(
         dw[i] = X[i].R.to_child(dw[parent]) + aJ.angular + w_parent.cross(vJ.angular)
         W[i] = Matrix.acceleration_tensor(w[i], dw[i])
         acc[i] = X[i].R.to_child(acc[parent] + W[parent] @ X[i].p) + aJ.linear + (w_parent + w[i]).cross(vJ.linear)
-        f[i] = body.inertia.rate_of_momentum(acc[i], W[i]) - outside[i]
+        f[i] = body.rate_of_momentum(acc[i], w[i], dw[i]) - outside[i]
 
     tau = effect_torques(tree, q, v)
     for i, body in reversed(list(enumerate(tree.bodies))):
