@@ -51,15 +51,17 @@ def _on_gpu(x: Any) -> bool:
 
 
 def _check(call: Call, first_name: str, arrays: dict[str, Any]) -> None:
-    """Widths, while JAX still knows the caller's line."""
+    """Dtype and widths, while JAX still knows the caller's line."""
     first = arrays[first_name]
+    if first.dtype not in (jnp.float32, jnp.float64):
+        raise TypeError(f"{first_name} must be float32 or float64, got {first.dtype}; convert it")
     batch = first.shape[:1] if first.ndim > len(input_shape(call, first_name)) else ()
     for name, x in arrays.items():
         own = input_shape(call, name)
-        if x.shape not in ((*batch, *own), own if serves_all(call, name) else (*batch, *own)):
-            raise ValueError(
-                f"{name} must be {(*batch, *own)}, got {x.shape}, in a call of {call.name} for {call.model.name}"
-            )
+        shapes = {(*batch, *own), own} if serves_all(call, name) else {(*batch, *own)}
+        if x.shape not in shapes:
+            need = " or ".join(map(str, sorted(shapes, key=len)))
+            raise ValueError(f"{name} must be {need}, got {x.shape}, in a call of {call.name} for {call.model.name}")
 
 
 @dataclass(frozen=True)
