@@ -102,7 +102,8 @@ def _warp_view(name: str, array: Any) -> View:
 def _jax_on_cpu(name: str, array: Any) -> np.ndarray:
     if not hasattr(array, "devices") or isinstance(array, sys.modules["jax"].core.Tracer):
         raise TypeError(
-            f"{name} is traced by JAX (inside jit, grad or vmap); warpdyn takes concrete JAX arrays only, so far"
+            f"{name} is traced by JAX (inside jit, grad or vmap): the call's first array must be one of JAX's too "
+            "(jnp.asarray), and bind takes none that are traced"
         )
     if any(d.platform != "cpu" for d in array.devices()):
         raise ValueError(
