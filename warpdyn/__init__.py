@@ -37,6 +37,7 @@ from .functions.dynamics import (
     solve,
 )
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
+from .functions.inverse_kinematics import Solution, inverse_kinematics
 from .functions.kinematics import (
     fk,
     frame_acceleration,
@@ -103,6 +104,7 @@ __all__ = [
     "Params",
     "Pose",
     "Screws",
+    "Solution",
     "aba",
     "aba_derivatives",
     "average_centroidal_velocity",
@@ -146,6 +148,7 @@ __all__ = [
     "inertial_parameters",
     "integrate",
     "interpolate",
+    "inverse_kinematics",
     "jacobian",
     "jacobian_derivative",
     "joint_torque_regressor",
