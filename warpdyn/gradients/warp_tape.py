@@ -18,6 +18,8 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
     wrt = [name for name, x in given.items() if isinstance(x, wp.array) and x.requires_grad]
     if tape is None or not wrt:
         return compute(call)
+    first_name, first = next(iter(given.items()))
+    rows = first.shape[: len(first.shape) - len(input_shape(call, first_name))]
     outcome = compute(call)
     results = dict(zip(result_names(call), outcome if isinstance(outcome, tuple) else (outcome,), strict=True))
     for result in results.values():
@@ -26,7 +28,6 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
     def backward() -> None:
         seeds = {name: result.grad for name, result in results.items()}
         solution = next(iter(results.values())) if call.solves and not call.derivatives else None
-        rows = max(x.shape[:1] for x in results.values())
         bars = [
             wp.empty((*rows, *input_shape(call, name)), dtype=given[name].dtype, device=given[name].device)
             for name in wrt
