@@ -26,7 +26,7 @@ PART = 250
 """Statements in one function."""
 
 DIRECT = 64
-"""Arrays of one trailing dimension up to this size are accessed in place."""
+"""Results of one trailing dimension up to this size are written in place."""
 
 
 def source(program: Program, single: bool) -> str:
@@ -115,7 +115,8 @@ class _Array:
 
 
 class _InPlace(_Array):
-    """An array of one trailing dimension, accessed where it lies if its environments lie side by side, else in a tile.
+    """An input, or a result of one trailing dimension, accessed where it lies if its environments lie side by side and
+    its entries evenly apart, else in a tile.
 
     Memory is asked for ahead at the address of each access plus `ahead`: in place that is the same row further on; from
     a tile, whose entries are a cache line each, line by line what the tile will next be filled from.
@@ -143,7 +144,7 @@ class _InPlace(_Array):
 
     def fill(self) -> Iterator[str]:
         a = self.id
-        yield f"const bool {a}_in_place = here == N && {a}_env == 1;"
+        yield f"const bool {a}_in_place = here == N && {a}_env == 1 && {a}_even;"
         yield f"{self.const}T* const {a}_here = {a}_in_place ? {a} + e : ({self.const}T*){a}_tile;"
         yield f"const I64 {a}_ld = {a}_in_place ? {a}_step : N;"
         yield f"const I64 {a}_ahead = {a}_in_place ? AHEAD : {a} + (e + AHEAD) * {a}_env - (const T*){a}_tile;"
@@ -155,8 +156,8 @@ class _InPlace(_Array):
 
 
 class _Tile(_Array):
-    """An array of several trailing dimensions, or a large one. An input is always read from its tile; a result is written
-    entry by entry through a table of places: its rows where environments lie side by side, else its tile.
+    """A result of several trailing dimensions, or a large one, written entry by entry through a table of places: its
+    rows where environments lie side by side, else its tile.
 
     Written where a value is computed, memory works while the program goes on: all derivatives of a 32-joint robot's
     rnea, 803 rows, took 100 ns an environment more by way of the tile (16,384 environments, one core).
@@ -165,15 +166,12 @@ class _Tile(_Array):
     @property
     def parameter(self) -> str:
         a = self.id
-        return f"T* {a}, const I64* {a}_place, const bool {a}_now" if self.is_output else f"const V* {a}"
+        return f"T* {a}, const I64* {a}_place, const bool {a}_now"
 
     @property
     def argument(self) -> str:
         a = self.id
-        return f"{a}_here, {a}_place, {a}_now" if self.is_output else f"{a}_tile"
-
-    def entry(self, k: int) -> str:
-        return f"{self.id}[{k}]"
+        return f"{a}_here, {a}_place, {a}_now"
 
     def store(self, k: int, value: str) -> str:
         return f"Lanes::store({self.id} + {self.id}_place[{k}], {value}, {self.id}_now);"
@@ -183,19 +181,17 @@ class _Tile(_Array):
 
     def fill(self) -> Iterator[str]:
         a = self.id
-        if self.is_output:
-            yield f"const bool {a}_in_rows = here == N && {a}_env == 1, {a}_now = {a}_in_rows && {a}_stream;"
-            yield f"T* const {a}_here = {a}_in_rows ? {a} + e : (T*){a}_tile;"
-            yield f"const I64* const {a}_place = {a}_in_rows ? {a}_offset : {a}_in_tile;"
-        elif self.size:
-            yield _gather(a, self.size)
+        yield f"const bool {a}_in_rows = here == N && {a}_env == 1, {a}_now = {a}_in_rows && {a}_stream;"
+        yield f"T* const {a}_here = {a}_in_rows ? {a} + e : (T*){a}_tile;"
+        yield f"const I64* const {a}_place = {a}_in_rows ? {a}_offset : {a + '_in_tile' if self.size else 'nullptr'};"
 
     def empty(self) -> str:
         return f"if (!{self.id}_in_rows) {_scatter(self.id, self.size)}" if self.size else ""
 
 
 def _array(identifier: str, shape: tuple[int, ...]) -> _InPlace | _Tile:
-    return (_InPlace if len(shape) <= 1 and prod(shape) <= DIRECT else _Tile)(identifier, shape)
+    small = len(shape) <= 1 and prod(shape) <= DIRECT
+    return (_InPlace if small or identifier.startswith("a_") else _Tile)(identifier, shape)
 
 
 class _Values:
@@ -239,11 +235,12 @@ def _declare(a: str, const: str, shape: tuple[int, ...], position: int, slots: i
     address, environment, *steps = (f"args[{position + k}]" for k in range(FIELDS))
     size, counts = prod(shape), (*shape, 1, 1, 1)[:3]
     yield f"{const}T* const {a} = ({const}T*){address};"
-    yield f"const I64 {a}_env = {environment}, {a}_step = {steps[0]};"
-    yield f"I64 {a}_offset[{max(size, 1)}]; bool {a}_dense = true;"
+    yield f"const I64 {a}_env = {environment}, {a}_step = {steps[max(len(shape) - 1, 0)]};"
+    yield f"I64 {a}_offset[{max(size, 1)}]; bool {a}_dense = true, {a}_even = true;"
     loops = " ".join(f"for (I64 {i} = 0; {i} < {n}; ++{i})" for i, n in zip("xyz", counts, strict=True))
     offset = f"{a}_offset[k] = x * {steps[0]} + y * {steps[1]} + z * {steps[2]};"
-    yield f"{{ int k = 0; {loops} {{ {offset} {a}_dense &= {a}_offset[k] == k; ++k; }} }}"
+    is_even = f"{a}_even &= {a}_offset[k] == k * {a}_step;"
+    yield f"{{ int k = 0; {loops} {{ {offset} {a}_dense &= {a}_offset[k] == k; {is_even} ++k; }} }}"
     yield f"V {a}_tile[{max(slots, lanes.count(True))}] __attribute__((aligned(64)));"
     if not const:
         yield f"bool {a}_stream = stream && (I64)({a} + first * {a}_env) % 64 == 0;"
