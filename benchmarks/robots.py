@@ -10,7 +10,10 @@ from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
 
+from lxml import etree
+
 import warpdyn as wd
+from warpdyn.commands.peers import bare
 
 REAL = {
     "ur5": "ur_description/urdf/ur5_robot.urdf",
@@ -35,6 +38,11 @@ class Robot:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", wd.ModelWarning)
             return wd.load_urdf(self.urdf, floating_base=self.floating)
+
+    @cached_property
+    def bare(self) -> str:
+        """The text without shapes, mimic and joint dynamics."""
+        return etree.tostring(bare(self.urdf), encoding="unicode")
 
 
 @cache

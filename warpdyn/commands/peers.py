@@ -119,9 +119,12 @@ class Pinocchio:
 
 
 class MuJoCo:
-    """MuJoCo's kinematics, mj_crb and mj_rne on the URDF without its shapes."""
+    """MuJoCo's kinematics, mj_crb and mj_rne on the URDF without its shapes.
 
-    def __init__(self, model: Model, urdf: str):
+    `fused`: links on fixed joints are made one body, as MuJoCo does by default; poses are then not to be had.
+    """
+
+    def __init__(self, model: Model, urdf: str, fused: bool = False):
         import mujoco
 
         self.mujoco, self.model = mujoco, model
@@ -130,7 +133,7 @@ class MuJoCo:
             if joint.kind.nv and not joint.kind.single:
                 raise NotComparable(f'MuJoCo has no {joint.kind.name} joint in URDF ("{joint.name}")')
         try:
-            spec = mujoco.MjSpec.from_string(_for_mujoco(urdf))
+            spec = mujoco.MjSpec.from_string(_for_mujoco(urdf, fused))
             if model.floating_base:
                 spec.worldbody.first_body().add_freejoint().name = BASE_JOINT
             self.robot = spec.compile()
@@ -148,7 +151,7 @@ class MuJoCo:
             self.places.append((d, q))
             self.G[v : v + d.joint.kind.nv, d.v] = d.multiplier * np.eye(d.joint.kind.nv)
         missing = [n for n in model.link_names[1:] if self._body(n) < 0]
-        if missing:
+        if missing and not fused:
             raise NotComparable(f'MuJoCo has no body "{missing[0]}"')
 
     def _place(self, q: np.ndarray) -> np.ndarray:
@@ -205,8 +208,8 @@ class MuJoCo:
         return self.mujoco.mj_name2id(self.robot, self.mujoco.mjtObj.mjOBJ_BODY, link)
 
 
-def _for_mujoco(urdf: str) -> str:
-    """The text with what MuJoCo would look for on disk, or change, left out."""
+def bare(urdf: str) -> etree._Element:
+    """Links and joints alone, without shapes and what else a library would look for on disk or add to the dynamics."""
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.fromstring(urdf.encode(), parser)
     for element in list(root):
@@ -218,9 +221,15 @@ def _for_mujoco(urdf: str) -> str:
     for inertial in root.iter("inertial"):
         if inertial.find("origin") is None:  # MuJoCo would place it by the shapes
             etree.SubElement(inertial, "origin", xyz="0 0 0", rpy="0 0 0")
+    return root
+
+
+def _for_mujoco(urdf: str, fused: bool = False) -> str:
+    """The bare text with what MuJoCo would change left out."""
+    root = bare(urdf)
     options = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
     for name in ("fusestatic", "balanceinertia", "inertiafromgeom"):
-        options.set(name, "false")
+        options.set(name, "true" if fused and name == "fusestatic" else "false")
     return etree.tostring(root, encoding="unicode")
 
 

@@ -1,0 +1,160 @@
+"""JaxSim: jit of vmap over its model functions, in the body representation. It reads SDF, which is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from warpdyn.commands.workload import furthest_link
+
+from ..algorithms import ALGORITHMS
+from ..robots import Robot
+from . import CannotDo, Prepared
+from .in_jax import compiled, jax, jnp
+
+import jaxsim.api as js  # isort: skip  (after the flags of in_jax)
+from jaxsim import VelRepr  # isort: skip
+
+NAME, PACKAGES, DTYPE = "JaxSim", ("jaxsim", "jax"), "float32"
+BATCH, MOST_JOINTS = 1024, 12
+
+
+def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+    model, count = robot.model, min(len(states["q"]), BATCH)
+    if ALGORITHMS[algorithm].gradient or algorithm in ("rnea_derivatives", "aba_derivatives"):
+        raise CannotDo("differentiable through JAX; its model rebuilds all kinematics in each gradient, not timed")
+    if model.nv > MOST_JOINTS:
+        raise CannotDo("compiled for small robots only here: minutes of XLA for more than a dozen joints")
+    order, m = _built(robot)
+    n = 6 if robot.floating else 0
+    frame = furthest_link(model)
+    if frame not in m.link_names():
+        raise CannotDo(f"it lumps {frame} on its fixed joint")
+    index = js.link.name_to_idx(m, link_name=frame)
+
+    def state(q: Any, v: Any) -> Any:
+        base = {}
+        if robot.floating:
+            base = {"base_position": q[:3], "base_quaternion": jnp.roll(q[3:7], 1)}
+            base |= {"base_linear_velocity": v[:3], "base_angular_velocity": v[3:6]}
+        return js.data.JaxSimModelData.build(
+            m,
+            joint_positions=q[(7 if n else 0) :][jnp.array(order)],
+            joint_velocities=v[n:][jnp.array(order)],
+            velocity_representation=VelRepr.Body,
+            **base,
+        )
+
+    def rnea(q: Any, v: Any, a: Any) -> Any:
+        base = a[:6] if n else jnp.zeros(6)
+        wrench, tau = js.model.inverse_dynamics(
+            m, state(q, v), joint_accelerations=a[n:][jnp.array(order)], base_acceleration=base
+        )
+        return jnp.concatenate([wrench, tau])
+
+    def still(q: Any) -> Any:
+        return state(q, jnp.zeros(model.nv))
+
+    chain: dict[str, tuple[Callable[..., Any], tuple[str, ...], str]] = {
+        "fk_frame": (lambda q: still(q).link_transforms[index], ("q",), "JaxSimModelData.build, of the whole tree"),
+        "jacobian": (
+            lambda q: js.link.jacobian(m, still(q), link_index=index, output_vel_repr=VelRepr.Mixed),
+            ("q",),
+            "link.jacobian",
+        ),
+        "rnea": (rnea, ("q", "v", "a"), "model.inverse_dynamics"),
+        "crba": (lambda q: js.model.free_floating_mass_matrix(m, still(q)), ("q",), "model.free_floating_mass_matrix"),
+        "gravity_torques": (
+            lambda q: js.model.free_floating_gravity_forces(m, still(q)),
+            ("q",),
+            "model.free_floating_gravity_forces",
+        ),
+    }
+    if algorithm == "fk":
+        raise CannotDo("fixed links are lumped: not all links")
+    if algorithm == "aba":
+        chain["aba"] = (
+            lambda q, v, tau: jnp.concatenate(
+                js.model.forward_dynamics_aba(m, state(q, v), joint_forces=tau[n:][jnp.array(order)])
+            ),
+            ("q", "v", "tau"),
+            "model.forward_dynamics_aba",
+        )
+    if algorithm not in chain:
+        raise CannotDo("no such function, or not timed here")
+    function, names, form = chain[algorithm]
+    run = compiled(function, *(states[name][:count] for name in names))
+    back = [*range(n), *(n + np.argsort(order))]
+
+    def answers() -> list[np.ndarray]:
+        found = np.asarray(run()[:16], float)
+        if algorithm in ("rnea", "gravity_torques", "aba"):
+            found = found[:, 6 - n :][:, back]
+        elif algorithm == "crba":
+            found = found[:, 6 - n :, 6 - n :][:, back][:, :, back]
+        elif algorithm == "jacobian":
+            found = found[:, :, 6 - n :][:, :, back]
+        return [found]
+
+    return Prepared(run, count, answers, f"jit of vmap: {form}")
+
+
+_models: dict[str, Any] = {}
+
+
+def _built(robot: Robot) -> tuple[list[int], Any]:
+    """Its model, and for each of its joints the column of warpdyn's joint vector."""
+    if robot.name not in _models:
+        m = js.model.JaxSimModel.build_from_model_description(sdf(robot), is_urdf=False, gravity=9.81)
+        names = [joint.name for joint in robot.model.moving_joints if joint.kind.nq != 7]
+        _models[robot.name] = [names.index(name) for name in m.joint_names()], m
+    return _models[robot.name]
+
+
+def sdf(robot: Robot) -> str:
+    """The robot as SDF 1.10; a fixed base is welded to the world."""
+    model = robot.model
+    root = etree.Element("sdf", version="1.10")
+    top = etree.SubElement(root, "model", name=model.name)
+    into = {joint.child: joint for joint in model.joints}
+
+    def text(parent: Any, tag: str, value: Any, **attributes: str) -> Any:
+        element = etree.SubElement(parent, tag, **attributes)
+        element.text = value if isinstance(value, str) else " ".join(repr(float(x)) for x in np.ravel(value))
+        return element
+
+    for link in model.links:
+        element = etree.SubElement(top, "link", name=link.name)
+        if link.name in into:
+            text(element, "pose", [0] * 6, relative_to=into[link.name].name)
+        inertial = etree.SubElement(element, "inertial")
+        text(inertial, "pose", [*link.com, 0, 0, 0])
+        text(inertial, "mass", [link.mass])
+        inertia = etree.SubElement(inertial, "inertia")
+        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+            text(inertia, "i" + "xyz"[i] + "xyz"[j], [link.inertia[i][j]])
+    if not robot.floating:
+        weld = etree.SubElement(top, "joint", name="weld", type="fixed")
+        text(weld, "parent", "world")
+        text(weld, "child", model.root)
+    for joint in model.joints:
+        kind = "fixed" if not joint.kind.nv else joint.kind.name
+        element = etree.SubElement(top, "joint", name=joint.name, type=kind)
+        pose = [*joint.pose.position, *_rpy(np.array(joint.pose.rotation))]
+        text(element, "pose", pose, relative_to=joint.parent)
+        text(element, "parent", joint.parent)
+        text(element, "child", joint.child)
+        if joint.kind.nv:
+            text(etree.SubElement(element, "axis"), "xyz", joint.axis)
+    return etree.tostring(root, encoding="unicode")
+
+
+def _rpy(R: np.ndarray) -> tuple[float, float, float]:
+    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
+    return np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])
+
+
+_ = jax

@@ -1,0 +1,109 @@
+"""MuJoCo Warp: its public stages on all worlds at once; on CUDA captured as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import mujoco_warp as mjw
+import numpy as np
+import warp as wp
+
+from warpdyn.commands.workload import furthest_link
+
+from ..algorithms import ALGORITHMS
+from ..robots import Robot
+from . import CannotDo, Prepared
+from .in_mujoco import InMuJoCo
+
+NAME, PACKAGES, DTYPE = "MuJoCo Warp", ("mujoco-warp",), "float32"
+
+
+def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+    if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
+        raise CannotDo("no derivatives: its kernels have no adjoints")
+    own = InMuJoCo(robot, algorithm, states)
+    count, nv = len(states["q"]), own.robot.nv
+    frame = furthest_link(robot.model)
+    with wp.ScopedDevice(device):
+        m = mjw.put_model(own.robot)
+        d = mjw.make_data(own.robot, nworld=count)
+        d.qpos.assign(own.qpos.astype(np.float32))
+        d.qvel.assign((own.qvel if algorithm != "gravity_torques" else 0 * own.qvel).astype(np.float32))
+        d.qacc.assign(own.qacc.astype(np.float32))
+        if algorithm == "aba":
+            d.qfrc_applied.assign(own.force.astype(np.float32))
+        J = [wp.zeros((count, 3, nv), dtype=float) for _ in range(2)]
+        body = wp.full(count, own.body(frame), dtype=int)
+        point = wp.zeros(count, dtype=wp.vec3)
+
+    def place() -> None:
+        mjw.kinematics(m, d)
+
+    def jacobian() -> None:
+        place()
+        mjw.com_pos(m, d)
+        mjw.jac(m, d, J[0], J[1], point, body)
+
+    def newton_euler() -> None:
+        place()
+        mjw.com_pos(m, d)
+        mjw.com_vel(m, d)
+        mjw.rne(m, d, flg_acc=algorithm == "rnea")
+
+    def inertia() -> None:
+        place()
+        mjw.com_pos(m, d)
+        mjw.crb(m, d)
+
+    def poses(names: list[str]) -> np.ndarray:
+        return own.poses(d.xpos.numpy()[:16], d.xmat.numpy()[:16], names)
+
+    def full() -> np.ndarray:
+        return own.square(_dense(own.robot, d.M.numpy()[:16]))
+
+    chain: dict[str, tuple[Callable[[], Any], Callable[[], np.ndarray], str]] = {
+        "fk_frame": (place, lambda: poses([frame])[:, 0], "kinematics, of the whole tree"),
+        "fk": (place, lambda: poses(list(robot.model.link_names)), "kinematics"),
+        "jacobian": (
+            jacobian,
+            lambda: own.columns(np.concatenate([x.numpy()[:16] for x in J], axis=1)),
+            "kinematics, com_pos, jac",
+        ),
+        "rnea": (newton_euler, lambda: own.forces(d.qfrc_bias.numpy()[:16]), "kinematics, com_pos, com_vel, rne"),
+        "gravity_torques": (newton_euler, lambda: own.forces(d.qfrc_bias.numpy()[:16]), "the same with v = 0"),
+        "crba": (inertia, full, "kinematics, com_pos, crb (sparse)"),
+        "aba": (
+            lambda: mjw.forward(m, d),
+            lambda: own.accelerations(d.qacc.numpy()[:16]),
+            "forward, constraints off",
+        ),
+    }
+    if algorithm not in chain:
+        raise CannotDo("no such function")
+    call, read, form = chain[algorithm]
+    if algorithm == "jacobian":
+        place()
+        point.assign(d.xpos.numpy()[:, own.body(frame)])
+        form += " (of the link's origin, given)"
+    if device != "cpu":
+        with wp.ScopedDevice(device):
+            call()
+            with wp.ScopedCapture() as capture:
+                call()
+        return Prepared(lambda: wp.capture_launch(capture.graph), count, lambda: [read()], form + "; graph")
+    return Prepared(call, count, lambda: [read()], form)
+
+
+def _dense(robot: Any, M: np.ndarray) -> np.ndarray:
+    """The mass matrix as (B, nv, nv), which it keeps sparse for large robots."""
+    nv = robot.nv
+    if M.ndim == 3 and M.shape[1] >= nv:
+        return M[:, :nv, :nv].astype(float)
+    values = M.reshape(len(M), -1)
+    found = np.zeros((len(M), nv, nv))
+    for i in range(nv):
+        for k in range(robot.M_rownnz[i]):
+            j = robot.M_colind[robot.M_rowadr[i] + k]
+            found[:, i, j] = found[:, j, i] = values[:, robot.M_rowadr[i] + k]
+    return found

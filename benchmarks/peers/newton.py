@@ -1,0 +1,125 @@
+"""Newton: its kinematics and inverse-dynamics functions on a replicated articulation; on CUDA captured as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from warpdyn.commands.workload import furthest_link
+
+from ..algorithms import ALGORITHMS
+from ..robots import Robot
+from . import CannotDo, Prepared
+from .in_mujoco import rotations
+
+import newton as nt  # isort: skip  (Warp's settings first)
+
+NAME, PACKAGES, DTYPE = "Newton", ("newton",), "float32"
+
+SLOW_FROM, FEW = 20, 512
+"""Its inverse dynamics of so many joints takes half a millisecond a robot: in smaller batches."""
+
+
+def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+    known = ("fk_frame", "fk", "jacobian", "crba", "rnea", "gravity_torques")
+    if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
+        raise CannotDo("no derivatives of these as functions; through wp.Tape they are not checked here")
+    if algorithm not in known:
+        raise CannotDo("no public function; forward dynamics only inside its solvers' steps")
+    if robot.floating:
+        raise CannotDo("its free base (velocity of the centre of mass) is not converted here")
+    if algorithm in ("rnea", "gravity_torques") and robot.model.nv > SLOW_FROM:
+        states = {name: values[:FEW] for name, values in states.items()}
+    model, count = robot.model, len(states["q"])
+    one = nt.ModelBuilder(gravity=-9.81)
+    one.add_urdf(robot.bare, floating=False, enable_self_collisions=False)
+    names = [str(x).rpartition("/")[2] for x in one.joint_label]
+    bodies = [str(x).rpartition("/")[2] for x in one.body_label]
+    whole = nt.ModelBuilder(gravity=-9.81)
+    whole.replicate(one, count)
+    with wp.ScopedDevice(device):
+        m = whole.finalize()
+    state = m.state()
+    order = [model.v_names.index(name) for name in names if name in model.v_names]
+    nv = model.nv
+    if len(order) != nv:
+        raise CannotDo("it has other joints")
+
+    def laid(values: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(values[:, order], dtype=np.float32).ravel()
+
+    state.joint_q.assign(laid(states["q"]))
+    state.joint_qd.assign(laid(states["v"]))
+    with wp.ScopedDevice(device):
+        joint_qdd = wp.array(laid(states["a"]), dtype=float)
+        M = wp.zeros((m.articulation_count, m.max_dofs_per_articulation, m.max_dofs_per_articulation), dtype=float)
+        J = wp.zeros((m.articulation_count, m.max_joints_per_articulation * 6, m.max_dofs_per_articulation), dtype=float)
+        gravity, coriolis, force = (wp.zeros(m.joint_dof_count, dtype=float) for _ in range(3))
+
+    def place() -> None:
+        nt.eval_fk(m, state.joint_q, state.joint_qd, state)
+
+    def jacobian() -> None:
+        place()
+        nt.eval_jacobian(m, state, J=J)
+
+    def mass() -> None:
+        place()
+        nt.eval_mass_matrix(m, state, H=M, J=J)
+
+    def gravity_only() -> None:
+        place()
+        nt.eval_inverse_dynamics_passive(m, state, gravity_force=gravity)
+
+    def inverse() -> None:
+        place()
+        nt.eval_inverse_dynamics_passive(m, state, mass_matrix=M, gravity_force=gravity, coriolis_force=coriolis)
+        nt.eval_inverse_dynamics_force(
+            m, state, mass_matrix=M, joint_qdd=joint_qdd, coriolis_force=coriolis, gravity_force=gravity, joint_f=force
+        )
+
+    def poses() -> np.ndarray:
+        found = np.tile(np.eye(4), (16, len(bodies), 1, 1))
+        rows = state.body_q.numpy().reshape(count, -1, 7)[:16].astype(float)
+        found[..., :3, 3] = rows[..., :3]
+        found[..., :3, :3] = rotations(rows[..., 3:].reshape(-1, 4)).reshape(16, -1, 3, 3)
+        kept = [bodies.index(name) if name in bodies else -1 for name in model.link_names]
+        return np.where(np.array(kept)[None, :, None, None] < 0, np.eye(4), found[:, kept])
+
+    def of_frame() -> np.ndarray:
+        """Moved from the centre of mass to the link's origin."""
+        frame = furthest_link(model)
+        body = bodies.index(frame)
+        row = m.joint_child.numpy()[: len(names)].tolist().index(body)
+        found = J.numpy()[:16, 6 * row : 6 * row + 6].astype(float)
+        T = poses()[:, model.link_index(frame)]
+        arm = np.einsum("eij,j->ei", T[:, :3, :3], m.body_com.numpy()[body])
+        found[:, :3] += np.cross(arm[:, :, None], found[:, 3:], axis=1)
+        return back(found, 2)
+
+    def back(found: np.ndarray, axis: int) -> np.ndarray:
+        return np.take(found, np.argsort(order), axis=axis)
+
+    def vector(x: Any) -> Callable[[], np.ndarray]:
+        return lambda: back(x.numpy().reshape(count, nv)[:16].astype(float), 1)
+
+    frame_index = model.link_index(furthest_link(model))
+    chain: dict[str, tuple[Callable[[], Any], Callable[[], np.ndarray], str]] = {
+        "fk_frame": (place, lambda: poses()[:, frame_index], "eval_fk, of the whole tree, velocities too"),
+        "fk": (place, poses, "eval_fk, velocities too"),
+        "jacobian": (jacobian, of_frame, "eval_fk, eval_jacobian: all links, centres of mass"),
+        "crba": (mass, lambda: back(back(M.numpy()[:16, :nv, :nv].astype(float), 1), 2), "eval_fk, eval_mass_matrix"),
+        "gravity_torques": (gravity_only, vector(gravity), "eval_fk, eval_inverse_dynamics_passive"),
+        "rnea": (inverse, vector(force), "eval_fk, eval_inverse_dynamics_passive, eval_inverse_dynamics_force"),
+    }
+    call, read, form = chain[algorithm]
+    if device != "cpu":
+        with wp.ScopedDevice(device):
+            call()
+            with wp.ScopedCapture() as capture:
+                call()
+        return Prepared(lambda: wp.capture_launch(capture.graph), count, lambda: [read()], form + "; graph")
+    return Prepared(call, count, lambda: [read()], form)
