@@ -50,11 +50,12 @@ class Derivative:
 
     "vjp": results are cotangents of the inputs `wrt`, from cotangents of the results. "jvp": results are tangents, from
     tangents of the inputs `wrt`. "columns": results by the inputs `wrt`, a last dimension for each; of q over the
-    tangent space of nv dimensions.
+    tangent space of nv dimensions. `seeds`: of one robot's part of each cotangent, the shape that was given.
     """
 
     kind: str
     wrt: tuple[str, ...]
+    seeds: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -298,13 +299,15 @@ def derived(
     given = all_arrays(call)
     shapes = dict(call.shapes)
     first = next(iter(given))
-    leading = len(given[first].shape) - len(input_shape(call, first))
+    leading = len(_shape(given[first])) - len(input_shape(call, first))
     if solution is not None:
         given[SOLUTION + call.results[0]] = solution
+    cotangents: list[tuple[int, ...]] = []
     for name, array in (seeds or {}).items():
-        given[seed(call, name)] = array
-        shapes[seed(call, name)] = input_shape(call, name) if kind == "jvp" else tuple(array.shape[leading:])
-    derivatives = (*call.derivatives, Derivative(kind, tuple(wrt)))
+        shape = input_shape(call, name) if kind == "jvp" else _shape(array)[leading:]
+        given[seed(call, name)], shapes[seed(call, name)] = array, shape
+        cotangents += [shape] if kind == "vjp" else []
+    derivatives = (*call.derivatives, Derivative(kind, tuple(wrt), tuple(cotangents)))
     texts = call.texts[:1] if call.solves else call.texts
     return replace(call, texts=texts, arrays=given, shapes=shapes, derivatives=derivatives, out=out)
 
@@ -337,6 +340,11 @@ def seed(call: Call, name: str) -> str:
     return f"seed {len(call.derivatives)}:{name}"
 
 
+def _shape(array: Any) -> tuple[int, ...]:
+    """Of an array or of nested lists of numbers."""
+    return tuple(array.shape) if hasattr(array, "shape") else shape_of(array)
+
+
 def _flat(nested: Mapping[str, Nested], names: Sequence[str]) -> list[Scalar]:
     return [x for name in names for x in flat(nested[name])]
 
@@ -359,12 +367,24 @@ def _unseeded(call: Call, inputs: Mapping[str, Nested]) -> dict[str, Nested]:
 def _vjp(call: Call, wrt: tuple[str, ...], inputs: Mapping[str, Nested], epsilon: float | None) -> dict[str, Nested]:
     """Jᵀ w."""
     own = _unseeded(call, inputs)
-    names = result_names(call)
-    cotangents = [x for name in names for x in flat(inputs[seed(call, name)])]
+    cotangents = {name: inputs[seed(call, name)] for name in result_names(call)}
     if call.solves and not call.derivatives:
         return _solution_vjp(call, call.solves, wrt, own, cotangents, epsilon)
     results = evaluate(call, own, epsilon)
-    return _by_name(pullback(_flat(own, wrt), _flat(results, names), cotangents), own, wrt)
+    _check_cotangents(call, cotangents, results)
+    names = list(cotangents)
+    return _by_name(pullback(_flat(own, wrt), _flat(results, names), _flat(cotangents, names)), own, wrt)
+
+
+def _check_cotangents(call: Call, cotangents: Mapping[str, Nested], results: Mapping[str, Nested]) -> None:
+    """Shaped like the results, but for one number, which Warp has as (1,)."""
+    for name, w in cotangents.items():
+        given, needed = shape_of(w), shape_of(results[name])
+        if given != needed and not prod(given) == prod(needed) <= 1:
+            raise ValueError(
+                f"the cotangent of {call.name}'s result {name} must be shaped like it, {needed} for each robot; "
+                f"got {given}"
+            )
 
 
 def _jvp(call: Call, wrt: tuple[str, ...], inputs: Mapping[str, Nested], epsilon: float | None) -> dict[str, Nested]:
@@ -431,12 +451,14 @@ def _solution_vjp(
     solves: Solves,
     wrt: tuple[str, ...],
     inputs: Mapping[str, Nested],
-    cotangents: Sequence[Scalar],
+    cotangents: Mapping[str, Nested],
     epsilon: float | None,
 ) -> dict[str, Nested]:
     """With multipliers l = matrix⁻ᵀ w: l for the right side, -(d residual)ᵀ l for all else."""
     at, residual, matrix = _equation(call, solves, inputs, epsilon)
-    multipliers = solve_symmetric(matrix, cotangents)
+    name = call.results[0]
+    _check_cotangents(call, cotangents, {name: residual})
+    multipliers = solve_symmetric(matrix, cotangents[name])
     others = [name for name in wrt if name != solves.right]
     bars = pullback(_flat(at, others), residual, [-x for x in multipliers])
     named = {solves.right: multipliers, **_by_name(bars, at, others)}
