@@ -131,7 +131,7 @@ def result_out(
     converter: Converter, result: Nested, kinds: Sequence[str | None], own: Mapping[str, Nested], rate_of: Nested
 ) -> Nested:
     """A text's result in the model's representation; `rate_of`: what a "rate" is the derivative of."""
-    v_own = own.get("v")
+    v_own: Sequence[Scalar] = own.get("v", ())
     for axis, kind in enumerate(reversed(kinds)):
         if kind in ("bias", "bias force"):
             result = _entries(lambda entry, row: converter.bias(entry, row, v_own), result, rate_of)

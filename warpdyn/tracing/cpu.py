@@ -94,8 +94,8 @@ def in_lanes(single: bool, load: Callable[[str, int], str], store: Callable[[lis
     return Dialect(
         type="V",
         functions={
-            **{name: f"Lanes::{name}" for name in ("fma", "exp", "log", "atan2")},
-            **{name: f"__builtin_elementwise_{name}" for name in ("sqrt", "abs", "floor")},
+            **{name: f"Lanes::{name}" for name in ("exp", "log", "atan2")},
+            **{name: f"__builtin_elementwise_{name}" for name in ("fma", "sqrt", "abs", "floor")},
         },
         constant=lambda x: f"(V{{}} + {literal(x, single)})",
         load=load,
