@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,26 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
+from .. import scalar
 from .recorder import Graph, Symbol
 
 STATE = "state"
 """Name of the input that a loop carries from one step to the next."""
+
+ON_NUMBERS: dict[str, Callable[..., float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "rcp": lambda x: 1.0 / x,
+    "fma": lambda x, y, z: x * y + z,
+    "fms": lambda x, y, z: x * y - z,
+    "fnma": lambda x, y, z: z - x * y,
+    "abs": scalar.absolute,
+    "select": scalar.select_less,
+    **{name: getattr(scalar, name) for name in ("sin", "cos", "sqrt", "exp", "log", "floor", "atan2")},
+}
+"""What the operations of statements are."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +201,24 @@ class Program:
             ]
         lines += [f"{place(k)} = {o.constant!r}" for k, o in enumerate(self.outputs) if o.node is None]
         return "\n".join(lines)
+
+    def on_numbers(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """The results as nested lists, for nested lists of numbers: statement after statement."""
+        entries = {name: list(flat(inputs[name])) for name in self.inputs}
+        values: dict[int, float] = {}
+        for s in self.statements:
+            if s.operation == "input":
+                array, k = s.arguments
+                values[s.target] = entries[array][k]
+            else:
+                values[s.target] = ON_NUMBERS[s.operation](
+                    *(values[x] if isinstance(x, int) else x for x in s.arguments)
+                )
+        found = {
+            name: [o.constant if o.node is None else -values[o.node] if o.negative else values[o.node] for o in outputs]
+            for name, outputs in self.outputs_of.items()
+        }
+        return {name: folded(found[name], shape) for name, shape in self.results.items()}
 
     @cached_property
     def stores(self) -> dict[int, list[int]]:
