@@ -37,7 +37,7 @@ PARAMETER = "params:"
 SOLUTION = "solution:"
 """Name of the input array that holds the result of a call that solves a system: this and its name."""
 
-EPSILON = {True: 2.0**-25, False: 2.0**-52}
+EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
 """Constants are rounded to 0 and 1 below half a unit in the last place (float32) and below one (float64)."""
 
 Nested = Any
@@ -188,8 +188,18 @@ def serves_all(call: Call, name: str) -> bool:
     return name == "gravity" or name.startswith(PARAMETER) or name in call.shared
 
 
-def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool) -> Program:
-    """Record a call for its model; of several texts for one result, the shortest program."""
+def on_numbers(call: Call) -> Callable[[Mapping[str, Nested]], Mapping[str, Nested]]:
+    """The call as a function of numbers: its text, or for a derivative the recording."""
+    if not call.derivatives:
+        return lambda inputs: evaluate(call, inputs)
+    return record_call(call, {name: input_shape(call, name) for name in all_arrays(call)}, None).on_numbers
+
+
+def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool | None) -> Program:
+    """Record a call for its model; of several texts for one result, the shortest program.
+
+    single: constants are prepared for float32 or float64; None: they are left as they are.
+    """
     if call.refuse:
         call.refuse(call.model)
 
