@@ -20,7 +20,7 @@ import warp as wp
 
 from . import arrays, threads
 from .arrays import Array, View
-from .call import Call, all_arrays, evaluate, input_shape, record_call, serves_all
+from .call import Call, all_arrays, input_shape, on_numbers, record_call, serves_all
 from .model import Model
 from .tracing.kernel import Command, Text, cached, compile_kernel, write
 from .tracing.layout import FIELDS, HEADER
@@ -103,15 +103,18 @@ def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[
 
 
 def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests compare with."""
+    """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests compare with.
+
+    Of a derivative, its recording is carried out statement by statement.
+    """
     call = described(function, args, kwargs)
     given = {name: arrays.on_host(array) for name, array in all_arrays(call).items()}
     first_name, first = next(iter(given.items()))
     single = first.ndim == len(input_shape(call, first_name))
-    rows = []
+    rows, run = [], on_numbers(call)
     for e in range(1 if single else len(first)):
         inputs = {n: _row(array, len(input_shape(call, n)), e) for n, array in given.items()}
-        rows.append(tuple(evaluate(call, inputs).values()))
+        rows.append(tuple(run(inputs).values()))
     results = tuple(np.array(column, dtype=float) for column in zip(*rows, strict=True))
     results = tuple(result[0] if single else result for result in results)
     if call.named is not None:
