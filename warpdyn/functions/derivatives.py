@@ -10,7 +10,7 @@ from ..algorithms import aba_derivatives as _aba_derivatives
 from ..algorithms import rnea_derivatives as _rnea_derivatives
 from ..arrays import Array
 from ..batch import batched, carry_out, described
-from ..call import Call, Forces, Gravity, all_arrays, derived, result_names
+from ..call import Call, Forces, Gravity, all_arrays, derived, input_shape, result_names
 from ..model import Model
 from .dynamics import refuse_unmoved
 
@@ -125,8 +125,9 @@ def vjp_call(
     call = described(function, (model, *arrays), options)
     if call.solves and solution is None:
         solution = carry_out(call)
-    cotangents = cotangents if isinstance(cotangents, (tuple, list)) else (cotangents,)
     names = result_names(call)
+    if not isinstance(cotangents, tuple):
+        cotangents = (cotangents,)
     if len(cotangents) != len(names):
         raise ValueError(f"cotangents must be {len(names)} arrays, for {', '.join(names)}; got {len(cotangents)}")
     return derived(call, "vjp", _known(call, wrt), dict(zip(names, cotangents, strict=True)), solution, out)
@@ -164,7 +165,12 @@ def jvp_call(
     call = described(function, (model, *arrays), options)
     if call.solves and solution is None:
         solution = carry_out(call)
-    return derived(call, "jvp", _known(call, tuple(tangents)), tangents, solution, out)
+    names = _known(call, tuple(tangents))
+    for name, u in tangents.items():
+        own = input_shape(call, name)
+        if hasattr(u, "shape") and tuple(u.shape[len(u.shape) - len(own) :]) != own:
+            raise ValueError(f"the tangent of {name} must be shaped like it, {own} for each robot; got {tuple(u.shape)}")
+    return derived(call, "jvp", names, tangents, solution, out)
 
 
 jvp.describe = jvp_call  # type: ignore[attr-defined]
