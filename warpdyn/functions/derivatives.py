@@ -169,7 +169,8 @@ def jvp_call(
     for name, u in tangents.items():
         own = input_shape(call, name)
         if hasattr(u, "shape") and tuple(u.shape[len(u.shape) - len(own) :]) != own:
-            raise ValueError(f"the tangent of {name} must be shaped like it, {own} for each robot; got {tuple(u.shape)}")
+            got = tuple(u.shape)
+            raise ValueError(f"the tangent of {name} must be shaped like it, {own} for each robot; got {got}")
     return derived(call, "jvp", names, tangents, solution, out)
 
 
