@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .description import Effects, Limits, Link, followed
+from .description import Effects, Limits, followed
 from .joints import FLOATING, JointKind, aligned
 from .model import BASE_JOINT, Model
 from .scalar import Scalar
@@ -32,7 +32,6 @@ from .spatial import (
     Symmetric,
     TwoRotations,
     Vector,
-    as_matrix,
 )
 
 WORLD = -1
@@ -42,40 +41,41 @@ UNLIMITED = Limits()
 
 
 @dataclass(frozen=True)
-class Load:
-    """Mass that differs between environments, fixed in a body: all of it at `com`, or spread about it by J, in the axes
-    of a link.
+class Point:
+    """A link's mass, at its centre: apart from what is known of a body where its numbers differ between environments.
 
-    It stays apart from the known inertia, because that can be regrouped, and because numbers that vary are best used as
-    they are, at the centre of mass.
+    Known inertia can be regrouped; and numbers that vary are best used as they are, at the centre of mass.
     """
 
     placement: Placement
     mass: Scalar
     com: Vector
-    J: Symmetric
 
     @property
     def centre(self) -> Vector:
-        """The centre of mass in the body."""
+        """In the body."""
         return self.placement.point_to_parent(self.com)
 
     @property
-    def spread(self) -> Symmetric:
-        """The second moment about the centre of mass in the body's axes."""
+    def inertia(self) -> Inertia:
+        return Inertia.at_com(self.mass, self.centre, ZERO_INERTIA.J)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A link's second moment about its centre of mass, in its axes: apart as `Point` is."""
+
+    placement: Placement
+    J: Symmetric
+
+    @property
+    def turned(self) -> Symmetric:
+        """In the body's axes."""
         return self.placement.R.symmetric_to_parent(self.J)
 
     @property
     def inertia(self) -> Inertia:
-        return Inertia.at_com(self.mass, self.centre, self.spread)
-
-    @property
-    def known(self) -> bool:
-        """All its numbers are known while recording."""
-        X = self.placement
-        return _known(
-            self.mass, *self.com, *self.J.entries, *X.p, *(x for row in as_matrix(X.R).matrix.rows for x in row)
-        )
+        return Inertia(0.0, ZERO, self.turned)
 
 
 @dataclass(frozen=True)
@@ -100,27 +100,36 @@ class Body:
     effects: tuple[Effects, ...] = ()
     limits: Limits = UNLIMITED
     """Of the joint's coordinate, where it has one alone."""
-    loads: tuple[Load, ...] = ()
+    points: tuple[Point, ...] = ()
+    spreads: tuple[Spread, ...] = ()
 
     @cached_property
     def inertia(self) -> Inertia:
         """What is known and what is not."""
-        return sum((load.inertia for load in self.loads), self.known)
+        varying = [*(point.inertia for point in self.points), *(spread.inertia for spread in self.spreads)]
+        return sum(varying, self.known)
+
+    def carrying(self, part: Point | Spread) -> Body:
+        """This body and a part of a link fixed in it."""
+        inertia = part.inertia
+        if _known(inertia):
+            return replace(self, known=self.known + inertia)
+        if isinstance(part, Point):
+            return replace(self, points=(*self.points, part))
+        return replace(self, spreads=(*self.spreads, part))
 
     def rate_of_momentum(self, a: Vector, w: Vector, dw: Vector) -> Force:
         """The force on a body whose origin has the classical acceleration `a`, at angular velocity w and acceleration
         dw."""
         W, known = Matrix.acceleration_tensor(w, dw), self.known
-        spread = sum((load.spread for load in self.loads), known.J)
-        if _known(*spread.entries):
-            force = replace(known, J=spread).rate_of_momentum(a, W)
+        if self.spreads:
+            J = sum((spread.turned for spread in self.spreads), known.J)
+            force = replace(known, J=ZERO_INERTIA.J).rate_of_momentum(a, W) + Force(ZERO, J.rate_of_momentum(w, dw))
         else:
-            force = replace(known, J=ZERO_INERTIA.J).rate_of_momentum(a, W) + Force(
-                ZERO, spread.rate_of_momentum(w, dw)
-            )
-        for load in self.loads:
-            f = (a + W @ load.centre) * load.mass
-            force = force + Force(f, load.centre.cross(f))
+            force = known.rate_of_momentum(a, W)
+        for point in self.points:
+            f = (a + W @ point.centre) * point.mass
+            force = force + Force(f, point.centre.cross(f))
         return force
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
@@ -216,7 +225,7 @@ class Tree:
             body = bodies[i]
             share = body.kind.unfelt(body.axis, body.known)
             moved = body.X_tree.inertia_to_parent(share)
-            if not _known(moved.mass, *moved.h, *moved.J.entries):  # it would cost at run time
+            if not _known(moved):  # it would cost at run time
                 continue
             bodies[i] = replace(body, known=body.known - share)
             if body.parent == WORLD:
@@ -244,17 +253,19 @@ class Tree:
             return Inertia(inertia.mass, h, Symmetric(*(_crumbless(x, epsilon * J_size) for x in inertia.J.entries)))
 
         def settle(body: Body) -> Body:
-            loads = tuple(replace(load, placement=place(load.placement)) for load in body.loads)
-            return replace(body, X_tree=place(body.X_tree), known=weigh(body.known), loads=loads)
+            points = tuple(replace(point, placement=place(point.placement)) for point in body.points)
+            spreads = tuple(replace(spread, placement=place(spread.placement)) for spread in body.spreads)
+            X_tree, known = place(body.X_tree), weigh(body.known)
+            return replace(body, X_tree=X_tree, known=known, points=points, spreads=spreads)
 
         bodies = tuple(map(settle, self.bodies))
         frames = {name: replace(frame, placement=place(frame.placement)) for name, frame in self.frames.items()}
         return replace(self, bodies=bodies, frames=frames)
 
 
-def _known(*numbers: Scalar) -> bool:
-    """All are known while recording."""
-    return all(isinstance(x, (int, float)) for x in numbers)
+def _known(inertia: Inertia) -> bool:
+    """All its numbers are known while recording."""
+    return all(isinstance(x, (int, float)) for x in (inertia.mass, *inertia.h, *inertia.J.entries))
 
 
 def _crumbless(x: Scalar, least: float) -> Scalar:
@@ -307,23 +318,14 @@ def build_tree(model: Model) -> Tree:
         frames[joint.child] = Frame(parent, X)
     for link in model.links:
         frame = frames[link.name] = replace(frames[link.name], mass=link.mass, com=Vector(*link.com))
-        for load in _loads(frame, link):
-            if frame.body == WORLD:
-                ground = ground + load.inertia
-                continue
-            body = bodies[frame.body]
-            if load.known:
-                bodies[frame.body] = replace(body, known=body.known + load.inertia)
-            else:
-                bodies[frame.body] = replace(body, loads=(*body.loads, load))
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
+        point = Point(frame.placement, frame.mass, frame.com)
+        spread = Spread(frame.placement, Symmetric(xx, xy, xz, yy, yz, zz))
+        if frame.body == WORLD:
+            ground = ground + point.inertia + spread.inertia
+            continue
+        bodies[frame.body] = bodies[frame.body].carrying(point).carrying(spread)
     return Tree(tuple(bodies), frames, model.nq, model.nv, ground)
-
-
-def _loads(frame: Frame, link: Link) -> tuple[Load, Load]:
-    """A link's mass at its centre, and its second moment about that."""
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
-    spread = Symmetric(xx, xy, xz, yy, yz, zz)
-    return Load(frame.placement, frame.mass, frame.com, ZERO_INERTIA.J), Load(frame.placement, 0.0, ZERO, spread)
 
 
 def _scalar_last(model: Model, kind: JointKind, q: tuple[int, ...]) -> tuple[int, ...]:
