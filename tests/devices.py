@@ -76,4 +76,6 @@ def called(
 def _placed(values: Any, dtype: Any, device: str) -> Any:
     if isinstance(values, Mapping):
         return {name: _placed(x, dtype, device) for name, x in values.items()}
+    if isinstance(values, tuple):
+        return tuple(_placed(x, dtype, device) for x in values)
     return Placed(np.ascontiguousarray(values, dtype=dtype), device).array if isinstance(values, np.ndarray) else values
