@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar, maximum, sqrt
+from ..scalar import Scalar, maximum, select_less, sqrt
 from ..tree import Tree
 from .jacobian import columns, matrix
 
 SMALLEST = 1e-30
 """Squares of lengths below it are nothing; one over it is still a number in single precision."""
+
+LEAST = 1e-37
+"""The same for the product of all lengths, squared; its root has a slope in single precision."""
 
 
 def manipulability(tree: Tree, q: Sequence[Scalar], frame: str, part: str = "both") -> Scalar:
@@ -38,7 +41,7 @@ def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:
         scale = 1.0 / maximum(length, SMALLEST)
         along = [dot(u, w) * scale for w in left]
         left = [[x - a * y for x, y in zip(w, u, strict=True)] for w, a in zip(left, along, strict=True)]
-    return sqrt(square)
+    return select_less(square, LEAST, 0.0, sqrt(maximum(square, LEAST)))  # with no slope where a direction is lost
 
 
 def dot(u: Sequence[Scalar], w: Sequence[Scalar]) -> Scalar:
