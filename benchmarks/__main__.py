@@ -1,4 +1,7 @@
-"""`python -m benchmarks`: measure every case; results/<date>-<hardware>/ gets JSON lines, report and picture."""
+"""`python -m benchmarks`: warpdyn beside its peers; benchmarks/results/<date>-<hardware>/ gets lines, report, plots.
+
+On the CPU everything runs on one core, the last one, but for rows that say otherwise.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,14 @@ import os
 import platform
 import re
 import subprocess
+import sys
+import warnings
 from collections.abc import Sequence
 from datetime import date
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+CORES_OF_ALL = sorted(os.sched_getaffinity(0))
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import numpy as np
@@ -23,83 +28,116 @@ from tqdm import tqdm
 import warpdyn as wd
 from warpdyn.commands.bench import processor
 
-from . import pinocchio_loop, report, starts, steady
-from .cases import ALGORITHMS, CASES, ROBOTS
+from . import cases as lists
+from . import limit, plots, report, starts, steady
+from . import robots as machines
+from .algorithms import ALGORITHMS
+from .peers import PEERS, Installed, find
+from .turns import ROUNDS
 
 HERE = Path(__file__).parent
 
 
-def main() -> None:
-    given = _parser().parse_args()
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    _settle(given)
     wp.config.log_level = wp.LOG_ERROR
-    about = what_it_ran_on()
-    folder = (
-        given.output or HERE / "results" / f"{about['date']}-{re.sub(r'[^a-z0-9]+', '-', about['hardware'].lower())}"
-    )
+    warnings.simplefilter("ignore")
+    os.sched_setaffinity(0, CORES_OF_ALL[-1:])  # what libraries start threads for, from here on
+    peers, missing = find(given.peers)
+    os.sched_setaffinity(0, CORES_OF_ALL)
+    for key, why in missing.items():
+        print(f"{key}: left out, {why}", file=sys.stderr)
+    about = what_it_ran_on(given.device, peers)
+    folder = given.output or HERE / "results" / folder_name(about)
     folder.mkdir(parents=True, exist_ok=True)
-    cases = [case for case in CASES if case.robot in given.robot and case.algorithm in given.algorithm]
-    groups = [list(group) for _, group in groupby(sorted(cases, key=_place), key=_place)]
-    records: list[dict[str, Any]] = []
-    others: dict[str, float] = {}
-    compiled: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
-    with tqdm(total=len(groups) + (0 if given.no_starts else starts.STEPS)) as bar:
+    pairs = [(robot, algorithm) for robot in given.robots for algorithm in given.algorithms]
+    steps = len(pairs) + 1 + (0 if given.no_starts else len(given.robots) + 1)
+    with tqdm(total=steps, smoothing=0, file=sys.stderr) as bar, (folder / "results.jsonl").open("w") as file:
+
+        def keep(record: dict[str, Any]) -> None:
+            file.write(json.dumps(record) + "\n")
+            file.flush()
+
+        bar.set_description("limits of the machine")
+        keep({"kind": "about", **about, "left_out": missing, "limits": limit.limits(given.device)})
+        bar.update()
         if not given.no_starts:
-            for robot in ROBOTS:
-                for dtype in ("float32", "float64"):
-                    bar.set_description(f"compile {robot} {dtype}")
-                    compiled[robot, dtype] = starts.compile_seconds(robot, dtype)
-                    bar.update()
-            bar.set_description("starts")
-            others = starts.figures()
-            about["cores_worth"] = round(starts.cores_worth(), 2)
-            bar.update()
-        with (folder / "results.jsonl").open("w") as file:
-            for group in groups:
-                bar.set_description(f"{group[0].robot} {group[0].algorithm}")
-                for record in steady.measure(group):
-                    cold, warm = compiled.get((record["robot"], record["dtype"]), {}).get(
-                        record["algorithm"], (None, None)
-                    )
-                    records.append({**record, "cold_seconds": cold, "warm_seconds": warm, **about})
-                    file.write(json.dumps(records[-1]) + "\n")
-                    file.flush()
+            for robot in given.robots:
+                bar.set_description(f"compile {robot}")
+                for algorithm, (cold, warm) in starts.compile_seconds(robot, given.algorithms, given.device).items():
+                    keep({"kind": "compile", "robot": robot, "algorithm": algorithm, "cold": cold, "warm": warm})
                 bar.update()
-    (folder / "starts.json").write_text(json.dumps({**about, "figures": others}, indent=2) + "\n")
-    report.write(folder, about, records, others)
+            bar.set_description("starts")
+            keep({"kind": "starts", "cores_worth": round(starts.cores_worth(), 2), "figures": starts.figures(given.quick)})
+            bar.update()
+        for robot, algorithm in pairs:
+            bar.set_description(f"{robot} {algorithm}")
+            options = (given.batches, given.dtypes, given.layouts, given.threads, given.device)
+            for record in steady.measure(lists.cases(robot, algorithm, *options), peers, given.rounds):
+                keep({"kind": "time", **record})
+            bar.update()
+    records = report.read(folder)
+    report.write(folder, records)
+    plots.draw(folder, records)
     print((folder / "report.md").read_text())
     print(f"written to {os.path.relpath(folder)}")
+    return 0
 
 
-def what_it_ran_on() -> dict[str, Any]:
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=HERE, capture_output=True, text=True, check=False
-    ).stdout.strip()
+def what_it_ran_on(device: str, peers: Sequence[Installed]) -> dict[str, Any]:
+    git = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(git, cwd=HERE, capture_output=True, text=True, check=False).stdout.strip()
+    hardware = f"{processor()}, {len(CORES_OF_ALL)} cores" if device == "cpu" else wp.get_device(device).name
+    versions = {"warpdyn": wd.__version__, "warp-lang": wp.__version__, "numpy": np.__version__}
+    for peer in peers:
+        versions |= peer.versions
     return {
         "date": str(date.today()),
-        "hardware": f"{processor()}, {len(steady.CORES)} cores",
+        "hardware": hardware,
+        "device": device,
+        "load": round(os.getloadavg()[0], 2),
         "commit": commit or "unknown",
-        "versions": {
-            "warpdyn": wd.__version__,
-            "warp": wp.__version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-            "Pinocchio": pinocchio_loop.pin.__version__,
-        },
+        "versions": {**versions, "python": platform.python_version()},
     }
 
 
-def _place(case: Any) -> Sequence[int]:
-    return ROBOTS.index(case.robot), ALGORITHMS.index(case.algorithm)
+def folder_name(about: dict[str, Any]) -> str:
+    return f"{about['date']}-{re.sub(r'[^a-z0-9]+', '-', about['hardware'].lower())}"
+
+
+def _settle(given: argparse.Namespace) -> None:
+    """What was not chosen: all of it, or little of it with --quick."""
+    quick, on_gpu = given.quick, given.device != "cpu"
+    given.robots = given.robots or (lists.QUICK_ROBOTS if quick else lists.ROBOTS)
+    if not machines.installed():
+        given.robots = [name for name in given.robots if name not in machines.REAL] or ["quadruped"]
+    given.algorithms = given.algorithms or (lists.QUICK_ALGORITHMS if quick else lists.NAMES)
+    batches = lists.QUICK_BATCHES if quick else lists.GPU_BATCHES if on_gpu else lists.BATCHES
+    given.batches = given.batches or batches
+    given.rounds = given.rounds or (5 if quick else ROUNDS)
+    given.peers = PEERS if given.peers is None else [key for key in given.peers if key != "none"]
+    if quick:
+        given.dtypes, given.layouts, given.threads = given.dtypes[:1], given.layouts[:1], (1,)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure warpdyn beside Pinocchio.")
-    parser.add_argument("--robot", nargs="+", choices=ROBOTS, default=ROBOTS)
-    parser.add_argument("--algorithm", nargs="+", choices=ALGORITHMS, default=ALGORITHMS)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure warpdyn beside its peers.")
+    known = [*lists.ROBOTS, *(f"{name}_floating" for name in lists.ROBOTS), *wd.robot_names()]
+    parser.add_argument("--robots", nargs="+", choices=dict.fromkeys(known), metavar="NAME", help=", ".join(lists.ROBOTS))
+    parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, metavar="NAME", help=", ".join(ALGORITHMS))
+    parser.add_argument("--batches", nargs="+", type=int, help=f"robots (default: {' '.join(map(str, lists.BATCHES))})")
+    parser.add_argument("--dtypes", nargs="+", choices=("float32", "float64"), default=("float32", "float64"))
+    parser.add_argument("--layouts", nargs="+", choices=("columns", "rows"), default=("columns", "rows"))
+    parser.add_argument("--threads", nargs="+", type=int, default=(1, 2), help="of the CPU (default: 1 2)")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda:0")
+    parser.add_argument("--peers", nargs="+", choices=(*PEERS, "none"), metavar="NAME", help=", ".join((*PEERS, "none")))
+    parser.add_argument("--quick", action="store_true", help="panda, five algorithms, few batches: under three minutes")
+    parser.add_argument("--rounds", type=int, help=f"turns that each takes (default: {ROUNDS})")
     parser.add_argument("--no-starts", action="store_true", help="leave compile times, first results and latencies out")
     parser.add_argument("--output", type=Path, help="default: benchmarks/results/<date>-<hardware>")
     return parser
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -7,26 +7,32 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from .cases import ALGORITHMS, ROBOTS
+from . import robots
 
-FIVE = ("fk", "jacobian", *(a for a in ALGORITHMS if a != "fk"))
+FIVE = ("fk", "jacobian", "rnea", "aba", "crba")
 
 COMPILE = """
-import json, sys, time
+import json, sys, time, warnings
 import warp as wp
 wp.config.log_level = wp.LOG_ERROR
-from benchmarks import robots
-from warpdyn.commands.workload import Workload, furthest_link, random_states
-robot, dtype, algorithms = json.loads(sys.argv[1])
-model, seconds = robots.model(robot), {}
+warnings.simplefilter("ignore")
+from benchmarks.robots import robot
+from benchmarks.work import Work, states_of
+name, algorithms, device = json.loads(sys.argv[1])
+seconds = {}
 wp.init()
-states = random_states(model, 1)
+states = states_of(robot(name), 1)
 for algorithm in algorithms:
+    try:
+        work = Work(robot(name), algorithm, states, device=device)
+    except Exception:
+        continue
     start = time.perf_counter()
-    Workload.of(model, algorithm, states, frame=furthest_link(model), dtype=dtype).call()
+    work.call()
     seconds[algorithm] = time.perf_counter() - start
 print(json.dumps(seconds))
 """
@@ -73,6 +79,17 @@ bound = wd.bind(wd.rnea, model, q, v, a, out=tau)
 print(json.dumps([1e6 * seconds(lambda: wd.rnea(model, q, v, a)), 1e6 * seconds(bound)]))
 """
 
+MEMORY = """
+import json, resource
+import warp as wp
+wp.config.log_level = wp.LOG_ERROR
+import numpy as np
+import warpdyn as wd
+model = wd.load_robot("panda")
+q = np.zeros((65536, model.nq), np.float32)
+wd.rnea(model, q, q, q)
+print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+"""
 
 BUSY = """
 import os, sys, time
@@ -108,30 +125,29 @@ def run(code: str, cache: str | None, *arguments: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def compile_seconds(robot: str, dtype: str) -> dict[str, tuple[float, float]]:
-    """For each algorithm the seconds to its first result, with an empty cache and with a full one."""
+def compile_seconds(robot: str, algorithms: Sequence[str], device: str = "cpu") -> dict[str, tuple[float, float]]:
+    """For each algorithm the seconds of its first call, with an empty cache and with a full one, in new processes."""
     with tempfile.TemporaryDirectory() as cache:
-        arguments = json.dumps([robot, dtype, FIVE])
+        arguments = json.dumps([robot, list(algorithms), device])
         cold, warm = run(COMPILE, cache, arguments), run(COMPILE, cache, arguments)
-    return {algorithm: (cold[algorithm], warm[algorithm]) for algorithm in FIVE}
+    return {algorithm: (cold[algorithm], warm[algorithm]) for algorithm in cold if algorithm in warm}
 
 
-def figures() -> dict[str, float]:
+def figures(quick: bool = False) -> dict[str, float]:
     """The figures of `cases.STARTS`; each cold one with a cache of its own, so that it pays for Warp's first kernel."""
     run(FIRST_RESULT, None)
     call, bound = run(LATENCY, None)
-    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
-        panda = run(COMPILE, first, json.dumps(["panda", "float32", FIVE]))
-        talos = run(COMPILE, second, json.dumps(["talos_reduced", "float32", ["aba"]]))
-    return {
-        "cold compile of panda, five algorithms [s]": sum(panda.values()),
-        "cold compile of talos_reduced, aba [s]": talos["aba"],
+    found = {
         "latency of wd.rnea, NumPy, B = 1 [us]": call,
         "latency of the bound call, B = 1 [us]": bound,
         "first result after import, warm cache [s]": median(run(FIRST_RESULT, None) for _ in range(5)),
         "import warpdyn above import warp [s]": median(run(IMPORT, None) for _ in range(5)),
+        "peak memory of a process with panda rnea, B = 65,536 [MiB]": run(MEMORY, None),
     }
-
-
-STEPS = len(ROBOTS) * 2 + 1
-"""What a progress bar has to count."""
+    if not quick and robots.installed():
+        with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+            panda = run(COMPILE, first, json.dumps(["panda", FIVE, "cpu"]))
+            talos = run(COMPILE, second, json.dumps(["talos_reduced", ["aba"], "cpu"]))
+        found["cold compile of panda, five algorithms [s]"] = sum(panda.values())
+        found["cold compile of talos_reduced, aba [s]"] = talos["aba"]
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,27 +14,35 @@ from warpdyn.commands.workload import furthest_link
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from . import CannotDo, Prepared
-from .in_jax import compiled, jax, jnp
+from .in_jax import compiled, jnp
 
 import jaxsim.api as js  # isort: skip  (after the flags of in_jax)
 from jaxsim import VelRepr  # isort: skip
 
 NAME, PACKAGES, DTYPE = "JaxSim", ("jaxsim", "jax"), "float32"
 BATCH, MOST_JOINTS = 1024, 12
+LIGHT = 1e-9
+"""Mass and inertia [kg, kg·m²] of links that have none, which it would drop with what hangs on them."""
 
 
 def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
     model, count = robot.model, min(len(states["q"]), BATCH)
-    if ALGORITHMS[algorithm].gradient or algorithm in ("rnea_derivatives", "aba_derivatives"):
-        raise CannotDo("differentiable through JAX; its model rebuilds all kinematics in each gradient, not timed")
+    if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
+        raise CannotDo("differentiable through JAX; not timed here")
     if model.nv > MOST_JOINTS:
         raise CannotDo("compiled for small robots only here: minutes of XLA for more than a dozen joints")
     order, m = _built(robot)
     n = 6 if robot.floating else 0
     frame = furthest_link(model)
-    if frame not in m.link_names():
-        raise CannotDo(f"it lumps {frame} on its fixed joint")
-    index = js.link.name_to_idx(m, link_name=frame)
+    if frame in m.link_names():
+        index = js.link.name_to_idx(m, link_name=frame)
+        jacobian_of, pose_of = functools.partial(js.link.jacobian, link_index=index), lambda d: d.link_transforms[index]
+    elif frame in m.frame_names():
+        index = js.frame.name_to_idx(m, frame_name=frame)
+        jacobian_of = functools.partial(js.frame.jacobian, frame_index=index)
+        pose_of = functools.partial(js.frame.transform, m, frame_index=index)
+    else:
+        raise CannotDo(f"it has no link or frame {frame}")
 
     def state(q: Any, v: Any) -> Any:
         base = {}
@@ -59,11 +68,11 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         return state(q, jnp.zeros(model.nv))
 
     chain: dict[str, tuple[Callable[..., Any], tuple[str, ...], str]] = {
-        "fk_frame": (lambda q: still(q).link_transforms[index], ("q",), "JaxSimModelData.build, of the whole tree"),
+        "fk_frame": (lambda q: pose_of(still(q)), ("q",), "JaxSimModelData.build, of the whole tree"),
         "jacobian": (
-            lambda q: js.link.jacobian(m, still(q), link_index=index, output_vel_repr=VelRepr.Mixed),
+            lambda q: jacobian_of(m, still(q), output_vel_repr=VelRepr.Mixed),
             ("q",),
-            "link.jacobian",
+            "jacobian",
         ),
         "rnea": (rnea, ("q", "v", "a"), "model.inverse_dynamics"),
         "crba": (lambda q: js.model.free_floating_mass_matrix(m, still(q)), ("q",), "model.free_floating_mass_matrix"),
@@ -132,10 +141,10 @@ def sdf(robot: Robot) -> str:
             text(element, "pose", [0] * 6, relative_to=into[link.name].name)
         inertial = etree.SubElement(element, "inertial")
         text(inertial, "pose", [*link.com, 0, 0, 0])
-        text(inertial, "mass", [link.mass])
+        text(inertial, "mass", [max(link.mass, LIGHT)])
         inertia = etree.SubElement(inertial, "inertia")
         for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-            text(inertia, "i" + "xyz"[i] + "xyz"[j], [link.inertia[i][j]])
+            text(inertia, "i" + "xyz"[i] + "xyz"[j], [link.inertia[i][j] or LIGHT * (i == j)])
     if not robot.floating:
         weld = etree.SubElement(top, "joint", name="weld", type="fixed")
         text(weld, "parent", "world")
@@ -148,7 +157,13 @@ def sdf(robot: Robot) -> str:
         text(element, "parent", joint.parent)
         text(element, "child", joint.child)
         if joint.kind.nv:
-            text(etree.SubElement(element, "axis"), "xyz", joint.axis)
+            axis = etree.SubElement(element, "axis")
+            text(axis, "xyz", joint.axis)
+            limit, dynamics = etree.SubElement(axis, "limit"), etree.SubElement(axis, "dynamics")
+            for name, value in (("lower", -100), ("upper", 100), ("effort", 1e4), ("velocity", 1e4)):
+                text(limit, name, [value])
+            for name in ("damping", "friction", "spring_reference", "spring_stiffness"):
+                text(dynamics, name, [0])
     return etree.tostring(root, encoding="unicode")
 
 
@@ -156,5 +171,3 @@ def _rpy(R: np.ndarray) -> tuple[float, float, float]:
     pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
     return np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])
 
-
-_ = jax

@@ -11,6 +11,7 @@ from warpdyn.commands.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
+from ..work import cotangents
 from . import CannotDo, Prepared
 from .in_jax import compiled, jax, jnp
 from .in_mujoco import InMuJoCo
@@ -22,8 +23,9 @@ NAME, PACKAGES, DTYPE = "MJX", ("mujoco-mjx", "jax"), "float32"
 
 
 def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
-    if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
-        raise CannotDo("gradients of forward dynamics through its solver loop only; not timed")
+    plain = ALGORITHMS[algorithm].of or algorithm
+    if algorithm.endswith("derivatives") or (plain != algorithm and (robot.floating or plain not in ("rnea", "aba"))):
+        raise CannotDo("matrices of derivatives, a free base's and poses' gradients are not converted here")
     own = InMuJoCo(robot, algorithm, states)
     nv, count = own.robot.nv, len(states["q"])
     m, empty = mjx.put_model(own.robot), mjx.make_data(own.robot)
@@ -85,8 +87,16 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         "aba": (forward_dynamics, (q, v, force), read(own.accelerations), "crb, factor_m, com_vel, rne, solve_m"),
         "mass_matrix_inverse": (inverse, (q,), read(own.square), "crb, factor_m, solve_m of unit vectors"),
     }
-    if algorithm not in chain:
+    if plain not in chain:
         raise CannotDo("no such function")
-    function, given, convert, form = chain[algorithm]
+    function, given, convert, form = chain[plain]
+    if plain != algorithm:
+        weights = own.velocities(cotangents((robot.model.nv,), count))
+
+        def gradient(weight: Any, *state: Any) -> Any:
+            return jax.vjp(function, *state)[1](weight)
+
+        run = compiled(gradient, weights, *given)
+        return Prepared(run, count, lambda: [convert(x) for x in run()], f"jit of vmap of jax.vjp: {form}")
     run = compiled(function, *given)
     return Prepared(run, count, lambda: [convert(run())], f"jit of vmap: {form}")

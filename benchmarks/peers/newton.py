@@ -34,11 +34,11 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     if algorithm in ("rnea", "gravity_torques") and robot.model.nv > SLOW_FROM:
         states = {name: values[:FEW] for name, values in states.items()}
     model, count = robot.model, len(states["q"])
-    one = nt.ModelBuilder(gravity=-9.81)
+    one = nt.ModelBuilder(gravity=(0.0, 0.0, -9.81))
     one.add_urdf(robot.bare, floating=False, enable_self_collisions=False)
     names = [str(x).rpartition("/")[2] for x in one.joint_label]
     bodies = [str(x).rpartition("/")[2] for x in one.body_label]
-    whole = nt.ModelBuilder(gravity=-9.81)
+    whole = nt.ModelBuilder(gravity=(0.0, 0.0, -9.81))
     whole.replicate(one, count)
     with wp.ScopedDevice(device):
         m = whole.finalize()
@@ -67,7 +67,7 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         nt.eval_jacobian(m, state, J=J)
 
     def mass() -> None:
-        place()
+        jacobian()
         nt.eval_mass_matrix(m, state, H=M, J=J)
 
     def gravity_only() -> None:
@@ -111,7 +111,7 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         "fk_frame": (place, lambda: poses()[:, frame_index], "eval_fk, of the whole tree, velocities too"),
         "fk": (place, poses, "eval_fk, velocities too"),
         "jacobian": (jacobian, of_frame, "eval_fk, eval_jacobian: all links, centres of mass"),
-        "crba": (mass, lambda: back(back(M.numpy()[:16, :nv, :nv].astype(float), 1), 2), "eval_fk, eval_mass_matrix"),
+        "crba": (mass, lambda: back(back(M.numpy()[:16, :nv, :nv].astype(float), 1), 2), "eval_fk, eval_jacobian, eval_mass_matrix"),
         "gravity_torques": (gravity_only, vector(gravity), "eval_fk, eval_inverse_dynamics_passive"),
         "rnea": (inverse, vector(force), "eval_fk, eval_inverse_dynamics_passive, eval_inverse_dynamics_force"),
     }
