@@ -101,10 +101,12 @@ def test_bound_calls_of_one_kernel_do_not_disturb_each_other() -> None:
 
 def test_bind_wants_a_batched_function() -> None:
     """A function of the caller's own cannot be bound: says which can."""
-    with pytest.raises(TypeError, match=r"not one of warpdyn's batched functions, such as warpdyn\.rnea"):
+    with pytest.raises(TypeError, match=r"one of warpdyn's batched functions, such as wd\.rnea, got sin"):
         wd.bind(np.sin, 1.0)
-    with pytest.raises(TypeError, match="not one of warpdyn's batched functions"):
+    with pytest.raises(TypeError, match="one of warpdyn's batched functions"):
         wd.oracle(print)
+    with pytest.raises(TypeError, match="got Model"):
+        wd.bind(wd.load_robot("ur5e"), wd.rnea)
 
 
 # The oracle.
@@ -354,7 +356,7 @@ def test_the_first_argument_is_a_model() -> None:
     )
     for call in calls:
         for wrong, name in (("panda.urdf", "str"), (z, "ndarray"), (None, "NoneType")):
-            with pytest.raises(TypeError, match=rf"must be a Model \(of load_urdf or load_robot\), got {name}"):
+            with pytest.raises(TypeError, match=rf"must be a Model \(of wd.load or load_robot\), got {name}"):
                 call(wrong)
 
 

@@ -117,7 +117,7 @@ def test_refusals() -> None:
         named.pack_q(model, {model.joint_names[0]: 0.0})
     with pytest.raises(KeyError, match="no moving joint named 'knee'"):
         named.pack_q(model, {"knee": 0.0}, default=model.neutral)
-    with pytest.raises(ValueError, match=r"q must be \(\.\.\., 19\), got \(2, 18\)"):
+    with pytest.raises(ValueError, match=r"q must be an array \(\.\.\., 19\), got \(2, 18\)"):
         named.unpack_q(model, q[:, 1:])
     with pytest.raises(ValueError, match="has a floating base: give its 7 coordinates"):
         named.pack_q(model, q[:, 7:])

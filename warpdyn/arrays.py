@@ -84,8 +84,7 @@ def _torch_view(name: str, tensor: Any) -> View:
         raise _wrong_dtype(name, tensor.dtype)
     if tensor.requires_grad and torch.is_grad_enabled():
         raise NotImplementedError(
-            f"{name} requires a gradient, which warpdyn does not give yet; "
-            f"pass {name}.detach(), or call under torch.no_grad()"
+            f"{name} requires a gradient, and this call gives none; pass {name}.detach(), or call under torch.no_grad()"
         )
     device = "cpu" if tensor.device.type == "cpu" else f"{tensor.device.type}:{tensor.device.index or 0}"
     return View("torch", tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype is torch.float32, device)
@@ -196,6 +195,8 @@ def numbers(kind: str, device: str, single: bool, values: tuple[float, ...]) -> 
 def column(name: str, value: Any, like: Array) -> Array:
     """A number for each row of `like`, as (B, 1), or (1,) for one robot: from (B,) or one number, without a copy."""
     library, rows = type(like).__module__.partition(".")[0], tuple(like.shape[:-1])
+    if not isinstance(value, (int, float)) and not hasattr(value, "shape"):
+        raise TypeError(f"{name} must be a number, or an array of one for each row, got {type(value).__name__}")
     plain = isinstance(value, (int, float)) or getattr(value, "ndim", 1) == 0
     if not plain and tuple(value.shape) != rows:
         raise ValueError(f"{name} must be a number, or one for each row: {rows}, got {tuple(value.shape)}")
@@ -230,7 +231,7 @@ def kind_of(like: Array | None, dtype: Any, device: Any) -> tuple[str, str, bool
     if dtype is not None:
         name = getattr(dtype, "__name__", str(dtype)).rpartition(".")[2]
         if name not in ("float32", "float64"):
-            raise _wrong_dtype("dtype", dtype)
+            raise TypeError(f"dtype must be float32 or float64, got {dtype}")
         single = name == "float32"
     return kind, where, single
 

@@ -20,7 +20,7 @@ import warp as wp
 
 from . import arrays, threads
 from .arrays import Array, View
-from .call import Call, all_arrays, input_shape, on_numbers, record_call, serves_all
+from .call import PARAMETER, SEED, Call, all_arrays, input_shape, on_numbers, record_call, serves_all
 from .model import Model
 from .tracing.kernel import Command, Text, cached, compile_kernel, write
 from .tracing.layout import FIELDS, HEADER
@@ -111,6 +111,8 @@ def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     given = {name: arrays.on_host(array) for name, array in all_arrays(call).items()}
     first_name, first = next(iter(given.items()))
     single = first.ndim == len(input_shape(call, first_name))
+    for name, array in given.items():
+        _check_shape(call, name, array.shape, None if single else len(first), (first_name, first.shape))
     rows, run = [], on_numbers(call)
     for e in range(1 if single else len(first)):
         inputs = {n: _row(array, len(input_shape(call, n)), e) for n, array in given.items()}
@@ -232,15 +234,15 @@ def _prepare(call: Call) -> _Job:
     shapes: dict[str, tuple[int, ...]] = {}
     for name, array in given.items():
         if serves_all(call, name):
-            array = _plain_numbers(array, first)
+            array = _plain_numbers(name, array, first)
         given[name] = array = _listed(array)
         views[name] = arrays.view(name, array)
         shapes[name] = input_shape(call, name)
     batch = first.shape[0] if len(first.shape) == len(shapes[first_name]) + 1 else None
     for name, v in views.items():
         _check_kind(name, v, first_name, first)
-        if v.shape != shapes[name] or batch is not None:
-            _check_shape(name, v, batch, shapes[name], model, (first_name, first), serves_all(call, name))
+        if v.shape != (shapes[name] if batch is None else (batch, *shapes[name])):
+            _check_shape(call, name, v.shape, batch, (first_name, first.shape))
 
     key = (*call.key, first.single, first.device, *views)
     table = _kernels.get(model)
@@ -289,12 +291,14 @@ def _make_kernel(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool
     return Kernel(text, device, compile_kernel(text))
 
 
-def _plain_numbers(given: Any, first: View) -> Array:
+def _plain_numbers(name: str, given: Any, first: View) -> Array:
     """Plain numbers, for arrays of whatever kind, as an array of that kind."""
     if first.kind == "numpy" and getattr(given, "dtype", None) == _dtype(first):
         return given
     if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim == 1):
         return arrays.numbers(first.kind, first.device, first.single, tuple(map(float, given)))
+    if not hasattr(given, "shape"):
+        raise TypeError(f"{_spoken(name)} must be numbers (x, y, z) or an array, got {given!r}")
     return given
 
 
@@ -314,8 +318,15 @@ def _check_kind(name: str, v: View, first_name: str, first: View) -> None:
         if mine != its:
             raise TypeError(
                 f"all arrays of a call must be of one {what}: "
-                f"{first_name} is {its}, {name} is {mine}; convert {name} to {its}"
+                f"{first_name} is {its}, {_spoken(name)} is {mine}; convert {_spoken(name)} to {its}"
             )
+
+
+def _spoken(name: str) -> str:
+    """An input array's name as its user knows it."""
+    if name.startswith(SEED):
+        return f'the cotangent or tangent of "{name.partition(":")[2]}"'
+    return name.removeprefix(PARAMETER) + " (params)" if name.startswith(PARAMETER) else name
 
 
 def _dtype(v: View) -> str:
@@ -323,40 +334,44 @@ def _dtype(v: View) -> str:
 
 
 def _check_shape(
-    name: str,
-    v: View,
-    batch: int | None,
-    shape: tuple[int, ...],
-    model: Model,
-    first: tuple[str, View],
-    shared: bool,
+    call: Call, name: str, given: tuple[int, ...], batch: int | None, first: tuple[str, tuple[int, ...]]
 ) -> None:
-    wanted = shape if batch is None else (batch, *shape)
-    if v.shape == wanted or (shared and v.shape == shape):
+    """Refuse an array that is not a row of the input for each robot, or, where one serves all, one row."""
+    shape = input_shape(call, name)
+    if given == (shape if batch is None else (batch, *shape)) or (serves_all(call, name) and given == shape):
         return
     sizes = ", ".join(map(str, shape))
-    letters = {"q": "nq", "f_ext": "nlinks, 6"}.get(name, "nv" if shape == (model.nv,) else sizes)
-    if batch is None and len(first[1].shape) == 1:
+    letters = _letters(call, name, shape) or sizes
+    if batch is None and len(first[1]) == 1:
         need = f"({letters}) = ({sizes}), as {first[0]} is of one robot"
         need = f"({letters},) = ({sizes},) or (B, {letters}), one row for each robot" if name == first[0] else need
     else:
-        need = f"(B, {letters}) = ({batch if name != first[0] else 'B'}, {sizes})"
-    raise ValueError(f"{name} must be {need}, got {tuple(v.shape)}.{_shape_hint(name, v, shape, model)}")
+        rows = batch if name != first[0] else "B"
+        need = f"(B, {letters})" + (f" = ({rows}, {sizes})" if (letters, rows) != (sizes, "B") else "")
+    raise ValueError(f"{_spoken(name)} must be {need}, got {given}.{_shape_hint(call, name, given, shape)}")
 
 
-def _shape_hint(name: str, v: View, shape: tuple[int, ...], model: Model) -> str:
+def _letters(call: Call, name: str, shape: tuple[int, ...]) -> str:
+    """What the sizes of an input are called."""
+    if name in ("q", "q0", "q1") and shape == (call.model.nq,):
+        return "nq"
+    if name == "f_ext":
+        return "nlinks, 6"
+    return "" if name in call.shapes or name == "gravity" or ":" in name else "nv"
+
+
+def _shape_hint(call: Call, name: str, given: tuple[int, ...], shape: tuple[int, ...]) -> str:
     """What else the given width could have meant."""
-    if name.startswith(("f_ext", "gravity")) or not v.shape or v.shape[-1] == shape[-1]:
+    model, letters = call.model, _letters(call, name, shape)
+    if letters not in ("nq", "nv") or not given or given[-1] == shape[-1]:
         return ""
-    if shape != (model.nq if name == "q" else model.nv,):
-        return ""
-    noun = "coordinates" if name == "q" else "velocity coordinates"
+    noun = "coordinates" if letters == "nq" else "velocity coordinates"
     mimics = [joint.name for joint in model.joints if joint.mimic is not None and joint.kind.nv]
     if mimics:
         named = "the mimic joint " + mimics[0] + " is" if len(mimics) == 1 else f"the {len(mimics)} mimic joints are"
         return f" {model.name} has {shape[-1]} {noun}: {named} not among them (see model.joint_names)."
     base = ", the base's first" if model.floating_base else ""
-    return f" {model.name} has {shape[-1]} {noun}{base} (see model.{'q' if name == 'q' else 'v'}_names)."
+    return f" {model.name} has {shape[-1]} {noun}{base} (see model.{letters[1]}_names)."
 
 
 def _outs(call: Call, names: Sequence[str]) -> list[Array]:

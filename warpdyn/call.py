@@ -31,6 +31,9 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 FORCE_ON = "f_ext:"
 """Name of the input array of an external force: this and the link."""
 
+SEED = "seed "
+"""Name of the input array of a cotangent or a tangent: this, a number and of what it is."""
+
 PARAMETER = "params:"
 """Name of the input array of a model parameter that varies: this and the quantity."""
 
@@ -347,7 +350,7 @@ def _tree_for(call: Call, given: dict[str, Nested], epsilon: float | None) -> Tr
 
 def seed(call: Call, name: str) -> str:
     """Name of the input array that a derivative of this call takes for a result's cotangent, or an input's tangent."""
-    return f"seed {len(call.derivatives)}:{name}"
+    return f"{SEED}{len(call.derivatives)}:{name}"
 
 
 def _shape(array: Any) -> tuple[int, ...]:

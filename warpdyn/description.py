@@ -273,9 +273,11 @@ def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, flo
 
 def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
     """The entry of that name, or a KeyError that offers near ones."""
+    if not isinstance(name, str):
+        raise TypeError(f"{owner}: a {what} is asked for by its name, got {name!r}")
     if name in table:
         return table[name]
-    close = difflib.get_close_matches(str(name), list(table), n=3)
+    close = difflib.get_close_matches(name, list(table), n=3)
     hint = f"did you mean {' or '.join(repr(c) for c in close)}?" if close else f"it has {', '.join(list(table)[:12])}"
     raise KeyError(f"{owner} has no {what} named {name!r}; {hint}")
 

@@ -40,7 +40,7 @@ def with_inertial_parameters(model: Model, parameters: ArrayLike) -> Model:
 
     They need not be physically consistent, but no mass may be negative, and a link without mass has no first moment.
     """
-    given = _checked("parameters", parameters, (10,))
+    given = np.asarray(parameters, dtype=float)
     if given.shape != (model.nlinks, 10):
         raise ValueError(f"parameters must be (nlinks, 10) = ({model.nlinks}, 10), got {given.shape}")
     for link, (mass, *moment) in zip(model.links, given[:, :4].tolist(), strict=True):
@@ -143,8 +143,8 @@ def to_log_cholesky(parameters: ArrayLike) -> np.ndarray:
     if not np.all(consistent):
         first = np.argwhere(~consistent)[0].tolist()
         raise ValueError(
-            f"only physically consistent parameters have a log-Cholesky form; those at {first} are not "
-            "(see physically_consistent): correct the mass, centre of mass or inertia"
+            f"only physically consistent parameters have a log-Cholesky form; those{f' at {first}' if first else ''} "
+            "are not (see physically_consistent): correct the mass, centre of mass or inertia"
         )
     reverse = to_pseudo_inertia(parameters)[..., ::-1, ::-1]
     U = np.linalg.cholesky(reverse)[..., ::-1, ::-1]

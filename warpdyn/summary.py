@@ -10,9 +10,14 @@ from .description import Joint
 
 def summary(model: Any) -> str:
     """A line on the whole, then one for each link."""
+    return "\n".join([head(model), *_branches(model)])
+
+
+def head(model: Any) -> str:
+    """A line on the whole."""
     base = "floating base" if model.floating_base else "fixed base"
     moving = f"{model.nlinks} links, {len(model.joint_names)} moving joints, nq = {model.nq}, nv = {model.nv}"
-    return "\n".join([f"{model.name}: {moving}, {base}, {model.total_mass:.6g} kg", *_branches(model)])
+    return f"{model.name}: {moving}, {base}, {model.total_mass:.6g} kg"
 
 
 def _branches(model: Any) -> list[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..arrays import Array
 from ..columns import Part, column, columns, joined, picked
 from ..model import BASE_JOINT, Coordinates, Model
@@ -85,7 +87,8 @@ def _base_width(model: Model, which: str) -> int:
 def _check(model: Model, which: str, name: str, array: Any, wanted: int) -> None:
     shape = tuple(getattr(array, "shape", ()))
     if not shape or shape[-1] != wanted:
-        raise ValueError(f"{name} must be (..., {wanted}), got {shape} (see model.{which}_names)")
+        got = shape or type(array).__name__
+        raise ValueError(f"{name} must be an array (..., {wanted}), got {got} (see model.{which}_names)")
 
 
 def _packed(model: Model, which: str, joints: Any, base: Any, default: Any) -> Array:
@@ -110,16 +113,16 @@ def _from_names(model: Model, which: str, values: Mapping[str, Any], default: An
             f"{which} needs a value for every joint of {model.name}; {', '.join(missing)} missing: "
             f"add them, or give default= (such as model.neutral)"
         )
-    if default is not None and not hasattr(default, "shape"):
-        default = list(default)
+    if default is not None:
+        default = default if hasattr(default, "shape") else np.asarray(default, dtype=float)
+        _check(model, which, "default", default, _total(model, which))
     given: list[Part] = []
     for joint in model.moving_joints:
         own = _slice(model.coordinates[joint.name], which)
         if joint.name in values:
             given.append(_part(joint.name, values[joint.name], own.stop - own.start, joint.kind.single))
         else:
-            cut = columns(default, own) if hasattr(default, "shape") else default[own]
-            given.append(Part(cut, own.stop - own.start, False))
+            given.append(Part(columns(default, own), own.stop - own.start, False))
     return joined(given, like_first=values.values())
 
 

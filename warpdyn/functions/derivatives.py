@@ -92,7 +92,7 @@ def vjp(
     model: Model,
     *arrays: Array,
     cotangents: Any,
-    wrt: Sequence[str] | None = None,
+    wrt: str | Sequence[str] | None = None,
     solution: Array | None = None,
     out: Any = None,
     **options: Any,
@@ -102,7 +102,8 @@ def vjp(
     `vjp(wd.rnea, model, q, v, a, cotangents=w)` gives (wᵀ dtau/dq, wᵀ dtau/dv, wᵀ dtau/da), with w (B, nv) as tau, and
     results shaped like the inputs: by the entries of q as they stand (7 for a free base), as automatic differentiation
     has it. `cotangents` is a tuple where the function has several results.
-    wrt: names of inputs ("q", "v", "gravity", "f_ext:link" ..) instead of all arrays given.
+    wrt: names of inputs ("q", "v", "gravity", "f_ext:link", "params:mass" ..) instead of all arrays given; gravity and
+    external forces count where they are given.
     solution: the result of `aba` or `solve`, if at hand; else it is computed first.
     Reverse mode on the recorded program (Griewank and Walther, Evaluating Derivatives, section 3.2); of `aba` by the
     implicit rule, with multipliers M⁻¹ w.
@@ -117,7 +118,7 @@ def vjp_call(
     model: Model,
     *arrays: Array,
     cotangents: Any,
-    wrt: Sequence[str] | None = None,
+    wrt: str | Sequence[str] | None = None,
     solution: Array | None = None,
     out: Any = None,
     **options: Any,
@@ -165,6 +166,8 @@ def jvp_call(
     call = described(function, (model, *arrays), options)
     if call.solves and solution is None:
         solution = carry_out(call)
+    if not isinstance(tangents, Mapping):
+        raise TypeError(f'tangents must be a mapping by name, such as {{"q": dq}}, got {type(tangents).__name__}')
     names = _known(call, tuple(tangents))
     for name, u in tangents.items():
         own = input_shape(call, name)
@@ -181,7 +184,7 @@ def derivatives(
     function: Callable[..., Any],
     model: Model,
     *arrays: Array,
-    wrt: Sequence[str] = ("q",),
+    wrt: str | Sequence[str] = "q",
     out: Any = None,
     **options: Any,
 ) -> Any:
@@ -199,7 +202,7 @@ def derivatives_call(
     function: Callable[..., Any],
     model: Model,
     *arrays: Array,
-    wrt: Sequence[str] = ("q",),
+    wrt: str | Sequence[str] = "q",
     out: Any = None,
     **options: Any,
 ) -> Call:
@@ -210,9 +213,10 @@ def derivatives_call(
 derivatives.describe = derivatives_call  # type: ignore[attr-defined]
 
 
-def _known(call: Call, wrt: Sequence[str] | None) -> tuple[str, ...]:
+def _known(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
     names = tuple(all_arrays(call))
-    for name in wrt or ():
+    chosen = names if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    for name in chosen:
         if name not in names:
-            raise ValueError(f"wrt: {call.name} has no input array {name!r}; it has {', '.join(names)}")
-    return names if wrt is None else tuple(wrt)
+            raise ValueError(f"{call.name} was given no input array {name!r}; it has {', '.join(names)}")
+    return chosen

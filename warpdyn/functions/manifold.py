@@ -9,7 +9,7 @@ from typing import Any
 from .. import arrays, sampling
 from ..algorithms import manifold as _manifold
 from ..arrays import Array
-from ..batch import batched
+from ..batch import batched, check_model
 from ..call import Call
 from ..model import Model
 
@@ -107,8 +107,11 @@ def random_configuration(
     Orientations are uniform (Shoemake, Graphics Gems III, 1992); angles without limits lie in [-π, π), lengths without
     limits in [-1, 1) m, origins of floating joints in `box`: least and greatest x, y, z [m].
     """
+    check_model(model)
     if not isinstance(count, int) or count < 0:
         raise ValueError(f"count must be a whole number of configurations, got {count!r}")
+    if not isinstance(seed, int):
+        raise TypeError(f"seed must be a whole number, got {seed!r}")
     lower, upper, quaternions = _ranges(model, box)
     kind, where, single = arrays.kind_of(like, dtype, device)
     q = arrays.empty(kind, where, single, count, (model.nq,), False)
@@ -118,10 +121,13 @@ def random_configuration(
 
 def _ranges(model: Model, box: tuple[Sequence[float], Sequence[float]]) -> tuple[list[float], list[float], list[int]]:
     """Least and greatest value of each coordinate, and where quaternions begin."""
-    least, greatest = ([float(x) for x in corner] for corner in box)
-    sizes = [b - a for a, b in zip(least, greatest, strict=True)]
+    try:
+        least, greatest = ([float(x) for x in corner] for corner in box)
+        sizes = [b - a for a, b in zip(least, greatest, strict=True)]
+    except (TypeError, ValueError):
+        sizes = []
     if len(sizes) != 3 or not all(math.isfinite(size) and size >= 0 for size in sizes):
-        raise ValueError(f"box must be the least and the greatest x, y, z, finite and in order, got {box!r}")
+        raise ValueError(f"box must be ((x, y, z), (x, y, z)), least and greatest, finite and in order, got {box!r}")
     lower, upper, quaternions = model.position_lower.tolist(), model.position_upper.tolist(), []
     for joint in model.moving_joints:
         first, kind = model.coordinates[joint.name].q.start, joint.kind
