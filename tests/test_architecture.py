@@ -22,7 +22,7 @@ FLOORS = (
     {"scalar"},
     {"spatial", "linear", "moving_inertia", "exponential"},
     {"joints"},
-    {"description", "gearbox", "changes", "params", "summary", "formats.write_urdf"},
+    {"description", "gearbox", "changes", "params", "stacks", "summary", "formats.write_urdf"},
     {"model"},
     {"tree", "builder", "dialects", "screws", "formats.*", "robots", "inertial"},
     {"algorithms.*"},

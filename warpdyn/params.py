@@ -6,7 +6,6 @@ NumPy's, Torch's, JAX' or Warp's, and are read at every launch, so that they may
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from .description import Effects, Joint, Link, Pose, look_up
 from .joints import quaternion_rotation
 from .scalar import Scalar
+from .stacks import count_of, shape_of, stacked
 
 LINK = {"mass": (), "com": (3,), "inertia": (6,)}
 JOINT = {"placement": (7,), "armature": (), "viscous": (), "coulomb": (), "stiffness": (), "damping": ()}
@@ -23,6 +23,13 @@ SHAPES: dict[str, tuple[int, ...]] = {**LINK, **JOINT}
 """Of one link's or joint's value. mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about
 the centre of mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw; armature
 and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`."""
+
+TYPICAL: dict[str, Any] = {
+    "mass": 1.0,
+    "com": (0.1, 0.2, 0.3),
+    "inertia": (0.02, 0.0, 0.0, 0.03, 0.0, 0.04),
+    "armature": 0.1,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,72 +68,69 @@ def build(model: Any, envs: int | None, dtype: Any, gravity: Any, given: Mapping
     """Stack what was given by link or joint name, or for all of them in the model's order."""
     arrays: dict[str, Any] = {}
     names: dict[str, tuple[str, ...]] = {}
+    rows = {} if envs is None else {"envs": envs}
     for quantity, values in given.items():
         if values is None:
             continue
-        known = [x.name for x in (model.links if quantity in LINK else model.joints)]
-        what = "link" if quantity in LINK else "joint"
+        known = tuple(x.name for x in (model.links if quantity in LINK else model.joints))
+        own = SHAPES[quantity]
         if isinstance(values, Mapping):
             for name in values:
-                look_up(dict.fromkeys(known), name, what, model.name)
+                look_up(dict.fromkeys(known), name, "link" if quantity in LINK else "joint", model.name)
+                _check_joint(model, quantity, name)
+            if not values:
+                raise ValueError(f"{quantity} varies for nothing: give at least one name")
             names[quantity] = tuple(name for name in known if name in values)
-            arrays[quantity] = _stacked([values[name] for name in names[quantity]], SHAPES[quantity], envs, dtype)
+            count = count_of(quantity, values, own, envs)
+            arrays[quantity] = stacked([values[name] for name in names[quantity]], own, count, dtype)
         else:
-            names[quantity] = tuple(known)
-            arrays[quantity] = _whole(quantity, values, (len(known), *SHAPES[quantity]), envs, dtype, what, model.name)
-        if not names[quantity]:
-            raise ValueError(f"{quantity} varies for no {what}: give at least one name")
+            names[quantity] = known
+            arrays[quantity] = _whole(quantity, values, (len(known), *own), envs, dtype, model.name)
+        if len(arrays[quantity].shape) > len(own) + 1:
+            rows[quantity] = arrays[quantity].shape[0]
+    if gravity is not None and len(shape_of(gravity)) == 2:
+        rows["gravity"] = shape_of(gravity)[0]
+    if len(set(rows.values())) > 1:
+        counts = ", ".join(f"{what}: {count}" for what, count in rows.items())
+        raise ValueError(f"params are for different numbers of environments: {counts}; give all of them the same")
     return Params(model, arrays, names, gravity)
 
 
-def _library(values: Sequence[Any]) -> Any:
-    """The array module of the values: NumPy, Torch or JAX."""
-    for x in values:
-        name = type(x).__module__.partition(".")[0]
-        if name == "torch":
-            return sys.modules["torch"]
-        if name in ("jax", "jaxlib"):
-            return sys.modules["jax"].numpy
-    return np
+def _check_joint(model: Any, quantity: str, name: str) -> None:
+    """Refuse what a joint has no use for."""
+    if quantity in LINK or quantity == "placement":
+        return
+    joint = model.joint(name)
+    if not joint.kind.nv:
+        raise ValueError(f'joint "{name}" of {model.name} is fixed; {quantity} belongs to a moving joint')
+    if quantity in ("stiffness", "damping") and not joint.bounded:
+        raise ValueError(
+            f'joint "{name}" of {model.name} has no position limits for {quantity} to act beyond; give it some: '
+            f'model.with_limits("{name}", lower=..., upper=...)'
+        )
 
 
-def _stacked(values: Sequence[Any], own: tuple[int, ...], envs: int | None, dtype: Any) -> Any:
-    """Values of shape `own` or (B, *own), side by side."""
-    library = _library(values)
-    like = next((x for x in values if hasattr(x, "dtype")), None)
-    kind = {"dtype": dtype or (np.float64 if like is None else like.dtype)}
-    if library.__name__ == "torch" and like is not None:
-        kind["device"] = like.device
-    convert = library.as_tensor if library.__name__ == "torch" else library.asarray
-    arrays = [convert(x, **kind) for x in values]
-    rows = {len(x) for x in arrays if x.ndim > len(own)} | ({envs} if envs else set())
-    if len(rows) > 1:
-        raise ValueError(f"values are for different numbers of environments: {sorted(rows)}")
-    for x in arrays:
-        if tuple(x.shape[x.ndim - len(own) :]) != own or x.ndim > len(own) + 1:
-            raise ValueError(f"a value must be {own} or (B, {', '.join(map(str, own))}), got {tuple(x.shape)}")
-    if not rows:
-        return library.stack(arrays, 0)
-    (count,) = rows
-    return library.stack([library.broadcast_to(x, (count, *own)) for x in arrays], 1)
-
-
-def _whole(
-    quantity: str, values: Any, own: tuple[int, ...], envs: int | None, dtype: Any, what: str, model: str
-) -> Any:
-    """One array for all links or joints."""
+def _whole(quantity: str, values: Any, own: tuple[int, ...], envs: int | None, dtype: Any, model: str) -> Any:
+    """One array for all links or joints, as it is where it is one of (B, *own)."""
     if isinstance(values, (int, float)):
         values = np.full(own, float(values))
     array = np.asarray(values, dtype=dtype or float) if isinstance(values, (list, tuple)) else values
-    if tuple(array.shape) == own and envs:
-        library = _library([array])
-        array = library.broadcast_to(array, (envs, *own)) + 0.0  # memory of its own
-    if tuple(array.shape) not in (own, (envs or array.shape[0], *own)):
+    shape = shape_of(array)
+    if shape not in (own, (envs or (shape or own)[0], *own)):
+        what = "link" if quantity in LINK else "joint"
         raise ValueError(
             f"{quantity} must be {{{what} name: values}} or an array (B, {', '.join(map(str, own))}), "
-            f"for the {own[0]} {what}s of {model}; got {tuple(array.shape)}"
+            f"for the {own[0]} {what}s of {model}; got {shape}"
         )
+    if shape == own and envs:
+        return stacked([array[k] for k in range(own[0])], own[1:], envs, dtype)
     return array if dtype is None or array.dtype == dtype else array.astype(dtype)
+
+
+def typical(params: Params) -> Any:
+    """The model with some sound number in place of each that varies, to see what is defined in general."""
+    names = {quantity: params.names[quantity] for quantity in TYPICAL if quantity in params.names}
+    return varied(params.model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
 
 
 def varied(model: Any, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> Any:
