@@ -162,8 +162,8 @@ CASES = (
     Case("frame_bias_acceleration", "gripper", "q v", options={"frame": "right"}),
     Case("jacobian_derivative", "socket", "q v", options={"frame": "hand"}),
     Case("kinematic_hessian", "gripper", options={"frame": "right"}),
-    Case("manipulability", "hopper", options={"frame": "leg", "part": "linear"}),
-    Case("manipulability", "gripper", options={"frame": "right"}),
+    Case("manipulability", "pendulum", options={"frame": "tip", "part": "linear"}),
+    Case("manipulability", "planar", options={"frame": "puck"}),
     # dynamics
     Case("rnea", "hopper", "q v a", DYNAMIC),
     Case("rnea", "socket", "q v a", "gravity", second=True),

@@ -69,7 +69,7 @@ def at_rest(case: Case) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.second], ids=str)
 def test_gradients_are_finite_at_rest(case: Case) -> None:
-    """Where nothing moves and nothing is turned; but for singular configurations of what has them."""
+    """Where nothing moves and nothing is turned, singular configurations among them."""
     arrays = at_rest(case)
     results = case.run(arrays)
     sum(x.sum() for x in results).backward()
