@@ -36,7 +36,8 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     frame = furthest_link(model)
     if frame in m.link_names():
         index = js.link.name_to_idx(m, link_name=frame)
-        jacobian_of, pose_of = functools.partial(js.link.jacobian, link_index=index), lambda d: d.link_transforms[index]
+        jacobian_of = functools.partial(js.link.jacobian, link_index=index)
+        pose_of = functools.partial(js.link.transform, m, link_index=index)
     elif frame in m.frame_names():
         index = js.frame.name_to_idx(m, frame_name=frame)
         jacobian_of = functools.partial(js.frame.jacobian, frame_index=index)
@@ -156,14 +157,13 @@ def sdf(robot: Robot) -> str:
         text(element, "pose", pose, relative_to=joint.parent)
         text(element, "parent", joint.parent)
         text(element, "child", joint.child)
-        if joint.kind.nv:
-            axis = etree.SubElement(element, "axis")
-            text(axis, "xyz", joint.axis)
-            limit, dynamics = etree.SubElement(axis, "limit"), etree.SubElement(axis, "dynamics")
-            for name, value in (("lower", -100), ("upper", 100), ("effort", 1e4), ("velocity", 1e4)):
-                text(limit, name, [value])
-            for name in ("damping", "friction", "spring_reference", "spring_stiffness"):
-                text(dynamics, name, [0])
+        axis = etree.SubElement(element, "axis")  # of a fixed joint too: it fails without
+        text(axis, "xyz", joint.axis)
+        limit, dynamics = etree.SubElement(axis, "limit"), etree.SubElement(axis, "dynamics")
+        for name, value in (("lower", -100), ("upper", 100), ("effort", 1e4), ("velocity", 1e4)):
+            text(limit, name, [value])
+        for name in ("damping", "friction", "spring_reference", "spring_stiffness"):
+            text(dynamics, name, [0])
     return etree.tostring(root, encoding="unicode")
 
 

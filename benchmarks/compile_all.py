@@ -1,0 +1,124 @@
+"""Seconds of the first call of every public function, cold and warm: python -m benchmarks.compile_all [ROBOT]
+
+The robot is talos_reduced with a free base, 38 degrees of freedom, unless named. One process with an empty cache, then
+one that finds what the first has left.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn.commands.workload import furthest_link
+
+from .cases import COLD_COMPILE
+from .robots import robot
+from .starts import run
+
+WIDTHS = {"quaternion": (4,), "pose": (7,), "matrix": (4, 4), "twist": (6,), "wrench": (6,)}
+
+EACH = """
+import sys
+from benchmarks.compile_all import seconds
+seconds(sys.argv[1])
+"""
+
+
+def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Every public function of arrays, of all links and of one frame where both are possible, and derivatives."""
+    frame = furthest_link(model)
+
+    def array(name: str) -> np.ndarray:
+        if name in ("q", "q0", "q1"):
+            return wd.random_configuration(model, 1, dtype=np.float32)
+        if name in WIDTHS:
+            whole = {"pose": [0, 0, 0, 0, 0, 0, 1], "quaternion": [0, 0, 0, 1], "matrix": np.eye(4)}
+            return np.array([whole.get(name, np.ones(WIDTHS[name]))], np.float32)
+        return np.ones((1, model.nv), np.float32)
+
+    def given(function: Callable[..., Any]) -> tuple[list[Any], dict[str, Any], bool]:
+        parameters = inspect.signature(function).parameters
+        positional = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        if function is wd.matrix_to_quaternion:
+            return [np.eye(3, dtype=np.float32)[None]], {}, False
+        arguments: list[Any] = [model if x == "model" else 0.5 if x == "t" else array(x) for x in positional]
+        options: dict[str, Any] = {}
+        for name, value in (("source", "local"), ("target", "world")):
+            if name in parameters and parameters[name].default is inspect.Parameter.empty:
+                options[name] = {"local": "xyzw", "world": "wxyz"}[value] if function is wd.convert_quaternion else value
+        if "joints" in parameters:
+            options["target"] = "mujoco"
+        framed = "frame" in parameters
+        if framed and parameters["frame"].default is inspect.Parameter.empty:
+            options["frame"], framed = frame, False
+        return arguments, options, framed
+
+    for name in wd.__all__:
+        function = getattr(wd, name)
+        if not hasattr(function, "describe") or name in ("vjp", "jvp", "derivatives", "inverse_kinematics"):
+            continue
+        arguments, options, framed = given(function)
+        yield name, lambda f=function, a=arguments, o=options: f(*a, **o)
+        if framed:
+            yield f"{name}, one frame", lambda f=function, a=arguments, o=options: f(*a, frame=frame, **o)
+    q = wd.random_configuration(model, 1, dtype=np.float32)
+    if hasattr(wd, "inverse_kinematics"):
+        pose = wd.fk(model, q, frame=frame)
+        yield "inverse_kinematics", lambda: wd.inverse_kinematics(model, pose, frame=frame)
+    v = np.ones((1, model.nv), np.float32)
+    qdd = wd.aba(model, q, v, v)
+    for name, options in (("rnea", {}), ("aba", {"solution": qdd})):
+        function = getattr(wd, name)
+        yield f"vjp of {name}", lambda f=function, o=options: wd.vjp(f, model, q, v, v, cotangents=v, **o)
+        yield f"jvp of {name}", lambda f=function, o=options: wd.jvp(f, model, q, v, v, tangents={"v": v}, **o)
+    poses = np.ones((1, model.nlinks, 4, 4), np.float32)
+    yield "vjp of fk", lambda: wd.vjp(wd.fk, model, q, cotangents=poses)
+    yield "derivatives of com", lambda: wd.derivatives(wd.com, model, q)
+    yield "derivatives of frame_velocity", lambda: wd.derivatives(wd.frame_velocity, model, q, v, frame=frame)
+
+
+def seconds(name: str) -> None:
+    """In a process of its own: seconds by function as a line of JSON."""
+    import warp as wp
+
+    wp.config.log_level = wp.LOG_ERROR
+    warnings.simplefilter("ignore")
+    model, found = robot(name).model, {}
+    start = time.perf_counter()
+    wd.gravity_torques(wd.load_robot("cartpole"), np.zeros((1, 2)))
+    found["Warp's first kernel"] = time.perf_counter() - start
+    for title, call in calls(model):
+        start = time.perf_counter()
+        call()
+        found[title] = time.perf_counter() - start
+        print(f"{title}: {found[title]:.2f}", file=sys.stderr, flush=True)
+    print(json.dumps(found))
+
+
+def main() -> int:
+    name = sys.argv[1] if len(sys.argv) > 1 else "talos_reduced_floating"
+    with tempfile.TemporaryDirectory() as cache:
+        cold, warm = run(EACH, cache, name), run(EACH, cache, name)
+    first = cold.pop("Warp's first kernel")
+    slow = [title for title, value in cold.items() if value > COLD_COMPILE]
+    print(f"# First call of every public function: {name}, {robot(name).model.nv} degrees of freedom, float32\n")
+    print(f"One process; the first kernel of a process takes {first:.1f} s of its own (measured apart) with an empty cache.")
+    print(f"At most {COLD_COMPILE:g} s are asked; {len(slow) or 'none'} of {len(cold)} take longer. Bold: too long.\n")
+    print("| function | cold [s] | warm [s] |\n|---|---|---|")
+    for title, value in sorted(cold.items(), key=lambda item: -item[1]):
+        shown = f"**{value:.1f}**" if title in slow else f"{value:.1f}"
+        print(f"| {title} | {shown} | {warm[title]:.3f} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
