@@ -1,0 +1,91 @@
+"""The pages are true: their Python runs and prints what stands below it, their names exist, their links lead on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import warp as wp
+
+import warpdyn as wd
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:prints\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+CALL = re.compile(r"`(?:wd\.)?(\w+)\((?:f|model|pose|matrix|quaternion|source)\b")
+
+
+class Block(NamedTuple):
+    page: Path
+    code: str
+    printed: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text()
+    return [Block(page, m[1], m[2] or "", text[: m.start()].count("\n") + 1) for m in BLOCK.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    "block", [b for page in PAGES for b in blocks(page)], ids=lambda block: f"{block.page.stem}:{block.line}"
+)
+def test_a_block_runs_and_prints_what_stands_below_it(
+    block: Block, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a newcomer would run it: by itself, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setattr(wp.config, "log_level", wp.LOG_ERROR)  # Warp's own lines are not ours
+    code = "\n" * block.line + block.code  # an error names the page's own line
+    with np.printoptions():
+        exec(compile(code, str(block.page), "exec"), {"__name__": "__main__"})
+    printed = capsys.readouterr().out
+    if block.printed:
+        assert printed == block.printed
+    else:
+        assert len(printed.splitlines()) <= 20
+
+
+def test_every_block_is_run() -> None:
+    """No Python stands in a page in a form that the test above overlooks."""
+    for page in PAGES:
+        assert page.read_text().count("```python") == len(blocks(page)), page.name
+
+
+def test_the_map_has_every_page() -> None:
+    """docs/README.md names each page beside it, once in its tables."""
+    index = (ROOT / "docs/README.md").read_text()
+    rows = [line for line in index.splitlines() if line.startswith("| [")]
+    named = [LINK.search(row)[1] for row in rows]  # type: ignore[index]
+    pages = [page.name for page in PAGES if page.name != "README.md"]
+    assert sorted(name for name in named if "/" not in name) == pages
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES], ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Files and folders of the repository."""
+    for target in LINK.findall(page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_tables_name_functions_that_exist() -> None:
+    """`name(model, ...)` in a page is a function of warpdyn, or of `warpdyn.inertial`."""
+    for page in PAGES:
+        if page.name in ("architecture.md", "coming_from.md"):
+            continue
+        for name in CALL.findall(page.read_text()):
+            assert hasattr(wd, name) or hasattr(wd.inertial, name), f"{page.name}: {name}"
+
+
+def test_every_function_has_a_page() -> None:
+    """Each public function stands in code on some page, other than in the tables of other libraries."""
+    text = " ".join(page.read_text() for page in PAGES if page.name != "coming_from.md")
+    known = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]+`|```.*?```", text, re.DOTALL))))
+    functions = [name for name in wd.__all__ if callable(getattr(wd, name)) and name.islower()]
+    assert not [name for name in functions if name not in known]
