@@ -12,11 +12,12 @@ from warpdyn.tracing.program import Program
 
 
 def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
-    """The outputs that the printed lines assign when executed as Python, on nested lists or arrays of one robot."""
+    """The outputs that the printed lines assign when executed as Python, on nested lists or arrays of one robot; one
+    result after the other."""
     entries: dict[str, Any] = {
         name: np.ravel(np.asarray(array, dtype=float)).tolist() for name, array in inputs.items()
     }
-    out: list[Any] = [None] * len(program.outputs)
+    results: dict[str, list[Any]] = {name: [None] * math.prod(shape) for name, shape in program.results.items()}
     scope: dict[str, Any] = {
         "sin": math.sin,
         "cos": math.cos,
@@ -26,7 +27,7 @@ def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
         "exp": math.exp,
         "log": math.log,
         "atan2": math.atan2,
-        "out": out,
+        **results,
         "inf": math.inf,
         "nan": math.nan,
     }
@@ -38,4 +39,4 @@ def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
                 target, _, right = line.partition(" = ")
                 line = f"{target} = entries[{name!r}]{right.removeprefix(name)}"
         exec(line, {**scope, "entries": entries}, scope)
-    return out
+    return [x for values in results.values() for x in values]
