@@ -16,7 +16,7 @@ from .arrays import Array
 from .base_velocity import OWN_ONLY, RESULTS, Converter, inputs_in, result_out
 from .linear import solve_symmetric
 from .model import Model
-from .params import Params, varied
+from .params import Params, typical, varied
 from .scalar import Scalar
 from .tracing.derivatives import pullback, pushforward
 from .tracing.program import STATE, Loop, Program, flat, folded, record, shape_of
@@ -165,7 +165,9 @@ def all_arrays(call: Call) -> dict[str, Any]:
             given.setdefault("f_ext", call.f_ext)
     if call.params is not None:
         if call.params.model is not call.model and call.params.model.key != call.model.key:
-            raise ValueError(f"these params are of {call.params.model.name}, not of {call.model.name}")
+            theirs, ours = call.params.model.name, call.model.name
+            other = "another model of that name" if theirs == ours else f"not {ours}"
+            raise ValueError(f"these params are of {theirs}, {other}; make them with this model's own params()")
         for name, array in call.params.arrays.items():
             given.setdefault(PARAMETER + name, array)
     return given
@@ -204,7 +206,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     single: constants are prepared for float32 or float64; None: they are left as they are.
     """
     if call.refuse:
-        call.refuse(call.model)
+        call.refuse(call.model if call.params is None else typical(call.params))
 
     def run(text: Callable[..., Any], symbols: dict[str, Nested]) -> Any:
         results = evaluate(replace(call, texts=(text,)), symbols, EPSILON[single])
@@ -214,10 +216,11 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     if call.loop:
         inputs = {STATE: (call.loop.size,), **inputs}
         stepping = replace(call, texts=(call.loop.step,), results=(STATE,))
-        step = record(lambda **symbols: evaluate(stepping, symbols, EPSILON[single])[STATE], inputs, (STATE,))
-        program = record(lambda **symbols: run(call.texts[0], symbols), inputs, names)
+        step = record(lambda **symbols: evaluate(stepping, symbols, EPSILON[single])[STATE], inputs, (STATE,), False)
+        program = record(lambda **symbols: run(call.texts[0], symbols), inputs, names, False)
         return replace(program, loop=Loop(step, call.loop.steps))
-    programs = [record(lambda _text=text, **symbols: run(_text, symbols), inputs, names) for text in call.texts]
+    rolls = not call.derivatives
+    programs = [record(lambda _text=text, **symbols: run(_text, symbols), inputs, names, rolls) for text in call.texts]
     program = min(programs, key=lambda program: program.operations)
     if call.derivatives:
         return program

@@ -22,8 +22,8 @@ class Factors:
     def transposed_solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """x = L⁻ᵀ b."""
         x = list(b)
-        for k in reversed(range(len(x))):
-            for i in range(k):
+        for i in reversed(range(len(x))):
+            for k in reversed(range(i + 1, len(x))):
                 x[i] = x[i] - self.L[k][i] * x[k]
         return x
 

@@ -7,6 +7,7 @@ Algorithms call these instead of `math`, so that one text serves for both. A sym
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Scalar = Any
@@ -68,3 +69,15 @@ def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Sca
         return if_less if x < y else otherwise
     symbol = y if isinstance(x, (int, float)) else x
     return symbol.select_less(x, y, if_less, otherwise)
+
+
+Text = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
+
+
+def each(text: Text, shared: Sequence[Scalar], columns: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """[text(shared, column) for each column]; on symbols, where that would be long, recorded once and called."""
+    values = [x for values in (shared, *columns) for x in values]
+    symbol = next((x for x in values if not isinstance(x, (int, float))), None)
+    if symbol is None:
+        return [list(text(shared, column)) for column in columns]
+    return symbol.each(text, shared, columns)

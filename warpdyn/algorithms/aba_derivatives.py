@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..linear import factorise, inverse_symmetric
-from ..scalar import Scalar
+from ..linear import Factors, factorise, inverse_symmetric
+from ..scalar import Scalar, each
 from ..tree import Tree
 from .crba import crba
 from .rnea import rnea
@@ -30,8 +30,12 @@ def aba_derivatives(
     qdd = factors.inverse_times([t - x for t, x in zip(tau, h, strict=True)])
     dtau_dq, dtau_dv, _ = rnea_derivatives(tree, q, v, qdd, gravity, f_ext)
 
-    def solved(rows: Rows) -> Rows:
-        columns = [factors.inverse_times([-x for x in column]) for column in zip(*rows, strict=True)]
-        return [list(row) for row in zip(*columns, strict=True)]
+    nv, below = tree.nv, [factors.L[k][i] for k in range(tree.nv) for i in range(k)]
 
-    return qdd, solved(dtau_dq), solved(dtau_dv), inverse_symmetric(M)
+    def solve(shared: Sequence[Scalar], column: Sequence[Scalar]) -> list[Scalar]:
+        rows = [list(shared[k * (k - 1) // 2 : k * (k + 1) // 2]) for k in range(nv)]
+        return Factors(rows, list(shared[-nv:])).inverse_times([-x for x in column])
+
+    columns = each(solve, [*below, *factors.reciprocal], [*zip(*dtau_dq, strict=True), *zip(*dtau_dv, strict=True)])
+    by_q, by_v = ([list(row) for row in zip(*part, strict=True)] for part in (columns[:nv], columns[nv:]))
+    return qdd, by_q, by_v, inverse_symmetric(M)

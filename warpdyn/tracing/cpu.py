@@ -9,10 +9,11 @@ each value that repeats (symmetry) or is constant stands once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import prod
 
 from . import lanes
-from .emit import Dialect, emit, expression, literal
+from .emit import Dialect, Region, emit, expression, literal
 from .layout import FIELDS, HEADER, Layout, input_identifier, result_identifier
 from .parts import split
 from .program import Output, Program, Statement
@@ -48,8 +49,15 @@ def source(program: Program, single: bool) -> str:
     def store(entries: list[int], value: str) -> str:
         return " ".join(array.store(k, value) for (array, _), k in (where[entry] for entry in entries))
 
-    dialect = in_lanes(single, lambda array, entry: arrays[input_identifier(array)].entry(entry), store)
+    def load(name: str, entry: int) -> str:
+        array = arrays[input_identifier(name)]
+        assert isinstance(array, _InPlace)
+        return array.entry(entry)
+
+    dialect = in_lanes(single, load, store)
     parts, slots = split(program, PART, at_hand)
+    regions, routines, slots = _routines(program, single, slots)
+    dialect = replace(dialect, regions=regions)
     stored: set[int] = set()
     bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
     calls = [f"Lanes::part{k}(@CALL@, turn, work);" for k in range(len(parts))]
@@ -72,7 +80,8 @@ def source(program: Program, single: bool) -> str:
         {
             "TURNS_OF": lanes.TURNS_OF.replace("@K@", ""),
             "BODY": lanes.BLOCKS,
-            "PARTS": "".join(
+            "PARTS": "".join(routines)
+            + "".join(
                 lanes.PART.replace("@K@", str(k)).replace("@BODY@", "\n".join(body)) for k, body in enumerate(bodies)
             ),
             "CALLS": "\n".join(calls),
@@ -87,6 +96,31 @@ def source(program: Program, single: bool) -> str:
             "EMPTY": "\n".join(array.empty() for array, _ in results),
         },
     )
+
+
+def _routines(program: Program, single: bool, slots: int) -> tuple[dict[str, Region], list[str], int]:
+    """Functions for the routines of a program, and their places in the workspace, which grows by them."""
+    regions, functions = {}, []
+    dialect = in_lanes(
+        single,
+        lambda array, entry: f"{array}[{entry}]",
+        lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
+    )
+    for name, routine in program.routines.items():
+        parts, own = split(routine, PART, lambda s: s.operation == "input")
+        places = []
+        for size in (*(prod(shape) for shape in (*routine.inputs.values(), *routine.results.values())), own):
+            places.append(f"work + {slots}")
+            slots += size
+        *arrays, workspace = places
+        stored: set[int] = set()
+        for k, part in enumerate(parts):
+            body = "\n".join(emit(routine, part, dialect, stored))
+            functions.append(lanes.ROUTINE.replace("@NAME@", f"{name}_{k}").replace("@BODY@", body))
+        calls = " ".join(f"{name}_{k}(shared, column, out, work);" for k in range(len(parts)))
+        functions.append(lanes.ROUTINE.replace("@NAME@", name).replace("@BODY@", calls))
+        regions[name] = Region(f"Lanes::{name}", *arrays, f", {workspace}")
+    return regions, functions, slots
 
 
 def in_lanes(single: bool, load: Callable[[str, int], str], store: Callable[[list[int], str], str]) -> Dialect:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import prod
 
-from .emit import Dialect, emit, literal
+from .emit import Dialect, Region, emit, literal
 from .layout import FIELDS, HEADER, Layout, input_identifier, result_identifier
 from .program import STATE, Loop, Program
 
@@ -24,7 +25,9 @@ def source(program: Program, single: bool) -> str:
         lines += _unpack(name, shape, layout.position(name), T)
     if program.loop is not None:
         lines += _repeated(program.loop, shapes, T)
-    lines += emit(program, program.statements, _dialect(program, shapes, T), set())
+    regions, routines = _routines(program, T)
+    lines += routines
+    lines += emit(program, program.statements, replace(_dialect(program, shapes, T), regions=regions), set())
     constants = _constants(program, shapes, T)
     if constants:
         lines += [f"if (!args[{HEADER.index('keep_constants')}]) {{", *constants, "}"]
@@ -41,6 +44,24 @@ def _repeated(loop: Loop, shapes: Mapping[str, tuple[int, ...]], T: str) -> Iter
     yield from _constants(loop.step, shapes, T)
     yield from (f"{state}[{k}] = {then}[{k}];" for k in range(loop.size))
     yield "}"
+
+
+def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
+    """The routines of a program as functions, with arrays of their own in the thread's memory."""
+    regions, lines = {}, []
+    for name, routine in program.routines.items():
+        arrays = [f"{name}_{array}" for array in ("shared", "column", "out")]
+        sizes = [prod(shape) for shape in (*routine.inputs.values(), *routine.results.values())]
+        lines += [f"{T} {array}[{max(size, 1)}];" for array, size in zip(arrays, sizes, strict=True)]
+        dialect = replace(
+            _dialect(routine, {}, T),
+            load=lambda array, entry: f"{array}[{entry}]",
+            store=lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
+        )
+        lines.append(f"auto {name} = [](const {T}* shared, const {T}* column, {T}* out) {{")
+        lines += [*emit(routine, routine.statements, dialect, set()), "};"]
+        regions[name] = Region(name, *arrays)
+    return regions, lines
 
 
 def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) -> Dialect:

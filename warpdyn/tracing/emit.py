@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from .program import Program, Statement
 
@@ -25,6 +26,18 @@ class Dialect:
     sincos: Callable[[str, str, str], str]
     select: Callable[[str, str, str, str], str]
     workspace: str = "work"
+    regions: Mapping[str, Region] = field(default_factory=dict)
+    """Where each routine finds its inputs and leaves its results."""
+
+
+class Region(NamedTuple):
+    """C++ addresses of a routine's shared inputs, its column, and its results; the function, and what else it takes."""
+
+    function: str
+    shared: str
+    column: str
+    out: str
+    more: str = ""
 
 
 def literal(value: float, single: bool) -> str:
@@ -53,6 +66,9 @@ def emit(
         if statement.operation == "keep":
             yield f"{dialect.workspace}[{statement.arguments[0]}] = {target};"
             continue
+        if statement.operation in ("frame", "call"):
+            yield from _routine(statement, dialect)
+            continue
         if statement.operation in ("sin", "cos"):
             (angle,) = statement.arguments
             if angle not in turns and angle not in turned:
@@ -72,12 +88,26 @@ def emit(
                     yield dialect.store(same, f"{'-' if negative else ''}{target}")
 
 
+def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
+    """What a routine's calls share, or a column, put where it finds them; and the call."""
+    region = dialect.regions[statement.arguments[0]]
+    called = statement.operation == "call"
+    place, values = (region.column, statement.arguments[2:]) if called else (region.shared, statement.arguments[1:])
+    for k, x in enumerate(values):
+        yield f"({place})[{k}] = {f't{x}' if isinstance(x, int) else dialect.constant(x)};"
+    if called:
+        yield f"{region.function}({region.shared}, {region.column}, {region.out}{region.more});"
+
+
 def expression(statement: Statement, dialect: Dialect) -> str:
     """The right side of a statement that is neither sine nor cosine."""
     operation = statement.operation
     if operation == "input":
         array, entry = statement.arguments
         return dialect.load(array, entry)
+    if operation == "of":
+        name, _, k = statement.arguments
+        return f"({dialect.regions[name].out})[{k}]"
     if operation == "recall":
         return f"{dialect.workspace}[{statement.arguments[0]}]"
     x = [f"t{a}" if isinstance(a, int) else dialect.constant(a) for a in statement.arguments]

@@ -161,6 +161,8 @@ struct Lanes {
   static WARPDYN_APART void gather(V* tile, const T* p, I64 env, const I64* offset, int n, int here, bool dense) {
     if (here == N && env == 1) {
       for (int k = 0; k < n; ++k) tile[k] = *(const V*)(p + offset[k]);
+    } else if (env == 0) {
+      for (int k = 0; k < n; ++k) tile[k] = V{} + p[offset[k]];
     } else if (here == N && dense && n >= Q) {
       for (int k = 0; k < n; k += Q) {
         const int first = k + Q <= n ? k : n - Q;
@@ -294,3 +296,8 @@ while (busy) {
     }
   }
 }"""
+
+ROUTINE = """
+  static WARPDYN_APART void @NAME@(const V* shared, const V* column, V* out, V* work) {
+@BODY@
+  }"""

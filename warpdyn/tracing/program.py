@@ -37,7 +37,9 @@ ON_NUMBERS: dict[str, Callable[..., float]] = {
 class Statement:
     """t[target] = operation(arguments). Arguments are node indices or constants; of an input: array name and entry.
 
-    `fma`, `fms`, `fnma` are a*b + c, a*b - c and c - a*b in one rounding.
+    `fma`, `fms`, `fnma` are a*b + c, a*b - c and c - a*b in one rounding. Of a routine: `frame(name, shared..)` writes
+    what its calls share, `call(name, frame, column..)` runs it, and `of(name, call, k)`, which follow the call at once,
+    read its results.
     """
 
     target: int
@@ -67,6 +69,8 @@ class Program:
     outputs: tuple[Output, ...]
     results: Mapping[str, tuple[int, ...]]
     loop: Loop | None = None
+    as_recorded: bool = False
+    """Its order is the best there is."""
 
     @property
     def arguments(self) -> dict[str, tuple[int, ...]]:
@@ -91,8 +95,10 @@ class Program:
     def statements(self) -> list[Statement]:
         """Live statements, in the better of two orders: as recorded, or on demand of the outputs."""
         roots = sorted({o.node for o in self.outputs if o.node is not None})
-        on_demand = self._fused(self._visit(roots))
-        as_recorded = self._fused(sorted(self._visit(roots)))
+        as_recorded = self._fused(self._grouped(sorted(self._visit(roots))))
+        if self.as_recorded:
+            return as_recorded
+        on_demand = self._fused(self._grouped(self._visit(roots)))
         return min(as_recorded, on_demand, key=self.values_alive)
 
     @cached_property
@@ -110,8 +116,23 @@ class Program:
     def operations(self) -> int:
         """Arithmetic operations: + - *, reciprocals, functions, a fused pair counting two; not sines, negations, loads,
         stores."""
-        cost = {"fma": 2, "fms": 2, "fnma": 2, "input": 0, "sin": 0, "cos": 0, "neg": 0}
-        return sum(cost.get(s.operation, 1) for s in self.statements)
+        cost = {"fma": 2, "fms": 2, "fnma": 2, **dict.fromkeys(("input", "sin", "cos", "neg", "frame", "of"), 0)}
+        called = sum(self.routines[s.arguments[0]].operations for s in self.statements if s.operation == "call")
+        return called + sum(cost.get(s.operation, 1) for s in self.statements if s.operation != "call")
+
+    @cached_property
+    def routines(self) -> dict[str, Program]:
+        """Texts recorded by themselves, with inputs `shared` and `column` and the result `out`."""
+        return {
+            name: Program(
+                routine.graph,
+                {"shared": (routine.shared,), "column": (routine.column,)},
+                tuple(_output(x) for x in routine.results),
+                {"out": (len(routine.results),)},
+                as_recorded=True,
+            )
+            for name, routine in self.graph.routines.items()
+        }
 
     def values_alive(self, statements: Sequence[Statement]) -> int:
         """The largest number of values needed again later, inputs included."""
@@ -140,6 +161,17 @@ class Program:
                     if operation != "input":
                         waiting.extend((x, False) for x in reversed(arguments) if isinstance(x, int) and x not in seen)
         return order
+
+    def _grouped(self, order: Sequence[int]) -> Sequence[int]:
+        """The same order with the results of a routine's call right after it."""
+        if not self.graph.routines:
+            return order
+        nodes = self.graph.nodes
+        results: dict[int, list[int]] = {}
+        for i in sorted(order):
+            if nodes[i][0] == "of":
+                results.setdefault(nodes[i][1][1], []).append(i)
+        return [x for i in order if nodes[i][0] != "of" for x in (i, *results.get(i, ()))]
 
     def _fused(self, order: Sequence[int]) -> list[Statement]:
         """Statements of the ordered nodes, products that are used once joined to the sum that uses them."""
@@ -195,6 +227,8 @@ class Program:
             shown = [f"t{x}" if isinstance(x, int) else repr(x) if isinstance(x, float) else x for x in s.arguments]
             pattern = form.get(s.operation, s.operation + "({0})")
             right = f"{s.arguments[0]}[{s.arguments[1]}]" if s.operation == "input" else pattern.format(*shown)
+            if s.operation in ("frame", "call", "of"):
+                right = f"{s.operation} {', '.join(shown)}"
             lines.append(f"t{s.target} = {right}")
             lines += [
                 f"{place(k)} = {'-' if self.outputs[k].negative else ''}t{s.target}" for k in stores.get(s.target, ())
@@ -248,25 +282,32 @@ class Loop:
 
 def operands(statement: Statement) -> Iterator[int]:
     """Nodes that a statement reads."""
-    return iter(()) if statement.operation == "input" else (x for x in statement.arguments if isinstance(x, int))
+    if statement.operation in ("input", "of"):
+        return iter(())
+    arguments = statement.arguments[2:] if statement.operation == "call" else statement.arguments
+    return (x for x in arguments if isinstance(x, int))
+
+
+def _output(x: Symbol | float) -> Output:
+    return Output(x.index, negative=x.negative) if isinstance(x, Symbol) else Output(None, float(x))
 
 
 def record(
-    function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], results: Sequence[str] = ("out",)
+    function: Callable[..., Any],
+    inputs: Mapping[str, tuple[int, ...]],
+    results: Sequence[str] = ("out",),
+    rolls: bool = True,
 ) -> Program:
     """Run `function(**symbols)` on symbols, one nested list for each input array, and keep what it computed.
 
-    Of several `results` the function returns a tuple of nested lists.
+    Of several `results` the function returns a tuple of nested lists. `rolls`: what is called many times may become a
+    routine.
     """
-    graph = Graph()
+    graph = Graph(rolls)
     symbols = {name: folded(graph.inputs(name, prod(shape)), shape) for name, shape in inputs.items()}
     result = function(**symbols)
     named = dict(zip(results, result if len(results) > 1 else (result,), strict=True))
-    outputs = [
-        Output(x.index, negative=x.negative) if isinstance(x, Symbol) else Output(None, float(x))
-        for nested in named.values()
-        for x in flat(nested)
-    ]
+    outputs = [_output(x) for nested in named.values() for x in flat(nested)]
     shapes = {name: shape_of(nested) for name, nested in named.items()}
     return Program(graph, dict(inputs), tuple(outputs), shapes)
 

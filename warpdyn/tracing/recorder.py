@@ -6,18 +6,30 @@ so constants fold, zeros and ones vanish, and equal terms (up to sign and order)
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 Operand = int | float
 """An argument of a node: the index of another node, or a constant."""
 
 Number = (int, float)
 
+TOGETHER = 4
+"""Columns that a routine does at once, so that one need not wait for the other's last result."""
+
+ROLL_FROM = 40_000
+"""Operations of a text for all its columns from which it is recorded once and called: longer straight lines take more
+time to compile than the second is worth."""
+
 
 class Graph:
     """The nodes recorded so far: node i is (operation, arguments), and arguments come before it."""
 
-    def __init__(self) -> None:
+    def __init__(self, rolls: bool = True) -> None:
+        self.rolls = rolls
+        """Texts that are called many times may become routines, which have no derivatives."""
+        self.routines: dict[str, Routine] = {}
         self.nodes: list[tuple[str, tuple]] = []
         self._index: dict[tuple, int] = {}
 
@@ -33,12 +45,27 @@ class Graph:
         """Symbols for the entries of an input array."""
         return [Symbol(self, self.node("input", array, k)) for k in range(count)]
 
+    def size(self) -> int:
+        """Arithmetic operations of the nodes, those that nothing needs included."""
+        return sum(operation in ("add", "sub", "mul", "rcp") for operation, _ in self.nodes)
+
     def scaled(self, index: int) -> tuple[float, int]:
         """A node as constant times another node."""
         operation, arguments = self.nodes[index]
         if operation == "mul" and isinstance(arguments[0], float):
             return arguments[0], arguments[1]
         return 1.0, index
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A text recorded by itself, for TOGETHER columns: `shared` inputs are written once, `column` inputs and `results`
+    at every call."""
+
+    graph: Graph
+    shared: int
+    column: int
+    results: tuple[Symbol | float, ...]
 
 
 class Symbol:
@@ -64,6 +91,8 @@ class Symbol:
             first, second = (self, other) if self.index < other.index else (other, self)
             operation = "add" if first.negative == second.negative else "sub"
             return Symbol(graph, graph.node(operation, first.index, second.index), first.negative)
+        if isinstance(other, Together):
+            return NotImplemented
         if other == 0:
             return self
         constant = -float(other) if self.negative else float(other)
@@ -79,7 +108,7 @@ class Symbol:
         return Symbol(self.graph, self.index, not self.negative)
 
     def __sub__(self, other: Symbol | float) -> Symbol | float:
-        return self + (-other)
+        return NotImplemented if isinstance(other, Together) else self + (-other)
 
     def __rsub__(self, other: float) -> Symbol | float:
         return -self + other
@@ -96,6 +125,8 @@ class Symbol:
                 return product * (c * d)
             x, y = min(self.index, other.index), max(self.index, other.index)
             return Symbol(graph, graph.node("mul", x, y), negative)
+        if isinstance(other, Together):
+            return NotImplemented
         if other == 0:
             return 0.0
         constant, x = graph.scaled(self.index)
@@ -148,6 +179,44 @@ class Symbol:
         operands = [s.plain() if isinstance(s, Symbol) else float(s) for s in (x, y, if_less, otherwise)]
         return Symbol(self.graph, self.graph.node("select", *operands))
 
+    def each(
+        self,
+        text: Callable[[Sequence[Symbol | float], Sequence[Symbol | float]], Sequence[Symbol | float]],
+        shared: Sequence[Symbol | float],
+        columns: Sequence[Sequence[Symbol | float]],
+    ) -> list[list[Symbol | float]]:
+        """The text for each column: as a routine if it would be more than ROLL_FROM operations, else in line.
+
+        Shared constants, and entries that are the same constant in every column, are constants of the routine.
+        """
+        graph = self.graph
+        moving = [k for k, entries in enumerate(zip(*columns, strict=True)) if not _same(entries)]
+        given = [k for k, x in enumerate(shared) if isinstance(x, Symbol)]
+        own = Graph()
+        inside, column = list(shared), list(columns[0])
+        for symbol, k in zip(own.inputs("shared", len(given)), given, strict=True):
+            inside[k] = symbol
+        sides = own.inputs("column", TOGETHER * len(moving))
+        for n, k in enumerate(moving):
+            column[k] = Together(sides[n :: len(moving)])
+        results = [x for x in text(inside, column)] if graph.rolls else []
+        if own.size() * len(columns) <= ROLL_FROM * TOGETHER:
+            return [list(text(shared, column)) for column in columns]
+        name = f"routine{len(graph.routines)}"
+        flat = tuple(x.sides[n] if isinstance(x, Together) else x for n in range(TOGETHER) for x in results)
+        graph.routines[name] = Routine(own, len(given), len(sides), flat)
+        frame = graph.node("frame", name, *(_operand(shared[k]) for k in given))
+        called: list[list[Symbol | float]] = []
+        for first in range(0, len(columns), TOGETHER):
+            group = [columns[min(first + n, len(columns) - 1)] for n in range(TOGETHER)]
+            call = graph.node("call", name, frame, *(_operand(entries[k]) for entries in group for k in moving))
+            out = [
+                Symbol(graph, graph.node("of", name, call, str(k))) if isinstance(x, Symbol) else x
+                for k, x in enumerate(flat)
+            ]
+            called += [out[n * len(results) : (n + 1) * len(results)] for n in range(TOGETHER)]
+        return called[: len(columns)]
+
     def plain(self) -> int:
         """A node that holds this value with its sign."""
         return self.graph.node("neg", self.index) if self.negative else self.index
@@ -165,3 +234,43 @@ class Symbol:
 
     def __eq__(self, other: object) -> bool:
         self._unknown()
+
+
+class Together:
+    """Scalars of several columns side by side: what is done to one is done to the next, and then to the third."""
+
+    __slots__ = ("sides",)
+
+    def __init__(self, sides: Sequence[Symbol | float]):
+        self.sides = tuple(sides)
+
+    def _with(self, other: Together | Symbol | float, do: Callable[[Any, Any], Any]) -> Together | float:
+        others = other.sides if isinstance(other, Together) else (other,) * len(self.sides)
+        sides = [do(x, y) for x, y in zip(self.sides, others, strict=True)]
+        return sides[0] if _same(sides) else Together(sides)
+
+    def __add__(self, other: Together | Symbol | float) -> Together | float:
+        return self._with(other, lambda x, y: x + y)
+
+    def __sub__(self, other: Together | Symbol | float) -> Together | float:
+        return self._with(other, lambda x, y: x - y)
+
+    def __mul__(self, other: Together | Symbol | float) -> Together | float:
+        return self._with(other, lambda x, y: x * y)
+
+    def __rsub__(self, other: Symbol | float) -> Together | float:
+        return self._with(other, lambda x, y: y - x)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> Together:
+        return Together([-x for x in self.sides])
+
+
+def _same(entries: Sequence[Symbol | float]) -> bool:
+    """All of them are one constant."""
+    return all(not isinstance(x, Symbol) and x == entries[0] for x in entries) and not isinstance(entries[0], Symbol)
+
+
+def _operand(x: Symbol | float) -> Operand:
+    return x.plain() if isinstance(x, Symbol) else float(x)
