@@ -1,4 +1,4 @@
-"""Texts that are recorded once and called for many columns: the same numbers as in line, on the CPU and in CUDA's text."""
+"""Texts recorded once and called for many columns: the same numbers as in line, on the CPU and in CUDA's text."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class Symbol:
         sides = own.inputs("column", TOGETHER * len(moving))
         for n, k in enumerate(moving):
             column[k] = Together(sides[n :: len(moving)])
-        results = [x for x in text(inside, column)] if graph.rolls else []
+        results = list(text(inside, column)) if graph.rolls else []
         if own.size() * len(columns) <= ROLL_FROM * TOGETHER:
             return [list(text(shared, column)) for column in columns]
         name = f"routine{len(graph.routines)}"
