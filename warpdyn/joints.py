@@ -131,7 +131,7 @@ def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Ro
     if not kind.has_axis:
         return 2, 1.0, IDENTITY
     for k in range(3):
-        if abs(direction[k]) == 1.0 and (kind.single or direction[k] > 0):
+        if abs(direction[k]) == 1.0 == sum(map(abs, direction)) and (kind.single or direction[k] > 0):
             return k, direction[k], IDENTITY
     z = Vector(*direction)
     smallest = min(range(3), key=lambda k: abs(direction[k]))
