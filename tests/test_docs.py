@@ -89,3 +89,13 @@ def test_every_function_has_a_page() -> None:
     known = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]+`|```.*?```", text, re.DOTALL))))
     functions = [name for name in wd.__all__ if callable(getattr(wd, name)) and name.islower()]
     assert not [name for name in functions if name not in known]
+
+
+def test_the_architecture_has_every_room() -> None:
+    """Each module, and each folder of modules, stands in the table of rooms."""
+    text = (ROOT / "docs/architecture.md").read_text()
+    rooms = set(re.findall(r"`(?:tracing/)?(\w+)(?:\.py|/)`", text))
+    package = ROOT / "warpdyn"
+    modules = {p.stem for p in [*package.glob("*.py"), *package.glob("tracing/*.py")]} - {"__init__", "__main__"}
+    folders = {p.parent.name for p in package.glob("*/__init__.py")} - {"tracing"}
+    assert not (modules | folders) - rooms
