@@ -157,6 +157,41 @@ def test_mimic(reference: Reference, compute) -> None:
     assert G.shape[1] in (Gq.shape[1], len(names)) and np.sum(np.abs(offset)) == pytest.approx(np.sum(np.abs(g)))
 
 
+def test_rnea_derivatives(reference: Reference) -> None:
+    """By q, by v, and by q with forces on links (the oracle's)."""
+    data, model = reference.data, reference.model
+    n = len(data["dtau_dq"])
+    q, v, a = reference.q()[:n], reference.v("v")[:n], reference.v("a")[:n]
+    by_q, by_v, _ = wd.oracle(wd.rnea_derivatives, model, q, v, a)
+    assert error(by_q, reference.matrix("dtau_dq")) <= DIGITS
+    assert error(by_v, reference.matrix("dtau_dv")) <= DIGITS
+    by_q, *_ = wd.oracle(wd.rnea_derivatives, model, q, v, a, f_ext=reference.forces()[:n])
+    assert error(by_q, reference.matrix("dtau_dq_fext")) <= DIGITS
+
+
+def test_aba_derivatives(reference: Reference) -> None:
+    """By q, by v, and M⁻¹ (the oracle's)."""
+    data = reference.data
+    if data["singular_M"]:
+        pytest.skip("M is singular")
+    n = len(data["ddq_dq"])
+    given = reference.q()[:n], reference.v("v")[:n], reference.v("tau")[:n]
+    _, by_q, by_v, by_tau = wd.oracle(wd.aba_derivatives, reference.model, *given)
+    for found, key in ((by_q, "ddq_dq"), (by_v, "ddq_dv"), (by_tau, "Minv")):
+        assert error(found, reference.matrix(key)) <= CONDITIONED
+
+
+def test_frame_derivatives(reference: Reference) -> None:
+    """Of a link's velocity and spatial acceleration in its own frame (the oracle's, of four states)."""
+    data, options = reference.data, {"frame": str(reference.data["obs_links"][0]), "reference": "local"}
+    q, v, a = reference.q()[:4], reference.v("v")[:4], reference.v("a")[:4]
+    by_q = wd.oracle(wd.derivatives, wd.frame_velocity, reference.model, q, v, **options)
+    assert error(by_q, data["fk_dv_dq"][:4][..., reference.v_order]) <= DIGITS
+    both = wd.oracle(wd.derivatives, wd.frame_acceleration, reference.model, q, v, a, wrt=("q", "v"), **options)
+    for found, key in zip(both, ("fk_da_dq", "fk_da_dv"), strict=True):
+        assert error(found, data[key][:4][..., reference.v_order]) <= DIGITS
+
+
 def test_puma_560(run) -> None:
     """The toolbox's PUMA 560 as a URDF: its inertia matrix, gravity load and inverse dynamics at 19 configurations."""
     folder = FOLDER / "puma560"
