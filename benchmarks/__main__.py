@@ -18,7 +18,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-CORES_OF_ALL = sorted(os.sched_getaffinity(0))
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import numpy as np
@@ -33,7 +32,7 @@ from . import limit, plots, report, starts, steady
 from . import robots as machines
 from .algorithms import ALGORITHMS
 from .peers import PEERS, Installed, find
-from .turns import ROUNDS
+from .turns import CORES, ROUNDS
 
 HERE = Path(__file__).parent
 
@@ -43,9 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _settle(given)
     wp.config.log_level = wp.LOG_ERROR
     warnings.simplefilter("ignore")
-    os.sched_setaffinity(0, CORES_OF_ALL[-1:])  # what libraries start threads for, from here on
+    os.sched_setaffinity(0, CORES[-1:])  # what libraries start threads for, from here on
     peers, missing = find(given.peers)
-    os.sched_setaffinity(0, CORES_OF_ALL)
+    os.sched_setaffinity(0, CORES)
     for key, why in missing.items():
         print(f"{key}: left out, {why}", file=sys.stderr)
     about = what_it_ran_on(given.device, peers)
@@ -69,7 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     keep({"kind": "compile", "robot": robot, "algorithm": algorithm, "cold": cold, "warm": warm})
                 bar.update()
             bar.set_description("starts")
-            keep({"kind": "starts", "cores_worth": round(starts.cores_worth(), 2), "figures": starts.figures(given.quick)})
+            keep(
+                {
+                    "kind": "starts",
+                    "cores_worth": round(starts.cores_worth(), 2),
+                    "figures": starts.figures(given.quick),
+                }
+            )
             bar.update()
         for robot, algorithm in pairs:
             bar.set_description(f"{robot} {algorithm}")
@@ -88,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def what_it_ran_on(device: str, peers: Sequence[Installed]) -> dict[str, Any]:
     git = ["git", "describe", "--always", "--dirty"]
     commit = subprocess.run(git, cwd=HERE, capture_output=True, text=True, check=False).stdout.strip()
-    hardware = f"{processor()}, {len(CORES_OF_ALL)} cores" if device == "cpu" else wp.get_device(device).name
+    hardware = f"{processor()}, {len(CORES)} cores" if device == "cpu" else wp.get_device(device).name
     versions = {"warpdyn": wd.__version__, "warp-lang": wp.__version__, "numpy": np.__version__}
     for peer in peers:
         versions |= peer.versions
@@ -124,14 +129,18 @@ def _settle(given: argparse.Namespace) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure warpdyn beside its peers.")
     known = [*lists.ROBOTS, *(f"{name}_floating" for name in lists.ROBOTS), *wd.robot_names()]
-    parser.add_argument("--robots", nargs="+", choices=dict.fromkeys(known), metavar="NAME", help=", ".join(lists.ROBOTS))
+    parser.add_argument(
+        "--robots", nargs="+", choices=dict.fromkeys(known), metavar="NAME", help=", ".join(lists.ROBOTS)
+    )
     parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, metavar="NAME", help=", ".join(ALGORITHMS))
     parser.add_argument("--batches", nargs="+", type=int, help=f"robots (default: {' '.join(map(str, lists.BATCHES))})")
     parser.add_argument("--dtypes", nargs="+", choices=("float32", "float64"), default=("float32", "float64"))
     parser.add_argument("--layouts", nargs="+", choices=("columns", "rows"), default=("columns", "rows"))
     parser.add_argument("--threads", nargs="+", type=int, default=(1, 2), help="of the CPU (default: 1 2)")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda:0")
-    parser.add_argument("--peers", nargs="+", choices=(*PEERS, "none"), metavar="NAME", help=", ".join((*PEERS, "none")))
+    parser.add_argument(
+        "--peers", nargs="+", choices=(*PEERS, "none"), metavar="NAME", help=", ".join((*PEERS, "none"))
+    )
     parser.add_argument("--quick", action="store_true", help="panda, five algorithms, few batches: under three minutes")
     parser.add_argument("--rounds", type=int, help=f"turns that each takes (default: {ROUNDS})")
     parser.add_argument("--no-starts", action="store_true", help="leave compile times, first results and latencies out")

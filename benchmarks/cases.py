@@ -47,7 +47,7 @@ def cases(
     threads: Sequence[int] = (1, 2),
     device: str = "cpu",
 ) -> list[Case]:
-    """The plain case over all batches; each other precision, layout and number of threads at the batch of the figures."""
+    """The plain case over all batches; other precisions, layouts and threads at the batch of the figures."""
     main = BATCH if BATCH in batches else max(batches)
     found = [Case(robot, algorithm, b, device=device) for b in batches if "float32" in dtypes and "columns" in layouts]
     if "float64" in dtypes and "columns" in layouts:

@@ -54,7 +54,9 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
         options: dict[str, Any] = {}
         for name, value in (("source", "local"), ("target", "world")):
             if name in parameters and parameters[name].default is inspect.Parameter.empty:
-                options[name] = {"local": "xyzw", "world": "wxyz"}[value] if function is wd.convert_quaternion else value
+                options[name] = (
+                    {"local": "xyzw", "world": "wxyz"}[value] if function is wd.convert_quaternion else value
+                )
         if "joints" in parameters:
             options["target"] = "mujoco"
         framed = "frame" in parameters
@@ -111,7 +113,7 @@ def main() -> int:
     first = cold.pop("Warp's first kernel")
     slow = [title for title, value in cold.items() if value > COLD_COMPILE]
     print(f"# First call of every public function: {name}, {robot(name).model.nv} degrees of freedom, float32\n")
-    print(f"One process; the first kernel of a process takes {first:.1f} s of its own (measured apart) with an empty cache.")
+    print(f"One process; its first kernel, measured apart, takes {first:.1f} s with an empty cache.")
     print(f"At most {COLD_COMPILE:g} s are asked; {len(slow) or 'none'} of {len(cold)} take longer. Bold: too long.\n")
     print("| function | cold [s] | warm [s] |\n|---|---|---|")
     for title, value in sorted(cold.items(), key=lambda item: -item[1]):

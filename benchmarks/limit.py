@@ -19,7 +19,9 @@ LANES = """
 typedef float lanes __attribute__((vector_size(64)));
 """
 
-COPY = LANES + """
+COPY = (
+    LANES
+    + """
 const lanes* from = (const lanes*)args[0]; lanes* to = (lanes*)args[1];
 const long long n = args[2], loops = args[3];
 for (long long k = 0; k < loops; ++k) {
@@ -28,14 +30,18 @@ for (long long k = 0; k < loops; ++k) {
     __asm__ volatile("" ::: "memory");
 }
 """
+)
 
 CHAINS = 12
 """Independent multiply-adds, enough to hide how long one takes."""
 
-FMA = LANES + """
+FMA = (
+    LANES
+    + """
 const lanes* given = (const lanes*)args[0];
 const lanes x = given[0], y = given[1];
 """
+)
 FMA += "".join(f"lanes a{i} = x + {i}.0f;\n" for i in range(CHAINS))
 FMA += "const long long loops = args[3];\nfor (long long k = 0; k < loops; ++k) {\n"
 FMA += "".join(f"a{i} = __builtin_elementwise_fma(a{i}, x, y);\n" for i in range(CHAINS))

@@ -92,7 +92,9 @@ def _ratios(folder: Path, run: Run) -> None:
         axes.grid(axis="y", alpha=0.3)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside lower center", ncols=6, fontsize="small")
-    canvas.suptitle(f"Time of each peer on one core, by warpdyn's float32 at B = 16,384; {_title(run)}", fontsize="small")
+    canvas.suptitle(
+        f"Time of each peer on one core, by warpdyn's float32 at B = 16,384; {_title(run)}", fontsize="small"
+    )
     _save(canvas, folder / "ratios.png")
 
 
@@ -125,7 +127,9 @@ def _roofline(folder: Path, run: Run) -> None:
     if not limits:
         return
     canvas, axes = _canvas(9, 5.4)
-    points = [(robot, r) for robot in run.robots for a in run.algorithms if (r := run.main(robot, a)) and r["operations"]]
+    points = [
+        (robot, r) for robot in run.robots for a in run.algorithms if (r := run.main(robot, a)) and r["operations"]
+    ]
     if not points:
         return
     x = [r["operations"] / r["bytes"] for _, r in points]
@@ -144,7 +148,13 @@ def _roofline(folder: Path, run: Run) -> None:
         for j, algorithm in enumerate(run.algorithms):
             r = run.main(robot, algorithm)
             if r and r["operations"]:
-                axes.plot(r["operations"] / r["bytes"], r["operations"] / r["ns"], marks[j % len(marks)], color=f"C{k}", markersize=5)
+                axes.plot(
+                    r["operations"] / r["bytes"],
+                    r["operations"] / r["ns"],
+                    marks[j % len(marks)],
+                    color=f"C{k}",
+                    markersize=5,
+                )
     for k, robot in enumerate(run.robots):
         axes.plot([], [], "s", color=f"C{k}", label=robot)
     for j, algorithm in enumerate(run.algorithms):

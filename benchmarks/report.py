@@ -84,9 +84,9 @@ def lines(run: Run) -> Iterator[str]:
     about = run.about
     yield f"# {about['hardware']}, {about['date']}\n"
     yield ", ".join(f"{name} {version}" for name, version in about["versions"].items()) + f"; commit {about['commit']}."
-    yield f"Load of the machine at the start: {about['load']}. Made by `python -m benchmarks`; every line is in `results.jsonl`.\n"
-    yield "Medians of turns that all cases and peers of a row took one after the other. ns: nanoseconds for one robot of the batch."
-    yield "One core and float32, `[n, B]` memory, bound calls, unless said otherwise. Bold: a figure that is not reached.\n"
+    yield f"Load of the machine at the start: {about['load']}. Every line is in `results.jsonl`.\n"
+    yield "Medians of turns that all cases and peers of a row took one after the other. ns: nanoseconds for one robot."
+    yield "One core, float32, `[n, B]` memory, bound calls, unless said otherwise. Bold: a figure not reached.\n"
     for part in (_against_pinocchio, _gradients, _peers, _blanks, _ways, _flat, _floors, _compile, _starts):
         yield from part(run)
 
@@ -140,8 +140,8 @@ def _against_pinocchio(run: Run) -> Iterator[str]:
         "| float32 error | float64 error |",
         _rows(run, row),
         "Beside Pinocchio's Python call",
-        f"{_batches(run)} Float64 is asked {lists.FLOAT64_SHARE:g} of the times of float32. Errors are relative to the largest "
-        "entry: float32 from float64 warpdyn, float64 from Pinocchio.",
+        f"{_batches(run)} Float64 is asked {lists.FLOAT64_SHARE:g} of the times of float32. Errors are relative to the "
+        "largest entry: float32 from float64 warpdyn, float64 from Pinocchio.",
     )
 
 
@@ -165,10 +165,10 @@ def _gradients(run: Run) -> Iterator[str]:
         return "| " + " | ".join(cells) + " |"
 
     yield from _table(
-        "| robot | gradient | ns | of itself [ns] | times | at most | float32 error | automatic differentiation by peers [ns] |",
+        "| robot | gradient | ns | of itself [ns] | times | at most | float32 error | peers' automatic differentiation [ns] |",
         _rows(run, row),
         "Gradients",
-        "Vector-Jacobian products by all inputs; of forward dynamics with its result given. Peers: forward and backward pass.",
+        "Vector-Jacobian products by all inputs; of forward dynamics with its result given. Peers: both passes.",
     )
 
 
@@ -179,13 +179,19 @@ def _peers(run: Run) -> Iterator[str]:
         own = run.main(robot, algorithm)
         if own is None or not names:
             return None
-        found = {(r["library"], r["threads"]): r for r in run.peers if (r["robot"], r["algorithm"]) == (robot, algorithm) and "ns" in r}
+        found = {
+            (r["library"], r["threads"]): r
+            for r in run.peers
+            if (r["robot"], r["algorithm"]) == (robot, algorithm) and "ns" in r
+        }
         best = min((r["ns"] for (_, threads), r in found.items() if threads == 1), default=None)
         target = lists.TIMES_BEST_PEER.get(algorithm) if robot in ("panda", "talos_reduced") else 1.0
         times = "" if best is None else held(best / own["ns"], target is None or best / own["ns"] >= target)
         cells = [f"{robot} {algorithm}", short(own["ns"]), times]
         for name in names:
-            each = [f"{short(r['ns'])}" + (f" ({n} threads)" if n > 1 else "") for (x, n), r in found.items() if x == name]
+            each = [
+                f"{short(r['ns'])}" + (f" ({n} threads)" if n > 1 else "") for (x, n), r in found.items() if x == name
+            ]
             cells.append(", ".join(each))
         return "| " + " | ".join(cells) + " |"
 
@@ -194,9 +200,11 @@ def _peers(run: Run) -> Iterator[str]:
         header,
         _rows(run, row),
         "Beside every peer",
-        "Each peer in batches of up to 4,096 (loops: 256 different states), in its own compiled form, after its results were found equal; "
+        "Each peer in batches of up to 4,096 (loops: 256 different states), in its own compiled form, "
+        "after its results were found equal; "
         "precision as it offers: Pinocchio and MuJoCo float64, all others float32. An empty cell has its reason below. "
-        f"To reach: {', '.join(f'{k} {v:g}' for k, v in lists.TIMES_BEST_PEER.items())} times the best on panda and talos_reduced.",
+        f"To reach: {', '.join(f'{k} {v:g}' for k, v in lists.TIMES_BEST_PEER.items())} times the best on panda and "
+        "talos_reduced, all else and all others 1.",
     )
     forms: dict[tuple[str, str], list[str]] = {}
     first: dict[str, float] = {}
@@ -235,7 +243,9 @@ def _ways(run: Run) -> Iterator[str]:
     def row(robot: str, algorithm: str) -> str | None:
         own = run.main(robot, algorithm)
         rows = run.other(robot, algorithm, layout="rows")
-        two = next((r for r in run.own if (r["robot"], r["algorithm"]) == (robot, algorithm) and r.get("threads", 1) > 1), None)
+        two = next(
+            (r for r in run.own if (r["robot"], r["algorithm"]) == (robot, algorithm) and r.get("threads", 1) > 1), None
+        )
         if own is None or (rows is None and two is None):
             return None
         cells = [f"{robot} {algorithm}", short(own["ns"]), short(own["ns_of_plain_call"])]
@@ -244,7 +254,11 @@ def _ways(run: Run) -> Iterator[str]:
         return "| " + " | ".join(cells) + " |"
 
     worth = run.starts.get("cores_worth")
-    said = f" Busy processes on all cores together did {worth} times the work of one: threads cannot gain more." if worth else ""
+    said = (
+        f" Busy processes on all cores together did {worth} times the work of one: threads cannot gain more."
+        if worth
+        else ""
+    )
     yield from _table(
         f"| robot, algorithm | bound call [ns] | plain call [ns] | rows by columns (at most {lists.ROWS_TIME}) "
         f"| 2 threads (at least {lists.TWO_THREADS}) |",
@@ -268,7 +282,12 @@ def _flat(run: Run) -> Iterator[str]:
         return "| " + " | ".join(cells) + " |"
 
     header = "| robot, algorithm | " + " | ".join(f"B = {b:,}" for b in batches) + " | change from 4,096 on [%] |"
-    yield from _table(header, _rows(run, row), "Batches", f"ns for one robot. At most {100 * lists.FLAT:.0f}% between 4,096 and 65,536.")
+    yield from _table(
+        header,
+        _rows(run, row),
+        "Batches",
+        f"ns for one robot. At most {100 * lists.FLAT:.0f}% between 4,096 and 65,536.",
+    )
 
 
 def _floors(run: Run) -> Iterator[str]:
@@ -291,10 +310,11 @@ def _floors(run: Run) -> Iterator[str]:
         "| robot, algorithm | operations | bytes | ns | operations/ns | bytes/ns | floor [ns] | times the floor |",
         _rows(run, row),
         "How far from the floor",
-        f"{limits['unit']}, measured in this run: copies move (GB/s, read and written, by bytes moved) {copies}; multiply-adds do "
-        f"{limits['operations'] / 1e9:.0f} G operations/s. The floor of a program is the longer of its operations at that rate and "
-        "its bytes at the rate of a copy as large as the batch. A fused multiply-add counts two; sines and cosines are not counted. "
-        "An addition beside a multiply-add runs on another pipe of this processor, so the floor by arithmetic can be passed.",
+        f"{limits['unit']}, measured in this run: copies move (GB/s, read and written, by bytes moved) {copies}; "
+        f"multiply-adds do {limits['operations'] / 1e9:.0f} G operations/s. The floor of a program is the longer of its "
+        "operations at that rate and its bytes at the rate of a copy as large as the batch. A fused multiply-add counts "
+        "two; sines and cosines are not counted. Where additions run on a pipe of their own, the floor by arithmetic can "
+        "be passed.",
     )
 
 
@@ -306,7 +326,9 @@ def _compile(run: Run) -> Iterator[str]:
     rows = [
         f"| {robot} | "
         + " | ".join(
-            f"{run.compiled[robot, a]['cold']:.1f}, {run.compiled[robot, a]['warm']:.2f}" if (robot, a) in run.compiled else ""
+            f"{run.compiled[robot, a]['cold']:.1f}, {run.compiled[robot, a]['warm']:.2f}"
+            if (robot, a) in run.compiled
+            else ""
             for a in run.algorithms
         )
         + " |"
@@ -317,8 +339,8 @@ def _compile(run: Run) -> Iterator[str]:
         "| robot | " + " | ".join(run.algorithms) + " |",
         rows,
         "Seconds of the first call, cold and warm",
-        "Recording, compiling and running with an empty cache; with a full one in another process. Float32; the first column also pays "
-        "for Warp's first kernel.",
+        "Recording, compiling and running with an empty cache; with a full one in another process. Float32; the first "
+        "column also pays for Warp's first kernel.",
     )
 
 

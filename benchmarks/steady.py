@@ -17,7 +17,7 @@ from warpdyn.description import ModelError
 
 from .algorithms import ALGORITHMS
 from .cases import LARGEST, Case
-from .peers import NEAR, CannotDo, Installed, Prepared
+from .peers import NEAR, NEAR_OF_FREE_BASE, CannotDo, Installed, Prepared
 from .robots import robot as robot_named
 from .turns import CORES, ROUNDS, Turn, take_turns
 from .work import Work, states_of
@@ -54,7 +54,7 @@ def measure(cases: Sequence[Case], peers: Sequence[Installed] = (), rounds: int 
         work = Work(robot, algorithm, own, case.dtype, case.layout, device)
         cores = _cores(case.threads)
         run = work.bind()
-        works.append((work, time.perf_counter() - start, worst(work.answers(SAMPLE), truth)))
+        works.append((work, time.perf_counter() - start, worst(work.answers(SAMPLE), [x[: case.batch] for x in truth])))
         bound.append(Turn(run, case.batch, cores, device))
         called.append(Turn(_with_threads(case.threads, work), case.batch, cores, device))
     ready = list(_peers(peers, robot, algorithm, states, truth, device))
@@ -76,7 +76,11 @@ def measure(cases: Sequence[Case], peers: Sequence[Installed] = (), rounds: int 
         record |= {"prepared_seconds": first, "worst_relative_error": error, "operations": text.operations}
         record["bytes"] = text.bytes
         if primal and case.plain and case.batch == main.batch:
-            record |= {"primal": primal, "primal_ns": of.figures["ns"], "times_primal": tight.figures["ns"] / of.figures["ns"]}
+            record |= {
+                "primal": primal,
+                "primal_ns": of.figures["ns"],
+                "times_primal": tight.figures["ns"] / of.figures["ns"],
+            }
         yield record
     turns = iter(opponents)
     for peer, prepared, first, error in ready:
@@ -114,7 +118,7 @@ def _peers(
                 first = time.perf_counter() - start
                 found = [x[: len(y)] for x, y in zip(prepared.answers(), truth, strict=True)]
                 error = worst(found, [y[: len(x)] for x, y in zip(found, truth, strict=True)])
-                near = prepared.near or NEAR[peer.module.DTYPE]
+                near = prepared.near or max(NEAR[peer.module.DTYPE], NEAR_OF_FREE_BASE * robot.floating)
                 wrong = f"another result: {error:.1e} from warpdyn's float64, more than {near:.0e}"
                 yield peer, prepared if error <= near else wrong, first, error
                 start = time.perf_counter()

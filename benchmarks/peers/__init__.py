@@ -51,6 +51,10 @@ class Prepared:
 NEAR = {"float64": 1e-9, "float32": 1e-4}
 """Largest relative difference of a peer that is timed. float64 is fed with numbers exact in float32."""
 
+NEAR_OF_FREE_BASE = 1e-6
+"""The same of float64 where the base is free: its quaternion's length is one to float32's precision, which some
+libraries correct and some do not."""
+
 
 @dataclass
 class Installed:

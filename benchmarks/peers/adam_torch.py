@@ -24,7 +24,11 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     torch.set_num_threads(1)
     place = torch.device(device)
     K = KinDynComputations(
-        robot.bare, joints_of(robot), device=place, dtype=torch.float32, gravity=torch.tensor(GRAVITY, dtype=torch.float32)
+        robot.bare,
+        joints_of(robot),
+        device=place,
+        dtype=torch.float32,
+        gravity=torch.tensor(GRAVITY, dtype=torch.float32),
     )
     K.set_frame_velocity_representation(
         adam.Representations.BODY_FIXED_REPRESENTATION if robot.floating else adam.Representations.MIXED_REPRESENTATION

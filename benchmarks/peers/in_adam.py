@@ -35,10 +35,19 @@ def inputs_of(robot: Robot, states: Mapping[str, np.ndarray]) -> dict[str, np.nd
     if robot.floating:
         H[:, :3, 3], H[:, :3, :3], twist = q[:, :3], rotations(q[:, 3:7]), v[:, :6]
     n = 6 if robot.floating else 0
-    return {"H": H, "q": q[:, 7 if robot.floating else 0 :], "twist": twist, "v": v[:, n:], "a": states["a"], "tau": states["tau"]}
+    return {
+        "H": H,
+        "q": q[:, 7 if robot.floating else 0 :],
+        "twist": twist,
+        "v": v[:, n:],
+        "a": states["a"],
+        "tau": states["tau"],
+    }
 
 
-def function_of(robot: Robot, algorithm: str, K: Any, xp: Any, solve: Callable) -> tuple[Callable, tuple[str, ...], str]:
+def function_of(
+    robot: Robot, algorithm: str, K: Any, xp: Any, solve: Callable
+) -> tuple[Callable, tuple[str, ...], str]:
     """The function, the names of its inputs and how it is made."""
     frame, first = furthest_link(robot.model), 0 if robot.floating else 6
     plain = ALGORITHMS[algorithm].of or algorithm

@@ -170,4 +170,3 @@ def sdf(robot: Robot) -> str:
 def _rpy(R: np.ndarray) -> tuple[float, float, float]:
     pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
     return np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])
-

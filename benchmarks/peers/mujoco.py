@@ -81,7 +81,9 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     def poses(names: list[str]) -> np.ndarray:
         return own.poses(d.xpos[None], d.xmat[None], names)[0]
 
-    chain: dict[str, tuple[Callable[[int], None], Callable[[], np.ndarray], Callable[[np.ndarray], np.ndarray], str]] = {
+    chain: dict[
+        str, tuple[Callable[[int], None], Callable[[], np.ndarray], Callable[[np.ndarray], np.ndarray], str]
+    ] = {
         "fk_frame": (place, lambda: poses([frame])[0], lambda x: x, "mj_kinematics, of the whole tree"),
         "fk": (place, lambda: poses(list(robot.model.link_names)), lambda x: x, "mj_kinematics"),
         "jacobian": (jacobian, lambda: J.reshape(6, nv).copy(), own.columns, "mj_kinematics, mj_comPos, mj_jacBody"),

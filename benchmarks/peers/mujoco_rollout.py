@@ -36,9 +36,7 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         sensors = np.zeros((count, 1, m.nsensordata))
 
         def run() -> None:
-            pool.rollout(
-                m, data, start, control, control_spec=applied, nstep=1, state=state, sensordata=sensors
-            )
+            pool.rollout(m, data, start, control, control_spec=applied, nstep=1, state=state, sensordata=sensors)
 
         def answers() -> list[np.ndarray]:
             after = state[:16, 0, first + m.nq : first + m.nq + m.nv]

@@ -56,7 +56,9 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     with wp.ScopedDevice(device):
         joint_qdd = wp.array(laid(states["a"]), dtype=float)
         M = wp.zeros((m.articulation_count, m.max_dofs_per_articulation, m.max_dofs_per_articulation), dtype=float)
-        J = wp.zeros((m.articulation_count, m.max_joints_per_articulation * 6, m.max_dofs_per_articulation), dtype=float)
+        J = wp.zeros(
+            (m.articulation_count, m.max_joints_per_articulation * 6, m.max_dofs_per_articulation), dtype=float
+        )
         gravity, coriolis, force = (wp.zeros(m.joint_dof_count, dtype=float) for _ in range(3))
 
     def place() -> None:
@@ -111,7 +113,11 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         "fk_frame": (place, lambda: poses()[:, frame_index], "eval_fk, of the whole tree, velocities too"),
         "fk": (place, poses, "eval_fk, velocities too"),
         "jacobian": (jacobian, of_frame, "eval_fk, eval_jacobian: all links, centres of mass"),
-        "crba": (mass, lambda: back(back(M.numpy()[:16, :nv, :nv].astype(float), 1), 2), "eval_fk, eval_jacobian, eval_mass_matrix"),
+        "crba": (
+            mass,
+            lambda: back(back(M.numpy()[:16, :nv, :nv].astype(float), 1), 2),
+            "eval_fk, eval_jacobian, eval_mass_matrix",
+        ),
         "gravity_torques": (gravity_only, vector(gravity), "eval_fk, eval_inverse_dynamics_passive"),
         "rnea": (inverse, vector(force), "eval_fk, eval_inverse_dynamics_passive, eval_inverse_dynamics_force"),
     }

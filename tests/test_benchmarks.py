@@ -1,0 +1,122 @@
+"""`python -m benchmarks`: a tiny run without peers; what each peer is called with where it is installed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from benchmarks import limit, peers, readme, report
+from benchmarks.__main__ import main
+from benchmarks.algorithms import ALGORITHMS
+from benchmarks.cases import Case, cases
+from benchmarks.robots import JOINTS_OF_TREE, robot
+from benchmarks.steady import measure
+from benchmarks.turns import Turn, take_turns
+
+
+def test_a_quick_run_writes_lines_report_and_pictures(tmp_path, capsys):
+    options = [
+        "--quick",
+        "--robots",
+        "double_pendulum",
+        "--algorithms",
+        "fk",
+        "rnea",
+        "rnea_vjp",
+        "--batches",
+        "1",
+        "64",
+    ]
+    assert main([*options, "--peers", "none", "--no-starts", "--rounds", "1", "--output", str(tmp_path)]) == 0
+    lines = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert lines[0]["versions"]["warpdyn"] == wd.__version__ and lines[0]["limits"]["operations"] > 1e8
+    timed = [line for line in lines if line["kind"] == "time"]
+    assert {(x["algorithm"], x["batch"]) for x in timed} == {
+        (a, b) for a in ("fk", "rnea", "rnea_vjp") for b in (1, 64)
+    }
+    assert all(x["ns"] > 0 and x["ns_low"] <= x["ns"] <= x["ns_high"] for x in timed)
+    assert all(x["worst_relative_error"] < 1e-5 for x in timed)
+    assert timed[-1]["primal"] == "rnea" and timed[-1]["times_primal"] > 0
+    text = (tmp_path / "report.md").read_text()
+    assert text in capsys.readouterr().out
+    for title in ("Gradients", "Batches", "How far from the floor"):
+        assert f"## {title}" in text
+    assert (tmp_path / "throughput.png").stat().st_size > 1000 and (tmp_path / "roofline.png").stat().st_size > 1000
+
+
+def test_peers_that_are_not_installed_are_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(peers, "import_module", lambda *_: (_ for _ in ()).throw(ImportError("no module")))
+    found, missing = peers.find(["mjx"])
+    assert not found and missing == {"mjx": "not installed (no module)"}
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "quadruped"])
+def test_pinocchio_and_mujoco_compute_the_same(name):
+    """Every algorithm that they have; a wrong result would leave a blank that says so."""
+    found, _ = peers.find(["pinocchio", "mujoco", "mujoco_rollout"])
+    if not found:
+        pytest.skip("no peer is installed")
+    for algorithm in ("fk", "jacobian", "rnea", "aba"):
+        for record in measure([Case(name, algorithm, 32)], found, rounds=1):
+            assert "another result" not in record.get("blank", ""), record
+            assert "failed" not in record.get("blank", ""), record
+
+
+def test_a_wrong_peer_is_not_timed():
+    class Wrong:
+        NAME, PACKAGES, DTYPE = "wrong", (), "float64"
+
+        @staticmethod
+        def prepare(robot, algorithm, states, device):
+            return peers.Prepared(lambda: None, 4, lambda: [np.zeros((4, 2))])
+
+    records = list(measure([Case("double_pendulum", "rnea", 16)], [peers.Installed("wrong", Wrong)], rounds=1))
+    assert "another result" in records[-1]["blank"] and "ns" not in records[-1]
+
+
+def test_cases_are_of_one_robot_and_algorithm():
+    found = cases("panda", "rnea", (1, 16))
+    assert [c.batch for c in found if c.plain] == [1, 16]
+    assert {(c.dtype, c.layout, c.threads) for c in found if not c.plain} == {
+        ("float64", "columns", 1),
+        ("float32", "rows", 1),
+        ("float32", "columns", 2),
+    }
+
+
+def test_every_algorithm_is_a_public_function():
+    assert all(
+        hasattr(wd, a.of or ("fk" if a.name == "fk_frame" else a.name)) or a.gradient for a in ALGORITHMS.values()
+    )
+
+
+def test_slow_turns_are_taken_less_often(monkeypatch):
+    monkeypatch.setattr("benchmarks.turns.TURN", 1e-4)
+    monkeypatch.setattr("benchmarks.turns.SLOW", -1.0)
+    turn = Turn(lambda: None, 1)
+    take_turns([turn], 10)
+    assert len(turn.samples) == 3
+
+
+def test_the_tree_has_its_joints():
+    assert robot("tree60").model.nv == JOINTS_OF_TREE
+    assert robot("tree60_floating").model.nv == JOINTS_OF_TREE + 6
+
+
+def test_the_floor_is_the_longer_of_two():
+    measured = {"copy": {"1000": 1e9, "1000000": 1e8}, "operations": 1e9}
+    assert limit.floor_ns(measured, 10, 1, 1000) == (10.0, "arithmetic")
+    assert limit.floor_ns(measured, 1, 100, 10000) == (1000.0, "memory")
+    assert limit.bandwidth(measured, 1e12) == 1e8
+
+
+def test_readme_table_comes_from_the_results():
+    """What stands between the marks in README.md is what `python -m benchmarks.readme` writes."""
+    folder = readme.chosen()
+    if folder is None:
+        pytest.skip("no results")
+    run = report.read(folder)
+    assert readme.table(run, folder) and readme.stands(run, folder)
