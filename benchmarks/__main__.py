@@ -51,8 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = given.output or HERE / "results" / folder_name(about)
     folder.mkdir(parents=True, exist_ok=True)
     pairs = [(robot, algorithm) for robot in given.robots for algorithm in given.algorithms]
+    mode = "a" if given.add else "w"
     steps = len(pairs) + 1 + (0 if given.no_starts else len(given.robots) + 1)
-    with tqdm(total=steps, smoothing=0, file=sys.stderr) as bar, (folder / "results.jsonl").open("w") as file:
+    with tqdm(total=steps, smoothing=0, file=sys.stderr) as bar, (folder / "results.jsonl").open(mode) as file:
 
         def keep(record: dict[str, Any]) -> None:
             file.write(json.dumps(record) + "\n")
@@ -144,6 +145,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="panda, five algorithms, few batches: under three minutes")
     parser.add_argument("--rounds", type=int, help=f"turns that each takes (default: {ROUNDS})")
     parser.add_argument("--no-starts", action="store_true", help="leave compile times, first results and latencies out")
+    parser.add_argument(
+        "--add", action="store_true", help="keep the folder's other lines, replace what is measured again"
+    )
     parser.add_argument("--output", type=Path, help="default: benchmarks/results/<date>-<hardware>")
     return parser
 

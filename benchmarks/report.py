@@ -61,19 +61,28 @@ def _is_plain(r: Record) -> bool:
 
 
 def read(folder: Path) -> Run:
-    run = Run()
+    """What was measured again replaces what was measured before."""
+    run, timed = Run(), dict[tuple, Record]()
     for line in (folder / "results.jsonl").read_text().splitlines():
         record = json.loads(line)
         kind = record.pop("kind")
         if kind == "about":
-            run.about = record
+            run.about = {**record, "versions": {**run.about.get("versions", {}), **record["versions"]}}
         elif kind == "starts":
             run.starts = record
         elif kind == "compile":
             run.compiled[record["robot"], record["algorithm"]] = record
         else:
-            (run.own if record["library"] == "warpdyn" else run.peers).append(record)
+            timed[tuple(record.get(name) for name in KEY)] = record
+    for record in timed.values():
+        (run.own if record["library"] == "warpdyn" else run.peers).append(record)
+    order = {name: k for k, name in enumerate(lists.ROBOTS)}
+    run.own.sort(key=lambda r: order.get(r["robot"], len(order)))
     return run
+
+
+KEY = ("library", "robot", "algorithm", "batch", "dtype", "layout", "device", "threads")
+"""What tells one measurement from another."""
 
 
 def write(folder: Path, run: Run) -> None:
@@ -165,10 +174,10 @@ def _gradients(run: Run) -> Iterator[str]:
         return "| " + " | ".join(cells) + " |"
 
     yield from _table(
-        "| robot | gradient | ns | of itself [ns] | times | at most | float32 error | peers' automatic differentiation [ns] |",
+        "| robot | gradient | ns | of itself [ns] | times | at most | float32 error | peers' autodiff [ns] |",
         _rows(run, row),
         "Gradients",
-        "Vector-Jacobian products by all inputs; of forward dynamics with its result given. Peers: both passes.",
+        "Vector-Jacobian products by all inputs; of forward dynamics with its result given. Peers: with their forward pass.",
     )
 
 
@@ -310,11 +319,11 @@ def _floors(run: Run) -> Iterator[str]:
         "| robot, algorithm | operations | bytes | ns | operations/ns | bytes/ns | floor [ns] | times the floor |",
         _rows(run, row),
         "How far from the floor",
-        f"{limits['unit']}, measured in this run: copies move (GB/s, read and written, by bytes moved) {copies}; "
+        f"{limits['unit']}, measured in this run: copies move (GB/s, both ways, by bytes moved) {copies}; "
         f"multiply-adds do {limits['operations'] / 1e9:.0f} G operations/s. The floor of a program is the longer of its "
         "operations at that rate and its bytes at the rate of a copy as large as the batch. A fused multiply-add counts "
-        "two; sines and cosines are not counted. Where additions run on a pipe of their own, the floor by arithmetic can "
-        "be passed.",
+        "two; sines and cosines are not counted. Where additions run on a pipe of their own, the floor by arithmetic "
+        "can be passed.",
     )
 
 

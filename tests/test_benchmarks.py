@@ -47,6 +47,15 @@ def test_a_quick_run_writes_lines_report_and_pictures(tmp_path, capsys):
     assert (tmp_path / "throughput.png").stat().st_size > 1000 and (tmp_path / "roofline.png").stat().st_size > 1000
 
 
+def test_what_is_measured_again_replaces_what_was(tmp_path, capsys):
+    options = ["--quick", "--robots", "double_pendulum", "--algorithms", "rnea", "--batches", "16", "--peers", "none"]
+    for extra in ([], ["--add"]):
+        main([*options, "--no-starts", "--rounds", "1", "--output", str(tmp_path), *extra])
+    lines = (tmp_path / "results.jsonl").read_text().splitlines()
+    run = report.read(tmp_path)
+    assert len(lines) == 4 and len(run.own) == 1 and run.own[0]["ns"] == json.loads(lines[-1])["ns"]
+
+
 def test_peers_that_are_not_installed_are_named(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(peers, "import_module", lambda *_: (_ for _ in ()).throw(ImportError("no module")))
     found, missing = peers.find(["mjx"])
