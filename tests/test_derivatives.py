@@ -119,6 +119,19 @@ def test_derivatives_by_the_entries_of_forces_and_parameters() -> None:
     assert error(found[2][..., 0], (ahead - behind) / 1.2) <= 10 * ROUND_OFF
 
 
+@pytest.mark.parametrize("name", ["hopper", "socket", "planar", "branches_wxyz"])
+def test_gradients_by_entries_become_those_by_steps(name: str) -> None:
+    """configuration_rate takes the gradient by q's entries to that over the tangent space; so does a step of nothing."""
+    model = moving_model(name)
+    s = states(model, 2)
+    bar = wd.oracle(wd.vjp, wd.rnea, model, s.q, s.v, s.a, cotangents=s.tau, wrt=("q",))
+    wanted = np.einsum("ei,eij->ej", s.tau, wd.oracle(wd.rnea_derivatives, model, s.q, s.v, s.a)[0])
+    for function in (wd.configuration_rate, wd.integrate):
+        name = "v" if function is wd.configuration_rate else "d"
+        found = wd.oracle(wd.vjp, function, model, s.q, 0 * s.v, cotangents=bar, wrt=(name,))
+        assert error(found, wanted) <= ROUND_OFF
+
+
 # Pinocchio.
 
 
