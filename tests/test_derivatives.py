@@ -121,7 +121,7 @@ def test_derivatives_by_the_entries_of_forces_and_parameters() -> None:
 
 @pytest.mark.parametrize("name", ["hopper", "socket", "planar", "branches_wxyz"])
 def test_gradients_by_entries_become_those_by_steps(name: str) -> None:
-    """configuration_rate takes the gradient by q's entries to that over the tangent space; so does a step of nothing."""
+    """configuration_rate takes the gradient by q to that over the tangent space; so does a step of nothing."""
     model = moving_model(name)
     s = states(model, 2)
     bar = wd.oracle(wd.vjp, wd.rnea, model, s.q, s.v, s.a, cotangents=s.tau, wrt=("q",))
