@@ -177,7 +177,7 @@ def _gradients(run: Run) -> Iterator[str]:
         "| robot | gradient | ns | of itself [ns] | times | at most | float32 error | peers' autodiff [ns] |",
         _rows(run, row),
         "Gradients",
-        "Vector-Jacobian products by all inputs; of forward dynamics with its result given. Peers: with their forward pass.",
+        "Vector-Jacobian products by all inputs; of forward dynamics with its result given. Peers: forward pass too.",
     )
 
 
@@ -320,10 +320,10 @@ def _floors(run: Run) -> Iterator[str]:
         _rows(run, row),
         "How far from the floor",
         f"{limits['unit']}, measured in this run: copies move (GB/s, both ways, by bytes moved) {copies}; "
-        f"multiply-adds do {limits['operations'] / 1e9:.0f} G operations/s. The floor of a program is the longer of its "
-        "operations at that rate and its bytes at the rate of a copy as large as the batch. A fused multiply-add counts "
-        "two; sines and cosines are not counted. Where additions run on a pipe of their own, the floor by arithmetic "
-        "can be passed.",
+        f"multiply-adds do {limits['operations'] / 1e9:.0f} G operations/s. The floor of a program is the longer of "
+        "its operations at that rate and its bytes at the rate of a copy as large as the batch. A fused multiply-add "
+        "counts two; sines and cosines are not counted. Where additions run on a pipe of their own, the floor by "
+        "arithmetic can be passed.",
     )
 
 
