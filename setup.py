@@ -24,6 +24,22 @@ TEST = [
     "jax",
 ]
 
+BENCH = [
+    "matplotlib",
+    "example-robot-data",
+    "pin",
+    "mujoco",
+    "mujoco-mjx",
+    "mujoco-warp",
+    "newton",
+    "adam-robotics",
+    "jaxsim",
+    "pytorch_kinematics",
+    "torch==2.13.0",
+    "jax",
+]
+"""The peers that `python -m benchmarks` measures; those that are missing are named and left out."""
+
 
 def files(folder: str, pattern: str) -> list[str]:
     return sorted(map(str, Path(folder).glob(pattern)))
@@ -66,7 +82,7 @@ setup(
         "rostest": ["cyclonedds", "colcon-common-extensions", "colcon-ros", "catkin_pkg", "setuptools<80", "pyyaml"],
         "xacro": ["xacro"],
         "demo": ["matplotlib"],
-        "bench": ["matplotlib", "pin", "mujoco", "example-robot-data"],
+        "bench": BENCH,
         "test": TEST,
     },
     entry_points={
