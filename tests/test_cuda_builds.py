@@ -10,7 +10,8 @@ import warp as wp
 from robots import by_name
 
 import warpdyn as wd
-from warpdyn.call import record_call
+from warpdyn.call import input_shape, record_call
+from warpdyn.tracing import recorder
 from warpdyn.tracing.kernel import compile_kernel, write
 
 ARCHITECTURE = 90
@@ -55,3 +56,21 @@ def test_a_double_kernel_compiles_to_ptx(tmp_path: Path) -> None:
     wp.compile_aot_module(kernel.module, arch=ARCHITECTURE, module_dir=tmp_path, use_ptx=True)
     (ptx,) = tmp_path.glob("*.ptx")
     assert "fma.rn.f64" in ptx.read_text()
+
+
+def test_derivatives_compile_to_ptx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several results, an adjoint, parameters of each environment, and a routine with arrays of the thread's own."""
+    model = by_name("panda").model
+    q, v = np.zeros((1, model.nq)), np.zeros((1, model.nv))
+    monkeypatch.setattr(recorder, "ROLL_FROM", -1)
+    params = model.params(mass={model.link_names[-1]: np.ones(1)})
+    for k, call in enumerate((
+        wd.aba_derivatives.describe(model, q, v, v),
+        wd.vjp.describe(wd.rnea, model, q, v, v, cotangents=v, params=params),
+        wd.integrate.describe(by_name("quadruped_floating").model, np.zeros((1, 19)), np.zeros((1, 18))),
+    )):  # fmt: skip
+        inputs = {name: input_shape(call, name) for name in call.arrays}
+        kernel = compile_kernel(write(record_call(call, inputs, True), f"derivative_{k}", True, "cuda"))
+        wp.compile_aot_module(kernel.module, arch=ARCHITECTURE, module_dir=tmp_path / str(k), use_ptx=True)
+        (ptx,) = (tmp_path / str(k)).glob("*.ptx")
+        assert f"derivative_{k}" in ptx.read_text()
