@@ -1,5 +1,7 @@
-"""How fast warpdyn is, beside Pinocchio in the same run: `python -m benchmarks` measures, writes and reports.
+"""How fast warpdyn is, beside its peers in the same run: `python -m benchmarks` measures, writes and reports.
 
-`cases.py` lists what is measured and what has to be reached; `steady.py` times it; `starts.py` times compilation
-and starts; `report.py` makes the table and the picture.
+`algorithms.py` lists what is computed, `cases.py` what is measured and what has to be reached; `work.py` is warpdyn's
+side, `peers/` has a file for each other library; `steady.py` times them in turns, `starts.py` compilation and starts,
+`limit.py` the machine; `report.py`, `plots.py` and `readme.py` tell. Apart: `compile_all.py` (every public function),
+`registers.py` (CUDA registers by nvcc), `ros2.py` (the node).
 """

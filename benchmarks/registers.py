@@ -51,7 +51,7 @@ def main() -> int:
     print("| robot, algorithm | operations | values alive | registers | spill stores, loads [bytes] |")
     print("|---|---|---|---|---|")
     for robot in ("panda", "ur5", "talos_reduced", "quadruped", "humanoid"):
-        model = robots.model(robot) if robot in robots.FILES else wd.load_robot(robot)
+        model = robots.robot(robot).model
         for name, (function, arrays) in CALLS.items():
             call = function.describe(model, *[None] * len(arrays))
             program = record_call(call, {a: (model.nq if a == "q" else model.nv,) for a in arrays}, True)
