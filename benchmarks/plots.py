@@ -60,7 +60,7 @@ def _throughput(folder: Path, run: Run) -> None:
         axes.grid(alpha=0.3)
         axes.tick_params(labelsize="small")
     handles, labels = grid.flat[0].get_legend_handles_labels()
-    canvas.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize="small")
+    canvas.legend(handles, labels, loc="outside right center", fontsize="small")
     canvas.supxlabel("robots in the batch", fontsize="small")
     canvas.supylabel("robots per second, float32, one core", fontsize="small")
     canvas.suptitle(f"{_title(run)}; dotted: the best peer on the same core", fontsize="small")
@@ -140,7 +140,7 @@ def _roofline(folder: Path, run: Run) -> None:
             limits["operations"], x * bandwidth(limits, float(size))
         )
         steps = [low * (high / low) ** (i / 200) for i in range(201)]
-        moved = f"{float(size) / (1 << 20):.3g} MiB"
+        moved = f"{float(size) / 1024:.0f} KiB" if float(size) < 1 << 20 else f"{float(size) / (1 << 20):.0f} MiB"
         label = f"copies of {moved}, multiply-adds"
         axes.plot(steps, [roof(s) / 1e9 for s in steps], style, color="black", linewidth=1.2, label=label)
     marks = "osv^DP*X<>hdp8H1234"
