@@ -19,7 +19,7 @@ LONGEST_RNEA = 30
 FORBIDDEN_NAMES = {"utils", "util", "core", "common", "helpers", "misc", "base"}
 
 FLOORS = (
-    {"scalar"},
+    {"scalar", "references"},
     {"spatial", "linear", "moving_inertia", "exponential"},
     {"joints"},
     {"description", "gearbox", "changes", "params", "stacks", "summary", "formats.write_urdf"},

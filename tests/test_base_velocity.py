@@ -136,7 +136,7 @@ def test_chosen_when_loading() -> None:
     model = wd.load_robot("quadruped", base_velocity="mixed")
     assert model.base_velocity == "local_world_aligned"
     assert model.key != wd.load_robot("quadruped").key
-    with pytest.raises(ValueError, match="base_velocity must be of local"):
+    with pytest.raises(ValueError, match="base_velocity must be one of local"):
         wd.load_robot("quadruped", base_velocity="global")
     arm, q = wd.load_robot("double_pendulum", base_velocity="inertial"), np.ones((1, 2))
     assert error(wd.oracle(wd.rnea, arm, q, q, q), wd.oracle(wd.rnea, wd.load_robot("double_pendulum"), q, q, q)) == 0

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .linear import transposed
 from .scalar import Scalar
 from .spatial import ZERO, Force, Motion, Placement, Vector
 from .tree import Tree
@@ -93,7 +94,7 @@ class Converter:
         return own if self.at_world else Motion(ZERO, own.angular)
 
     def bias(self, entry: Scalar, row_of: Sequence[Scalar], v_own: Sequence[Scalar]) -> Scalar:
-        """Without acceleration in the model's representation, the base's own is T' v: an entry and its row of columns."""
+        """Where the model's acceleration is zero the base's own is T' v: an entry and its row of columns."""
         own = -self.carrying(v_own).cross(_motion(v_own))
         return entry + own.dot(_force(row_of))
 
@@ -144,7 +145,7 @@ def result_out(
                 "velocity": converter.velocity,
                 "acceleration": lambda a: converter.acceleration(a, v_own),
             }[kind]
-            result = _rows(change, result) if axis == 0 else _transposed(_rows(change, _transposed(result)))
+            result = _rows(change, result) if axis == 0 else transposed(_rows(change, transposed(result)))
     return result
 
 
@@ -160,7 +161,3 @@ def _entries(change: Callable[[Scalar, Any], Scalar], result: Nested, rows: Nest
     if not isinstance(result, (list, tuple)):
         return change(result, rows)
     return [_entries(change, entry, row) for entry, row in zip(result, rows, strict=True)]
-
-
-def _transposed(matrix: Nested) -> Nested:
-    return [list(column) for column in zip(*matrix, strict=True)]

@@ -249,12 +249,3 @@ def coordinates(joint: Joint, value: Any, order: Sequence[str]) -> list[float]:
             raise ValueError(f'joint "{joint.name}": its quaternion is zero; it must be of unit length')
         given[k : k + 4] = [x / norm for x in given[k : k + 4]]
     return given
-
-
-def representation(name: str) -> str:
-    """A representation of a free base's velocity by its own name or an alias."""
-    own = ("local", "local_world_aligned", "world")
-    chosen = {"body": own[0], "mixed": own[1], "inertial": own[2]}.get(name, name)
-    if chosen not in own:
-        raise ValueError(f"base_velocity must be of {', '.join(own)}, body, mixed, inertial; got {name!r}")
-    return chosen

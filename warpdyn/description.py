@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .joints import JointKind, quaternion_rotation
+from .exponential import quaternion_rotation
+from .joints import JointKind
 from .spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
 
 T = TypeVar("T")

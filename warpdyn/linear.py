@@ -85,3 +85,8 @@ def inverse_symmetric(H: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
                 entry = entry + weighted[k] * rows[j][k]
             inverse[i][j] = inverse[j][i] = entry
     return inverse
+
+
+def transposed(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """The columns of a matrix."""
+    return [list(column) for column in zip(*rows, strict=True)]

@@ -20,6 +20,7 @@ from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Pose, 
 from .formats.write_urdf import write_urdf
 from .gearbox import without_gears
 from .joints import FIXED, FLOATING
+from .references import reference_of
 
 PerJoint = float | Mapping[str, float] | None
 """One value for all joints, values by joint name, or nothing."""
@@ -244,7 +245,7 @@ class Model:
         its origin and angular velocity, in the world's axes. "world": twist of the point that is at the world's origin.
         Aliases "body", "mixed", "inertial". It holds in v, a (the rate of v), tau, and columns of Jacobians.
         """
-        return replace(self, base_velocity=changes.representation(representation))
+        return replace(self, base_velocity=reference_of(representation, "base_velocity"))
 
     def with_armature(self, armature: float | Mapping[str, float]) -> Model:
         """The same robot with reflected rotor inertia [kg·m², kg]: one value, or values by joint name."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .description import Effects, Joint, Link, Pose, look_up
-from .joints import quaternion_rotation
+from .exponential import quaternion_rotation
 from .scalar import Scalar
 from .stacks import count_of, shape_of, stacked
 

@@ -9,8 +9,6 @@ from ..scalar import Scalar
 from ..spatial import HERE, Placement, Vector
 from ..tree import WORLD, Frame, Tree
 
-REFERENCES = ("local", "world", "local_world_aligned")
-
 PARTS = {"both": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
 """Rows of a spatial vector."""
 

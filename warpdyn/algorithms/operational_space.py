@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..linear import Factors, factorise, inverse_symmetric
+from ..linear import Factors, factorise, inverse_symmetric, transposed
 from ..scalar import Scalar
 from ..tree import Tree
 from .crba import crba
@@ -38,7 +38,7 @@ def operational_space(
     moving = frame_bias_acceleration if reference == "local" else frame_bias_acceleration_turned
     A = moving(tree, q, v, frames=[frame], reference=reference)[0][PARTS[part]]
     bias = [_dot(column, h) - _dot(row, A) for column, row in zip(inverse, inertia, strict=True)]
-    return inertia, bias, _transposed(inverse)
+    return inertia, bias, transposed(inverse)
 
 
 def operational_space_inertia(tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str) -> Rows:
@@ -48,7 +48,7 @@ def operational_space_inertia(tree: Tree, q: Sequence[Scalar], frame: str, refer
 
 def dynamically_consistent_inverse(tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str) -> Rows:
     """J̄ = M⁻¹ Jᵀ Λ, nv by 6: J J̄ = 1, and of all such inverses the one of least kinetic energy."""
-    return _transposed(_of_frame(tree, q, frame, reference, part)[1])
+    return transposed(_of_frame(tree, q, frame, reference, part)[1])
 
 
 def _half(tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str) -> tuple[Factors, Rows]:
@@ -70,7 +70,7 @@ def _of_frame(tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part:
     """Λ and the rows of J̄ᵀ."""
     factors, half = _half(tree, q, frame, reference, part)
     inertia = _inertia(factors, half)
-    columns = _transposed(half)
+    columns = transposed(half)
     combined = [[_dot(row, column) for column in columns] for row in inertia]
     return inertia, [factors.solve(factors.scaled(row)) for row in combined]
 
@@ -80,7 +80,3 @@ def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     for x, y in zip(a, b, strict=True):
         total = total + x * y
     return total
-
-
-def _transposed(rows: Rows) -> Rows:
-    return [list(column) for column in zip(*rows, strict=True)]

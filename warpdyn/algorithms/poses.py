@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..joints import quaternion_rotation
+from ..exponential import quaternion_rotation
 from ..scalar import Scalar
 from ..spatial import ZERO, Placement, Rotation, Vector
 from ..tree import Tree

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..joints import quaternion_rotation
+from ..exponential import quaternion_rotation
+from ..linear import transposed
 from ..scalar import Scalar
 from ..spatial import ZERO, Force, Motion, Placement, Vector
 from ..tree import WORLD, Tree
@@ -209,17 +210,13 @@ def _units() -> list[tuple[Vector, Vector]]:
     return [(Vector(*row[:3]), Vector(*row[3:])) for row in rows]
 
 
-def _transposed(columns: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
 def motion_transform(tree: Tree, pose: Sequence[Scalar]) -> list[list[Scalar]]:
     """X, 6 by 6: twists in the posed frame to twists in the frame that the pose stands in (RBDA 2.24, 2.26)."""
     X = _placed(pose)
-    return _transposed([list(X.motion_to_parent(Motion(*unit))) for unit in _units()])
+    return transposed([list(X.motion_to_parent(Motion(*unit))) for unit in _units()])
 
 
 def force_transform(tree: Tree, pose: Sequence[Scalar]) -> list[list[Scalar]]:
     """X*, 6 by 6: the same of wrenches, the inverse transpose of X (RBDA 2.25, 2.27)."""
     X = _placed(pose)
-    return _transposed([list(X.force_to_parent(Force(*unit))) for unit in _units()])
+    return transposed([list(X.force_to_parent(Force(*unit))) for unit in _units()])

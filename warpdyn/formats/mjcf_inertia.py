@@ -13,7 +13,7 @@ import numpy as np
 from lxml import etree
 
 from ..description import Link, ModelError, matrix3, vector3
-from ..joints import quaternion_rotation
+from ..exponential import quaternion_rotation
 from ..spatial import Placement, Rotation, Symmetric, Vector, as_matrix
 from .mjcf_values import TURNS, Attributes, Element, Values
 

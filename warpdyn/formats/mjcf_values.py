@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from lxml import etree
 
-from ..description import ModelError, vector3
-from ..joints import quaternion_exp, quaternion_rotation
+from ..description import vector3
+from ..exponential import quaternion_exp, quaternion_rotation
 from ..spatial import IDENTITY, AxisRotation, Placement, Rotation, TwoRotations, Vector, as_matrix
-from .source import tag_name
+from .source import Reading, tag_name
 
 Element = etree._Element
 Attributes = Mapping[str, str]
@@ -45,29 +44,18 @@ class Compiler:
         return value if self.radians else math.radians(value)
 
 
-class Values:
-    """One load: what messages call the source, its compiler settings and default classes, the remarks made so far."""
+class Values(Reading):
+    """One load, with the file's compiler settings and default classes."""
 
     def __init__(self, source: str, root: Element) -> None:
-        self.source = source
-        self.remarks: list[str] = []
-        self.ignored: dict[str, list[int]] = {}
+        super().__init__(source)
         self.compiler = self._compiler(root)
         self.classes: dict[str, dict[str, dict[str, str]]] = {}
         for element in root.findall("default"):
             self._read_class(element, None)
 
-    def refusal(self, element: Element, problem: str) -> ModelError:
-        line = f" (line {element.sourceline})" if element.sourceline else ""
-        return ModelError(f"{self.source}: {place(element)}: {problem}{line}")
-
-    def ignore(self, what: str, element: Element) -> None:
-        line: Any = element.sourceline
-        self.ignored.setdefault(what, []).append(line or 0)
-
-    def ignored_lines(self) -> Iterator[str]:
-        for what, lines in self.ignored.items():
-            yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}line {lines[0]})"
+    def place(self, element: Element) -> str:
+        return place(element)
 
     # Numbers and words.
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from lxml import etree
 
-from ..description import ModelError, Pose, rpy_rotation, vector3
-from ..joints import quaternion_rotation
+from ..description import Pose, rpy_rotation, vector3
+from ..exponential import quaternion_rotation
 from ..spatial import HERE, IDENTITY, Placement, Vector
-from .source import tag_name
+from .source import Reading, tag_name
 
 Element = etree._Element
 
@@ -46,25 +45,15 @@ UNLIMITED = 1e16
 """Limits as large as this are SDFormat's old way to write infinity."""
 
 
-class Values:
-    """One load: what messages call the source, its SDFormat version, what was left out and the remarks made so far."""
+class Values(Reading):
+    """One load, with the file's SDFormat version."""
 
     def __init__(self, source: str, version: tuple[int, int]) -> None:
-        self.source, self.version = source, version
-        self.ignored: dict[str, list[int]] = {}
-        self.remarks: list[str] = []
+        super().__init__(source)
+        self.version = version
 
-    def refusal(self, element: Element, problem: str) -> ModelError:
-        line = f" (line {element.sourceline})" if element.sourceline else ""
-        return ModelError(f"{self.source}: {place(element)}: {problem}{line}")
-
-    def ignore(self, what: str, element: Element) -> None:
-        line: Any = element.sourceline
-        self.ignored.setdefault(what, []).append(line or 0)
-
-    def ignored_lines(self) -> Iterator[str]:
-        for what, lines in self.ignored.items():
-            yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}line {lines[0]})"
+    def place(self, element: Element) -> str:
+        return place(element)
 
     # Elements.
 

@@ -95,6 +95,31 @@ def _declares_entities(root: etree._Element) -> bool:
     return bool(declared or document.system_url or document.public_id)
 
 
+class Reading:
+    """A text being read: what messages call it, what was left out, and the remarks made so far."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.ignored: dict[str, list[int]] = {}
+        self.remarks: list[str] = []
+
+    def place(self, element: etree._Element) -> str:
+        """What messages call an element by."""
+        return f"<{tag_name(element)}>"
+
+    def refusal(self, element: etree._Element, problem: str) -> ModelError:
+        line = f" (line {element.sourceline})" if element.sourceline else ""
+        return ModelError(f"{self.source}: {self.place(element)}: {problem}{line}")
+
+    def ignore(self, what: str, element: etree._Element) -> None:
+        line: Any = element.sourceline
+        self.ignored.setdefault(what, []).append(line or 0)
+
+    def ignored_lines(self) -> Iterator[str]:
+        for what, lines in self.ignored.items():
+            yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}line {lines[0]})"
+
+
 def unphysical(links: Sequence[Link]) -> Iterator[str]:
     """A remark for each link whose inertia no rigid body has."""
     for link in links:

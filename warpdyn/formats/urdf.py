@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from ..description import (
 )
 from ..joints import KINDS
 from ..model import Model
-from .source import content, tag_name, unphysical, warn, xml_root
+from .source import Reading, content, tag_name, unphysical, warn, xml_root
 
 JOINT_TYPES = {name: KINDS[name] for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")}
 
@@ -128,13 +128,8 @@ def _root(name: str, data: bytes, encoding: str | None) -> etree._Element:
     return root
 
 
-class _Reader:
-    """One load: what messages call the source, the elements left out and the remarks made so far."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.ignored: dict[str, list[int]] = {}
-        self.remarks: list[str] = []
+class _Reader(Reading):
+    """One load."""
 
     # XML to urdf_parser_py's objects.
 
@@ -156,7 +151,7 @@ class _Reader:
         for child in element:
             name = tag_name(child)
             if child.prefix == "xacro":
-                raise self._refusal(
+                raise self.refusal(
                     child, "a xacro element is left; use load_xacro, or expand the file first with xacro"
                 )
             if name in rule.many or (name in single and name not in seen):
@@ -164,36 +159,36 @@ class _Reader:
                 if copied is not None:
                     copy.append(copied)
             elif name not in WITHOUT_DYNAMICS:
-                self._ignore(f"{'second ' if name in single else ''}element <{name}> of <{tag}>", child)
+                self.ignore(f"{'second ' if name in single else ''}element <{name}> of <{tag}>", child)
             seen.add(name)
         missing = [name for name in rule.needed if name not in seen]
         if missing:
-            raise self._refusal(element, f"it has no <{missing[0]}>; add one")
+            raise self.refusal(element, f"it has no <{missing[0]}>; add one")
         if tag == "geometry" and len(copy) != 1:
-            raise self._refusal(element, "<geometry> needs one of box, cylinder, sphere, mesh")
+            raise self.refusal(element, "<geometry> needs one of box, cylinder, sphere, mesh")
         if tag == "inertial" and "mass" not in seen:
-            self.remarks.append(f"{self._place(element)}: <inertial> has no <mass>; taken as 0 kg")
+            self.remarks.append(f"{self.place(element)}: <inertial> has no <mass>; taken as 0 kg")
             etree.SubElement(copy, "mass", value="0")
         return copy
 
     def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:
         given = {str(key): str(value) for key, value in element.attrib.items()}
         if tag == "origin" and "quat_xyzw" in given:
-            raise self._refusal(element, "<origin> has quat_xyzw, which is not supported; write the rotation as rpy")
+            raise self.refusal(element, "<origin> has quat_xyzw, which is not supported; write the rotation as rpy")
         if tag == "limit" and "lower" not in given and "upper" not in given:
             given |= {"lower": "-inf", "upper": "inf"}
         for key, (count, default) in TAGS[tag].attributes.items():
             value = given.pop(key, default)
             if value is None or (default is None and not value.strip()):
-                raise self._refusal(element, f'<{tag}> has no {key}; write {key}="..."')
+                raise self.refusal(element, f'<{tag}> has no {key}; write {key}="..."')
             if count:
                 self._check_numbers(element, tag, key, value, count)
             if tag == "joint" and key == "type" and value not in JOINT_TYPES:
-                raise self._refusal(element, f'its type "{value}" is unknown; a joint is {", ".join(JOINT_TYPES)}')
+                raise self.refusal(element, f'its type "{value}" is unknown; a joint is {", ".join(JOINT_TYPES)}')
             copy.set(key, value)
         for key in given:
             if (tag, key) != ("robot", "version"):
-                self._ignore(f'attribute "{key}" of <{tag}>', element)
+                self.ignore(f'attribute "{key}" of <{tag}>', element)
 
     def _copy_shape(self, element: etree._Element, tag: str) -> etree._Element | None:
         """A visual or collision element; no motion depends on it, so that trouble in it is a remark."""
@@ -213,21 +208,9 @@ class _Reader:
         if len(numbers) != count or not sound or "_" in value:
             what = f"<{tag}> {key}"
             needed = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self._refusal(element, f'{what} is "{value}"; it needs {needed}')
+            raise self.refusal(element, f'{what} is "{value}"; it needs {needed}')
 
-    def _ignore(self, what: str, element: etree._Element) -> None:
-        line: Any = element.sourceline
-        self.ignored.setdefault(what, []).append(line or 0)
-
-    def ignored_lines(self) -> Iterator[str]:
-        for what, lines in self.ignored.items():
-            yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}line {lines[0]})"
-
-    def _refusal(self, element: etree._Element, problem: str) -> ModelError:
-        line = f" (line {element.sourceline})" if element.sourceline else ""
-        return ModelError(f"{self.source}: {self._place(element)}: {problem}{line}")
-
-    def _place(self, element: etree._Element) -> str:
+    def place(self, element: etree._Element) -> str:
         """The link or joint that an element belongs to, or else the element."""
         for around in (element, *element.iterancestors()):
             if tag_name(around) in ("link", "joint") and around.get("name"):

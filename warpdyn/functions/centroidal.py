@@ -18,7 +18,7 @@ from ..batch import batched
 from ..call import Call
 from ..description import ModelError
 from ..model import Model
-from .kinematics import ALIASES, one_of
+from ..references import reference_of
 
 REFERENCES = {
     "local": ("base", "base"),
@@ -33,9 +33,7 @@ CENTROIDAL_REFERENCES = {"local": ("com", "base"), "local_world_aligned": ("com"
 
 
 def _chosen(reference: str, references: dict[str, tuple[str, str]]) -> tuple[tuple[str, Any], ...]:
-    names = (*references, *(alias for alias, name in ALIASES.items() if name in references))
-    chosen = one_of("reference", reference, names)
-    return tuple(zip(("point", "axes"), references[ALIASES.get(chosen, chosen)], strict=True))
+    return tuple(zip(("point", "axes"), references[reference_of(reference, choices=references)], strict=True))
 
 
 def _refuse_massless(model: Model) -> None:

@@ -16,9 +16,7 @@ from ..arrays import Array
 from ..batch import batched
 from ..call import Call, Repeat
 from ..model import Model
-
-REACH = {True: math.pi, False: 1.0}
-"""How far from the middle starts are drawn where limits leave more: angles [rad]; lengths without limits [m]."""
+from .manifold import UNLIMITED
 
 FORMS = {(4, 4), (7,), (3,)}
 """Shapes of a target: a matrix, a pose, a position."""
@@ -180,7 +178,7 @@ def _space(model: Model) -> _Space:
     for joint in model.moving_joints:
         first = model.coordinates[joint.name].q.start
         for c, angle in enumerate(joint.kind.angles, first):
-            bounded, reach = math.isfinite(upper[c] - lower[c]), REACH[angle]
+            bounded, reach = math.isfinite(upper[c] - lower[c]), UNLIMITED[angle]
             middle[c] = (lower[c] + upper[c]) / 2 if bounded else min(max(middle[c], lower[c]), upper[c])
             if angle:
                 draws[c] = (max(lower[c], middle[c] - reach), min(upper[c], middle[c] + reach), False)

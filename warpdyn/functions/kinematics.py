@@ -8,7 +8,7 @@ link), "world" (origin and axes of the world) or "local_world_aligned" (origin o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..algorithms import fk as _fk
@@ -16,13 +16,12 @@ from ..algorithms import frame_motion as _motion
 from ..algorithms import jacobian as _jacobian
 from ..algorithms import jacobian_derivative as _derivative
 from ..algorithms import manipulability as _manipulability
-from ..algorithms.frames import PARTS, REFERENCES, of_one, of_several, with_point
+from ..algorithms.frames import PARTS, of_one, of_several, with_point
 from ..arrays import Array
 from ..batch import batched
 from ..call import Call
 from ..model import Model
-
-ALIASES = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
+from ..references import one_of, reference_of
 
 Text = Callable[..., Any]
 Options = tuple[tuple[str, Any], ...]
@@ -105,9 +104,7 @@ def pose_and_jacobian(
 
     q: (B, nq) [m, rad].  Returns T: (B, 4, 4) and J: (B, 6, nv).
     """
-    model.link_index(frame)
-    options = (("frame", frame), ("reference", reference_of(reference)))
-    texts = (_jacobian.pose_and_jacobian,)
+    texts, options = (_jacobian.pose_and_jacobian,), of_link(model, frame, reference)
     return Call("pose_and_jacobian", model, texts, {"q": q}, out, options, results=("pose", "jacobian"), params=params)
 
 
@@ -251,8 +248,7 @@ def kinematic_hessian(
     have one coordinate each: the second derivative of the position.
     Columns by columns: RBDA 2.31.
     """
-    model.link_index(frame)
-    options = (("frame", frame), ("reference", reference_of(reference)), ("part", one_of("part", part, PARTS)))
+    options = of_link(model, frame, reference, part)
     shapes = {"out": (6 if part == "both" else 3, model.nv, model.nv)}
     texts = (_derivative.kinematic_hessian,)
     return Call("kinematic_hessian", model, texts, {"q": q}, out, options, shapes=shapes, params=params)
@@ -269,32 +265,30 @@ def manipulability(
     always zero, and sqrt(det(Jᵀ J)) is given: what is left of its own freedom.
     Yoshikawa, Int. J. Robotics Research 4(2), 1985.
     """
-    model.link_index(frame)
-    options = (("frame", frame), ("part", one_of("part", part, PARTS)))
+    options = of_link(model, frame, part=part)
     return Call("manipulability", model, (_manipulability.manipulability,), {"q": q}, out, options, params=params)
 
 
 # What the options may be.
 
 
-def one_of(what: str, given: str, choices: Mapping[str, Any] | Sequence[str]) -> str:
-    if given not in choices:
-        raise ValueError(f"{what} must be one of {', '.join(choices)}; got {given!r}")
-    return given
-
-
-def reference_of(reference: str) -> str:
-    """One of `REFERENCES`, from it or an alias."""
-    return ALIASES.get(one_of("reference", reference, (*REFERENCES, *ALIASES)), reference)
+def of_link(model: Model, frame: str, reference: str | None = None, part: str | None = None) -> Options:
+    """The options of what is asked of one link."""
+    model.link_index(frame)
+    options: Options = (("frame", frame),)
+    if reference is not None:
+        options += (("reference", reference_of(reference)),)
+    return options if part is None else (*options, ("part", one_of("part", part, PARTS)))
 
 
 def _named(model: Model, frame: str | None, frames: Sequence[str] | None) -> tuple[Options, bool]:
     """The option that names the links, and whether it names several."""
     if frame is not None and frames is not None:
         raise ValueError("give frame= (one name) or frames= (a list of names), not both")
+    if isinstance(frame, (list, tuple)):
+        raise TypeError(f"frame must be the name of one link, got {frame!r}; for several give frames=[...]")
     if frame is not None:
-        model.link_index(frame)
-        return (("frame", frame),), False
+        return of_link(model, frame), False
     names = model.link_names if frames is None else tuple(frames)
     if isinstance(frames, str) or not names:
         raise ValueError(f'frames must be a list of link names, got {frames!r}; for one frame use frame="name"')

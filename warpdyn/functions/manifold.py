@@ -14,7 +14,7 @@ from ..call import Call
 from ..model import Model
 
 UNLIMITED = {True: math.pi, False: 1.0}
-"""Where a description sets no limits: angles [rad] within half a turn of zero; lengths [m]."""
+"""How far configurations are drawn from the middle where a description sets no limits: angles [rad], lengths [m]."""
 
 
 @batched

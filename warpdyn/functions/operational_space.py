@@ -18,7 +18,7 @@ from ..call import Call, Forces, Gravity, tree_of
 from ..description import ModelError
 from ..model import Model
 from .dynamics import refuse_unmoved
-from .kinematics import one_of, reference_of
+from .kinematics import of_link
 
 
 @batched
@@ -108,8 +108,7 @@ def _call(
     model: Model, text: Callable[..., Any], arrays: dict[str, Array], out: Any, where: tuple[str, str, str], **more: Any
 ) -> Call:
     frame, reference, part = where
-    model.link_index(frame)
-    options = (("frame", frame), ("reference", reference_of(reference)), ("part", one_of("part", part, PARTS)))
+    options = of_link(model, frame, reference, part)
     refuse = partial(_refuse_held, frame=frame, part=part)
     return Call(text.__name__, model, (text,), arrays, out, options, refuse=refuse, **more)
 

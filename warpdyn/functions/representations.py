@@ -13,10 +13,9 @@ from ..batch import batched
 from ..call import Call
 from ..dialects import DIALECTS, Layout, layout
 from ..model import Model
+from ..references import REFERENCES, reference_of
 from .poses import SPACE
 
-ALIASES = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
-REPRESENTATIONS = ("local", "local_world_aligned", "world")
 OWN = "warpdyn"
 """The coordinates that every other function takes."""
 
@@ -176,8 +175,8 @@ def _whole(
     c = model.link(model.root).com if com is None else tuple(float(x) for x in com)
     options = (
         ("root", model.root),
-        ("source", _representation(model, source)),
-        ("target", _representation(model, target)),
+        ("source", _representation(model, "source", source)),
+        ("target", _representation(model, "target", target)),
         ("com", c),
         ("columns", columns),
     )
@@ -196,16 +195,13 @@ def _sides(model: Model, source: str, target: str, joints: Sequence[str] | None)
     return layout(model, libraries[0], order), target in DIALECTS
 
 
-def _representation(model: Model, name: str) -> str:
+def _representation(model: Model, side: str, name: str) -> str:
     """The name of a twist's representation; a library's own."""
     if name in DIALECTS:
         return DIALECTS[name].base
-    chosen = model.base_velocity if name == OWN else ALIASES.get(name, name)
-    if chosen not in REPRESENTATIONS:
-        raise ValueError(
-            f"source and target must be of {', '.join((*REPRESENTATIONS, *ALIASES, OWN, *DIALECTS))}; got {name!r}"
-        )
-    return chosen
+    if name == OWN:
+        return model.base_velocity
+    return reference_of(name, side, (*REFERENCES, OWN, *DIALECTS))
 
 
 # Six-vectors of any frame.
@@ -220,7 +216,7 @@ def convert_twist(pose: Array, twist: Array, *, source: str, target: str, out: A
     source, target: "local" ("body"), "local_world_aligned" ("mixed") or "world" ("inertial").
     From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω; RBDA 2.24.
     """
-    options = (("source", _reference(source)), ("target", _reference(target)))
+    options = (("source", reference_of(source, "source")), ("target", reference_of(target, "target")))
     return Call(
         "convert_twist",
         SPACE,
@@ -239,7 +235,7 @@ def convert_wrench(pose: Array, wrench: Array, *, source: str, target: str, out:
     wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
     From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f; RBDA 2.25.
     """
-    options = (("source", _reference(source)), ("target", _reference(target)))
+    options = (("source", reference_of(source, "source")), ("target", reference_of(target, "target")))
     return Call(
         "convert_wrench",
         SPACE,
@@ -249,13 +245,6 @@ def convert_wrench(pose: Array, wrench: Array, *, source: str, target: str, out:
         options,
         shapes={"pose": (7,), "wrench": (6,)},
     )
-
-
-def _reference(name: str) -> str:
-    chosen = ALIASES.get(name, name)
-    if chosen not in REPRESENTATIONS:
-        raise ValueError(f"source and target must be of {', '.join((*REPRESENTATIONS, *ALIASES))}; got {name!r}")
-    return chosen
 
 
 @batched
