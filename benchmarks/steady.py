@@ -58,7 +58,11 @@ def measure(cases: Sequence[Case], peers: Sequence[Installed] = (), rounds: int 
         bound.append(Turn(run, case.batch, cores, device))
         called.append(Turn(_with_threads(case.threads, work), case.batch, cores, device))
     ready = list(_peers(peers, robot, algorithm, states, truth, device))
-    opponents = [Turn(p.run, p.count, _cores(p.threads), device) for _, p, *_ in ready if isinstance(p, Prepared)]
+    opponents = [
+        Turn(p.run, p.count, _cores(p.threads), device if p.launches else "cpu")
+        for _, p, *_ in ready
+        if isinstance(p, Prepared)
+    ]
     primal = ALGORITHMS[algorithm].of
     if primal:
         main = max((case for case in kept if case.plain), key=lambda case: min(case.batch, 16384), default=kept[0])

@@ -36,7 +36,7 @@ class CannotDo(Exception):  # noqa: N818
 
 @dataclass
 class Prepared:
-    """A peer's work: `run` does `count` robots and returns when they are done."""
+    """A peer's work: `run` does `count` robots and returns when they are done, but for `launches`."""
 
     run: Callable[[], Any]
     count: int
@@ -46,6 +46,8 @@ class Prepared:
     near: float = 0.0
     """How far its results may be from warpdyn's float64 ones, relative to the largest; 0: what `NEAR` says."""
     threads: int = 1
+    launches: bool = False
+    """`run` only starts the work on a GPU's current stream; it is then timed between two events."""
 
 
 NEAR = {"float64": 1e-9, "float32": 1e-4}

@@ -127,5 +127,7 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
             call()
             with wp.ScopedCapture() as capture:
                 call()
-        return Prepared(lambda: wp.capture_launch(capture.graph), count, lambda: [read()], form + "; graph")
+        return Prepared(
+            lambda: wp.capture_launch(capture.graph), count, lambda: [read()], form + "; graph", launches=True
+        )
     return Prepared(call, count, lambda: [read()], form)
