@@ -25,7 +25,13 @@ DIFFERENCES = 1e-7
 
 H = 1e-5
 
-KERNELS = ("panda", "quadruped_floating", "balls", "mimic_branches")
+KERNELS = (
+    "panda",
+    "rooted_floating",
+    "balls",
+    "mimic_branches",
+    pytest.param("quadruped_floating", marks=pytest.mark.slow),
+)
 
 
 def test_they_undo_those_of_inverse_dynamics(robot: Robot) -> None:

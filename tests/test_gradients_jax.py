@@ -46,7 +46,7 @@ def given(case: Case, dtype: Any = np.float64) -> tuple[Callable[..., Any], tupl
 
 
 TWICE = (
-    Case("rnea", "gripper", "q v a", "gravity mass placement"),
+    Case("rnea", "gripper", "q v a", "gravity mass"),
     Case("aba", "pendulum", "q v tau", "gravity armature"),
     Case("fk", "hopper", options={"frame": "leg"}),
     Case("crba", "gripper", more="mass"),

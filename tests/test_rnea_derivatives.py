@@ -19,7 +19,13 @@ DIFFERENCES = 1e-8
 
 H = 1e-5
 
-KERNELS = ("panda", "quadruped_floating", "balls", "mimic_branches", "two_axes")
+KERNELS = (
+    "panda",
+    "rooted_floating",
+    "balls",
+    "mimic_branches",
+    pytest.param("quadruped_floating", marks=pytest.mark.slow),
+)
 
 
 def differences(model: wd.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, **options) -> list[np.ndarray]:
