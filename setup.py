@@ -80,7 +80,7 @@ setup(
         ],
         "rosdemo": ["mujoco", "matplotlib"],
         "rostest": ["cyclonedds", "colcon-common-extensions", "colcon-ros", "catkin_pkg", "setuptools<80", "pyyaml"],
-        "xacro": ["xacro"],
+        "formats": ["xacro", "mujoco"],
         "demo": ["matplotlib"],
         "bench": BENCH,
         "test": TEST,

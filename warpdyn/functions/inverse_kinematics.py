@@ -74,8 +74,10 @@ def inverse_kinematics(
     Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned inverse kinematics by the
     Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at limits: Bertsekas, SIAM J. Control 20 (1982).
     """
+    if frame is not None:
+        model.link_index(frame)
     named = _targets(targets, frame)
-    model.link_indices(list(named))
+    model.link_indices(named)
     given = {f"target:{name}": array for name, array in named.items()}
     shapes: dict[str, tuple[int, ...]] = {"seed": (model.nq,), "q0": (model.nq,)}
     position, orientation = (
