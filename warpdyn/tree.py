@@ -32,6 +32,7 @@ from .spatial import (
     Symmetric,
     TwoRotations,
     Vector,
+    as_matrix,
 )
 
 WORLD = -1
@@ -63,19 +64,31 @@ class Point:
 
 @dataclass(frozen=True)
 class Spread:
-    """A link's second moment about its centre of mass, in its axes: apart as `Point` is."""
+    """Second moments of links about their centres of mass, in axes that they share: apart as `Point` is."""
 
-    placement: Placement
+    R: Rotation
     J: Symmetric
 
     @property
     def turned(self) -> Symmetric:
         """In the body's axes."""
-        return self.placement.R.symmetric_to_parent(self.J)
+        return self.R.symmetric_to_parent(self.J)
 
     @property
     def inertia(self) -> Inertia:
         return Inertia(0.0, ZERO, self.turned)
+
+    def carried(self, X: Placement) -> Spread:
+        """The same spread in the parent of a body placed by X."""
+        return Spread(as_matrix(TwoRotations(X.R, self.R)), self.J)
+
+    def shares_axes(self, other: Spread) -> bool:
+        pairs = [
+            (x, y)
+            for a, b in zip(self.R.matrix.rows, other.R.matrix.rows, strict=True)
+            for x, y in zip(a, b, strict=True)
+        ]
+        return all(x is y or (_number(x) and _number(y) and abs(x - y) < 1e-14) for x, y in pairs)
 
 
 @dataclass(frozen=True)
@@ -116,7 +129,9 @@ class Body:
             return replace(self, known=self.known + inertia)
         if isinstance(part, Point):
             return replace(self, points=(*self.points, part))
-        return replace(self, spreads=(*self.spreads, part))
+        like = next((own for own in self.spreads if own.shares_axes(part)), None)
+        others = tuple(own for own in self.spreads if own is not like)
+        return replace(self, spreads=(*others, Spread(part.R, like.J + part.J) if like else part))
 
     def rate_of_momentum(self, a: Vector, w: Vector, dw: Vector) -> Force:
         """The force on a body whose origin has the classical acceleration `a`, at angular velocity w and acceleration
@@ -216,9 +231,9 @@ class Tree:
         """The same dynamics with fewer numbers: each body hands its parent the inertia that its joint cannot feel.
 
         About a revolute axis that is the mass, the moment along the axis, and the spread of mass along the axis; across
-        a prismatic joint, the second moments. What reaches the world is `ground`. M, C, g and every pivot of their
-        factorisation stay as they are; the inertias of single bodies no longer are a body's own (Gautier and Khalil,
-        IEEE T-RA 6, 1990: base parameters).
+        a prismatic joint, the second moments, those that vary too where they add to others. What reaches the world is
+        `ground`. M, C, g and every pivot of their factorisation stay as they are; the inertias of single bodies no
+        longer are a body's own (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
         """
         bodies, ground = list(self.bodies), self.ground
         for i in reversed(range(len(bodies))):
@@ -227,12 +242,17 @@ class Tree:
             moved = body.X_tree.inertia_to_parent(share)
             if not _known(moved):  # it would cost at run time
                 continue
-            bodies[i] = replace(body, known=body.known - share)
+            up = () if body.kind.turns else tuple(spread.carried(body.X_tree) for spread in body.spreads)
+            if body.parent != WORLD and not all(any(map(s.shares_axes, bodies[body.parent].spreads)) for s in up):
+                up = ()
+            bodies[i] = replace(body, known=body.known - share, spreads=() if up else body.spreads)
             if body.parent == WORLD:
-                ground = ground + moved
-            else:
-                above = bodies[body.parent]
-                bodies[body.parent] = replace(above, known=above.known + moved)
+                ground = sum((spread.inertia for spread in up), ground + moved)
+                continue
+            above = bodies[body.parent]
+            bodies[body.parent] = replace(above, known=above.known + moved)
+            for spread in up:
+                bodies[body.parent] = bodies[body.parent].carrying(spread)
         return replace(self, bodies=tuple(bodies), ground=ground)
 
     def snapped(self, epsilon: float) -> Tree:
@@ -254,7 +274,7 @@ class Tree:
 
         def settle(body: Body) -> Body:
             points = tuple(replace(point, placement=place(point.placement)) for point in body.points)
-            spreads = tuple(replace(spread, placement=place(spread.placement)) for spread in body.spreads)
+            spreads = tuple(replace(spread, R=as_matrix(place(Placement(spread.R, ZERO)).R)) for spread in body.spreads)
             X_tree, known = place(body.X_tree), weigh(body.known)
             return replace(body, X_tree=X_tree, known=known, points=points, spreads=spreads)
 
@@ -265,7 +285,11 @@ class Tree:
 
 def _known(inertia: Inertia) -> bool:
     """All its numbers are known while recording."""
-    return all(isinstance(x, (int, float)) for x in (inertia.mass, *inertia.h, *inertia.J.entries))
+    return all(map(_number, (inertia.mass, *inertia.h, *inertia.J.entries)))
+
+
+def _number(x: Scalar) -> bool:
+    return isinstance(x, (int, float))
 
 
 def _crumbless(x: Scalar, least: float) -> Scalar:
@@ -320,7 +344,7 @@ def build_tree(model: Model) -> Tree:
         frame = frames[link.name] = replace(frames[link.name], mass=link.mass, com=Vector(*link.com))
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
         point = Point(frame.placement, frame.mass, frame.com)
-        spread = Spread(frame.placement, Symmetric(xx, xy, xz, yy, yz, zz))
+        spread = Spread(as_matrix(frame.placement.R), Symmetric(xx, xy, xz, yy, yz, zz))
         if frame.body == WORLD:
             ground = ground + point.inertia + spread.inertia
             continue
