@@ -59,6 +59,8 @@ def _throughput(folder: Path, run: Run) -> None:
         axes.set_title(algorithm, fontsize="small")
         axes.grid(alpha=0.3)
         axes.tick_params(labelsize="small")
+    for axes in grid.flat[max(0, len(algorithms) - columns) : len(algorithms)]:
+        axes.tick_params(labelbottom=True)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside right center", fontsize="small")
     canvas.supxlabel("robots in the batch", fontsize="small")
@@ -143,7 +145,7 @@ def _roofline(folder: Path, run: Run) -> None:
         moved = f"{float(size) / 1024:.0f} KiB" if float(size) < 1 << 20 else f"{float(size) / (1 << 20):.0f} MiB"
         label = f"copies of {moved}, multiply-adds"
         axes.plot(steps, [roof(s) / 1e9 for s in steps], style, color="black", linewidth=1.2, label=label)
-    marks = "osv^DP*X<>hdp8H1234"
+    marks = "osv^DP*X<>pd|_1234+x"
     for k, robot in enumerate(run.robots):
         for j, algorithm in enumerate(run.algorithms):
             r = run.main(robot, algorithm)
