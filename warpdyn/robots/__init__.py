@@ -18,8 +18,11 @@ def robot_names() -> list[str]:
 
 
 def load_robot(name: str, **options: Any) -> Model:
-    """A robot that comes with warpdyn, by name; `options` are those of `load_urdf`."""
+    """A robot that comes with warpdyn, by name; `options` are those of `load_urdf`.
+
+    The bases of humanoid and quadruped are free unless `floating_base=False` is said; `robot_names()` has all names.
+    """
     names = robot_names()
     if name not in names:
-        raise ValueError(f"there is no robot {name!r}; choose one of {', '.join(names)}, or read a file with load_urdf")
+        raise ValueError(f"there is no robot {name!r}; choose one of {', '.join(names)}, or read a file with load")
     return load_urdf(Path(__file__).with_name(f"{name}.urdf"), **{"floating_base": name in FLOATING, **options})
