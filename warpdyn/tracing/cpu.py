@@ -112,14 +112,14 @@ def _routines(program: Program, single: bool, slots: int) -> tuple[dict[str, Reg
         for size in (*(prod(shape) for shape in (*routine.inputs.values(), *routine.results.values())), own):
             places.append(f"work + {slots}")
             slots += size
-        *arrays, workspace = places
+        shared, column, out, workspace = places
         stored: set[int] = set()
         for k, part in enumerate(parts):
             body = "\n".join(emit(routine, part, dialect, stored))
             functions.append(lanes.ROUTINE.replace("@NAME@", f"{name}_{k}").replace("@BODY@", body))
         calls = " ".join(f"{name}_{k}(shared, column, out, work);" for k in range(len(parts)))
         functions.append(lanes.ROUTINE.replace("@NAME@", name).replace("@BODY@", calls))
-        regions[name] = Region(f"Lanes::{name}", *arrays, f", {workspace}")
+        regions[name] = Region(f"Lanes::{name}", shared, column, out, f", {workspace}")
     return regions, functions, slots
 
 

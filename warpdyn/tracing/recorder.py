@@ -193,7 +193,8 @@ class Symbol:
         moving = [k for k, entries in enumerate(zip(*columns, strict=True)) if not _same(entries)]
         given = [k for k, x in enumerate(shared) if isinstance(x, Symbol)]
         own = Graph()
-        inside, column = list(shared), list(columns[0])
+        inside: list[Any] = list(shared)
+        column: list[Any] = list(columns[0])
         for symbol, k in zip(own.inputs("shared", len(given)), given, strict=True):
             inside[k] = symbol
         sides = own.inputs("column", TOGETHER * len(moving))
