@@ -19,6 +19,7 @@ TEST = [
     "pin",
     "mujoco",
     "xacro",
+    "idyntree",
     "example-robot-data",
     "torch==2.13.0",
     "jax",

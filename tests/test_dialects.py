@@ -196,6 +196,7 @@ def test_mujoco_and_pinocchio_have_ball_joints() -> None:
         assert error(pin.rnea(other, other.createData(), q, s.v[e], s.a[e]), tau[e]) <= PEER["float64"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot", IN_ALL, ids=lambda robot: robot.name)
 def test_drake_agrees(robot: Robot) -> None:
     """Inverse dynamics at the converted q, v, a comes back as warpdyn's; poses and velocities of links."""
@@ -223,6 +224,7 @@ def test_drake_agrees(robot: Robot) -> None:
     assert error(back, wd.oracle(wd.rnea, model, s.q, s.v, s.a)) <= PEER["float64"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot", IN_ALL, ids=lambda robot: robot.name)
 def test_newton_agrees(robot: Robot) -> None:
     """Poses of links, and their velocities at the centre of mass, by Newton's float32 kinematics."""
