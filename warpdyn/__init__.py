@@ -77,10 +77,12 @@ from .functions.representations import (
     force_transform,
     motion_transform,
 )
+from .group import Group
 from .inertial import inertial_parameters, with_inertial_parameters
 from .joints import KINDS, JointKind
 from .model import Model
 from .params import Params
+from .randomise import add, randomise, scale
 from .robots import load_robot, robot_names
 from .screws import Screws, screws
 from .threads import get_num_threads, set_num_threads
@@ -92,6 +94,7 @@ __all__ = [
     "Effects",
     "Gearbox",
     "Geometry",
+    "Group",
     "Joint",
     "JointKind",
     "Limits",
@@ -107,6 +110,7 @@ __all__ = [
     "Solution",
     "aba",
     "aba_derivatives",
+    "add",
     "average_centroidal_velocity",
     "average_centroidal_velocity_jacobian",
     "average_velocity",
@@ -184,9 +188,11 @@ __all__ = [
     "potential_energy_regressor",
     "quaternion_to_matrix",
     "random_configuration",
+    "randomise",
     "rnea",
     "rnea_derivatives",
     "robot_names",
+    "scale",
     "screws",
     "select_q",
     "select_v",
