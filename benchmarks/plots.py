@@ -110,7 +110,8 @@ def _scaling(folder: Path, run: Run) -> None:
         found.sort(key=lambda r: r["nv"])
         look = {"marker": "osv^D"[k // 10], "markersize": 4, "color": f"C{k % 10}", "linewidth": 1, "label": algorithm}
         left.plot([r["nv"] for r in found], [r["ns"] for r in found], **look)
-        right.plot([r["operations"] for r in found], [1000 * r["ns"] / r["operations"] for r in found], **look)
+        cost = [1000 * r["ns"] / r["operations"] for r in found]
+        right.plot([r["operations"] for r in found], cost, **{**look, "linestyle": ""})
     left.set(xscale="log", yscale="log", xlabel="degrees of freedom", ylabel="ns for one robot")
     right.set(xscale="log", yscale="log", xlabel="operations of the program", ylabel="ps for one operation")
     for axes in (left, right):
@@ -118,6 +119,8 @@ def _scaling(folder: Path, run: Run) -> None:
     ticks = sorted({r["nv"] for r in run.own if "nv" in r})
     left.set_xticks(ticks, map(str, ticks))
     left.minorticks_off()
+    right.yaxis.set_minor_formatter("")
+    right.set_yticks([10, 20, 50, 100, 200], ["10", "20", "50", "100", "200"])
     canvas.legend(*left.get_legend_handles_labels(), loc="outside right center", fontsize="x-small")
     canvas.suptitle(f"Float32, one core, B = 16,384; {_title(run)}", fontsize="small")
     _save(canvas, folder / "scaling.png")
