@@ -87,8 +87,6 @@ class Call:
     """Of one robot: of inputs other than q (nq) and coordinate vectors (nv); of results, where nested lists cannot
     tell (a matrix of a robot without coordinates)."""
     params: Params | None = None
-    own_inertias: bool = False
-    """The text reads inertias of single bodies, which must then not be regrouped over the joints."""
     solves: Solves | None = None
     rate_of: Any = None
     """The text of what a result is the derivative of, where columns of velocities make it so."""
@@ -347,7 +345,7 @@ def _tree_for(call: Call, given: dict[str, Nested], epsilon: float | None) -> Tr
         values = {quantity: given.pop(PARAMETER + quantity) for quantity in call.params.names}
         tree = build_tree(varied(call.model, call.params.names, values))
     if epsilon is not None:
-        tree = (tree if call.own_inertias else tree.regrouped()).snapped(epsilon)
+        tree = tree.regrouped().snapped(epsilon)
     return tree
 
 
