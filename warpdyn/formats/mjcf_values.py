@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from lxml import etree
 
@@ -13,7 +14,7 @@ from ..exponential import quaternion_exp, quaternion_rotation
 from ..spatial import IDENTITY, AxisRotation, Placement, Rotation, TwoRotations, Vector, as_matrix
 from .source import Reading, tag_name
 
-Element = etree._Element
+Element: TypeAlias = etree._Element
 Attributes = Mapping[str, str]
 
 TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from lxml import etree
 
@@ -12,7 +13,7 @@ from ..exponential import quaternion_rotation
 from ..spatial import HERE, IDENTITY, Placement, Vector
 from .source import Reading, tag_name
 
-Element = etree._Element
+Element: TypeAlias = etree._Element
 
 READ: Mapping[str, tuple[str, ...]] = {
     "model": ("static", "pose", "link", "joint", "frame", "model", "include"),
