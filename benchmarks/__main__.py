@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             bar.set_description(f"{robot} {algorithm}")
             options = (given.batches, given.dtypes, given.layouts, given.threads, given.device)
             for record in steady.measure(lists.cases(robot, algorithm, *options), peers, given.rounds):
-                keep({"kind": "time", **record})
+                keep({"kind": "time", **record, "commit": about["commit"], "load": round(os.getloadavg()[0], 2)})
             bar.update()
     records = report.read(folder)
     report.write(folder, records)
