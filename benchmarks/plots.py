@@ -71,9 +71,12 @@ def _throughput(folder: Path, run: Run) -> None:
 
 def _ratios(folder: Path, run: Run) -> None:
     """Bars: how many times slower each peer is, a panel for each robot."""
+    from matplotlib.patches import Patch
+
     names = list(dict.fromkeys(r["library"] for r in run.peers if "ns" in r))
     if not names:
         return
+    looks = {name: {"color": f"C{k}" if k < 10 else "black"} for k, name in enumerate(names)}
     robots = [robot for robot in run.robots if any(run.rivals(robot, a) for a in run.algorithms)]
     canvas, grid = _canvas(12, 2.3 * len(robots) + 0.7, len(robots), 1, squeeze=False)
     for axes, robot in zip(grid.flat, robots, strict=True):
@@ -87,13 +90,13 @@ def _ratios(folder: Path, run: Run) -> None:
                 if own and of_name:
                     places.append(place + (k - len(names) / 2 + 0.5) * width)
                     heights.append(of_name[0] / own["ns"])
-            axes.bar(places, heights, width, color=f"C{k % 10}", hatch="//" if k >= 10 else None, label=name)
+            axes.bar(places, heights, width, **looks[name])
         axes.axhline(1, color="black", linewidth=0.8)
         axes.set(yscale="log", ylabel=f"{robot}\ntimes warpdyn")
         axes.set_xticks(range(len(shown)), [a.replace("_", "\n") for a in shown], fontsize="x-small")
         axes.grid(axis="y", alpha=0.3)
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    canvas.legend(handles, labels, loc="outside lower center", ncols=6, fontsize="small")
+    patches = [Patch(label=name, **look) for name, look in looks.items()]
+    canvas.legend(handles=patches, loc="outside lower center", ncols=6, fontsize="small")
     canvas.suptitle(
         f"Time of each peer on one core, by warpdyn's float32 at B = 16,384; {_title(run)}", fontsize="small"
     )
