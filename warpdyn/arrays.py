@@ -70,7 +70,10 @@ def _numpy_view(name: str, array: np.ndarray) -> View:
     except (TypeError, ValueError, BufferError):
         address = array.__array_interface__["data"][0]
     strides = array.strides
-    if address % size or any(s % size for s in strides):
+    together = address  # its low bits are those of all of them
+    for stride in strides:
+        together |= stride
+    if together & (size - 1):
         raise ValueError(
             f"{name} is not aligned to whole {array.dtype} elements (a field of a structured array?); pass a copy"
         )

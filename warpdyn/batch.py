@@ -230,14 +230,15 @@ def _prepare(call: Call) -> _Job:
     given = all_arrays(call)
     first_name = next(iter(given))
     first = arrays.view(first_name, _listed(given[first_name]))
-    views: dict[str, View] = {}
+    views: dict[str, View] = {first_name: first}
     shapes: dict[str, tuple[int, ...]] = {}
     for name, array in given.items():
+        shapes[name] = input_shape(call, name)
         if serves_all(call, name):
             array = _plain_numbers(name, array, first)
         given[name] = array = _listed(array)
-        views[name] = arrays.view(name, array)
-        shapes[name] = input_shape(call, name)
+        if name != first_name:
+            views[name] = arrays.view(name, array)
     batch = first.shape[0] if len(first.shape) == len(shapes[first_name]) + 1 else None
     for name, v in views.items():
         _check_kind(name, v, first_name, first)
