@@ -86,7 +86,7 @@ def _partials(graph: Graph, i: int) -> Iterator[tuple[int, Scalar]]:
     """The arguments of node i that are nodes, each with the derivative of the node by it."""
     operation, arguments = graph.nodes[i]
     node = Symbol(graph, i)
-    a: list[Scalar] = [Symbol(graph, x) if isinstance(x, int) else x for x in arguments]
+    a = _operands(graph, i)
     partials: list[Scalar]
     match operation:
         case "add":
