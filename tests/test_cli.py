@@ -55,6 +55,59 @@ def test_bench_writes_table_json_and_plot(tmp_path, capsys):
     assert "ns per robot" in capsys.readouterr().out
 
 
+PEERS = ["--peers", "pinocchio", "mujoco"]
+
+
+@pytest.mark.parametrize("robot", ["double_pendulum", "quadruped"])
+def test_bench_measures_beside_the_peers(robot, tmp_path, capsys):
+    """Both have all five, find the same, and take more than no time."""
+    pytest.importorskip("pinocchio")
+    pytest.importorskip("mujoco")
+    file = tmp_path / "b.json"
+    assert main(["bench", robot, "--batch", "40", *PEERS, "--json", str(file)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert all(x in said for x in ("Pinocchio", "MuJoCo", "on one core", "python -m benchmarks has more peers"))
+    figures = json.loads(file.read_text())["figures"]
+    assert [f["algorithm"] for f in figures] == ["fk", "jacobian", "crba", "rnea", "aba"]
+    for figure in figures:
+        assert len(figure["peers"]) == 2
+        for peer in figure["peers"].values():
+            assert peer["ns_per_robot"] > 0 and peer["largest_relative_difference"] < 1e-5
+            assert peer["times"] == pytest.approx(peer["ns_per_robot"] / figure["ns_per_robot"])
+
+
+def test_bench_says_why_a_peer_is_not_timed(monkeypatch, capsys):
+    """What computes something else, or cannot be asked, is left blank; the rest of the table stands."""
+    pytest.importorskip("pinocchio")
+    from warpdyn.commands import check
+    from warpdyn.commands.peers import Pinocchio
+
+    rnea = Pinocchio.rnea
+    monkeypatch.setattr(Pinocchio, "rnea", lambda *given: rnea(*given) + 1.0)
+    monkeypatch.setattr(check, "find_spec", lambda name: None if name == "mujoco" else name)
+    assert main(["bench", "panda", "--batch", "4", "--algorithm", "rnea", "aba", "fk", "--peers"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "left out: MuJoCo is not installed (pip install mujoco)" in said
+    assert "rnea is not compared with Pinocchio" in said and "another result" in said
+    assert "aba is not compared with Pinocchio" in said and 'mimic joint "panda_finger_joint2"' in said
+    assert "fk is not compared" not in said
+
+
+def test_other_formats_are_given_to_peers_as_urdf(tmp_path, capsys):
+    """MJCF is written as URDF for libraries that read no other; what URDF cannot say is a reason."""
+    pytest.importorskip("pinocchio")
+    text = """<mujoco model="arm"><worldbody><body name="upper" pos="0 0 1">
+      <joint name="shoulder" type="hinge" axis="0 1 0" {}/>
+      <inertial pos="0.1 0 0.2" mass="2" diaginertia="0.02 0.03 0.025"/></body></worldbody></mujoco>"""
+    arm = tmp_path / "arm.xml"
+    arm.write_text(text.format(""))
+    assert main(["check", str(arm)]) == 0
+    arm.write_text(text.format('armature="0.1"'))
+    assert main(["bench", str(arm), "--batch", "4", "--algorithm", "rnea", "--peers", "pinocchio"]) == 0
+    said = capsys.readouterr().out
+    assert "left out: Pinocchio is given URDF" in said and "armature" in said
+
+
 def test_compile_names_every_kernel(capsys):
     assert main(["compile", "double_pendulum", "--dtype", "float32", "float64", "--algorithm", "rnea", "crba"]) == 0
     said = capsys.readouterr().out
@@ -80,6 +133,7 @@ def test_the_program_of_a_pendulum_is_readable(capsys):
         (["info", "no_such_robot"], "no bundled robot of that name"),
         (["source", "panda", "fk", "--frame", "panda_link_8"], "did you mean"),
         (["bench", "cartpole", "--device", "cuda:77"], "there is no device"),
+        (["bench", "cartpole", "--peers", "--threads", "2"], "on one core"),
     ],
 )
 def test_mistakes_are_one_line(arguments, text, capsys):

@@ -20,7 +20,7 @@ import warp as wp
 
 import warpdyn
 
-from . import load_robot, load_urdf, robot_names, set_num_threads
+from . import load, load_robot, robot_names, set_num_threads
 from .description import ModelError, ModelWarning
 from .model import Model
 
@@ -79,7 +79,7 @@ def check(given: argparse.Namespace) -> int:
 
     model = _model(given)
     frame = _frame(given, model)
-    peers, absent = checking.find_peers(model, _path(given.robot).read_text(errors="replace"))
+    peers, absent = checking.find_peers(model, _path(given.robot))
     for line in absent:
         print(f"not compared: {line}")
     if not peers:
@@ -98,17 +98,28 @@ def check(given: argparse.Namespace) -> int:
 def bench(given: argparse.Namespace) -> int:
     """Time the algorithms over batch sizes."""
     from .commands import bench as timing
+    from .commands.beside import find
+    from .commands.check import PEERS
 
     if given.plot:
         _needs_matplotlib()
+    if given.peers is not None:
+        if given.device not in (None, "cpu") or given.threads not in (None, 1):
+            raise UserError("--peers compares on one core of the CPU: leave --device and --threads out")
+        given.device, given.threads = "cpu", 1
     model = _moving(_model(given))
-    frame, device = _frame(given, model), _device(given)
+    frame, device, algorithms = _frame(given, model), _device(given), given.algorithm or ALGORITHMS
     cases = [
         timing.Case(algorithm, batch, given.dtype, given.layout, device)
         for batch in given.batch
-        for algorithm in given.algorithm or ALGORITHMS
+        for algorithm in algorithms
     ]
-    figures = list(timing.measured(model, cases, frame))
+    peers: dict[str, Any] = {}
+    if given.peers is not None:
+        peers, absent = find(model, _path(given.robot), given.peers or tuple(PEERS), algorithms)
+        for line in absent:
+            print(f"left out: {line}")
+    figures = list(timing.measured(model, cases, frame, peers))
     title = f"{model.name}, {given.dtype}, {given.layout}, on {device}: {timing.hardware(device)}"
     _report(timing, title, figures)
     if given.json:
@@ -204,7 +215,7 @@ def _model(given: argparse.Namespace, show_warnings: bool = True) -> Model:
         if robot in robot_names():
             model = load_robot(robot, **options)
         elif Path(robot).exists():
-            model = load_urdf(Path(robot), **options)
+            model = load(Path(robot), **options)
         else:
             raise UserError(
                 f"there is no file {robot!r}, and no bundled robot of that name: {', '.join(robot_names())}"
@@ -306,14 +317,14 @@ _count.__name__ = "whole number above 0"
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="warpdyn",
-        description="Batched rigid-body dynamics of robots. ROBOT is a URDF file or a bundled robot: "
+        description="Batched rigid-body dynamics of robots. ROBOT is a URDF, SDF or MJCF file, or a bundled robot: "
         f"{', '.join(robot_names())}.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def command(name: str, run: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
-        sub.add_argument("robot", metavar="ROBOT", help="a URDF file, or the name of a bundled robot")
+        sub.add_argument("robot", metavar="ROBOT", help="a URDF, SDF or MJCF file, or the name of a bundled robot")
         sub.add_argument("--base", choices=("fixed", "floating"), help="fix the root link or let it float")
         sub.set_defaults(run=run)
         return sub
@@ -347,6 +358,13 @@ def _parser() -> argparse.ArgumentParser:
     option_frame(sub)
     option_device(sub)
     sub.add_argument("--threads", type=_count, metavar="N", help="CPU threads; default: all cores")
+    sub.add_argument(
+        "--peers",
+        nargs="*",
+        choices=("pinocchio", "mujoco"),
+        metavar="NAME",
+        help="beside them, where installed, on one core: pinocchio, mujoco; default: both",
+    )
     sub.add_argument("--json", type=Path, metavar="FILE", help="write the figures with versions and hardware")
     sub.add_argument("--plot", type=Path, metavar="FILE", help="draw throughput against batch size (.png, .svg, .pdf)")
 

@@ -6,8 +6,8 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,10 @@ import warp as wp
 from .. import __version__, get_num_threads
 from ..description import ModelError
 from ..model import Model
-from .workload import Workload, furthest_link, random_states
+from .beside import LOOP, Beside, all_of_them, prepare
+from .check import LIMITS
+from .peers import Peer
+from .workload import Workload, furthest_link, random_states, seconds_in_turns
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Figure:
     first_call: float = float("nan")
     """Seconds from the first call to its result: recording and compiling, or finding the kernel in the cache."""
     refusal: str = ""
+    beside: tuple[Beside, ...] = ()
+    """Other libraries on the same states."""
 
     @property
     def ns_per_robot(self) -> float:
@@ -51,15 +56,15 @@ class Figure:
         return self.case.batch / self.seconds
 
 
-def measure(model: Model, case: Case, frame: str | None = None) -> Figure:
-    """Time one case on random states and check a sample of its results against the oracle."""
-    states = random_states(model, case.batch)
+def measure(model: Model, case: Case, frame: str | None = None, peers: Sequence[Peer] = ()) -> Figure:
+    """Time one case on random states, in turns with the peers, and check a sample of its results."""
+    states, frame = random_states(model, case.batch), frame or furthest_link(model)
     try:
         work = Workload.of(
             model,
             case.algorithm,
             states,
-            frame=frame or furthest_link(model),
+            frame=frame,
             dtype=case.dtype,
             layout=case.layout,
             device=case.device,
@@ -71,10 +76,16 @@ def measure(model: Model, case: Case, frame: str | None = None) -> Figure:
         first_call = time.perf_counter() - start
     except ModelError as error:
         return Figure(case, refusal=str(error))
-    return Figure(case, work.seconds_of(run), work.worst_error(), first_call)
+    others = [prepare(peer, work, case.dtype, frame) for peer in peers]
+    seconds, *theirs = seconds_in_turns([run, *(calls for _, calls, _ in others if calls)], case.device)
+    times = iter(theirs)
+    beside = tuple(replace(b, ns_per_robot=1e9 * next(times) / count) if calls else b for b, calls, count in others)
+    return Figure(case, seconds, work.worst_error(), first_call, beside=beside)
 
 
-def measured(model: Model, cases: Sequence[Case], frame: str | None = None) -> Iterator[Figure]:
+def measured(
+    model: Model, cases: Sequence[Case], frame: str | None = None, peers: Mapping[str, Sequence[Peer]] | None = None
+) -> Iterator[Figure]:
     """The figures one after another, with a progress bar on stderr where that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -85,7 +96,7 @@ def measured(model: Model, cases: Sequence[Case], frame: str | None = None) -> I
         task = progress.add_task("", total=len(cases))
         for case in cases:
             progress.update(task, description=f"{case.algorithm} of {case.batch:,} robots")
-            yield measure(model, case, frame)
+            yield measure(model, case, frame, (peers or {}).get(case.algorithm, ()))
             progress.advance(task)
 
 
@@ -94,21 +105,29 @@ def table(title: str, figures: Sequence[Figure]) -> Any:
     from rich.table import Table
 
     result = Table(title=title, title_justify="left", title_style="bold")
-    for name in ("algorithm", "batch", "ns per robot", "robots per second", "worst relative error", r"compile \[s]"):
-        result.add_column(name, justify="left" if name == "algorithm" else "right")
+    others = list(dict.fromkeys(b.peer for f in figures for b in f.beside))
+    rate = [] if others else ["robots per second"]  # so that the table stays narrow
+    result.add_column("algorithm")
+    for name in ("batch", "ns per robot", *rate, "worst relative error", r"compile \[s]"):
+        result.add_column(name, justify="right")
+    for name in others:
+        result.add_column(f"{name}\n\\[ns]", justify="right")
+        result.add_column("times", justify="right")
     for f in figures:
-        numbers = (
-            ["not defined", "", "", ""]
-            if f.refusal
-            else [
-                f"{f.ns_per_robot:,.3g}" if f.ns_per_robot < 100 else f"{f.ns_per_robot:,.0f}",
-                in_words(f.robots_per_second),
-                f"{f.worst_error:.1e}",
-                f"{f.first_call:.2f}",
-            ]
-        )
+        numbers = ["not defined"]
+        if not f.refusal:
+            rates = [in_words(f.robots_per_second)] if rate else []
+            numbers = [short(f.ns_per_robot), *rates, f"{f.worst_error:.1e}", f"{f.first_call:.2f}"]
+            for b in f.beside:
+                timed = (short(b.ns_per_robot), short(b.ns_per_robot / f.ns_per_robot))
+                numbers += ("", "") if b.refusal else timed
         result.add_row(f.case.algorithm, f"{f.case.batch:,}", *numbers)
     return result
+
+
+def short(number: float) -> str:
+    """Three digits."""
+    return f"{number:,.3g}" if number < 100 else f"{number:,.0f}"
 
 
 def in_words(count: float) -> str:
@@ -146,6 +165,20 @@ def explain(figures: Sequence[Figure]) -> list[str]:
         "(aba: what M a + h lacks of tau). Compile: seconds from the first call to its result; "
         "a robot that was compiled before comes from the cache.",
     ]
+    if any(f.beside for f in figures):
+        lines.append(
+            "Beside: float64, one Python call for a state, on the same states converted beforehand (a loop of up to "
+            f"{LOOP}); all on one core, in turns; results were equal before, to {LIMITS[figures[0].case.dtype]:g}."
+        )
+        lines += ["python -m benchmarks has more peers, and more algorithms, on robots of its own."] * all_of_them()
+    lines += sorted(
+        {
+            f"{f.case.algorithm} is not compared with {b.peer}: {b.refusal}"
+            for f in figures
+            for b in f.beside
+            if b.refusal
+        }
+    )
     return lines + sorted({f"{f.case.algorithm} is not defined: {f.refusal}" for f in figures if f.refusal})
 
 
@@ -162,6 +195,7 @@ def to_json(model: Model, figures: Sequence[Figure]) -> str:
                     "robots_per_second": f.robots_per_second,
                     "worst_relative_error": f.worst_error,
                     "first_call_seconds": f.first_call,
+                    **({"peers": {b.peer: _of_peer(b, f) for b in f.beside}} if f.beside else {}),
                 }
             ),
         }
@@ -180,6 +214,13 @@ def to_json(model: Model, figures: Sequence[Figure]) -> str:
         },
     }
     return json.dumps({**about, "figures": rows}, indent=2) + "\n"
+
+
+def _of_peer(b: Beside, f: Figure) -> dict[str, Any]:
+    if b.refusal:
+        return {"refusal": b.refusal}
+    times = b.ns_per_robot / f.ns_per_robot
+    return {"ns_per_robot": b.ns_per_robot, "times": times, "largest_relative_difference": b.difference}
 
 
 def plot(model: Model, figures: Sequence[Figure], path: Path) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..description import ModelError
 from ..model import Model
-from .peers import MuJoCo, NotComparable, Peer, Pinocchio
+from .peers import MuJoCo, NotComparable, Peer, Pinocchio, bare
 from .workload import ARGUMENTS, Workload, furthest_link, random_states, relative_error, residual
 
 LIMITS = {"float64": 1e-12, "float32": 1e-5}
@@ -36,22 +37,37 @@ class Difference:
         return bool(self.refusal) or self.worst <= LIMITS[self.dtype]
 
 
-def find_peers(model: Model, urdf: str) -> tuple[list[Peer], list[str]]:
-    """The peers that can be asked, and a line for each that cannot."""
+PEERS: Mapping[str, tuple[str, str, Callable[..., Peer]]] = {
+    "pinocchio": ("Pinocchio", "pin", Pinocchio),
+    "mujoco": ("MuJoCo", "mujoco", MuJoCo),
+}
+"""For each module its title, its package, and what reads a robot with it."""
+
+
+def find_peers(
+    model: Model, path: Path, modules: Sequence[str] = tuple(PEERS), fused: bool = False
+) -> tuple[list[Peer], list[str]]:
+    """The peers that can be asked, and a line for each that cannot. `fused`: MuJoCo with fixed links made one body."""
     peers: list[Peer] = []
     absent = []
-    for title, package, module, make in (
-        ("Pinocchio", "pin", "pinocchio", Pinocchio),
-        ("MuJoCo", "mujoco", "mujoco", MuJoCo),
-    ):
+    for module in modules:
+        title, package, make = PEERS[module]
         if find_spec(module) is None:
             absent.append(f"{title} is not installed (pip install {package})")
             continue
         try:
-            peers.append(make(model, urdf))
+            peers.append(make(model, urdf_of(model, path), **({"fused": fused} if make is MuJoCo else {})))
         except NotComparable as why:
             absent.append(str(why))
+        except ModelError as why:
+            absent.append(f"{title} is given URDF: {why}")
     return peers, absent
+
+
+def urdf_of(model: Model, path: Path) -> str:
+    """The file's text; that of another format as warpdyn writes it."""
+    text = path.read_text(errors="replace")
+    return text if bare(text).tag == "robot" else model.to_urdf()
 
 
 def compare(model: Model, peers: Sequence[Peer], frame: str | None = None, device: str = "cpu") -> list[Difference]:
@@ -59,8 +75,7 @@ def compare(model: Model, peers: Sequence[Peer], frame: str | None = None, devic
     frame = frame or furthest_link(model)
     found = []
     for dtype in LIMITS:
-        drawn = random_states(model, SAMPLE)
-        states = {name: x.astype(dtype).astype(float) for name, x in drawn.items()}  # what the kernel is given, exactly
+        states = random_states(model, SAMPLE)
         for algorithm in ARGUMENTS:
             try:
                 work = Workload.of(model, algorithm, states, frame=frame, dtype=dtype, device=device)
@@ -69,21 +84,26 @@ def compare(model: Model, peers: Sequence[Peer], frame: str | None = None, devic
                 found += [Difference(algorithm, peer.name, dtype, refusal=str(error)) for peer in peers]
                 continue
             for peer in peers:
-                found.append(Difference(algorithm, peer.name, dtype, _difference(peer, work, states, frame)))
+                found.append(Difference(algorithm, peer.name, dtype, difference(peer, work, frame)))
     return found
 
 
-def _difference(peer: Peer, work: Workload, states: dict[str, np.ndarray], frame: str) -> float:
-    rows = range(SAMPLE)
-    q, v, tau, ours = states["q"], states["v"], states["tau"], work.results()
+def difference(peer: Peer, work: Workload, frame: str) -> float:
+    """The largest relative difference of the first results; of `aba` its residual."""
+    given, ours = work.given(SAMPLE), work.results(SAMPLE)
     if work.algorithm == "aba":
-        M = np.array([peer.crba(q[e]) for e in rows])
-        h = np.array([peer.rnea(q[e], v[e], np.zeros(work.model.nv)) for e in rows])
-        return residual(M, h, ours, tau)
-    inputs = [states[name] for name in ARGUMENTS[work.algorithm]]
-    extra = (frame,) if work.algorithm == "jacobian" else ()
+        return residual_by(peer, given, ours)
     answer = getattr(peer, work.algorithm)
-    return relative_error(ours, np.array([answer(*(x[e] for x in inputs), *extra) for e in rows]))
+    extra = (frame,) if work.algorithm == "jacobian" else ()
+    return relative_error(ours, np.array([answer(*state, *extra) for state in zip(*given, strict=True)]))
+
+
+def residual_by(peer: Peer, given: Sequence[np.ndarray], a: np.ndarray) -> float:
+    """What is wrong with accelerations `a` of the states q, v, tau, by the peer's M and h."""
+    q, v, tau = given
+    M = np.array([peer.crba(x) for x in q])
+    h = np.array([peer.rnea(x, y, np.zeros_like(y)) for x, y in zip(q, v, strict=True)])
+    return residual(M, h, a, tau)
 
 
 def table(title: str, differences: Sequence[Difference]) -> Any:

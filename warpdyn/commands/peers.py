@@ -6,9 +6,10 @@ reduced here: q_full = G q + offset, v_full = G v.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from lxml import etree
@@ -31,6 +32,11 @@ class Peer(Protocol):
     def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray: ...
     def crba(self, q: np.ndarray) -> np.ndarray: ...
     def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray: ...
+    def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray: ...
+
+    def call(self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = "") -> Callable[[], Any]:
+        """The library's own call for a state, which is converted beforehand: what may be timed."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,13 @@ def driven_joints(model: Model) -> Iterator[Driven]:
             leader = model.joint(leader.mimic.joint)
         columns = model.coordinates[leader.name]
         yield Driven(joint, columns.q, columns.v, multiplier, offset)
+
+
+def refuse_mimic_joints(model: Model) -> None:
+    """Of forward dynamics: a peer to which every joint is free computes another motion."""
+    for joint in model.joints:
+        if joint.kind.nv and joint.mimic is not None:
+            raise NotComparable(f'mimic joint "{joint.name}" moves by itself there: other accelerations')
 
 
 class Pinocchio:
@@ -98,21 +111,30 @@ class Pinocchio:
             full[place.idx_q : place.idx_q + place.nq] = own
         return full
 
+    def call(self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = "") -> Callable[[], Any]:
+        pin, given = self.pin, (self.robot, self.data, self.configuration(q), *(self.G @ x for x in others))
+        if algorithm == "jacobian":
+            return partial(pin.computeFrameJacobian, *given, self._frame(frame), pin.LOCAL_WORLD_ALIGNED)
+        functions = {"fk": pin.framesForwardKinematics, "crba": pin.crba, "rnea": pin.rnea, "aba": pin.aba}
+        return partial(functions[algorithm], *given)
+
     def fk(self, q: np.ndarray) -> np.ndarray:
-        self.pin.framesForwardKinematics(self.robot, self.data, self.configuration(q))
+        self.call("fk", q)()
         return np.array([self.data.oMf[self._frame(name)].homogeneous for name in self.model.link_names])
 
     def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray:
-        reference = self.pin.LOCAL_WORLD_ALIGNED
-        J = self.pin.computeFrameJacobian(self.robot, self.data, self.configuration(q), self._frame(frame), reference)
-        return J.reshape(6, -1) @ self.G
+        return self.call("jacobian", q, frame=frame)().reshape(6, -1) @ self.G
 
     def crba(self, q: np.ndarray) -> np.ndarray:
-        upper = np.triu(self.pin.crba(self.robot, self.data, self.configuration(q)))
+        upper = np.triu(self.call("crba", q)())
         return self.G.T @ (upper + np.triu(upper, 1).T) @ self.G
 
     def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        return self.G.T @ self.pin.rnea(self.robot, self.data, self.configuration(q), self.G @ v, self.G @ a)
+        return self.G.T @ self.call("rnea", q, v, a)()
+
+    def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        refuse_mimic_joints(self.model)
+        return self.G.T @ self.call("aba", q, v, tau)()
 
     def _frame(self, link: str) -> int:
         return self.robot.getFrameId(link, self.pin.BODY)
@@ -140,6 +162,7 @@ class MuJoCo:
         except Exception as error:
             raise NotComparable(f"MuJoCo does not read it: {first_line(error)}") from error
         self.robot.opt.gravity[:] = (0.0, 0.0, -9.81)
+        self.robot.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
         self.robot.dof_armature[:] = 0.0
         self.data = mujoco.MjData(self.robot)
         self.places, self.G = [], np.zeros((self.robot.nv, model.nv))
@@ -154,26 +177,72 @@ class MuJoCo:
         if missing and not fused:
             raise NotComparable(f'MuJoCo has no body "{missing[0]}"')
 
-    def _place(self, q: np.ndarray) -> np.ndarray:
-        """Take the configuration. Returns T, MuJoCo's v = T v: a free base's linear part is in world axes there."""
-        T = self.G.copy()
+    def _converted(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """MuJoCo's q, and T of MuJoCo's v = T v: a free base's linear part is in world axes there."""
+        qpos, T = np.zeros(self.robot.nq), self.G.copy()
         for d, start in self.places:
             if d.joint.kind is FLOATING:
                 x, y, z, w = (q[d.q][k] for k in self._xyzw)
-                self.data.qpos[start : start + 7] = [*q[d.q][:3], w, x, y, z]
+                qpos[start : start + 7] = [*q[d.q][:3], w, x, y, z]
                 T[:3, d.v.start : d.v.start + 3] = [[*row] for row in quaternion_rotation([x, y, z, w]).matrix.rows]
             else:
-                self.data.qpos[start] = d.multiplier * q[d.q][0] + d.offset
-        self.mujoco.mj_kinematics(self.robot, self.data)
-        self.mujoco.mj_comPos(self.robot, self.data)
-        return T
+                qpos[start] = d.multiplier * q[d.q][0] + d.offset
+        return qpos, T
+
+    def _turning(self, T: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """What the free base's turning axes add to accelerations: d/dt (R v) = R (a + w x v)."""
+        added = np.zeros(self.robot.nv)
+        for d, _ in self.places:
+            if d.joint.kind is FLOATING:
+                linear, angular = v[d.v][:3], v[d.v][3:]
+                added[:3] = T[:3, d.v.start : d.v.start + 3] @ np.cross(angular, linear)
+        return added
 
     @property
     def _xyzw(self) -> tuple[int, int, int, int]:
         return (3, 4, 5, 6) if self.model.quaternion == "xyzw" else (4, 5, 6, 3)
 
+    def call(self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = "") -> Callable[[], Any]:
+        mujoco, robot, data = self.mujoco, self.robot, self.data
+        qpos, T = self._converted(q)
+        given = [T @ x for x in others]
+        if algorithm == "rnea":
+            given[1] += self._turning(T, others[0])
+        J, tau, body = np.zeros((6, robot.nv)), np.zeros(robot.nv), max(self._body(frame), 0)
+
+        def fk() -> None:
+            data.qpos = qpos
+            mujoco.mj_kinematics(robot, data)
+
+        def jacobian() -> np.ndarray:
+            fk()
+            mujoco.mj_comPos(robot, data)
+            mujoco.mj_jacBody(robot, data, J[:3], J[3:], body)
+            return J
+
+        def crba() -> None:
+            fk()
+            mujoco.mj_comPos(robot, data)
+            mujoco.mj_makeM(robot, data)
+
+        def rnea() -> np.ndarray:
+            fk()
+            data.qvel, data.qacc = given
+            mujoco.mj_comPos(robot, data)
+            mujoco.mj_comVel(robot, data)
+            mujoco.mj_rne(robot, data, 1, tau)
+            return tau
+
+        def aba() -> np.ndarray:
+            data.qpos = qpos
+            data.qvel, data.qfrc_applied = given
+            mujoco.mj_forward(robot, data)
+            return data.qacc
+
+        return {"fk": fk, "jacobian": jacobian, "crba": crba, "rnea": rnea, "aba": aba}[algorithm]
+
     def fk(self, q: np.ndarray) -> np.ndarray:
-        self._place(q)
+        self.call("fk", q)()
         poses = np.tile(np.eye(4), (self.model.nlinks, 1, 1))
         for k, name in enumerate(self.model.link_names):
             body = max(self._body(name), 0)
@@ -182,27 +251,21 @@ class MuJoCo:
         return poses
 
     def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray:
-        T, J = self._place(q), np.zeros((6, self.robot.nv))
-        self.mujoco.mj_jacBody(self.robot, self.data, J[:3], J[3:], max(self._body(frame), 0))
-        return J @ T
+        return self.call("jacobian", q, frame=frame)() @ self._converted(q)[1]
 
     def crba(self, q: np.ndarray) -> np.ndarray:
-        T, M = self._place(q), np.zeros((self.robot.nv, self.robot.nv))
-        self.mujoco.mj_makeM(self.robot, self.data)
+        T, M = self._converted(q)[1], np.zeros((self.robot.nv, self.robot.nv))
+        self.call("crba", q)()
         self.mujoco.mj_fullM(self.robot, self.data, M)
         return T.T @ M @ T
 
     def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        T, tau = self._place(q), np.zeros(self.robot.nv)
-        self.data.qvel[:] = T @ v
-        self.data.qacc[:] = T @ a
-        for d, _ in self.places:
-            if d.joint.kind is FLOATING:  # the base's axes turn: d/dt (R v) = R (a + w x v)
-                linear, angular = v[d.v][:3], v[d.v][3:]
-                self.data.qacc[:3] += T[:3, d.v.start : d.v.start + 3] @ np.cross(angular, linear)
-        self.mujoco.mj_comVel(self.robot, self.data)
-        self.mujoco.mj_rne(self.robot, self.data, 1, tau)
-        return T.T @ tau
+        return self._converted(q)[1].T @ self.call("rnea", q, v, a)()
+
+    def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        refuse_mimic_joints(self.model)
+        T = self._converted(q)[1]
+        return T.T @ (self.call("aba", q, v, tau)() - self._turning(T, v))
 
     def _body(self, link: str) -> int:
         return self.mujoco.mj_name2id(self.robot, self.mujoco.mjtObj.mjOBJ_BODY, link)

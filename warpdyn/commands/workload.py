@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -131,38 +131,55 @@ class Workload:
     def bind(self) -> Callable[[], Any]:
         return bind(self.function, self.model, *self.inputs, out=self.out, **self.options)
 
-    def results(self) -> np.ndarray:
-        return np.asarray(self.out.numpy() if self.device != "cpu" else self.out, dtype=float)
+    def given(self, sample: int) -> list[np.ndarray]:
+        """The first inputs, as the kernel reads them, in float64."""
+        return [self._first(x, sample) for x in self.inputs]
 
-    def seconds_of(self, run: Callable[[], Any], *, enough: float = 0.25, repeats: int = 9) -> float:
-        """Median seconds of one `run`, over `repeats` loops that take about `enough` seconds together."""
-        wait = wp.get_device(self.device).is_cuda
-        loops, samples = 1, list[float]()
-        while len(samples) < repeats:
-            taken = self._loop(run, loops, wait)
-            if taken < enough / repeats / 2:
-                loops = max(loops + 1, min(loops * 10, round(loops * enough / repeats / max(taken, 1e-7))))
-            else:
-                samples.append(taken / loops)
-        return median(samples)
+    def results(self, sample: int) -> np.ndarray:
+        """The first results, in float64."""
+        return self._first(self.out, sample)
 
-    def _loop(self, run: Callable[[], Any], loops: int, wait: bool) -> float:
-        start = time.perf_counter()
-        for _ in range(loops):
-            run()
-        if wait:
-            wp.synchronize_device(self.device)
-        return time.perf_counter() - start
+    def _first(self, array: Any, sample: int) -> np.ndarray:
+        return np.asarray((array.numpy() if self.device != "cpu" else array)[:sample], dtype=float)
 
     def worst_error(self, sample: int = 16) -> float:
         """Of the first `sample` results, against the float64 oracle on the same inputs."""
-        rows = [np.asarray(x.numpy() if self.device != "cpu" else x, dtype=float)[:sample] for x in self.inputs]
-        found = self.results()[:sample]
+        rows, found = self.given(sample), self.results(sample)
         if self.algorithm == "aba":
             q, v, tau = rows
             M, h = oracle(crba, self.model, q), oracle(rnea, self.model, q, v, np.zeros_like(v))
             return residual(M, h, found, tau)
         return relative_error(found, oracle(self.function, self.model, *rows, **self.options))
+
+
+def seconds_in_turns(
+    runs: Sequence[Callable[[], Any]], device: str, *, enough: float = 0.25, repeats: int = 9
+) -> list[float]:
+    """Median seconds of one call of each, over `repeats` loops that take about `enough` seconds together.
+
+    They take turns, so that all see the same noise.
+    """
+    wait = wp.get_device(device).is_cuda
+    loops = [_loops(run, enough / repeats, wait) for run in runs]
+    rounds = [[_loop(run, n, wait) / n for run, n in zip(runs, loops, strict=True)] for _ in range(repeats)]
+    return [median(samples) for samples in zip(*rounds, strict=True)]
+
+
+def _loops(run: Callable[[], Any], seconds: float, wait: bool) -> int:
+    """How many calls take so many seconds, or half of them."""
+    loops = 1
+    while (taken := _loop(run, loops, wait)) < seconds / 2:
+        loops = max(loops + 1, min(loops * 10, round(loops * seconds / max(taken, 1e-7))))
+    return loops
+
+
+def _loop(run: Callable[[], Any], loops: int, wait: bool) -> float:
+    start = time.perf_counter()
+    for _ in range(loops):
+        run()
+    if wait:
+        wp.synchronize()
+    return time.perf_counter() - start
 
 
 def relative_error(found: np.ndarray, wanted: np.ndarray) -> float:
