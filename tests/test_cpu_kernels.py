@@ -15,6 +15,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
+from warpdyn import arrays, batch
 
 SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 67, 1000)
 CLOSE = {"float64": 1e-12, "float32": 1e-5}
@@ -177,6 +178,24 @@ def test_any_layout(name: str, layout: Callable, count: int, dtype: np.dtype, de
         out[...] = 12345.0
         assert np.all(memory == 12345.0)
     assert same_bits(job.run([layout(x) for x in job.inputs], layout(np.zeros(job.shape, dtype))), wanted)
+
+
+@pytest.mark.parametrize("side_by_side", [False, True], ids=["rows", "columns"])
+@pytest.mark.parametrize("name", JOBS)
+def test_stores_past_the_cache(name: str, side_by_side: bool, dtype: np.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results of a batch that is taken for large are written past the cache, rows end to end by way of a stage: same
+    bits, wherever the result begins, and nothing after its end is written."""
+    job = Job(name, dtype, "cpu", 133)
+    wanted = job.run()
+    monkeypatch.setattr(batch, "STREAM_FROM", 0)
+    monkeypatch.setattr(batch, "STAGE_FROM", 0)
+    for first in (0, 1, 16, 133):
+        memory = arrays.empty("numpy", "cpu", dtype == np.float32, 300, job.shape[1:], side_by_side)
+        memory[...] = 12345.0
+        out = memory[first : first + 133]
+        assert same_bits(job.run(out=out), wanted)
+        out[...] = 12345.0
+        assert np.all(memory == 12345.0)
 
 
 @pytest.mark.parametrize("mixed", range(6))

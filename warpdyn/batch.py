@@ -36,8 +36,8 @@ BLOCK = 16
 LOOP_BLOCK = 512
 """The same for a kernel that loops: at the end of a slice, lanes are idle until the slowest environment is done."""
 
-STREAM_FROM = 2 << 20
-"""Results of more bytes than this bypass the cache."""
+STREAM_FROM, STAGE_FROM = 2 << 20, 4 << 20
+"""Batches of more bytes than this bypass the cache with their results; rows end to end from the second on."""
 
 
 @dataclass(eq=False)
@@ -268,8 +268,8 @@ def _prepare(call: Call) -> _Job:
         wanted = [shape if batch is None else (batch, *shape) for shape in text.results.values()]
         out_views = _check_outs(outs, wanted, views, first_name, first)
 
-    streams = count * text.bytes > STREAM_FROM
-    arguments = [0, count, 0, int(streams)]
+    size = count * text.bytes
+    arguments = [0, count, 0, (size > STREAM_FROM) + (size > STAGE_FROM)]
     for v, trailing in zip([*views.values(), *out_views], [*text.inputs.values(), *text.results.values()], strict=True):
         own = len(v.shape) > len(trailing)  # an array without an environment dimension serves them all
         arguments += (v.address, v.strides[0] if own else 0, *v.strides[own:], *_NO_STRIDE[len(trailing)])

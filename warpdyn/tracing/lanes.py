@@ -180,20 +180,23 @@ struct Lanes {
     }
   }
 
-  // A tile to the result's entries of `here` environments from p on; `slot` says where in the tile an entry lies, and
-  // `still` which runs of N entries are constants, to be left alone where they are kept.
-  static WARPDYN_APART void scatter(const V* tile, T* p, I64 env, const I64* offset, const int* slot,
+  // A tile to the result's entries of `here` environments from `to` on; `slot` says where in the tile an entry lies,
+  // and `still` which runs of N entries are constants, to be left alone where they are kept. Rows that lie end to end
+  // but are not whole cache lines are put together on the `stage`, if there is one, and leave it line by line.
+  static WARPDYN_APART void scatter(const V* tile, T* to, I64 env, const I64* offset, const int* slot,
                                     const bool* still, int n, int here, bool dense, bool stream,
-                                    bool keep_constants) {
+                                    bool keep_constants, V* stage) {
+    T* const p = stage ? (T*)stage : to;
     if (here == N && dense && n >= N) {
       for (int k = 0; k < n; k += N) {
-        if (keep_constants && still[k / N]) continue;
+        if (keep_constants && !stage && still[k / N]) continue;
         const int first = k + N <= n ? k : n - N;
         V r[N];
         WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j]];
         transpose(r);
         WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first, r[l], stream && first % N == 0);
       }
+      if (stage) for (int k = 0; k < n; ++k) store(to + k * N, stage[k], true);
     } else if (here == N && dense && n >= Q) {
       for (int k = 0; k < n; k += Q) {
         const int first = k + Q <= n ? k : n - Q;
@@ -201,7 +204,7 @@ struct Lanes {
         WARPDYN_UNROLL for (int j = 0; j < Q; ++j) r[j] = tile[slot[first + j]];
         transpose_quarters(r);
         WARPDYN_UNROLL for (int i = 0; i < Q; ++i) {
-          T* const row = p + i * env + first;
+          T* const row = to + i * env + first;
           *(VQ*)row = quarter0(r[i]);
           *(VQ*)(row + Q * env) = quarter1(r[i]);
           *(VQ*)(row + 2 * Q * env) = quarter2(r[i]);
@@ -210,7 +213,7 @@ struct Lanes {
       }
     } else {
       for (int k = 0; k < n; ++k)
-        for (int l = 0; l < here; ++l) p[l * env + offset[k]] = tile[slot[k]][l];
+        for (int l = 0; l < here; ++l) to[l * env + offset[k]] = tile[slot[k]][l];
     }
   }
 
