@@ -31,7 +31,7 @@ from . import cases as lists
 from . import limit, plots, report, starts, steady
 from . import robots as machines
 from .algorithms import ALGORITHMS
-from .peers import PEERS, Installed, find
+from .peers import PEERS, Installed, ahead, find
 from .turns import CORES, ROUNDS
 
 HERE = Path(__file__).parent
@@ -80,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for robot, algorithm in pairs:
             bar.set_description(f"{robot} {algorithm}")
             options = (given.batches, given.dtypes, given.layouts, given.threads, given.device)
-            for record in steady.measure(lists.cases(robot, algorithm, *options), peers, given.rounds):
+            cases = lists.cases(robot, algorithm, *options)
+            for record in steady.measure(cases, peers, given.rounds, given.compile_limit):
                 keep({"kind": "time", **record, "commit": about["commit"], "load": round(os.getloadavg()[0], 2)})
             bar.update()
     records = report.read(folder)
@@ -144,6 +145,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="panda, five algorithms, few batches: under three minutes")
     parser.add_argument("--rounds", type=int, help=f"turns that each takes (default: {ROUNDS})")
+    parser.add_argument(
+        "--compile-limit",
+        type=float,
+        default=ahead.LIMIT,
+        metavar="SECONDS",
+        help=f"for a program of JAX's peers (default: {ahead.LIMIT:g})",
+    )
     parser.add_argument("--no-starts", action="store_true", help="leave compile times, first results and latencies out")
     parser.add_argument(
         "--add", action="store_true", help="keep the folder's other lines, replace what is measured again"

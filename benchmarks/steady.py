@@ -17,7 +17,7 @@ from warpdyn.description import ModelError
 
 from .algorithms import ALGORITHMS
 from .cases import LARGEST, Case
-from .peers import NEAR, NEAR_OF_FREE_BASE, CannotDo, Installed, Prepared
+from .peers import NEAR, NEAR_OF_FREE_BASE, CannotDo, Installed, Prepared, ahead
 from .robots import robot as robot_named
 from .turns import CORES, ROUNDS, Turn, take_turns
 from .work import Work, states_of
@@ -29,7 +29,12 @@ PEER_BATCH = 4096
 Record = dict[str, Any]
 
 
-def measure(cases: Sequence[Case], peers: Sequence[Installed] = (), rounds: int = ROUNDS) -> Iterator[Record]:
+def measure(
+    cases: Sequence[Case],
+    peers: Sequence[Installed] = (),
+    rounds: int = ROUNDS,
+    compile_limit: float = ahead.LIMIT,
+) -> Iterator[Record]:
     """A record for each case and each peer; the cases are of one robot, algorithm and device."""
     name, algorithm, device = cases[0].robot, cases[0].algorithm, cases[0].device
     robot = robot_named(name)
@@ -57,7 +62,7 @@ def measure(cases: Sequence[Case], peers: Sequence[Installed] = (), rounds: int 
         works.append((work, time.perf_counter() - start, worst(work.answers(SAMPLE), [x[: case.batch] for x in truth])))
         bound.append(Turn(run, case.batch, cores, device))
         called.append(Turn(_with_threads(case.threads, work), case.batch, cores, device))
-    ready = list(_peers(peers, robot, algorithm, states, truth, device))
+    ready = list(_peers(peers, robot, algorithm, states, truth, device, compile_limit))
     opponents = [
         Turn(p.run, p.count, _cores(p.threads), device if p.launches else "cpu")
         for _, p, *_ in ready
@@ -110,6 +115,7 @@ def _peers(
     states: Mapping[str, np.ndarray],
     truth: Sequence[np.ndarray],
     device: str,
+    compile_limit: float,
 ) -> Iterator[tuple[Installed, Prepared | str, float, float]]:
     """Each peer with its work, called once and compared, or with the reason why there is none."""
     batch = {key: values[:PEER_BATCH] for key, values in states.items()}
@@ -118,8 +124,12 @@ def _peers(
         try:
             variants = peer.module.prepare(robot, algorithm, batch, device)
             for prepared in variants if isinstance(variants, list) else [variants]:
+                cold = 0.0
+                if ahead.needed(peer):
+                    cold = ahead.seconds(peer, robot, algorithm, prepared, device, compile_limit)
+                    start = time.perf_counter()
                 prepared.run()
-                first = time.perf_counter() - start
+                first = max(cold, time.perf_counter() - start)
                 found = [x[: len(y)] for x, y in zip(prepared.answers(), truth, strict=True)]
                 error = worst(found, [y[: len(x)] for x, y in zip(found, truth, strict=True)])
                 near = prepared.near or max(NEAR[peer.module.DTYPE], NEAR_OF_FREE_BASE * robot.floating)

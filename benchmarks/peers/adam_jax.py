@@ -10,7 +10,7 @@ import numpy as np
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..work import cotangents
-from . import CannotDo, Prepared
+from . import Prepared
 from .in_adam import GRAVITY, function_of, inputs_of, joints_of
 from .in_jax import compiled, jax, jnp
 
@@ -19,13 +19,8 @@ from adam.jax import KinDynComputations  # isort: skip
 
 NAME, PACKAGES, DTYPE = "adam (JAX)", ("adam-robotics", "jax"), "float32"
 
-MOST_JOINTS = 12
-"""XLA did not finish talos_reduced's inverse dynamics (32 joints) in 70 seconds."""
-
 
 def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
-    if robot.model.nv > MOST_JOINTS and algorithm != "fk_frame":
-        raise CannotDo("XLA takes more than 70 s to compile it for so many joints")
     K = KinDynComputations(robot.bare, joints_of(robot), gravity=jnp.asarray(GRAVITY, jnp.float32))
     K.set_frame_velocity_representation(
         adam.Representations.BODY_FIXED_REPRESENTATION if robot.floating else adam.Representations.MIXED_REPRESENTATION

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import os
 
+from .ahead import FOLDER
+
 os.environ.setdefault("JAX_ENABLE_X64", "0")
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(FOLDER)
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+os.environ["JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES"] = "none"  # their folder would be part of the key
 if "fusion_emitters" not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_use_fusion_emitters=false"
 

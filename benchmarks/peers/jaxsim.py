@@ -20,7 +20,7 @@ import jaxsim.api as js  # isort: skip  (after the flags of in_jax)
 from jaxsim import VelRepr  # isort: skip
 
 NAME, PACKAGES, DTYPE = "JaxSim", ("jaxsim", "jax"), "float32"
-BATCH, MOST_JOINTS = 1024, 12
+BATCH = 1024
 LIGHT = 1e-9
 """Mass and inertia [kg, kg·m²] of links that have none, which it would drop with what hangs on them."""
 
@@ -29,10 +29,9 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     model, count = robot.model, min(len(states["q"]), BATCH)
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
         raise CannotDo("differentiable through JAX; not timed here")
-    if model.nv > MOST_JOINTS:
-        raise CannotDo("compiled for small robots only here: minutes of XLA for more than a dozen joints")
     order, m = _built(robot)
     n = 6 if robot.floating else 0
+    base_link = m.link_names().index(m.base_link())
     frame = furthest_link(model)
     if frame in m.link_names():
         index = js.link.name_to_idx(m, link_name=frame)
@@ -65,6 +64,13 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         )
         return jnp.concatenate([wrench, tau])
 
+    def aba(q: Any, v: Any, tau: Any) -> Any:
+        on_links = {}
+        if n:  # the base's wrench is a force on its link
+            on_links = {"link_forces": jnp.zeros((m.number_of_links(), 6)).at[base_link].set(tau[:6])}
+        found = js.model.forward_dynamics_aba(m, state(q, v), joint_forces=tau[n:][jnp.array(order)], **on_links)
+        return jnp.concatenate(found)
+
     def still(q: Any) -> Any:
         return state(q, jnp.zeros(model.nv))
 
@@ -86,13 +92,7 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     if algorithm == "fk":
         raise CannotDo("fixed links are lumped: not all links")
     if algorithm == "aba":
-        chain["aba"] = (
-            lambda q, v, tau: jnp.concatenate(
-                js.model.forward_dynamics_aba(m, state(q, v), joint_forces=tau[n:][jnp.array(order)])
-            ),
-            ("q", "v", "tau"),
-            "model.forward_dynamics_aba",
-        )
+        chain["aba"] = aba, ("q", "v", "tau"), "model.forward_dynamics_aba"
     if algorithm not in chain:
         raise CannotDo("no such function, or not timed here")
     function, names, form = chain[algorithm]
@@ -130,6 +130,7 @@ def sdf(robot: Robot) -> str:
     root = etree.Element("sdf", version="1.10")
     top = etree.SubElement(root, "model", name=model.name)
     into = {joint.child: joint for joint in model.joints}
+    called = {name: f"{name}_link" if name == "world" else name for name in model.link_names}  # it has its own world
 
     def text(parent: Any, tag: str, value: Any, **attributes: str) -> Any:
         element = etree.SubElement(parent, tag, **attributes)
@@ -137,7 +138,7 @@ def sdf(robot: Robot) -> str:
         return element
 
     for link in model.links:
-        element = etree.SubElement(top, "link", name=link.name)
+        element = etree.SubElement(top, "link", name=called[link.name])
         if link.name in into:
             text(element, "pose", [0] * 6, relative_to=into[link.name].name)
         inertial = etree.SubElement(element, "inertial")
@@ -149,14 +150,14 @@ def sdf(robot: Robot) -> str:
     if not robot.floating:
         weld = etree.SubElement(top, "joint", name="weld", type="fixed")
         text(weld, "parent", "world")
-        text(weld, "child", model.root)
+        text(weld, "child", called[model.root])
     for joint in model.joints:
         kind = "fixed" if not joint.kind.nv else joint.kind.name
         element = etree.SubElement(top, "joint", name=joint.name, type=kind)
         pose = [*joint.pose.position, *_rpy(np.array(joint.pose.rotation))]
-        text(element, "pose", pose, relative_to=joint.parent)
-        text(element, "parent", joint.parent)
-        text(element, "child", joint.child)
+        text(element, "pose", pose, relative_to=called[joint.parent])
+        text(element, "parent", called[joint.parent])
+        text(element, "child", called[joint.child])
         axis = etree.SubElement(element, "axis")  # of a fixed joint too: it fails without
         text(axis, "xyz", joint.axis)
         limit, dynamics = etree.SubElement(axis, "limit"), etree.SubElement(axis, "dynamics")

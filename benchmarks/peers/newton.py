@@ -29,13 +29,11 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         raise CannotDo("no derivatives of these as functions; through wp.Tape they are not checked here")
     if algorithm not in known:
         raise CannotDo("no public function; forward dynamics only inside its solvers' steps")
-    if robot.floating:
-        raise CannotDo("its free base (velocity of the centre of mass) is not converted here")
     if algorithm in ("rnea", "gravity_torques") and robot.model.nv > SLOW_FROM:
         states = {name: values[:FEW] for name, values in states.items()}
     model, count = robot.model, len(states["q"])
     one = nt.ModelBuilder(gravity=(0.0, 0.0, -9.81))
-    one.add_urdf(robot.bare, floating=False, enable_self_collisions=False)
+    one.add_urdf(robot.bare, floating=robot.floating, enable_self_collisions=False)
     names = [str(x).rpartition("/")[2] for x in one.joint_label]
     bodies = [str(x).rpartition("/")[2] for x in one.body_label]
     whole = nt.ModelBuilder(gravity=(0.0, 0.0, -9.81))
@@ -43,18 +41,25 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     with wp.ScopedDevice(device):
         m = whole.finalize()
     state = m.state()
-    order = [model.v_names.index(name) for name in names if name in model.v_names]
-    nv = model.nv
+    nv, n = model.nv, 6 if robot.floating else 0
+    order = [*range(n), *(model.v_names.index(name) for name in names if name in model.v_names)]
     if len(order) != nv:
         raise CannotDo("it has other joints")
+    base = m.body_com.numpy()[bodies.index(model.root)].astype(float) if n else np.zeros(3)
+    T, drift = free_base(states, base) if n else (np.zeros((count, 0, 0)), np.zeros((count, 0)))
 
-    def laid(values: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(values[:, order], dtype=np.float32).ravel()
+    def laid(values: np.ndarray, *heads: np.ndarray) -> np.ndarray:
+        """In its order, behind what describes a free base."""
+        return np.concatenate([*heads, values[:, order[n:]]], axis=1, dtype=np.float32).ravel()
 
-    state.joint_q.assign(laid(states["q"]))
-    state.joint_qd.assign(laid(states["v"]))
+    def turned(values: np.ndarray) -> np.ndarray:
+        return np.einsum("eij,ej->ei", T, values[:, :n])
+
+    joints = [k - n + (7 if n else 0) for k in order[n:]]
+    state.joint_q.assign(np.concatenate([states["q"][:, : 7 if n else 0], states["q"][:, joints]], axis=1).ravel())
+    state.joint_qd.assign(laid(states["v"], turned(states["v"])))
     with wp.ScopedDevice(device):
-        joint_qdd = wp.array(laid(states["a"]), dtype=float)
+        joint_qdd = wp.array(laid(states["a"], turned(states["a"]) + drift), dtype=float)
         M = wp.zeros((m.articulation_count, m.max_dofs_per_articulation, m.max_dofs_per_articulation), dtype=float)
         J = wp.zeros(
             (m.articulation_count, m.max_joints_per_articulation * 6, m.max_dofs_per_articulation), dtype=float
@@ -100,24 +105,27 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         T = poses()[:, model.link_index(frame)]
         arm = np.einsum("eij,j->ei", T[:, :3, :3], m.body_com.numpy()[body])
         found[:, :3] += np.cross(arm[:, :, None], found[:, 3:], axis=1)
-        return back(found, 2)
+        return columns(found)
 
-    def back(found: np.ndarray, axis: int) -> np.ndarray:
-        return np.take(found, np.argsort(order), axis=axis)
+    def columns(found: np.ndarray) -> np.ndarray:
+        """Of its velocities to those of ours: (16, rows, nv)."""
+        found = np.take(found, np.argsort(order), axis=2)
+        found[:, :, :n] = found[:, :, :n] @ T[:16]
+        return found
+
+    def square() -> np.ndarray:
+        half = columns(M.numpy()[:16, :nv, :nv].astype(float))
+        return columns(half.transpose(0, 2, 1))
 
     def vector(x: Any) -> Callable[[], np.ndarray]:
-        return lambda: back(x.numpy().reshape(count, nv)[:16].astype(float), 1)
+        return lambda: columns(x.numpy().reshape(count, 1, nv)[:16].astype(float))[:, 0]
 
     frame_index = model.link_index(furthest_link(model))
     chain: dict[str, tuple[Callable[[], Any], Callable[[], np.ndarray], str]] = {
         "fk_frame": (place, lambda: poses()[:, frame_index], "eval_fk, of the whole tree, velocities too"),
         "fk": (place, poses, "eval_fk, velocities too"),
         "jacobian": (jacobian, of_frame, "eval_fk, eval_jacobian: all links, centres of mass"),
-        "crba": (
-            mass,
-            lambda: back(back(M.numpy()[:16, :nv, :nv].astype(float), 1), 2),
-            "eval_fk, eval_jacobian, eval_mass_matrix",
-        ),
+        "crba": (mass, square, "eval_fk, eval_jacobian, eval_mass_matrix"),
         "gravity_torques": (gravity_only, vector(gravity), "eval_fk, eval_inverse_dynamics_passive"),
         "rnea": (inverse, vector(force), "eval_fk, eval_inverse_dynamics_passive, eval_inverse_dynamics_force"),
     }
@@ -131,3 +139,18 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
             lambda: wp.capture_launch(capture.graph), count, lambda: [read()], form + "; graph", launches=True
         )
     return Prepared(call, count, lambda: [read()], form)
+
+
+def free_base(states: Mapping[str, np.ndarray], com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Its base's velocity is T v: that of the centre of mass, then the angular one, in the world's axes.
+
+    Its acceleration, their time derivative, is T a and a drift; forces are conjugate: tau = T.T (its own).
+    """
+    R, v = rotations(states["q"][:, 3:7]), states["v"]
+    T, drift = np.zeros((len(R), 6, 6)), np.zeros((len(R), 6))
+    x, y, z = com
+    T[:, :3, :3] = T[:, 3:, 3:] = R
+    T[:, :3, 3:] = -R @ np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    linear, angular = v[:, :3], v[:, 3:6]
+    drift[:, :3] = np.einsum("eij,ej->ei", R, np.cross(angular, linear + np.cross(angular, com)))
+    return T, drift
