@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -279,28 +279,39 @@ def check_writable(out: Array, v: View) -> None:
         reach += (size - 1) * stride
 
 
-def overlap(a: View, b: View) -> bool:
-    """Whether two views may touch the same memory; columns and rows of one larger array are told apart."""
-    size = 4 if a.single else 8
-    (a_low, a_high), (b_low, b_high) = _extent(a), _extent(b)
-    if a.device != b.device or a_high <= b_low or b_high <= a_low:
+def overlapping(v: View, others: Mapping[str, View]) -> str | None:
+    """The first of the others that may touch the same memory; columns and rows of one larger array are told apart."""
+    low, high = _extent(v.address, v.shape, v.strides, v.single)
+    for name, other in others.items():
+        other_low, other_high = _extent(other.address, other.shape, other.strides, other.single)
+        if low < other_high and other_low < high and v.device == other.device and not _interleaved(v, other):
+            return name
+    return None
+
+
+def _interleaved(a: View, b: View) -> bool:
+    """Whether the rows of each lie between those of the other."""
+    step = a.strides[0] * (4 if a.single else 8)
+    if len(a.shape) < 2 or step <= 0 or a.strides[0] != b.strides[0]:
         return False
-    step = a.strides[0] * size
-    if len(a.shape) > 1 and step > 0 and a.strides[0] == b.strides[0]:
-        row_a, row_b = _extent(a._replace(shape=(1, *a.shape[1:]))), _extent(b._replace(shape=(1, *b.shape[1:])))
-        start = (row_b[0] - row_a[0]) % step
-        return not (row_a[1] - row_a[0] <= start and start + row_b[1] - row_b[0] <= step)
-    return True
+    a_low, a_high = _extent(a.address, a.shape[1:], a.strides[1:], a.single)
+    b_low, b_high = _extent(b.address, b.shape[1:], b.strides[1:], b.single)
+    start = (b_low - a_low) % step
+    return a_high - a_low <= start and start + b_high - b_low <= step
 
 
-def _extent(v: View) -> tuple[int, int]:
+def _extent(address: int, shape: Sequence[int], strides: Sequence[int], single: bool) -> tuple[int, int]:
     """First byte and the byte after the last."""
-    size = 4 if v.single else 8
-    if 0 in v.shape:
-        return v.address, v.address
-    low = sum((n - 1) * s for n, s in zip(v.shape, v.strides, strict=True) if s < 0)
-    high = sum((n - 1) * s for n, s in zip(v.shape, v.strides, strict=True) if s > 0)
-    return v.address + low * size, v.address + (high + 1) * size
+    low, high = 0, 1
+    for n, stride in zip(shape, strides, strict=True):
+        if n == 0:
+            return address, address
+        if stride < 0:
+            low += (n - 1) * stride
+        else:
+            high += (n - 1) * stride
+    size = 4 if single else 8
+    return address + low * size, address + high * size
 
 
 def stream(kind: str, device: str) -> Any:

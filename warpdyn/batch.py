@@ -401,12 +401,12 @@ def _check_outs(
         if v.shape != shape:
             raise ValueError(f"{name} must be {shape}, got {tuple(v.shape)}")
         arrays.check_writable(out, v)
-        for other, given in seen.items():
-            if arrays.overlap(v, given):
-                raise ValueError(
-                    f"{name} shares memory with {other}; results are written while inputs are still read: "
-                    "pass another array"
-                )
+        other = arrays.overlapping(v, seen)
+        if other is not None:
+            raise ValueError(
+                f"{name} shares memory with {other}; results are written while inputs are still read: "
+                "pass another array"
+            )
         seen[name] = v
         checked.append(v)
     return checked
