@@ -2,6 +2,7 @@
 
 `algorithms.py` lists what is computed, `cases.py` what is measured and what has to be reached; `work.py` is warpdyn's
 side, `peers/` has a file for each other library; `steady.py` times them in turns, `starts.py` compilation and starts,
-`limit.py` the machine; `report.py`, `plots.py` and `readme.py` tell. Apart: `compile_all.py` (every public function),
-`registers.py` (CUDA registers by nvcc), `ros2.py` (the node).
+`memory.py` peak memory, `limit.py` the machine; `records.py` reads what a run has written, `report.py`,
+`report_peers.py`, `plots.py` and `readme.py` tell. Apart: `compile_all.py` (every public function), `accuracy.py`
+(against Pinocchio, many robots), `registers.py` (CUDA registers by nvcc), `ros2.py` (the node).
 """

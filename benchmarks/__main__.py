@@ -28,7 +28,7 @@ import warpdyn as wd
 from warpdyn.commands.bench import processor
 
 from . import cases as lists
-from . import limit, plots, report, starts, steady
+from . import limit, memory, plots, report, starts, steady
 from . import robots as machines
 from .algorithms import ALGORITHMS
 from .peers import PEERS, Installed, ahead, find
@@ -52,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     pairs = [(robot, algorithm) for robot in given.robots for algorithm in given.algorithms]
     mode = "a" if given.add else "w"
-    steps = len(pairs) + 1 + (0 if given.no_starts else len(given.robots) + 1)
+    weighed = [] if given.no_starts or given.quick or given.device != "cpu" else memory.chosen(given.robots)
+    steps = len(pairs) + 1 + (0 if given.no_starts else len(given.robots) + 1) + len(weighed)
     with tqdm(total=steps, smoothing=0, file=sys.stderr) as bar, (folder / "results.jsonl").open(mode) as file:
 
         def keep(record: dict[str, Any]) -> None:
@@ -76,6 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     "figures": starts.figures(given.quick),
                 }
             )
+            bar.update()
+        for robot in weighed:
+            bar.set_description(f"memory {robot}")
+            for record in memory.records([robot]):
+                keep({"kind": "memory", **record, "commit": about["commit"]})
             bar.update()
         for robot, algorithm in pairs:
             bar.set_description(f"{robot} {algorithm}")

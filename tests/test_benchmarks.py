@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from benchmarks import limit, peers, readme, report
+from benchmarks import limit, memory, peers, readme, report
 from benchmarks.__main__ import main
 from benchmarks.algorithms import ALGORITHMS
 from benchmarks.cases import Case, cases
@@ -120,6 +120,59 @@ def test_the_floor_is_the_longer_of_two():
     assert limit.floor_ns(measured, 10, 1, 1000) == (10.0, "arithmetic")
     assert limit.floor_ns(measured, 1, 100, 10000) == (1000.0, "memory")
     assert limit.bandwidth(measured, 1e12) == 1e8
+
+
+def lines_of(folder, *records):
+    """A results folder with these measurements of a double pendulum's rnea, and what was read of it."""
+    about = {"kind": "about", "date": "today", "hardware": "a core", "device": "cpu", "load": 0, "commit": "c"}
+    at = {"kind": "time", "robot": "double_pendulum", "nv": 2, "algorithm": "rnea", "device": "cpu"}
+    own = {"library": "warpdyn", "dtype": "float32", "layout": "columns", "threads": 1, "operations": 10, "bytes": 16}
+    own |= {"ns_low": 1, "ns_high": 3, "ns_of_plain_call": 3, "worst_relative_error": 0, "ns": 2.0, "batch": 4096}
+    found = [{**about, "versions": {}}, {**at, **own}, {**at, **own, "batch": 65536, "ns": 4.0}]
+    found += [{**at, "peer": "p", "library": "Peer", "dtype": "float32", **record} for record in records]
+    (folder / "results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in found))
+    return report.read(folder)
+
+
+NUMBER = {"batch": 4096, "threads": 1, "form": "a call", "ns": 100.0, "first_call_seconds": 7.0}
+NUMBER |= {"worst_relative_error": 0.0}
+
+
+@pytest.mark.parametrize("last", ["number", "blank"])
+def test_a_number_replaces_a_blank_and_a_blank_a_number(tmp_path, last):
+    records = [NUMBER, {"blank": "no such function"}]
+    run = lines_of(tmp_path, *(records if last == "blank" else records[::-1]))
+    assert len(run.peers) == 1 and ("ns" in run.peers[0]) == (last == "number")
+
+
+def test_every_empty_cell_has_its_reason(tmp_path):
+    other = {**NUMBER, "library": "Other", "robot": "cartpole"}
+    text = "\n".join(report.lines(lines_of(tmp_path, NUMBER, {"library": "None", "blank": "no rnea"}, other)))
+    table = text[text.index("## Beside every peer") : text.index("## Empty cells")]
+    assert "| double_pendulum rnea | 2 | 50 | 100 | *r2* |" in table
+    assert "| *r1* | None | rnea | all robots | no rnea |" in text
+    assert "| *r2* | any | rnea | all robots | not run" in text
+
+
+def test_what_is_missed_is_said_first_with_how_much(tmp_path):
+    run = lines_of(tmp_path, NUMBER)
+    (tmp_path / "where_the_time_goes.md").write_text("memory")
+    report.write(tmp_path, run)
+    text = (tmp_path / "report.md").read_text()
+    assert text.index("## Missed") < text.index("## Beside every peer")
+    assert "[why](where_the_time_goes.md)" in text
+    assert "| change of ns from B = 4,096 on [%], at most 15 | double_pendulum | 1 of 1 | rnea 100 |" in text
+    assert "1 of the 2 figures" in text and "**100**" in text
+    assert "| double_pendulum rnea |  | 7.0 |" in text[text.index("## Seconds of the peers' first call") :]
+
+
+def test_memory_is_of_processes_of_their_own(monkeypatch):
+    """A batch needs more than the import, by its arrays at least."""
+    monkeypatch.setattr(memory, "ALGORITHMS", ("rnea",))
+    monkeypatch.setattr(memory, "find_spec", lambda name: None)
+    (record,) = memory.records(["double_pendulum"], 1 << 20)
+    assert record["arrays"] == pytest.approx(4 * 2 * 4) and record["compile"] > record["import"] > 10
+    assert record["run"] > record["import"] + record["arrays"]
 
 
 def test_readme_table_comes_from_the_results():
