@@ -1,14 +1,25 @@
-"""Pictures of a run: throughput, ratios, cost by degrees of freedom, roofline, compile times."""
+"""Pictures of a run: throughput, ratios, cost by degrees of freedom, roofline, first calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from . import cases as lists
 from .limit import bandwidth
-from .report import Run
+from .records import Record, Run
+
+MARKS = "os^Dv"
+"""Of robots, which also have colours."""
+
+FAMILIES = {
+    "kinematics": ("fk_frame", "fk", "jacobian", "jacobian_derivative"),
+    "dynamics": ("rnea", "gravity_torques", "aba", "rnea_vjp", "aba_vjp"),
+    "matrices": ("crba", "mass_matrix_inverse", "coriolis_matrix", "centroidal_momentum_matrix"),
+    "derivatives": ("rnea_derivatives", "aba_derivatives", "fk_frame_vjp", "fk_vjp"),
+}
+"""Algorithms that share a panel, and in each of them a mark and a colour."""
 
 
 def draw(folder: Path, run: Run) -> None:
@@ -35,170 +46,229 @@ def _title(run: Run) -> str:
     return f"{run.about['hardware']}, {run.about['date']}"
 
 
+def _plain(run: Run) -> str:
+    """What the figures are of."""
+    device = run.about.get("device", "cpu")
+    sizes = {r["batch"] for robot in run.robots for a in run.algorithms if (r := run.main(robot, a))}
+    batches = ", ".join(f"{size:,}" for size in sorted(sizes))
+    return f"float32, {'one core' if device == 'cpu' else device}, B = {batches}"
+
+
+def _look(k: int) -> dict[str, Any]:
+    """Of the k-th robot."""
+    return {"color": f"C{k % 10}", "marker": MARKS[k % len(MARKS)], "markersize": 4}
+
+
+def _named(run: Run, robot: str) -> str:
+    return f"{robot}, {run.dof(robot)} dof"
+
+
 def _throughput(folder: Path, run: Run) -> None:
     """Robots per second against the batch: a panel for each algorithm, a line for each robot, its best peer dotted."""
     algorithms = [a for a in run.algorithms if any(len(run.plain(r, a)) > 1 for r in run.robots)]
     if not algorithms:
         return
-    columns = min(4, len(algorithms))
+    columns = min(5, len(algorithms))
     rows = -(-len(algorithms) // columns)
-    canvas, grid = _canvas(3.4 * columns, 2.7 * rows + 0.5, rows, columns, sharex=True, squeeze=False)
+    size = 2.5 * columns + 0.6, 2.2 * rows + 1.1
+    canvas, grid = _canvas(*size, rows, columns, sharex=True, sharey=True, squeeze=False)
     for axes in grid.flat[len(algorithms) :]:
         axes.set_axis_off()
+    dotted = False
     for axes, algorithm in zip(grid.flat, algorithms, strict=False):
         for k, robot in enumerate(run.robots):
             found = run.plain(robot, algorithm)
             if not found:
                 continue
             rates = [1e9 / r["ns"] for r in found]
-            axes.plot([r["batch"] for r in found], rates, marker="o", markersize=3, color=f"C{k}", label=robot)
+            axes.plot([r["batch"] for r in found], rates, linewidth=1.2, **_look(k))
             best = min(run.rivals(robot, algorithm), key=lambda r: r["ns"], default=None)
             if best:
-                axes.axhline(1e9 / best["ns"], color=f"C{k}", linestyle=":", linewidth=1)
+                axes.axhline(1e9 / best["ns"], color=f"C{k % 10}", linestyle=":", linewidth=1.2)
+                dotted = True
         axes.set(xscale="log", yscale="log")
         axes.set_title(algorithm, fontsize="small")
         axes.grid(alpha=0.3)
         axes.tick_params(labelsize="small")
     for axes in grid.flat[max(0, len(algorithms) - columns) : len(algorithms)]:
         axes.tick_params(labelbottom=True)
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    canvas.legend(handles, labels, loc="outside right center", fontsize="small")
-    canvas.supxlabel("robots in the batch", fontsize="small")
-    canvas.supylabel("robots per second, float32, one core", fontsize="small")
-    canvas.suptitle(f"{_title(run)}; dotted: the best peer on the same core", fontsize="small")
+        axes.set_xlabel("robots in the batch", fontsize="small")
+    lines = [grid.flat[0].plot([], [], label=_named(run, robot), **_look(k))[0] for k, robot in enumerate(run.robots)]
+    if dotted:
+        lines += grid.flat[0].plot([], [], ":", color="grey", label="its best peer on the same core")
+    canvas.legend(handles=lines, loc="outside lower center", ncols=6, fontsize="small")
+    canvas.supylabel("robots per second", fontsize="small")
+    canvas.suptitle(f"Throughput of bound calls, {_plain(run).partition(', B')[0]}; {_title(run)}", fontsize="small")
     _save(canvas, folder / "throughput.png")
 
 
+def _peer_colors(run: Run) -> dict[str, Any]:
+    names = list(dict.fromkeys(r["library"] for r in run.peers if "ns" in r))
+    return {name: f"C{k}" if k < 10 else str(0.0 + 0.4 * (k - 10)) for k, name in enumerate(names)}
+
+
 def _ratios(folder: Path, run: Run) -> None:
-    """Bars: how many times slower each peer is, a panel for each robot."""
+    """Bars from one upwards: how many times warpdyn's time each peer takes, a panel for each robot."""
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    names = list(dict.fromkeys(r["library"] for r in run.peers if "ns" in r))
-    if not names:
-        return
-    looks = {name: {"color": f"C{k}" if k < 10 else "black"} for k, name in enumerate(names)}
+    colors = _peer_colors(run)
     robots = [robot for robot in run.robots if any(run.rivals(robot, a) for a in run.algorithms)]
-    canvas, grid = _canvas(12, 2.3 * len(robots) + 0.7, len(robots), 1, squeeze=False)
+    if not robots:
+        return
+    size = 13, 1.8 * len(robots) + 1.6
+    canvas, grid = _canvas(*size, len(robots), 1, sharex=True, sharey=True, squeeze=False)
     for axes, robot in zip(grid.flat, robots, strict=True):
-        shown = [a for a in run.algorithms if run.rivals(robot, a) and run.main(robot, a)]
-        width = 0.85 / len(names)
-        for k, name in enumerate(names):
-            places, heights = [], []
-            for place, algorithm in enumerate(shown):
-                own = run.main(robot, algorithm)
-                of_name = [r["ns"] for r in run.rivals(robot, algorithm) if r["library"] == name]
-                if own and of_name:
-                    places.append(place + (k - len(names) / 2 + 0.5) * width)
-                    heights.append(of_name[0] / own["ns"])
-            axes.bar(places, heights, width, **looks[name])
+        for place, algorithm in enumerate(run.algorithms):
+            own = run.main(robot, algorithm)
+            rivals = {r["library"]: r["ns"] for r in run.rivals(robot, algorithm)}
+            if own is None or not rivals:
+                continue
+            shown = [name for name in colors if name in rivals]
+            start = place - 0.08 * (len(shown) - 1) / 2  # the bars that there are stand about the label
+            places = [start + 0.08 * k for k in range(len(shown))]
+            times = [rivals[name] / own["ns"] for name in shown]
+            axes.bar(places, [x - 1 for x in times], 0.08, 1, color=[colors[name] for name in shown])
+            asked = robot in ("panda", "talos_reduced") and lists.TIMES_BEST_PEER.get(algorithm)
+            if asked:
+                axes.hlines(asked, place - 0.48, place + 0.48, color="black", linewidth=1)
+        axes.set(yscale="log", ylabel=_named(run, robot).replace(", ", "\n"))
         axes.axhline(1, color="black", linewidth=0.8)
-        axes.set(yscale="log", ylabel=f"{robot}\ntimes warpdyn")
-        axes.set_xticks(range(len(shown)), [a.replace("_", "\n") for a in shown], fontsize="x-small")
         axes.grid(axis="y", alpha=0.3)
-    patches = [Patch(label=name, **look) for name, look in looks.items()]
-    canvas.legend(handles=patches, loc="outside lower center", ncols=6, fontsize="small")
-    canvas.suptitle(
-        f"Time of each peer on one core, by warpdyn's float32 at B = 16,384; {_title(run)}", fontsize="small"
-    )
+        axes.set_axisbelow(True)
+        axes.set_xticks(range(len(run.algorithms)), [a.replace("_", "\n") for a in run.algorithms], fontsize="x-small")
+    grid.flat[0].set_xlim(-0.6, len(run.algorithms) - 0.4)
+    handles: list[Any] = [Patch(label=name, color=color) for name, color in colors.items()]
+    handles.append(Line2D([], [], color="black", linewidth=1, label="asked of the best peer"))
+    canvas.legend(handles=handles, loc="outside lower center", ncols=6, fontsize="small")
+    canvas.supylabel("time of a peer by warpdyn's (1: as fast)", fontsize="small")
+    canvas.suptitle(f"Peers on the same core; warpdyn {_plain(run)}; {_title(run)}", fontsize="small")
     _save(canvas, folder / "ratios.png")
 
 
+def _family(algorithm: str) -> tuple[str, int]:
+    """Of an algorithm, and its place there."""
+    for family, names in FAMILIES.items():
+        if algorithm in names:
+            return family, names.index(algorithm)
+    return "derivatives", 4
+
+
 def _scaling(folder: Path, run: Run) -> None:
-    """Cost of a robot, and time of an operation, against degrees of freedom."""
+    """Cost of a robot, and of a thousand operations, against degrees of freedom."""
     if len(run.robots) < 3:
         return
-    canvas, (left, right) = _canvas(11, 4.6, 1, 2)
-    for k, algorithm in enumerate(run.algorithms):
-        found = [r for robot in run.robots if (r := run.main(robot, algorithm))]
-        found.sort(key=lambda r: r["nv"])
-        look = {"marker": "osv^D"[k // 10], "markersize": 4, "color": f"C{k % 10}", "linewidth": 1, "label": algorithm}
-        left.plot([r["nv"] for r in found], [r["ns"] for r in found], **look)
-        cost = [1000 * r["ns"] / r["operations"] for r in found]
-        right.plot([r["operations"] for r in found], cost, **{**look, "linestyle": ""})
-    left.set(xscale="log", yscale="log", xlabel="degrees of freedom", ylabel="ns for one robot")
-    right.set(xscale="log", yscale="log", xlabel="operations of the program", ylabel="ps for one operation")
-    for axes in (left, right):
+    families = [name for name in FAMILIES if any(_family(a)[0] == name for a in run.algorithms)]
+    canvas, grid = _canvas(3.4 * len(families), 6.4, 2, len(families), sharex=True, sharey="row", squeeze=False)
+    for column, family in enumerate(families):
+        top, bottom = grid[0][column], grid[1][column]
+        for algorithm in run.algorithms:
+            if _family(algorithm)[0] != family:
+                continue
+            found = [r for robot in run.robots if (r := run.main(robot, algorithm)) and r["operations"]]
+            found.sort(key=lambda r: r["nv"])
+            look = {**_look(_family(algorithm)[1]), "linewidth": 1, "label": algorithm}
+            dof = [r["nv"] for r in found]
+            top.plot(dof, [r["ns"] for r in found], **look)
+            bottom.plot(dof, [1000 * r["ns"] / r["operations"] for r in found], **look)
+        top.set(xscale="log", yscale="log")
+        top.set_title(family, fontsize="small")
+        top.legend(loc="upper left", fontsize="x-small")
+        bottom.set(xscale="log", yscale="log")
+    low, high = grid[1][0].get_ylim()
+    steps = [step * 10.0**k for k in range(-4, 6) for step in (1, 2, 5) if low <= step * 10.0**k <= high]
+    grid[1][0].set_yticks(steps, [f"{step:g}" for step in steps])
+    ticks = sorted({run.dof(robot) for robot in run.robots})
+    for axes in grid.flat:
         axes.grid(alpha=0.3)
-    ticks = sorted({r["nv"] for r in run.own if "nv" in r})
-    left.set_xticks(ticks, map(str, ticks))
-    left.minorticks_off()
-    right.yaxis.set_minor_formatter("")
-    right.set_yticks([10, 20, 50, 100, 200], ["10", "20", "50", "100", "200"])
-    canvas.legend(*left.get_legend_handles_labels(), loc="outside right center", fontsize="x-small")
-    canvas.suptitle(f"Float32, one core, B = 16,384; {_title(run)}", fontsize="small")
+        axes.minorticks_off()
+        axes.set_xticks(ticks, map(str, ticks))
+    grid[0][0].set_ylabel("ns for one robot")
+    grid[1][0].set_ylabel("ns for 1,000 operations")
+    names = ", ".join(_named(run, robot).removesuffix(" dof").replace(",", "") for robot in run.robots)
+    canvas.supxlabel(f"degrees of freedom ({names})", fontsize="small")
+    canvas.suptitle(f"Cost of warpdyn's programs, {_plain(run)}; {_title(run)}", fontsize="small")
     _save(canvas, folder / "scaling.png")
 
 
 def _roofline(folder: Path, run: Run) -> None:
-    """Operations per second against operations per byte, under the measured roofs of cache and memory."""
+    """Operations per second against operations per byte under the measured roofs; a panel for each robot."""
     limits = run.about.get("limits")
-    if not limits:
+    points: dict[str, list[Record]] = {}
+    for robot in run.robots:
+        found = [r for a in run.algorithms if (r := run.main(robot, a)) and r["operations"]]
+        if found:
+            points[robot] = found
+    if not limits or not points:
         return
-    canvas, axes = _canvas(9, 5.4)
-    points = [
-        (robot, r) for robot in run.robots for a in run.algorithms if (r := run.main(robot, a)) and r["operations"]
-    ]
-    if not points:
-        return
-    x = [r["operations"] / r["bytes"] for _, r in points]
-    low, high = min(x) / 1.6, max(x) * 1.6
-    sizes = sorted(limits["copy"], key=float)
-    for size, style in ((sizes[0], "--"), (sizes[-1], "-")):
-        roof: Callable[[float], float] = lambda x, size=size: min(  # noqa: E731
-            limits["operations"], x * bandwidth(limits, float(size))
-        )
-        steps = [low * (high / low) ** (i / 200) for i in range(201)]
-        moved = f"{float(size) / 1024:.0f} KiB" if float(size) < 1 << 20 else f"{float(size) / (1 << 20):.0f} MiB"
-        label = f"copies of {moved}, multiply-adds"
-        axes.plot(steps, [roof(s) / 1e9 for s in steps], style, color="black", linewidth=1.2, label=label)
-    marks = "osv^DP*X<>pd|_1234+x"
-    for k, robot in enumerate(run.robots):
-        for j, algorithm in enumerate(run.algorithms):
-            r = run.main(robot, algorithm)
-            if r and r["operations"]:
-                axes.plot(
-                    r["operations"] / r["bytes"],
-                    r["operations"] / r["ns"],
-                    marks[j % len(marks)],
-                    color=f"C{k}",
-                    markersize=5,
-                )
-    for k, robot in enumerate(run.robots):
-        axes.plot([], [], "s", color=f"C{k}", label=robot)
-    for j, algorithm in enumerate(run.algorithms):
-        axes.plot([], [], marks[j % len(marks)], color="grey", linestyle="", label=algorithm)
-    axes.set(xscale="log", yscale="log", xlabel="operations per byte read or written", ylabel="G operations per second")
-    axes.grid(alpha=0.3)
-    canvas.legend(loc="outside right center", fontsize="x-small")
-    canvas.suptitle(f"Roofline, {limits['unit']}, B = {lists.BATCH:,}; {_title(run)}", fontsize="small")
+    columns = min(3, len(points) + 1)
+    rows = -(-(len(points) + 1) // columns)
+    size = 4 * columns, 3.4 * rows + 0.5
+    canvas, grid = _canvas(*size, rows, columns, sharex=True, sharey=True, squeeze=False)
+    ratio = [r["operations"] / r["bytes"] for found in points.values() for r in found]
+    low, high = min(ratio) / 1.6, max(ratio) * 1.6
+    for axes, (robot, found) in zip(grid.flat, points.items(), strict=False):
+        _roofs(axes, limits, low, high)
+        for r in found:
+            axes.plot(r["operations"] / r["bytes"], r["operations"] / r["ns"], **_point(r["algorithm"]))
+        axes.set(xscale="log", yscale="log")
+        axes.set_title(_named(run, robot), fontsize="small")
+        axes.grid(alpha=0.3)
+    for axes in grid.flat[len(points) :]:
+        axes.set_axis_off()
+    for axes in grid.flat[max(0, len(points) - columns) : len(points)]:
+        axes.tick_params(labelbottom=True)
+    handles = [grid.flat[0].plot([], [], label=a, **_point(a))[0] for a in run.algorithms]
+    handles += grid.flat[0].lines[:2]
+    grid.flat[-1].legend(handles=handles, loc="center", ncols=2, fontsize="x-small")
+    canvas.supxlabel("operations per byte read or written", fontsize="small")
+    canvas.supylabel("G operations per second", fontsize="small")
+    canvas.suptitle(f"Roofline, {_plain(run)}; {_title(run)}", fontsize="small")
     _save(canvas, folder / "roofline.png")
 
 
+def _point(algorithm: str) -> dict[str, Any]:
+    """A mark for each family, a colour for each algorithm of it."""
+    family, place = _family(algorithm)
+    mark = "osD^"[list(FAMILIES).index(family)]
+    return {"marker": mark, "color": f"C{place}", "markersize": 6, "linestyle": "", "markeredgecolor": "black"}
+
+
+def _roofs(axes: Any, limits: dict[str, Any], low: float, high: float) -> None:
+    sizes = sorted(float(size) for size in limits["copy"])
+    steps = [low * (high / low) ** (i / 200) for i in range(201)]
+    for size, style in ((sizes[0], "--"), (sizes[-1], "-")):
+        rate = bandwidth(limits, size)
+        moved = f"{size / 1024:.0f} KiB" if size < 1 << 20 else f"{size / (1 << 20):.0f} MiB"
+        label = f"copies of {moved}, {rate / 1e9:,.0f} GB/s"
+        roof = [min(limits["operations"], x * rate) / 1e9 for x in steps]
+        axes.plot(steps, roof, style, color="black", linewidth=1.2, label=label)
+    peak = limits["operations"] / 1e9
+    axes.text(high, 1.03 * peak, f"multiply-adds, {peak:,.0f} G/s ", ha="right", va="bottom", fontsize="x-small")
+
+
 def _compile(folder: Path, run: Run) -> None:
-    """Seconds of the first call by operations, cold and warm; the peers' slowest first call as lines."""
-    found = [(run.main(*key), record) for key, record in run.compiled.items()]
-    found = [(own, record) for own, record in found if own]
+    """Seconds of the first call: warpdyn's by operations, cold and warm; beside them the peers', each a dot."""
+    found = [(own["operations"], record) for key, record in run.compiled.items() if (own := run.main(*key))]
     if not found:
         return
-    canvas, axes = _canvas(9, 4.8)
-    for which, color in (("cold", "C0"), ("warm", "C1")):
-        axes.plot(
-            [own["operations"] for own, _ in found],
-            [max(record[which], 1e-4) for _, record in found],
-            "o",
-            color=color,
-            markersize=4,
-            label=f"warpdyn, {which}",
-        )
-    slowest: dict[str, float] = {}
-    for r in run.peers:
-        if "first_call_seconds" in r and r["first_call_seconds"] > 0.5:
-            slowest[r["library"]] = max(slowest.get(r["library"], 0.0), r["first_call_seconds"])
-    for k, (name, seconds) in enumerate(slowest.items()):
-        axes.axhline(seconds, color=f"C{2 + k}", linestyle=":", label=f"{name}, slowest first call")
-    axes.axhline(lists.COLD_COMPILE, color="black", linewidth=0.8, label="to reach, any function of 38 joints")
-    axes.set(xscale="log", yscale="log", xlabel="operations of the program", ylabel="seconds of the first call")
-    axes.grid(alpha=0.3)
-    canvas.legend(loc="outside right center", fontsize="small")
-    canvas.suptitle(_title(run), fontsize="small")
+    theirs = {name: [r for r in run.peers if r["library"] == name and "ns" in r] for name in _peer_colors(run)}
+    canvas, (left, right) = _canvas(11, 4.6, 1, 2, sharey=True, width_ratios=(3, 4))
+    for which, color in (("cold", "black"), ("warm", "grey")):
+        seconds = [max(record[which], 1e-4) for _, record in found]
+        left.plot([operations for operations, _ in found], seconds, "o", color=color, markersize=4, label=which)
+    left.axhline(lists.COLD_COMPILE, color="black", linewidth=0.8, linestyle="--", label="asked at most, 38 dof, cold")
+    left.set(xscale="log", yscale="log", xlabel="operations of the program", ylabel="seconds of the first call")
+    left.set_title("warpdyn, empty cache (cold) and full (warm)", fontsize="small")
+    left.legend(fontsize="x-small")
+    groups: dict[str, Sequence[float]] = {"warpdyn, cold": [record["cold"] for _, record in found]}
+    groups |= {name: [max(r["first_call_seconds"], 1e-4) for r in rows] for name, rows in theirs.items()}
+    for place, (name, group) in enumerate(groups.items()):
+        color = _peer_colors(run).get(name, "black")
+        right.plot([place] * len(group), group, "o", color=color, markersize=4, alpha=0.6)
+    right.set_xticks(range(len(groups)), groups, rotation=40, ha="right", fontsize="small")
+    right.set_title("first call of each robot and algorithm", fontsize="small")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+    canvas.suptitle(f"To record or trace, compile and run once; {_title(run)}", fontsize="small")
     _save(canvas, folder / "compile.png")
