@@ -11,7 +11,7 @@ from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..work import cotangents
 from . import Prepared
-from .in_adam import GRAVITY, function_of, inputs_of, joints_of
+from .in_adam import GRAVITY, converted, function_of, inputs_of, joints_of
 from .in_jax import compiled, jax, jnp
 
 import adam  # isort: skip  (after the flags of in_jax)
@@ -46,4 +46,8 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     else:
         run = compiled(lambda *x: (function(*x),), *given, batched=False)
         form = f"jit of {form}"
-    return Prepared(run, count, lambda: [np.asarray(x[:16], float) for x in run()], form)
+
+    def answers() -> list[np.ndarray]:
+        return [converted(robot, algorithm, states, np.asarray(x[:16], float)) for x in run()]
+
+    return Prepared(run, count, answers, form)

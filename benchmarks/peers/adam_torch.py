@@ -13,7 +13,7 @@ from ..algorithms import ALGORITHMS
 from ..robots import Robot
 from ..work import cotangents
 from . import Prepared
-from .in_adam import GRAVITY, function_of, inputs_of, joints_of
+from .in_adam import GRAVITY, converted, function_of, inputs_of, joints_of
 
 NAME, PACKAGES, DTYPE = "adam (Torch)", ("adam-robotics", "torch"), "float32"
 BATCH = 1024
@@ -58,4 +58,7 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
             kept[:] = [function(*given)]
             wait()
 
-    return Prepared(run, count, lambda: [x[:16].detach().cpu().double().numpy() for x in kept], form)
+    def answers() -> list[np.ndarray]:
+        return [converted(robot, algorithm, few, x[:16].detach().cpu().double().numpy()) for x in kept]
+
+    return Prepared(run, count, answers, form)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import warpdyn as wd
 from warpdyn.commands.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
@@ -78,13 +79,35 @@ def function_of(
         "jacobian_derivative": (
             lambda H, q, twist, v: K.jacobian_dot(frame, H, q, twist, v)[..., first:],
             moving,
-            "jacobian_dot",
+            "jacobian_dot, the same times the velocity only",
         ),
     }
     if plain not in chain:
         raise CannotDo("no such function")
-    if robot.floating and (plain in ("jacobian", "jacobian_derivative") or plain != algorithm):
-        raise CannotDo("a free base's Jacobians and gradients are of other coordinates there, not converted here")
-    if plain in ("jacobian", "jacobian_derivative"):
-        return (*chain[plain][:2], chain[plain][2])
+    if robot.floating and plain != algorithm:
+        raise CannotDo("a free base's gradients are of other coordinates there, not converted here")
     return chain[plain]
+
+
+def converted(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], found: np.ndarray) -> np.ndarray:
+    """The first results in warpdyn's frames. A free base's are in the axes of the frame itself.
+
+    jacobian_dot is dJ/dt + (V ×) J, with the frame's velocity V = J v, in an inertial frame that coincides with that of
+    J: the product with v is dJ/dt v all the same, for V × V = 0. The term is taken off here, apart from what is timed.
+    """
+    if algorithm not in ("jacobian", "jacobian_derivative"):
+        return found
+    q, v = states["q"][: len(found)], states["v"][: len(found)]
+    frame = furthest_link(robot.model)
+    if robot.floating:
+        R = wd.fk(robot.model, q, frame=frame)[:, None, :3, :3]
+        found = (R @ found.reshape(len(found), 2, 3, -1)).reshape(found.shape)
+    if algorithm == "jacobian":
+        return found
+    J = wd.jacobian(robot.model, q, frame=frame)
+    linear, angular = np.split((J @ v[..., None])[..., 0], 2, axis=1)
+    extra = np.zeros_like(J)
+    extra[:, :3] = np.cross(linear[:, :, None], J[:, 3:], axis=1)
+    if not robot.floating:  # there the axes turn with the frame, which is the rest of the term
+        extra += np.cross(angular[:, None, :, None], J.reshape(len(J), 2, 3, -1), axis=2).reshape(J.shape)
+    return found - extra
