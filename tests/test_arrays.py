@@ -284,12 +284,14 @@ def test_jax_out_is_refused() -> None:
 
 
 def test_padding_keeps_rows_apart() -> None:
-    """An odd number of cache lines, so that a cache's sets all get their share; never less than asked for."""
+    """An odd number of cache lines and, where rows are long, no multiple of eight pages, so that the sets of a cache
+    and of its table of pages all get their share; never less than asked for, and little more."""
     for single in (True, False):
         size, per_line = (4, 16) if single else (8, 8)
-        for count in (1, 15, 16, 17, 255, 256, 1000, 1024, 4096, 16384, 65408, 65536):
+        for count in (1, 15, 16, 17, 255, 256, 1000, 1024, 4096, 16384, 32768, 65408, 65536, 100_000, 1 << 20):
             lead = padded(count, single)
-            assert count <= lead < count + 2 * per_line and (lead * size) % 128 == 64
+            assert count <= lead < 1.1 * count + 2 * per_line and (lead * size) % 128 == 64
+            assert lead * size < 32 * 4096 or lead * size // 4096 % 8
 
 
 def test_overlap_is_of_entries_not_of_blocks() -> None:
