@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     pairs = [(robot, algorithm) for robot in given.robots for algorithm in given.algorithms]
     mode = "a" if given.add else "w"
-    weighed = [] if given.no_starts or given.quick or given.device != "cpu" else memory.chosen(given.robots)
+    weighed = [] if given.no_starts or given.quick or given.device != "cpu" else given.robots
     steps = len(pairs) + 1 + (0 if given.no_starts else len(given.robots) + 1) + len(weighed)
     with tqdm(total=steps, smoothing=0, file=sys.stderr) as bar, (folder / "results.jsonl").open(mode) as file:
 

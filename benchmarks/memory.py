@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ from . import robots
 from .starts import run
 
 BATCH = 65536
-ROBOTS = ("panda", "talos_reduced")
+BESIDE = ("panda", "talos_reduced")
+"""Robots for which the other libraries are asked too."""
+
 ALGORITHMS = ("fk", "rnea", "aba", "rnea_derivatives")
 
 RESIDENT = """
@@ -30,14 +32,18 @@ name, algorithm, batch, file = json.loads(sys.argv[1])
 OURS = """
 import numpy as np, warp as wp
 wp.config.log_level = wp.LOG_ERROR
+from benchmarks.cases import LARGEST
 from benchmarks.robots import robot
 from benchmarks.work import Work, states_of
 wp.init()
 loaded = resident("VmRSS")
 one = states_of(robot(name), 1)
 work = Work(robot(name), algorithm, {key: np.broadcast_to(x, (batch, *x.shape[1:])) for key, x in one.items()})
-work.call()
 arrays = sum(x.nbytes for x in (*work.arguments[1:], *work.outs))
+if arrays > LARGEST:
+    print("null")
+    sys.exit()
+work.call()
 """
 
 PINOCCHIO = """
@@ -88,34 +94,35 @@ print(json.dumps({"import": loaded, "peak": resident("VmHWM"), "arrays": arrays 
 OF_MUJOCO_WARP = ("fk", "rnea", "aba")
 
 
-def chosen(names: Sequence[str]) -> list[str]:
-    return [name for name in names if name in ROBOTS]
-
-
 def records(names: Sequence[str], batch: int = BATCH) -> Iterator[dict[str, Any]]:
-    """A record for each robot, algorithm and library."""
+    """A record for each robot, algorithm and library; none where a batch's arrays are too large."""
     for name in names:
         robot = robots.robot(name)
         for algorithm in ALGORITHMS:
             at = {"robot": name, "algorithm": algorithm, "batch": batch}
-            yield {**at, "library": "warpdyn", **_measured(OURS, name, algorithm, batch, "")}
+            own = list(_measured("warpdyn", OURS, at))
+            yield from own
+            if name not in BESIDE or not own:
+                continue
             with tempfile.TemporaryDirectory() as folder:
-                if find_spec("pinocchio") and not robot.floating:
+                if find_spec("pinocchio"):
                     file = Path(folder, "robot.urdf")
                     file.write_text(robot.bare)
-                    yield {**at, "library": "Pinocchio", **_measured(PINOCCHIO, name, algorithm, batch, str(file))}
+                    yield from _measured("Pinocchio", PINOCCHIO, at, file)
                 if find_spec("mujoco_warp") and algorithm in OF_MUJOCO_WARP:
                     file = Path(folder, "robot.mjb")
                     _save(robot, file, fused=algorithm != "fk")
-                    yield {**at, "library": "MuJoCo Warp", **_measured(MUJOCO_WARP, name, algorithm, batch, str(file))}
+                    yield from _measured("MuJoCo Warp", MUJOCO_WARP, at, file)
 
 
-def _measured(code: str, name: str, algorithm: str, batch: int, file: str) -> dict[str, float]:
+def _measured(library: str, code: str, at: Mapping[str, Any], file: Path | None = None) -> Iterator[dict[str, Any]]:
     """Resident after import and loading; at most while compiling, and while doing the batch; its arrays."""
     with tempfile.TemporaryDirectory() as cache:
-        arguments = (json.dumps([name, algorithm, count, file]) for count in (1, batch))
-        first, second = (run(RESIDENT + code + TELL, cache, given) for given in arguments)
-    return {"import": second["import"], "compile": first["peak"], "run": second["peak"], "arrays": second["arrays"]}
+        arguments = ([at["robot"], at["algorithm"], count, str(file)] for count in (1, at["batch"]))
+        first, second = (run(RESIDENT + code + TELL, cache, json.dumps(given)) for given in arguments)
+    if second:
+        stages = {"import": second["import"], "compile": first["peak"], "run": second["peak"]}
+        yield {**at, "library": library, **stages, "arrays": second["arrays"]}
 
 
 def _save(robot: robots.Robot, file: Path, fused: bool) -> None:

@@ -135,7 +135,8 @@ def read(folder: Path) -> Run:
         (run.own if record["library"] == "warpdyn" else run.peers).append(record)
     run.memory = list(remembered.values())
     order = {name: k for k, name in enumerate(lists.ROBOTS)}
-    run.own.sort(key=lambda r: order.get(r["robot"], len(order)))
+    for records in (run.own, run.memory):
+        records.sort(key=lambda r: order.get(r["robot"], len(order)))
     return run
 
 
