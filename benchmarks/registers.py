@@ -12,18 +12,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-import warpdyn as wd
-from warpdyn.call import record_call
+import warp as wp
+from tqdm import tqdm
+
+from warpdyn.call import all_arrays, input_shape, record_call
 from warpdyn.tracing.kernel import Text, write
 
-from . import robots
+from .robots import robot
+from .work import Work, states_of
 
-CALLS = {
-    "rnea": (wd.rnea, ("q", "v", "a")),
-    "aba": (wd.aba, ("q", "v", "tau")),
-    "crba": (wd.crba, ("q",)),
-    "fk": (wd.fk, ("q",)),
-}
+ROBOTS = ("ur5", "panda", "quadruped", "talos_reduced", "humanoid")
+ALGORITHMS = ("fk", "jacobian", "rnea", "crba", "aba", "mass_matrix_inverse", "rnea_derivatives", "rnea_vjp", "aba_vjp")
+
+REGISTERS, WARPS = 65536, 64
+"""Of a multiprocessor of sm_90 (CUDA C++ Programming Guide, table of technical specifications)."""
 
 WRAPPED = """#include <cmath>
 struct Args {{ long long at[{length}]; __device__ long long operator[](int i) const {{ return at[i]; }} }};
@@ -43,23 +45,28 @@ def compiled(text: Text) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
 
+def occupancy(registers: int) -> float:
+    """Share of a multiprocessor's warps that have room for their registers, which are given out by 256 to a warp."""
+    return min(WARPS, REGISTERS // (-(-32 * registers // 256) * 256)) / WARPS
+
+
 def main() -> int:
     """Print the table."""
     if not shutil.which("nvcc"):
         print("nvcc is not installed", file=sys.stderr)
         return 2
-    print("| robot, algorithm | operations | values alive | registers | spill stores, loads [bytes] |")
-    print("|---|---|---|---|---|")
-    for robot in ("panda", "ur5", "talos_reduced", "quadruped", "humanoid"):
-        model = robots.robot(robot).model
-        for name, (function, arrays) in CALLS.items():
-            call = function.describe(model, *[None] * len(arrays))
-            program = record_call(call, {a: (model.nq if a == "q" else model.nv,) for a in arrays}, True)
-            said = compiled(write(program, name, True, "cuda"))
-            registers = re.search(r"Used (\d+) registers", said).group(1)
-            stores, loads = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said).groups()
-            alive = program.values_alive(program.statements)
-            print(f"| {robot} {name} | {program.operations} | {alive} | {registers} | {stores}, {loads} |", flush=True)
+    wp.config.log_level = wp.LOG_ERROR
+    print("| robot, algorithm | operations | values alive | registers | occupancy [%] | spill stores, loads [bytes] |")
+    print("|---|---|---|---|---|---|")
+    for name, algorithm in tqdm([(r, a) for r in ROBOTS for a in ALGORITHMS], file=sys.stderr):
+        call = Work(robot(name), algorithm, states_of(robot(name), 1)).described()
+        program = record_call(call, {array: input_shape(call, array) for array in all_arrays(call)}, True)
+        said = compiled(write(program, algorithm, True, "cuda"))
+        registers = int(re.search(r"Used (\d+) registers", said).group(1))
+        spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said).groups()
+        cells = [f"{name} {algorithm}", f"{program.operations:,}", program.values_alive(program.statements), registers]
+        cells += [f"{100 * occupancy(registers):.0f}", ", ".join(f"{int(x):,}" for x in spills)]
+        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
     return 0
 
 

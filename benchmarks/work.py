@@ -11,7 +11,7 @@ import warp as wp
 import warpdyn as wd
 from warpdyn import arrays
 from warpdyn.batch import _prepare, described
-from warpdyn.call import result_shapes
+from warpdyn.call import Call, result_shapes
 from warpdyn.commands.workload import furthest_link, random_states
 from warpdyn.tracing.kernel import Text
 
@@ -74,12 +74,13 @@ class Work:
             shape = next(iter(result_shapes(call).values()))
             self.options["cotangents"] = filled(cotangents(shape, self.count))
             self.function, self.arguments = wd.vjp, (function, model, *given)
-        shapes = result_shapes(self._described()).values()
+        shapes = result_shapes(self.described()).values()
         outs = tuple(arrays.empty(*place, shape, columns) for shape in shapes)
         self.options["out"] = outs if len(outs) > 1 else outs[0]
         self.outs = outs
 
-    def _described(self) -> Any:
+    def described(self) -> Call:
+        """The call, before it is recorded."""
         return described(self.function, self.arguments, self.options)
 
     def call(self) -> Any:
@@ -91,7 +92,7 @@ class Work:
 
     def text(self) -> Text:
         """The kernel's text, which knows operations and bytes of one environment."""
-        return _prepare(self._described()).kernel.text
+        return _prepare(self.described()).kernel.text
 
     def answers(self, sample: int) -> list[np.ndarray]:
         """The first results, in float64."""
