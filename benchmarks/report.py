@@ -249,5 +249,6 @@ def _memory(run: Run) -> Iterator[str]:
         "Resident, as Linux counts it; each row from two processes: one that compiles for one robot with an empty "
         "cache, one that finds the kernel and does the batch. Arrays: states and results; of MuJoCo Warp all that it "
         "keeps for its worlds. warpdyn and MuJoCo Warp float32; Pinocchio float64, one state after another, fk of its "
-        f"frames, of which it has more than links. Left out: where warpdyn's arrays take more than {lists.LARGEST / 2**30:g} GiB.",
+        "frames, of which it has more than links. Left out: where warpdyn's arrays take more than "
+        f"{lists.LARGEST / 2**30:g} GiB.",
     )
