@@ -1,0 +1,156 @@
+"""Where a kernel's time goes on the CPU: its instructions, and what strides cost: python -m benchmarks.profiles
+
+Instructions of 512 bits are counted in the compiled object (`objdump`), for one pass over the lanes: sixteen robots.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import warp as wp
+from tqdm import tqdm
+
+import warpdyn as wd
+from warpdyn import arrays
+
+from .robots import robot
+from .starts import run
+from .turns import CORES, Turn, take_turns
+from .work import Work, states_of
+
+PROGRAMS = (
+    ("panda", "rnea"),
+    ("panda", "rnea_derivatives"),
+    ("talos_reduced", "rnea"),
+    ("talos_reduced", "crba"),
+    ("talos_reduced", "aba"),
+    ("talos_reduced", "mass_matrix_inverse"),
+    ("talos_reduced", "rnea_derivatives"),
+    ("talos_reduced", "aba_derivatives"),
+)
+
+STRIDED = (
+    ("panda", "fk"),
+    ("panda", "crba"),
+    ("talos_reduced", "rnea"),
+    ("talos_reduced", "rnea_vjp"),
+    ("talos_reduced", "fk"),
+    ("talos_reduced", "crba"),
+)
+STRIDED_BATCHES = (4096, 16384, 65536)
+
+COMPILE = """
+import sys
+import warp as wp
+wp.config.log_level = wp.LOG_ERROR
+from benchmarks.robots import robot
+from benchmarks.work import Work, states_of
+name, algorithm = sys.argv[1:]
+Work(robot(name), algorithm, states_of(robot(name), 16)).call()
+print("null")
+"""
+
+VECTOR = re.compile(r"^\s*[0-9a-f]+:\s+(v\w+)\s+(.*%zmm.*)$")
+
+
+def instructions(name: str, algorithm: str) -> Counter[str]:
+    """Arithmetic, memory and register instructions of 512 bits in the object that Warp compiles."""
+    with tempfile.TemporaryDirectory() as cache:
+        run(COMPILE, cache, name, algorithm)
+        objects = sorted(Path(cache).rglob("*.o"), key=lambda path: path.stat().st_size)
+        command = ["objdump", "-d", "--no-show-raw-insn", str(objects[-1])]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found: Counter[str] = Counter()
+    for line in text.splitlines():
+        vector = VECTOR.match(line)
+        if vector:
+            found.update(_kinds(*vector.groups()))
+    return found
+
+
+def _kinds(name: str, operands: str) -> Iterator[str]:
+    """What a vector instruction does; operands in AT&T order, the target last."""
+    memory = re.search(r"\((%\w+)", operands)
+    stack = memory is not None and memory.group(1) in ("%rsp", "%rbp")
+    if not name.startswith("vmov"):
+        yield "arithmetic"
+    elif memory is None:
+        yield "moves"
+    if memory is None:
+        return
+    kind = "stores" if operands.rstrip().endswith(")") else "loads"
+    yield kind
+    if stack:
+        yield f"{kind} of the stack"
+
+
+def instruction_table() -> Iterator[str]:
+    yield "| robot, algorithm | operations | arithmetic | loads | of them spills | stores | of them spills | moves |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name, algorithm in tqdm(PROGRAMS, desc="instructions"):
+        found = instructions(name, algorithm)
+        operations = Work(robot(name), algorithm, states_of(robot(name), 16)).text().operations
+        kinds = ("arithmetic", "loads", "loads of the stack", "stores", "stores of the stack", "moves")
+        counts = " | ".join(f"{found[kind]:,}" for kind in kinds)
+        yield f"| {name} {algorithm} | {operations:,} | {counts} |"
+
+
+def exact(count: int, single: bool) -> int:
+    """The leading dimension that a user gives who does not think of it."""
+    return count
+
+
+def one_line_more(count: int, single: bool) -> int:
+    per_line = arrays.ALIGNMENT // (4 if single else 8)
+    return (-(-count // per_line) | 1) * per_line
+
+
+RULES: dict[str, Callable[[int, bool], int]] = {
+    "B": exact,
+    "an odd number of cache lines": one_line_more,
+    "warpdyn's own": arrays.padded,
+}
+
+
+def stride_table() -> Iterator[str]:
+    yield "| robot, algorithm | B | " + " | ".join(f"{rule} [ns]" for rule in RULES) + " |"
+    yield "|---|---|" + "---|" * len(RULES)
+    wd.set_num_threads(1)
+    for name, algorithm in tqdm(STRIDED, desc="strides"):
+        states = states_of(robot(name), max(STRIDED_BATCHES))
+        turns = {}
+        for batch in STRIDED_BATCHES:
+            for rule, lead in RULES.items():
+                with patch.object(arrays, "padded", lead):
+                    work = Work(robot(name), algorithm, {key: values[:batch] for key, values in states.items()})
+                turns[batch, rule] = Turn(work.bind(), batch, CORES[-1:])
+        take_turns(list(turns.values()))
+        for batch in STRIDED_BATCHES:
+            cells = " | ".join(f"{turns[batch, rule].figures['ns']:.3g}" for rule in RULES)
+            yield f"| {name} {algorithm} | {batch:,} | {cells} |"
+
+
+def main() -> int:
+    """Print both tables."""
+    wp.config.log_level = wp.LOG_ERROR
+    if shutil.which("objdump"):
+        for line in instruction_table():
+            print(line, flush=True)
+    else:
+        print("objdump is not installed: no instructions are counted", file=sys.stderr)
+    print()
+    for line in stride_table():
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
