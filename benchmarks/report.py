@@ -56,9 +56,9 @@ def _missed(run: Run, pages: Mapping[str, str]) -> Iterator[str]:
     said = [
         f"{sum(a.reached for a in run.asked)} of the {len(run.asked)} figures asked of what was measured are reached."
     ]
-    said.append("The others, in brackets how far each is from what was asked of it, relative to that:")
+    said.append("The others, in brackets how far each is from what was asked of it, relative to that.")
     if WHY in pages:
-        said[1] = said[1].replace(":", f"; [why]({WHY}).")
+        said[1] = said[1].replace("that.", f"that; [why]({WHY}).")
     said += [
         f"[First calls]({FIRST_CALLS}): {text.removesuffix(' Bold: too long.')}"
         for text in pages.get(FIRST_CALLS, "").splitlines()
