@@ -75,7 +75,7 @@ def source(program: Program, single: bool) -> str:
             tables += more
             calls.append(write)
     angles = [f"const V t{s.target} = {expression(s, dialect)};" for s in program.angle_statements]
-    angles += [f"turn[{2 * k}] = t{angle};" for k, angle in enumerate(program.angles)]
+    angles += [f"angle({k}, t{angle});" for k, angle in enumerate(program.angles)]
     arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER)]
     slots_of = {array.id: values.slots for array, values in results}
     for array in arrays.values():

@@ -85,7 +85,9 @@ class _Phase:
         constants = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
         bodies[-1] += [f"{place(k)} = V{{}} + {literal(value, single)};" for k, value in constants]
         angles = [f"const V t{s.target} = {expression(s, dialect)};" for s in program.angle_statements]
-        angles += [f"turn[{2 * k}] = t{angle};" for k, angle in enumerate(program.angles)]
+        angles += [
+            f"turn[{2 * k}] = t{angle}; far = furthest(far, t{angle});" for k, angle in enumerate(program.angles)
+        ]
         turning = lanes.TURNS_OF.replace("@K@", name).replace("@ANGLES@", "\n".join(angles))
         self.turns, self.name, self.parts = len(turns), name, len(parts)
         self.functions = [turning.replace("@TURNS@", str(self.turns))] + [

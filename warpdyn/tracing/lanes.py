@@ -7,6 +7,12 @@ BYTES = 64
 """Width of a vector of lanes: sixteen floats, eight doubles."""
 
 
+TYPES = {
+    True: "typedef float T; typedef int I; typedef unsigned U;",
+    False: "typedef double T; typedef long long I; typedef unsigned long long U;",
+}
+
+
 def count(single: bool) -> int:
     """Lanes of a vector."""
     return BYTES // (4 if single else 8)
@@ -18,12 +24,13 @@ def frame(single: bool, replace: dict[str, str]) -> str:
     text = FRAME
     for key, value in {
         **replace,
-        "TYPES": "typedef float T; typedef int I;" if single else "typedef double T; typedef long long I;",
+        "TYPES": TYPES[single],
         "LANES": str(n),
         "LANES_OF_TWO": ", ".join(map(str, range(n // 2))),
         "LANES_OF_FOUR": ", ".join(map(str, range(n))),
         "SINCOS": SINCOS[single],
-        **{f"F_{name.upper()}": f"::{name}{'f' if single else ''}" for name in ("exp", "log", "atan2")},
+        "FAR": FAR[single],
+        **{f"F_{name.upper()}": f"::{name}{'f' if single else ''}" for name in ("exp", "log", "atan2", "sin", "cos")},
         "TRANSPOSE": transpose(n),
         "QUARTERS": "\n".join(_quarter(n, k) for k in range(4)),
         "TRANSPOSE_QUARTERS": transpose_quarters(n),
@@ -68,17 +75,15 @@ def _shuffle(a: str, b: str, low: list[int], high: list[int]) -> str:
     return f"{{ const V x = {a}, y = {b}; {a} = {take[0]}; {b} = {take[1]}; }}"
 
 
-# Cody and Waite reduction by pi/2 in fused steps, then polynomials on [-pi/4, pi/4] (Cephes for float, fdlibm for
-# double); the quadrant comes from adding 1.5 * 2^23 (2^52), which rounds. Lanes beyond that, or not finite, ask the
-# library.
+# Cody and Waite reduction by pi/2 in two fused steps, then polynomials on [-pi/4, pi/4] (Cephes for float, fdlibm for
+# double); the quadrant comes from adding 1.5 * 2^23 (2^52), which rounds. Right up to FAR.
 SINCOS = {
     True: """
-    const V t = x * 0.636619747f + 12582912.0f;
+    const V t = fma(x, V{} + 0.636619747f, V{} + 12582912.0f);
     const VI k = (VI)t;
     const V n = t - 12582912.0f;
     V y = fma(n, V{} - 1.57079601287841796875f, x);
     y = fma(n, V{} - 3.1391647326017846e-07f, y);
-    y = fma(n, V{} - 5.390302529957764e-15f, y);
     const V z = y * y;
     V sp = fma(z, V{} - 1.9515295891e-4f, V{} + 8.3321608736e-3f);
     sp = fma(z, sp, V{} - 1.6666654611e-1f);
@@ -89,12 +94,9 @@ SINCOS = {
     const VI odd = (k & 1) != 0;
     s = (V)((VI)(odd ? cp : sp) ^ ((k & 2) << 30));
     c = (V)((VI)(odd ? sp : cp) ^ (((k + 1) & 2) << 30));
-    const VI far = !(__builtin_elementwise_abs(x) <= 65536.0f);
-    if (__builtin_expect(__builtin_reduce_or(far) != 0, 0))
-      for (int l = 0; l < N; ++l) if (far[l]) { s[l] = ::sinf(x[l]); c[l] = ::cosf(x[l]); }
 """,
     False: """
-    const V t = x * 0.63661977236758134308 + 6755399441055744.0;
+    const V t = fma(x, V{} + 0.63661977236758134308, V{} + 6755399441055744.0);
     const VI k = (VI)t;
     const V n = t - 6755399441055744.0;
     V y = fma(n, V{} - 1.57079632679489655800e+00, x);
@@ -106,7 +108,7 @@ SINCOS = {
     sp = fma(z, sp, V{} + 8.33333333332211858878E-3);
     sp = fma(z, sp, V{} - 1.66666666666666307295E-1);
     sp = fma(y * z, sp, y);
-    V cp = fma(z, V{} - 1.13585365213876817300E-11, V{} + 2.08757008417747316778E-9);
+    V cp = fma(z, V{} - 1.13585353213876817300E-11, V{} + 2.08757008417747316778E-9);
     cp = fma(z, cp, V{} - 2.75573141792967388112E-7);
     cp = fma(z, cp, V{} + 2.48015872888517045348E-5);
     cp = fma(z, cp, V{} - 1.38888888888730564116E-3);
@@ -115,11 +117,11 @@ SINCOS = {
     const VI odd = (k & 1) != 0;
     s = (V)((VI)(odd ? cp : sp) ^ ((k & 2) << 62));
     c = (V)((VI)(odd ? sp : cp) ^ (((k + 1) & 2) << 62));
-    const VI far = !(__builtin_elementwise_abs(x) <= 1e5);
-    if (__builtin_expect(__builtin_reduce_or(far) != 0, 0))
-      for (int l = 0; l < N; ++l) if (far[l]) { s[l] = ::sin(x[l]); c[l] = ::cos(x[l]); }
 """,
 }
+
+FAR = {True: "65536.0f", False: "1e5"}
+"""Angles beyond it, or not finite, ask the library."""
 
 FRAME = """
 @TYPES@
@@ -129,6 +131,7 @@ typedef T VA __attribute__((vector_size(64), may_alias));
 typedef T VH __attribute__((vector_size(32)));
 typedef T VQ __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
 typedef I VI __attribute__((vector_size(64)));
+typedef U VU __attribute__((vector_size(64)));
 enum { N = @LANES@, Q = N / 4, AHEAD = @AHEAD@ * N };
 #define WARPDYN_APART __attribute__((noinline))
 #define WARPDYN_UNROLL _Pragma("clang loop unroll(full)")
@@ -148,7 +151,16 @@ struct Lanes {
     if (stream) __builtin_nontemporal_store(value, (VA*)p); else *(V*)p = value;
   }
 
-  static inline void sincos(const V x, V& s, V& c) {@SINCOS@  }
+  // Bits of the numbers furthest from zero: as integers they grow as the numbers do, infinities and NaN above all.
+  static inline VU furthest(VU far, V x) { return __builtin_elementwise_max(far, (VU)x & ~(U)0 >> 1); }
+  static inline VI is_far(VU bits) { return bits > (VU)(V{} + @FAR@); }
+  static inline void sincos_near(const V x, V& s, V& c) {@SINCOS@  }
+  static inline void sincos(const V x, V& s, V& c) {
+    sincos_near(x, s, c);
+    const VI far = is_far(furthest(VU{}, x));
+    if (__builtin_expect(__builtin_reduce_or(far) != 0, 0))
+      for (int l = 0; l < N; ++l) if (far[l]) { s[l] = @F_SIN@(x[l]); c[l] = @F_COS@(x[l]); }
+  }
 
   static inline void transpose(V* r) {
 @TRANSPOSE@
@@ -233,8 +245,12 @@ struct Lanes {
 TURNS_OF = """
   // Sines and cosines in a loop: inside the program they would be a large part of its code.
   static WARPDYN_APART void turns@K@(@PARAMETERS@, V* turn) {
+    VU far = {};
+    const auto angle = [&](int k, V x) { turn[2 * k] = x; far = furthest(far, x); };
 @ANGLES@
-    for (int k = 0; k < @TURNS@; ++k) { V s, c; sincos(turn[2 * k], s, c); turn[2 * k] = s; turn[2 * k + 1] = c; }
+    const bool any_far = __builtin_expect(__builtin_reduce_or(is_far(far)) != 0, 0);
+    for (int k = 0; !any_far && k < @TURNS@; ++k) sincos_near(turn[2 * k], turn[2 * k], turn[2 * k + 1]);
+    for (int k = 0; any_far && k < @TURNS@; ++k) sincos(turn[2 * k], turn[2 * k], turn[2 * k + 1]);
   }"""
 
 BLOCKS = """@ARGUMENTS@
