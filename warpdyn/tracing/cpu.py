@@ -59,13 +59,14 @@ def source(program: Program, single: bool) -> str:
         assert isinstance(array, _InPlace)
         return array.entry(entry)
 
-    dialect = in_lanes(single, load, store)
+    constants = lanes.Constants(single)
+    dialect = in_lanes(constants, load, store)
     parts, slots = split(program, PART, at_hand)
-    regions, routines, slots = _routines(program, single, slots)
+    regions, routines, slots = _routines(program, constants, slots)
     dialect = replace(dialect, regions=regions)
     stored: set[int] = set()
     bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
-    calls = [f"Lanes::part{k}(@CALL@, turn, work);" for k in range(len(parts))]
+    calls = [f"Lanes::part{k}(@CALL@, constants, turn, work);" for k in range(len(parts))]
     tables: list[str] = []
     for array, values in results:
         if isinstance(array, _InPlace):
@@ -89,6 +90,7 @@ def source(program: Program, single: bool) -> str:
             + "".join(
                 lanes.PART.replace("@K@", str(k)).replace("@BODY@", "\n".join(body)) for k, body in enumerate(bodies)
             ),
+            "CONSTANTS": constants.declaration,
             "CALLS": "\n".join(calls),
             "ANGLES": "\n".join(angles),
             "TURNS": str(len(program.angles)),
@@ -103,11 +105,11 @@ def source(program: Program, single: bool) -> str:
     )
 
 
-def _routines(program: Program, single: bool, slots: int) -> tuple[dict[str, Region], list[str], int]:
+def _routines(program: Program, constants: lanes.Constants, slots: int) -> tuple[dict[str, Region], list[str], int]:
     """Functions for the routines of a program, and their places in the workspace, which grows by them."""
     regions, functions = {}, []
     dialect = in_lanes(
-        single,
+        constants,
         lambda array, entry: f"{array}[{entry}]",
         lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
     )
@@ -122,13 +124,15 @@ def _routines(program: Program, single: bool, slots: int) -> tuple[dict[str, Reg
         for k, part in enumerate(parts):
             body = "\n".join(emit(routine, part, dialect, stored))
             functions.append(lanes.ROUTINE.replace("@NAME@", f"{name}_{k}").replace("@BODY@", body))
-        calls = " ".join(f"{name}_{k}(shared, column, out, work);" for k in range(len(parts)))
+        calls = " ".join(f"{name}_{k}(shared, column, out, work, constants);" for k in range(len(parts)))
         functions.append(lanes.ROUTINE.replace("@NAME@", name).replace("@BODY@", calls))
-        regions[name] = Region(f"Lanes::{name}", shared, column, out, f", {workspace}")
+        regions[name] = Region(f"Lanes::{name}", shared, column, out, f", {workspace}, constants")
     return regions, functions, slots
 
 
-def in_lanes(single: bool, load: Callable[[str, int], str], store: Callable[[list[int], str], str]) -> Dialect:
+def in_lanes(
+    constant: Callable[[float], str], load: Callable[[str, int], str], store: Callable[[list[int], str], str]
+) -> Dialect:
     """How values in the lanes of a vector are written."""
     return Dialect(
         type="V",
@@ -136,7 +140,7 @@ def in_lanes(single: bool, load: Callable[[str, int], str], store: Callable[[lis
             **{name: f"Lanes::{name}" for name in ("exp", "log", "atan2")},
             **{name: f"__builtin_elementwise_{name}" for name in ("fma", "sqrt", "abs", "floor")},
         },
-        constant=lambda x: f"(V{{}} + {literal(x, single)})",
+        constant=constant,
         load=load,
         store=store,
         sincos=lambda x, s, c: f"V {s}, {c}; Lanes::sincos({x}, {s}, {c});",

@@ -25,7 +25,8 @@ def source(program: Program, single: bool) -> str:
     layout = Layout(program.arguments, program.results)
     inputs = {input_identifier(name): prod(shape) for name, shape in program.arguments.items()}
     results = {result_identifier(name): prod(shape) for name, shape in program.results.items()}
-    steps, finish = _Phase(loop.step, "0", single), _Phase(program, "1", single)
+    constants = lanes.Constants(single)
+    steps, finish = _Phase(loop.step, "0", constants), _Phase(program, "1", constants)
     state_in, state_out = input_identifier(STATE), result_identifier(STATE)
     parameters = [f"const V* {a}" for a in (*inputs, state_in)] + [f"V* {a}" for a in (*results, state_out)]
 
@@ -44,6 +45,7 @@ def source(program: Program, single: bool) -> str:
             "BODY": lanes.LOOP,
             "PARTS": "".join([*steps.functions, *finish.functions]),
             "TILES": "V {};".format(", ".join(f"{tile} __attribute__((aligned(64))) = {{}}" for tile in tiles)),
+            "CONSTANTS": constants.declaration,
             "STEP": "\n".join(steps.calls(call("tile", "state"))),
             "FINISH": "\n".join(finish.calls(call("ended", "ended"))),
             "ENTER": " ".join(_move("enter", a, "tile", "l", "at[l]", n) for a, n in inputs.items()),
@@ -63,7 +65,7 @@ def source(program: Program, single: bool) -> str:
 class _Phase:
     """The functions of a straight-line program on tiles, and their calls in order."""
 
-    def __init__(self, program: Program, name: str, single: bool):
+    def __init__(self, program: Program, name: str, table: lanes.Constants):
         turns = {angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]") for k, angle in enumerate(program.angles)}
 
         def place(output: int) -> str:
@@ -71,7 +73,7 @@ class _Phase:
             return f"{result_identifier(array)}[{entry}]"
 
         dialect = in_lanes(
-            single,
+            table,
             lambda array, entry: f"{input_identifier(array)}[{entry}]",
             lambda entries, value: " ".join(f"{place(k)} = {value};" for k in entries),
         )
@@ -83,7 +85,7 @@ class _Phase:
         stored: set[int] = set()
         bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
         constants = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
-        bodies[-1] += [f"{place(k)} = V{{}} + {literal(value, single)};" for k, value in constants]
+        bodies[-1] += [f"{place(k)} = V{{}} + {literal(value, table.single)};" for k, value in constants]
         angles = [f"const V t{s.target} = {expression(s, dialect)};" for s in program.angle_statements]
         angles += [
             f"turn[{2 * k}] = t{angle}; far = furthest(far, t{angle});" for k, angle in enumerate(program.angles)
@@ -95,9 +97,9 @@ class _Phase:
         ]
 
     def calls(self, arguments: str) -> Iterator[str]:
-        yield f"  Lanes::turns{self.name}({arguments}, turn);"
+        yield f"  Lanes::turns{self.name}({arguments}, constants, turn);"
         for k in range(self.parts):
-            yield f"  Lanes::part{self.name}_{k}({arguments}, turn, work);"
+            yield f"  Lanes::part{self.name}_{k}({arguments}, constants, turn, work);"
 
 
 def _declare(a: str, shape: tuple[int, ...], position: int) -> Iterator[str]:

@@ -3,6 +3,8 @@ tiles."""
 
 from __future__ import annotations
 
+from .emit import literal
+
 BYTES = 64
 """Width of a vector of lanes: sixteen floats, eight doubles."""
 
@@ -29,6 +31,7 @@ def frame(single: bool, replace: dict[str, str]) -> str:
         "LANES_OF_TWO": ", ".join(map(str, range(n // 2))),
         "LANES_OF_FOUR": ", ".join(map(str, range(n))),
         "SINCOS": SINCOS[single],
+        "ALL": ", ".join("x" * n),
         "FAR": FAR[single],
         **{f"F_{name.upper()}": f"::{name}{'f' if single else ''}" for name in ("exp", "log", "atan2", "sin", "cos")},
         "TRANSPOSE": transpose(n),
@@ -37,6 +40,26 @@ def frame(single: bool, replace: dict[str, str]) -> str:
     }.items():
         text = text.replace(f"@{key}@", value)
     return text
+
+
+class Constants:
+    """The constants of a program, in a table that its functions are handed; called with one, how it is written.
+
+    A literal takes an instruction of ten bytes for its address, which the lanes have to wait for: with the table a
+    32-joint robot's aba takes 63 ns instead of 80, all derivatives of its rnea 219 instead of 256 (one core).
+    """
+
+    def __init__(self, single: bool):
+        self.single, self.number = single, dict[float, int]()
+
+    def __call__(self, value: float) -> str:
+        return f"Lanes::all(constants[{self.number.setdefault(value, len(self.number))}])"
+
+    @property
+    def declaration(self) -> str:
+        """The compiler is not to know what the table holds: it would make literals of it."""
+        values = ", ".join(literal(value, self.single) for value in (*self.number, 0.0))
+        return f'static const T table[] = {{{values}}};\nconst T* constants = table;\n__asm__("" : "+r"(constants));'
 
 
 def transpose(n: int) -> str:
@@ -136,6 +159,7 @@ enum { N = @LANES@, Q = N / 4, AHEAD = @AHEAD@ * N };
 #define WARPDYN_APART __attribute__((noinline))
 #define WARPDYN_UNROLL _Pragma("clang loop unroll(full)")
 struct Lanes {
+  static inline V all(T x) { return V{@ALL@}; }
   static inline V fma(V a, V b, V c) { return __builtin_elementwise_fma(a, b, c); }
   static WARPDYN_APART V exp(V x) { for (int l = 0; l < N; ++l) x[l] = @F_EXP@(x[l]); return x; }
   static WARPDYN_APART V log(V x) { for (int l = 0; l < N; ++l) x[l] = @F_LOG@(x[l]); return x; }
@@ -244,7 +268,7 @@ struct Lanes {
 
 TURNS_OF = """
   // Sines and cosines in a loop: inside the program they would be a large part of its code.
-  static WARPDYN_APART void turns@K@(@PARAMETERS@, V* turn) {
+  static WARPDYN_APART void turns@K@(@PARAMETERS@, const T* constants, V* turn) {
     VU far = {};
     const auto angle = [&](int k, V x) { turn[2 * k] = x; far = furthest(far, x); };
 @ANGLES@
@@ -254,17 +278,18 @@ TURNS_OF = """
   }"""
 
 BLOCKS = """@ARGUMENTS@
+@CONSTANTS@
 V turn[2 * @TURNS@ + 1] __attribute__((aligned(64))), work[@WORK@] __attribute__((aligned(64)));
 for (I64 e = first; e < first + count; e += N) {
   const int here = first + count - e < N ? (int)(first + count - e) : (int)N;
 @FILL@
-  Lanes::turns(@CALL@, turn);
+  Lanes::turns(@CALL@, constants, turn);
 @CALLS@
 @EMPTY@
 }"""
 
 PART = """
-  static WARPDYN_APART void part@K@(@PARAMETERS@, const V* turn, V* work) {
+  static WARPDYN_APART void part@K@(@PARAMETERS@, const T* constants, const V* turn, V* work) {
 @BODY@
   }"""
 
@@ -278,6 +303,7 @@ MOVES = """
   }"""
 
 LOOP = """@ARGUMENTS@
+@CONSTANTS@
 @TILES@
 V turn[2 * @TURNS@ + 1] __attribute__((aligned(64))), work[@WORK@] __attribute__((aligned(64)));
 V states[2][@SIZE@] __attribute__((aligned(64))) = {}, ended[@SIZE@] __attribute__((aligned(64))) = {};
@@ -317,6 +343,6 @@ while (busy) {
 }"""
 
 ROUTINE = """
-  static WARPDYN_APART void @NAME@(const V* shared, const V* column, V* out, V* work) {
+  static WARPDYN_APART void @NAME@(const V* shared, const V* column, V* out, V* work, const T* constants) {
 @BODY@
   }"""
