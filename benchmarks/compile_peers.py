@@ -28,9 +28,9 @@ from .work import states_of
 def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     wp.config.log_level = wp.LOG_ERROR
-    warnings.simplefilter("ignore")
     os.sched_setaffinity(0, CORES[-1:])
     peers = [peer for peer in find(given.peers)[0] if ahead.needed(peer)]
+    warnings.showwarning = lambda *_, **__: None  # JaxSim shows them in its own way whatever the filter
     steps = [(peer, robot, algorithm) for robot in given.robots for algorithm in given.algorithms for peer in peers]
     with tqdm(steps, smoothing=0, file=sys.stderr) as bar:
         for peer, robot, algorithm in bar:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import mujoco as mj
 import numpy as np
 
+import warpdyn as wd
 from warpdyn.commands.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
@@ -81,6 +82,15 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     def poses(names: list[str]) -> np.ndarray:
         return own.poses(d.xpos[None], d.xmat[None], names)[0]
 
+    def derivative(found: np.ndarray) -> np.ndarray:
+        """Of J T, where T turns a free base's linear velocity: dT/dt = T (angular velocity ×)."""
+        found = own.columns(found)
+        if robot.floating:
+            q, v = few["q"][: len(found)], few["v"][: len(found)]
+            turning = wd.jacobian(robot.model, q, frame=frame)[:, :, :3]
+            found[:, :, :3] += np.cross(turning, v[:, None, 3:6], axis=2)
+        return found
+
     chain: dict[
         str, tuple[Callable[[int], None], Callable[[], np.ndarray], Callable[[np.ndarray], np.ndarray], str]
     ] = {
@@ -90,7 +100,7 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         "jacobian_derivative": (
             jacobian_derivative,
             lambda: J.reshape(6, nv).copy(),
-            own.columns,
+            derivative,
             "mj_kinematics, mj_comPos, mj_comVel, mj_jacDot",
         ),
         "rnea": (lambda e: newton_euler(e, 1), force.copy, own.forces, "mj_kinematics, mj_comPos, mj_comVel, mj_rne"),
@@ -99,8 +109,6 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         "aba": (forward, lambda: d.qacc.copy(), own.accelerations, "mj_forward, constraints off"),
         "mass_matrix_inverse": (inverse, square.copy, own.square, "mj_makeM, mj_factorM, mj_solveM of unit vectors"),
     }
-    if algorithm == "jacobian_derivative" and robot.floating:
-        raise CannotDo("its dJ/dt is by another base velocity")
     call, read, convert, form = chain[algorithm]
     rows = range(len(few["q"]))
 
