@@ -16,8 +16,9 @@ from . import Prepared
 from .in_adam import GRAVITY, converted, function_of, inputs_of, joints_of
 
 NAME, PACKAGES, DTYPE = "adam (Torch)", ("adam-robotics", "torch"), "float32"
-BATCH = 1024
-"""It takes up to 0.1 ms a robot."""
+LARGE_FROM, FEW = 12, 1024
+"""Gradients of so many joints keep what grows with the batch: in smaller ones. Elsewhere 4,096 robots at once take
+0.7 to 0.95 of the time of 1,024."""
 
 
 def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
@@ -34,7 +35,9 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         adam.Representations.BODY_FIXED_REPRESENTATION if robot.floating else adam.Representations.MIXED_REPRESENTATION
     )
     function, names, form = function_of(robot, algorithm, K, torch, torch.linalg.solve)
-    few = {name: values[:BATCH] for name, values in states.items()}
+    few = dict(states)
+    if ALGORITHMS[algorithm].gradient and robot.model.nv > LARGE_FROM:
+        few = {name: values[:FEW] for name, values in states.items()}
     arrays = inputs_of(robot, few)
     given = [torch.tensor(arrays[name], dtype=torch.float32, device=place) for name in names]
     count, wait = len(few["q"]), torch.cuda.synchronize if place.type == "cuda" else lambda: None

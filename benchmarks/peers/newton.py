@@ -28,7 +28,8 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
         raise CannotDo("no derivatives of these as functions; through wp.Tape they are not checked here")
     if algorithm not in known:
-        raise CannotDo("no public function; forward dynamics only inside its solvers' steps")
+        inside = "; forward dynamics only inside its solvers' steps" if algorithm == "aba" else ""
+        raise CannotDo(f"no public function{inside}")
     if algorithm in ("rnea", "gravity_torques") and robot.model.nv > SLOW_FROM:
         states = {name: values[:FEW] for name, values in states.items()}
     model, count = robot.model, len(states["q"])
