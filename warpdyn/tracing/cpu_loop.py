@@ -52,7 +52,8 @@ def source(program: Program, single: bool) -> str:
             "ENTER_ENDED": " ".join(_move("enter", a, "ended", "j", "over[j]", n) for a, n in inputs.items()),
             "LEAVE": " ".join(_move("leave", a, "tile", "j", "over[j]", n) for a, n in results.items()),
             "ARGUMENTS": "\n".join(arguments),
-            "PARAMETERS": ", ".join(parameters),
+            "PARAMETERS": ", ".join([*parameters, "const T* constants", "V* turn", "V* work"]),
+            "OPEN": "",
             "TURNS": str(max(steps.turns, finish.turns)),
             "WORK": str(max(steps.slots, finish.slots) + 1),
             "SIZE": str(loop.size),
@@ -97,7 +98,7 @@ class _Phase:
         ]
 
     def calls(self, arguments: str) -> Iterator[str]:
-        yield f"  Lanes::turns{self.name}({arguments}, constants, turn);"
+        yield f"  Lanes::turns{self.name}({arguments}, constants, turn, work);"
         for k in range(self.parts):
             yield f"  Lanes::part{self.name}_{k}({arguments}, constants, turn, work);"
 

@@ -268,7 +268,8 @@ struct Lanes {
 
 TURNS_OF = """
   // Sines and cosines in a loop: inside the program they would be a large part of its code.
-  static WARPDYN_APART void turns@K@(@PARAMETERS@, const T* constants, V* turn) {
+  static WARPDYN_APART void turns@K@(@PARAMETERS@) {
+@OPEN@
     VU far = {};
     const auto angle = [&](int k, V x) { turn[2 * k] = x; far = furthest(far, x); };
 @ANGLES@
@@ -277,19 +278,42 @@ TURNS_OF = """
     for (int k = 0; any_far && k < @TURNS@; ++k) sincos(turn[2 * k], turn[2 * k], turn[2 * k + 1]);
   }"""
 
+BLOCK = """
+  // Where the arrays of N environments lie, `here` of them from the e-th on, and what is known of them.
+  struct Block {
+    I64 e;
+    int here;
+    const T* constants;
+    V *turn, *work;
+@FIELDS@
+  };"""
+
 BLOCKS = """@ARGUMENTS@
 @CONSTANTS@
-V turn[2 * @TURNS@ + 1] __attribute__((aligned(64))), work[@WORK@] __attribute__((aligned(64)));
-for (I64 e = first; e < first + count; e += N) {
-  const int here = first + count - e < N ? (int)(first + count - e) : (int)N;
+V turn[@GROUP@][2 * @TURNS@ + 1] __attribute__((aligned(64))), work[@GROUP@][@WORK@] __attribute__((aligned(64)));
+Lanes::Block blocks[@GROUP@];
+const I64 end = first + count;
+for (I64 e = first; e < end;) {
+  int group = 0;
+  for (; group < @GROUP@ && e < end; ++group, e += N) {
+    const int here = end - e < N ? (int)(end - e) : (int)N;
+    Lanes::Block& at = blocks[group];
+    at.e = e; at.here = here; at.constants = constants; at.turn = turn[group]; at.work = work[group];
 @FILL@
-  Lanes::turns(@CALL@, constants, turn);
+    Lanes::turns(at);
+  }
 @CALLS@
+  for (int k = 0; k < group; ++k) {
+    const Lanes::Block& at = blocks[k];
+    const I64 e = at.e;
+    const int here = at.here;
 @EMPTY@
+  }
 }"""
 
 PART = """
-  static WARPDYN_APART void part@K@(@PARAMETERS@, const T* constants, const V* turn, V* work) {
+  static WARPDYN_APART void part@K@(@PARAMETERS@) {
+@OPEN@
 @BODY@
   }"""
 
