@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import prod
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -124,12 +125,13 @@ def _peers(
         try:
             variants = peer.module.prepare(robot, algorithm, batch, device)
             for prepared in variants if isinstance(variants, list) else [variants]:
-                cold = 0.0
                 if ahead.needed(peer):
-                    cold = ahead.seconds(peer, robot, algorithm, prepared, device, compile_limit)
-                    start = time.perf_counter()
-                prepared.run()
-                first = max(cold, time.perf_counter() - start)
+                    cold, start = ahead.seconds(peer, robot, algorithm, prepared, device, compile_limit), process_time()
+                    prepared.run()
+                    first = max(cold, process_time() - start)  # the latter where the program was not found after all
+                else:
+                    prepared.run()
+                    first = time.perf_counter() - start
                 found = [x[: len(y)] for x, y in zip(prepared.answers(), truth, strict=True)]
                 error = worst(found, [y[: len(x)] for x, y in zip(found, truth, strict=True)])
                 near = prepared.near or max(NEAR[peer.module.DTYPE], NEAR_OF_FREE_BASE * robot.floating)

@@ -54,7 +54,7 @@ def seconds(peer: Installed, robot: Robot, algorithm: str, prepared: Prepared, d
 
 def _within(found: float | None, limit: float) -> float:
     if found is None:
-        raise CannotDo(f"XLA had not compiled it after {limit:g} s of one core")
+        raise CannotDo(f"JAX had not traced and compiled it after {limit:g} s of one core")
     return found
 
 
