@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from benchmarks import limit, memory, peers, readme, report
 from benchmarks.__main__ import main
 from benchmarks.algorithms import ALGORITHMS
 from benchmarks.cases import Case, cases
+from benchmarks.peers import ahead
 from benchmarks.robots import JOINTS_OF_TREE, robot
 from benchmarks.steady import measure
 from benchmarks.turns import Turn, take_turns
@@ -173,6 +175,22 @@ def test_memory_is_of_processes_of_their_own(monkeypatch):
     (record,) = memory.records(["double_pendulum"], 1 << 20)
     assert record["arrays"] == pytest.approx(4 * 2 * 4) and record["compile"] > record["import"] > 10
     assert record["run"] > record["import"] + record["arrays"]
+
+
+def test_a_program_of_jax_is_compiled_once_and_not_tried_again_within_its_limit(tmp_path, monkeypatch):
+    asked, found = [], {60.0: None, 120.0: 70.0}
+    monkeypatch.setattr(ahead, "FOLDER", tmp_path)
+    monkeypatch.setattr(ahead, "_compile", lambda *given: asked.append(given[-1]) or found[given[-1]])
+    peer = peers.Installed("peer", ModuleType("peer"), {"peer": "1.0"})
+    work = peers.Prepared(lambda: None, 4, lambda: [], "jit of vmap")
+
+    def seconds(limit: float) -> float:
+        return ahead.seconds(peer, robot("double_pendulum"), "rnea", work, "cpu", limit)
+
+    for _ in range(2):
+        with pytest.raises(peers.CannotDo, match="after 60 s"):
+            seconds(60.0)
+    assert [seconds(120.0), seconds(120.0)] == [70.0, 70.0] and asked == [60.0, 120.0]
 
 
 def test_readme_table_comes_from_the_results():
