@@ -47,7 +47,8 @@ def cases(
     threads: Sequence[int] = (1, 2),
     device: str = "cpu",
 ) -> list[Case]:
-    """The plain case over all batches; other precisions, layouts and threads at the batch of the figures."""
+    """The plain case over all batches; other precisions and layouts at the batch of the figures, threads at the largest
+    too."""
     main = BATCH if BATCH in batches else max(batches)
     found = [Case(robot, algorithm, b, device=device) for b in batches if "float32" in dtypes and "columns" in layouts]
     if "float64" in dtypes and "columns" in layouts:
@@ -55,7 +56,8 @@ def cases(
     if "rows" in layouts and "float32" in dtypes:
         found.append(Case(robot, algorithm, main, layout="rows", device=device))
     if device == "cpu" and "float32" in dtypes and "columns" in layouts:
-        found += [Case(robot, algorithm, main, threads=n) for n in threads if n > 1]
+        shared = sorted({main, max(batches)})
+        found += [Case(robot, algorithm, b, threads=n) for n in threads if n > 1 for b in shared]
     return found
 
 

@@ -73,20 +73,21 @@ def _ways(run: Run) -> Iterator[str]:
     def row(robot: str, algorithm: str) -> str | None:
         own = run.main(robot, algorithm)
         rows = run.other(robot, algorithm, layout="rows")
-        two = next(
-            (r for r in run.own if (r["robot"], r["algorithm"]) == (robot, algorithm) and r.get("threads", 1) > 1), None
-        )
-        if own is None or (rows is None and two is None):
+        at = (robot, algorithm)
+        shared = [r for r in run.own if (r["robot"], r["algorithm"]) == at and "ns_of_one_thread" in r]
+        if own is None or (rows is None and not shared):
             return None
         held = partial(run.held, robot=robot, what=algorithm, form=".2f")
         cells = [f"{robot} {algorithm}", short(own["ns"]), short(own["ns_of_plain_call"])]
         by_rows = rows and rows["ns"] / own["ns"]
-        by_two = two and own["ns"] / two["ns"]
-        cells += [
-            held("rows by columns", value=by_rows, wanted=lists.ROWS_TIME, least=False) if by_rows else "",
-            held("one thread by two", value=by_two, wanted=lists.TWO_THREADS) if by_two else "",
-        ]
+        cells.append(held("rows by columns", value=by_rows, wanted=lists.ROWS_TIME, least=False) if by_rows else "")
+        for batch in batches:
+            gains = [r["ns_of_one_thread"] / r["ns"] for r in shared if r["batch"] == batch]
+            what = f"one thread by two, {batch:,} robots"
+            cells.append(held(what, value=gains[0], wanted=lists.TWO_THREADS) if gains else "")
         return line(cells)
+
+    batches = sorted({r["batch"] for r in run.own if "ns_of_one_thread" in r})
 
     worth = run.starts.get("cores_worth")
     said = (
@@ -96,7 +97,8 @@ def _ways(run: Run) -> Iterator[str]:
     )
     yield from table(
         f"| robot, algorithm | bound call [ns] | plain call [ns] | rows by columns (at most {lists.ROWS_TIME}) "
-        f"| 2 threads (at least {lists.TWO_THREADS}) |",
+        + "".join(f"| 2 threads, B = {batch:,} (at least {lists.TWO_THREADS}) " for batch in batches)
+        + "|",
         rows_of(run, row),
         "Memory order, threads",
         said.strip(),

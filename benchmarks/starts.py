@@ -79,18 +79,6 @@ bound = wd.bind(wd.rnea, model, q, v, a, out=tau)
 print(json.dumps([1e6 * seconds(lambda: wd.rnea(model, q, v, a)), 1e6 * seconds(bound)]))
 """
 
-MEMORY = """
-import json, resource
-import warp as wp
-wp.config.log_level = wp.LOG_ERROR
-import numpy as np
-import warpdyn as wd
-model = wd.load_robot("panda")
-q = np.zeros((65536, model.nq), np.float32)
-wd.rnea(model, q, q, q)
-print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
-"""
-
 BUSY = """
 import os, sys, time
 os.sched_setaffinity(0, [int(sys.argv[1])])
@@ -142,7 +130,6 @@ def figures(quick: bool = False) -> dict[str, float]:
         "latency of the bound call, B = 1 [us]": bound,
         "first result after import, warm cache [s]": median(run(FIRST_RESULT, None) for _ in range(5)),
         "import warpdyn above import warp [s]": median(run(IMPORT, None) for _ in range(5)),
-        "peak memory of a process with panda rnea, B = 65,536 [MiB]": run(MEMORY, None),
     }
     if not quick and robots.installed():
         with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:

@@ -85,6 +85,9 @@ def measure(
         record = {**asdict(case), **at, "library": "warpdyn", **tight.figures, "ns_of_plain_call": plain.figures["ns"]}
         record |= {"prepared_seconds": first, "worst_relative_error": error, "operations": text.operations}
         record["bytes"] = text.bytes
+        if case.threads > 1:
+            alone = next((turn for c, turn in zip(kept, bound, strict=True) if c.plain and c.batch == case.batch), None)
+            record |= {"ns_of_one_thread": alone.figures["ns"]} if alone else {}
         if primal and case.plain and case.batch == main.batch:
             record |= {
                 "primal": primal,

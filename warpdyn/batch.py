@@ -207,7 +207,7 @@ class _Job:
         if self.kernel.device.is_cuda or seconds < threads.ENOUGH:
             return [(0, self.count)]
         number, block = threads.get_num_threads(), LOOP_BLOCK if text.loops else BLOCK
-        return threads.slices(self.count, 1 if number == 1 else max(number, int(seconds / threads.SLICE)), block)
+        return threads.slices(self.count, number, block, self.count * threads.SLICE / seconds)
 
     def _set(self, commands: Sequence[Command], slices: Sequence[tuple[int, int]]) -> None:
         for command, (first, number) in zip(commands, slices, strict=True):

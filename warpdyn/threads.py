@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from math import ceil
 from queue import SimpleQueue
 
 _number: int | None = None
@@ -17,7 +18,7 @@ ENOUGH = 1.5e-4
 """Estimated seconds of work from which on a batch is shared out."""
 
 SLICE = 4.0e-5
-"""Estimated seconds of work in one task; starting it takes 2.5e-6."""
+"""Estimated seconds of work in a task, at least; starting it takes 2.5e-6."""
 
 
 def set_num_threads(number: int | None) -> None:
@@ -53,7 +54,7 @@ def run_all(tasks: Sequence[Task], threads: int) -> None:
     Whoever is free takes the next task, and nobody waits for a thread that is slow to wake (50 to 100 us on a virtual
     machine): one that comes late finds nothing left.
     """
-    waiting = list(tasks)
+    waiting = list(reversed(tasks))
     results: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def work() -> None:
@@ -80,10 +81,22 @@ def run_all(tasks: Sequence[Task], threads: int) -> None:
             raise error
 
 
-def slices(count: int, parts: int, unit: int) -> list[tuple[int, int]]:
-    """[first, number) of up to `parts` slices of `count`, each but the last a multiple of `unit`."""
-    step = -(-count // (parts * unit)) * unit
-    return [(first, min(step, count - first)) for first in range(0, count, step)]
+def slices(count: int, threads: int, unit: int, least: float) -> list[tuple[int, int]]:
+    """[first, number) of slices of `count`, each but the last a multiple of `unit`.
+
+    Guided self-scheduling (Polychronopoulos and Kuck 1987): each is half of a thread's share of what is left, but not
+    less than `least`, so that few are started and none is long at the end. A thread that comes from one meets another
+    that holds the interpreter lock, and is woken late, the more often the more there are.
+    """
+    if threads == 1:
+        return [(0, count)] if count else []
+    found, first = [], 0
+    while first < count:
+        share = max((count - first) / (2 * threads), least)
+        number = min(count - first, ceil(share / unit) * unit)
+        found.append((first, number))
+        first += number
+    return found
 
 
 if hasattr(os, "register_at_fork"):
