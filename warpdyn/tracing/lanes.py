@@ -193,12 +193,21 @@ struct Lanes {
 @TRANSPOSE_QUARTERS@
   }
 
-  // n entries of `here` environments from p on into a tile. Missing lanes repeat the last environment.
+  // n entries of `here` environments from p on into a tile. Missing lanes repeat the last environment. Long rows are
+  // transposed by whole cache lines: the gradient of all poses of panda takes 23 ns in rows, and 33 by quarters.
   static WARPDYN_APART void gather(V* tile, const T* p, I64 env, const I64* offset, int n, int here, bool dense) {
     if (here == N && env == 1) {
       for (int k = 0; k < n; ++k) tile[k] = *(const V*)(p + offset[k]);
     } else if (env == 0) {
       for (int k = 0; k < n; ++k) tile[k] = V{} + p[offset[k]];
+    } else if (here == N && dense && n >= N) {
+      for (int k = 0; k < n; k += N) {
+        const int first = k + N <= n ? k : n - N;
+        V r[N];
+        WARPDYN_UNROLL for (int l = 0; l < N; ++l) r[l] = *(const V*)(p + l * env + first);
+        transpose(r);
+        WARPDYN_UNROLL for (int j = 0; j < N; ++j) tile[first + j] = r[j];
+      }
     } else if (here == N && dense && n >= Q) {
       for (int k = 0; k < n; k += Q) {
         const int first = k + Q <= n ? k : n - Q;
