@@ -79,7 +79,7 @@ def _ways(run: Run) -> Iterator[str]:
             return None
         held = partial(run.held, robot=robot, what=algorithm, form=".2f")
         cells = [f"{robot} {algorithm}", short(own["ns"]), short(own["ns_of_plain_call"])]
-        by_rows = rows and rows["ns"] / own["ns"]
+        by_rows = rows and rows["ns"] / rows.get("ns_of_columns", own["ns"])
         cells.append(held("rows by columns", value=by_rows, wanted=lists.ROWS_TIME, least=False) if by_rows else "")
         for batch in batches:
             gains = [r["ns_of_one_thread"] / r["ns"] for r in shared if r["batch"] == batch]

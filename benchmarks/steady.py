@@ -85,9 +85,10 @@ def measure(
         record = {**asdict(case), **at, "library": "warpdyn", **tight.figures, "ns_of_plain_call": plain.figures["ns"]}
         record |= {"prepared_seconds": first, "worst_relative_error": error, "operations": text.operations}
         record["bytes"] = text.bytes
-        if case.threads > 1:
-            alone = next((turn for c, turn in zip(kept, bound, strict=True) if c.plain and c.batch == case.batch), None)
-            record |= {"ns_of_one_thread": alone.figures["ns"]} if alone else {}
+        if case.threads > 1 or case.layout == "rows":
+            beside = "ns_of_one_thread" if case.threads > 1 else "ns_of_columns"
+            plain_one = (turn for c, turn in zip(kept, bound, strict=True) if c.plain and c.batch == case.batch)
+            record |= {beside: turn.figures["ns"] for turn in plain_one}
         if primal and case.plain and case.batch == main.batch:
             record |= {
                 "primal": primal,
