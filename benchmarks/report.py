@@ -74,12 +74,12 @@ def _ways(run: Run) -> Iterator[str]:
         own = run.main(robot, algorithm)
         rows = run.other(robot, algorithm, layout="rows")
         at = (robot, algorithm)
-        shared = [r for r in run.own if (r["robot"], r["algorithm"]) == at and "ns_of_one_thread" in r]
+        shared = [r for r in run.own if (r["robot"], r["algorithm"]) == at and r.get("ns_of_one_thread")]
         if own is None or (rows is None and not shared):
             return None
         held = partial(run.held, robot=robot, what=algorithm, form=".2f")
         cells = [f"{robot} {algorithm}", short(own["ns"]), short(own["ns_of_plain_call"])]
-        by_rows = rows and rows["ns"] / rows.get("ns_of_columns", own["ns"])
+        by_rows = rows and rows["ns"] / (rows.get("ns_of_columns") or own["ns"])
         cells.append(held("rows by columns", value=by_rows, wanted=lists.ROWS_TIME, least=False) if by_rows else "")
         for batch in batches:
             gains = [r["ns_of_one_thread"] / r["ns"] for r in shared if r["batch"] == batch]
@@ -87,7 +87,7 @@ def _ways(run: Run) -> Iterator[str]:
             cells.append(held(what, value=gains[0], wanted=lists.TWO_THREADS) if gains else "")
         return line(cells)
 
-    batches = sorted({r["batch"] for r in run.own if "ns_of_one_thread" in r})
+    batches = sorted({r["batch"] for r in run.own if r.get("ns_of_one_thread")})
 
     worth = run.starts.get("cores_worth")
     said = (

@@ -87,8 +87,8 @@ def measure(
         record["bytes"] = text.bytes
         if case.threads > 1 or case.layout == "rows":
             beside = "ns_of_one_thread" if case.threads > 1 else "ns_of_columns"
-            plain_one = (turn for c, turn in zip(kept, bound, strict=True) if c.plain and c.batch == case.batch)
-            record |= {beside: turn.figures["ns"] for turn in plain_one}
+            pairs = zip(kept, bound, strict=True)
+            record[beside] = next((turn.figures["ns"] for c, turn in pairs if c.plain and c.batch == case.batch), None)
         if primal and case.plain and case.batch == main.batch:
             record |= {
                 "primal": primal,
