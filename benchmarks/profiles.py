@@ -5,6 +5,7 @@ Instructions of 512 bits are counted in the compiled object (`objdump`), for one
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -21,8 +22,9 @@ from tqdm import tqdm
 import warpdyn as wd
 from warpdyn import arrays
 
+from .records import line, short
 from .robots import robot
-from .starts import run
+from .starts import COMPILE, run
 from .turns import CORES, Turn, take_turns
 from .work import Work, states_of
 
@@ -47,30 +49,19 @@ STRIDED = (
 )
 STRIDED_BATCHES = (4096, 16384, 65536)
 
-COMPILE = """
-import sys
-import warp as wp
-wp.config.log_level = wp.LOG_ERROR
-from benchmarks.robots import robot
-from benchmarks.work import Work, states_of
-name, algorithm = sys.argv[1:]
-Work(robot(name), algorithm, states_of(robot(name), 16)).call()
-print("null")
-"""
-
 VECTOR = re.compile(r"^\s*[0-9a-f]+:\s+(v\w+)\s+(.*%zmm.*)$")
 
 
 def instructions(name: str, algorithm: str) -> Counter[str]:
     """Arithmetic, memory and register instructions of 512 bits in the object that Warp compiles."""
     with tempfile.TemporaryDirectory() as cache:
-        run(COMPILE, cache, name, algorithm)
+        run(COMPILE, cache, json.dumps([name, [algorithm], "cpu"]))
         objects = sorted(Path(cache).rglob("*.o"), key=lambda path: path.stat().st_size)
         command = ["objdump", "-d", "--no-show-raw-insn", str(objects[-1])]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found: Counter[str] = Counter()
-    for line in text.splitlines():
-        vector = VECTOR.match(line)
+    for printed in text.splitlines():
+        vector = VECTOR.match(printed)
         if vector:
             found.update(_kinds(*vector.groups()))
     return found
@@ -99,8 +90,7 @@ def instruction_table() -> Iterator[str]:
         found = instructions(name, algorithm)
         operations = Work(robot(name), algorithm, states_of(robot(name), 16)).text().operations
         kinds = ("arithmetic", "loads", "loads of the stack", "stores", "stores of the stack", "moves")
-        counts = " | ".join(f"{found[kind]:,}" for kind in kinds)
-        yield f"| {name} {algorithm} | {operations:,} | {counts} |"
+        yield line([f"{name} {algorithm}", f"{operations:,}", *(f"{found[kind]:,}" for kind in kinds)])
 
 
 def exact(count: int, single: bool) -> int:
@@ -121,7 +111,7 @@ RULES: dict[str, Callable[[int, bool], int]] = {
 
 
 def stride_table() -> Iterator[str]:
-    yield "| robot, algorithm | B | " + " | ".join(f"{rule} [ns]" for rule in RULES) + " |"
+    yield line(["robot, algorithm", "B", *(f"{rule} [ns]" for rule in RULES)])
     yield "|---|---|" + "---|" * len(RULES)
     wd.set_num_threads(1)
     for name, algorithm in tqdm(STRIDED, desc="strides"):
@@ -134,21 +124,21 @@ def stride_table() -> Iterator[str]:
                 turns[batch, rule] = Turn(work.bind(), batch, CORES[-1:])
         take_turns(list(turns.values()))
         for batch in STRIDED_BATCHES:
-            cells = " | ".join(f"{turns[batch, rule].figures['ns']:.3g}" for rule in RULES)
-            yield f"| {name} {algorithm} | {batch:,} | {cells} |"
+            times = (short(turns[batch, rule].figures["ns"]) for rule in RULES)
+            yield line([f"{name} {algorithm}", f"{batch:,}", *times])
 
 
 def main() -> int:
     """Print both tables."""
     wp.config.log_level = wp.LOG_ERROR
     if shutil.which("objdump"):
-        for line in instruction_table():
-            print(line, flush=True)
+        for row in instruction_table():
+            print(row, flush=True)
     else:
         print("objdump is not installed: no instructions are counted", file=sys.stderr)
     print()
-    for line in stride_table():
-        print(line, flush=True)
+    for row in stride_table():
+        print(row, flush=True)
     return 0
 
 

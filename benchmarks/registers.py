@@ -18,6 +18,7 @@ from tqdm import tqdm
 from warpdyn.call import all_arrays, input_shape, record_call
 from warpdyn.tracing.kernel import Text, write
 
+from .records import line
 from .robots import robot
 from .work import Work, states_of
 
@@ -66,7 +67,7 @@ def main() -> int:
         spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said).groups()
         cells = [f"{name} {algorithm}", f"{program.operations:,}", program.values_alive(program.statements), registers]
         cells += [f"{100 * occupancy(registers):.0f}", ", ".join(f"{int(x):,}" for x in spills)]
-        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+        print(line([str(cell) for cell in cells]), flush=True)
     return 0
 
 

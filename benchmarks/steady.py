@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import prod
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -130,9 +129,11 @@ def _peers(
             variants = peer.module.prepare(robot, algorithm, batch, device)
             for prepared in variants if isinstance(variants, list) else [variants]:
                 if ahead.needed(peer):
-                    cold, start = ahead.seconds(peer, robot, algorithm, prepared, device, compile_limit), process_time()
+                    cold = ahead.seconds(peer, robot, algorithm, prepared, device, compile_limit)
+                    start = time.process_time()
                     prepared.run()
-                    first = max(cold, process_time() - start)  # the latter where the program was not found after all
+                    # The second where the program was not found after all.
+                    first = max(cold, time.process_time() - start)
                 else:
                     prepared.run()
                     first = time.perf_counter() - start
