@@ -20,7 +20,7 @@ import warp as wp
 
 from . import arrays, threads
 from .arrays import Array, View
-from .call import PARAMETER, SEED, Call, all_arrays, input_shape, on_numbers, record_call, serves_all
+from .call import PARAMETER, SEED, Call, all_arrays, input_shape, on_numbers, record_call, serves_all, texts_of
 from .model import Model
 from .tracing.kernel import Command, Text, cached, compile_kernel, write
 from .tracing.layout import FIELDS, HEADER
@@ -288,7 +288,7 @@ def _make_kernel(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool
     def make() -> Text:
         return write(record_call(call, inputs, single), f"{call.name}_{call.model.name}", single, target)
 
-    text = cached(key, make)
+    text = cached(key, texts_of(call), make)
     return Kernel(text, device, compile_kernel(text))
 
 

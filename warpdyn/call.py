@@ -225,6 +225,13 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     return replace(program, results={**program.results, **{n: call.shapes[n] for n in names if n in call.shapes}})
 
 
+def texts_of(call: Call) -> list[Callable[..., Any]]:
+    """Every text that a call's program may be recorded from."""
+    solved = (call.solves.residual, call.solves.matrix) if call.solves else ()
+    others = (call.rate_of, call.loop.step if call.loop else None)
+    return [*call.texts, *solved, *(text for text in others if text)]
+
+
 def result_names(call: Call) -> tuple[str, ...]:
     """Names of the results of a call with its derivatives."""
     names = call.results

@@ -29,9 +29,9 @@ def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[S
     return d
 
 
-def interpolate(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar], t: Scalar) -> list[Scalar]:
-    """q0 ⊕ t (q1 ⊖ q0)."""
-    return integrate(tree, q0, [x * t for x in difference(tree, q0, q1)])
+def interpolate(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar], t: Sequence[Scalar]) -> list[Scalar]:
+    """q0 ⊕ t (q1 ⊖ q0), t one number in a list."""
+    return integrate(tree, q0, [x * t[0] for x in difference(tree, q0, q1)])
 
 
 def configuration_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:

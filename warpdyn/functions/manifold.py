@@ -50,11 +50,7 @@ def interpolate(model: Model, q0: Array, q1: Array, t: float | Array, *, out: Ar
     """
     column = arrays.column("t", t, q0) if hasattr(q0, "shape") else [float(t)]
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "t": (1,)}
-    return Call("interpolate", model, (_interpolate,), {"q0": q0, "q1": q1, "t": column}, out, shapes=shapes)
-
-
-def _interpolate(tree: Any, q0: Any, q1: Any, t: Any) -> Any:
-    return _manifold.interpolate(tree, q0, q1, t[0])
+    return Call("interpolate", model, (_manifold.interpolate,), {"q0": q0, "q1": q1, "t": column}, out, shapes=shapes)
 
 
 @batched

@@ -1,0 +1,185 @@
+"""Hashes of every public function's recorded program and of the C++ written from it, to see that a change of the
+house changes no program: `python scripts/program_hashes.py --out before.json`, and later `--compare before.json`.
+
+Nothing is compiled. Each line is function/robot/derivative, dtype: operations, hash of the program as text, hashes of
+the C++ for the CPU and for CUDA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import inspect
+import json
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+import warpdyn as wd
+from warpdyn.call import all_arrays, derived, input_shape, record_call, result_names, result_shapes
+from warpdyn.tracing.kernel import write
+
+ROWS = 2
+TARGETS = ("cpu", "cuda")
+DERIVED = {"panda": ("vjp", "jvp"), "hand": ("vjp", "jvp"), "quadruped_world": ("vjp",)}
+"""Robots whose derivatives are hashed too."""
+
+HAND = """
+<robot name="hand"><link name="base"/>
+<link name="palm"><inertial><origin xyz="0.1 0 0.05"/><mass value="1"/>
+ <inertia ixx="0.02" iyy="0.03" izz="0.025" ixy="0.001" ixz="0" iyz="-0.002"/></inertial></link>
+<link name="left"><inertial><origin xyz="0 0.1 0.02"/><mass value="0.3"/>
+ <inertia ixx="0.002" iyy="0.003" izz="0.0025" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="right"><inertial><origin xyz="0 -0.03 0.1"/><mass value="0.2"/>
+ <inertia ixx="0.002" iyy="0.003" izz="0.0025" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="wrist" type="revolute"><parent link="base"/><child link="palm"/><origin xyz="0 0 0.4" rpy="0.3 0.5 0"/>
+ <axis xyz="0 1 0"/><limit lower="-1" upper="1" velocity="2" effort="30"/></joint>
+<joint name="left_finger" type="revolute"><parent link="palm"/><child link="left"/><origin xyz="0 0.1 0.1"/>
+ <axis xyz="1 0 0"/><limit lower="-1" upper="1" velocity="2" effort="5"/></joint>
+<joint name="right_finger" type="revolute"><parent link="palm"/><child link="right"/><origin xyz="0 -0.1 0"/>
+ <axis xyz="1 0 0"/><mimic joint="left_finger" multiplier="-0.8" offset="0.2"/>
+ <limit lower="-1" upper="1" velocity="2" effort="5"/></joint>
+</robot>"""
+
+WIDTHS = {
+    "pose": (7,),
+    "quaternion": (4,),
+    "rotation": (3, 3),
+    "matrix": (4, 4),
+    "twist": (6,),
+    "wrench": (6,),
+    "targets": (4, 4),
+}
+
+
+@cache
+def model_of(robot: str) -> wd.Model:
+    """A robot by the name under which its programs are hashed."""
+    match robot:
+        case "hand":
+            model = wd.load(HAND).with_friction(viscous=0.3, coulomb=0.1)
+            return model.with_limit_springs(stiffness=100.0, damping=1.0)
+        case "panda" | "panda_params":
+            return wd.load_robot("panda")
+        case "quadruped_world":
+            return wd.load_robot("quadruped", base_velocity="world")
+        case "quadruped_aligned":
+            return wd.load_robot("quadruped", base_velocity="local_world_aligned")
+    return wd.load_robot(robot)
+
+
+def params_of(model: wd.Model) -> wd.Params:
+    """Every kind of parameter, of two links or joints."""
+    links, joints = [link.name for link in model.links if link.mass][-2:], list(model.joint_names[-2:])
+    kinds = {"mass": (), "com": (3,), "inertia": (6,)}
+    values: dict[str, Any] = {kind: {name: np.ones((ROWS, *shape)) for name in links} for kind, shape in kinds.items()}
+    values |= {kind: {name: np.ones(ROWS) for name in joints} for kind in ("armature", "viscous")}
+    values["placement"] = {joints[0]: np.ones((ROWS, 7))}
+    return model.params(**values)
+
+
+def described(robot: str, name: str) -> Any:
+    """The call of a public function on zeros."""
+    model, function = model_of(robot), getattr(wd, name)
+    parameters = inspect.signature(function).parameters
+    frame = model.link_names[-1]
+    given: dict[str, Any] = {}
+    for argument in parameters.values():
+        if argument.kind is argument.POSITIONAL_OR_KEYWORD and argument.name != "model":
+            shape = WIDTHS.get(argument.name, (model.nq,) if argument.name[0] == "q" else (model.nv,))
+            given[argument.name] = np.zeros((ROWS, *shape))
+    if "t" in given:
+        given["t"] = 0.5
+    if "frame" in parameters and ("frames" not in parameters or "jacobian" in name):
+        given["frame"] = frame
+    if name.startswith("convert_"):
+        by_name = {"quaternion": ("xyzw", "wxyz"), "twist": ("local", "world"), "wrench": ("local", "world")}
+        source, target = by_name.get(name.removeprefix("convert_"), ("warpdyn", "mujoco"))
+        given |= {"source": source, "target": target}
+    if "f_ext" in parameters and robot in ("hand", "panda_params"):
+        given |= {"f_ext": {frame: np.zeros((ROWS, 6))}, "gravity": np.zeros(3)}
+    if "params" in parameters and robot == "panda_params":
+        given["params"] = params_of(model)
+    return function.describe(*((model,) if "model" in parameters else ()), **given)
+
+
+def derivative(call: Any, kind: str) -> Any:
+    """The call's derivative by every array."""
+    given = all_arrays(call)
+    solution = None
+    if call.solves:
+        solution = np.zeros((ROWS, *result_shapes(call)[call.results[0]]))
+    if kind == "vjp":
+        shapes = result_shapes(call)
+        seeds = {name: np.zeros((ROWS, *shapes[name])) for name in result_names(call)}
+        return derived(call, "vjp", tuple(given), seeds, solution)
+    seeds = {name: np.zeros((ROWS, *input_shape(call, name))) for name in given}
+    return derived(call, "jvp", tuple(given), seeds, solution)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def hashed(case: tuple[str, str, str]) -> Iterator[tuple[str, Any]]:
+    """Hashes of one function on one robot, for float32 and float64; or how it is refused."""
+    robot, name, kind = case
+    for single in (True, False):
+        key = f"{name}/{robot}/{kind or 'plain'} {'float32' if single else 'float64'}"
+        try:
+            call = described(robot, name)
+            call = derivative(call, kind) if kind else call
+            shapes = {n: input_shape(call, n) for n in all_arrays(call)}
+            program = record_call(call, shapes, single)
+        except (TypeError, ValueError, KeyError, NotImplementedError) as refusal:
+            yield key, f"refused: {refusal}"
+            continue
+        sources = [digest(write(program, name, single, target).source) for target in TARGETS]
+        yield key, [program.operations, digest(program.text()), *sources]
+
+
+def listed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
+    return list(hashed(case))
+
+
+def cases() -> list[tuple[str, str, str]]:
+    """Robot, function, derivative."""
+    names = [name for name in wd.__all__ if hasattr(getattr(wd, name), "of_a_model")]
+    robots = ("panda", "hand", "quadruped", "quadruped_world", "quadruped_aligned", "humanoid", "panda_params")
+    found = []
+    for name in names:
+        for robot in robots if getattr(wd, name).of_a_model else ("panda",):
+            found += [(robot, name, kind) for kind in ("", *DERIVED.get(robot, ()))]
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("--out", type=Path, help="write the hashes to this file")
+    parser.add_argument("--compare", type=Path, help="say what differs from this file; exit status 1 if anything does")
+    given = parser.parse_args()
+    found: dict[str, Any] = {}
+    every = cases()
+    with ProcessPoolExecutor(2) as pool:
+        for lines in tqdm(pool.map(listed, every, chunksize=4), total=len(every), disable=None):
+            found |= dict(lines)
+    if given.out:
+        given.out.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
+    if given.compare is None:
+        return 0
+    before = json.loads(given.compare.read_text())
+    changed = [key for key in sorted({*before, *found}) if before.get(key) != found.get(key)]
+    for key in changed:
+        print(f"{key}: {before.get(key)} -> {found.get(key)}")
+    print(f"{len(found)} programs, {len(changed)} of them changed", file=sys.stderr)
+    return int(bool(changed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
