@@ -58,7 +58,11 @@ setup(
     maintainer_email="warpdyn@example.com",
     python_requires=">=3.10",
     packages=find_packages(include=["warpdyn", "warpdyn.*", "ros2_node", "ros2_node.*"]),
-    package_data={"warpdyn.robots": ["*.urdf"], "warpdyn": ["py.typed"], "ros2_node": ["*.xml"]},
+    package_data={
+        "warpdyn.robots": ["*.urdf"],
+        "warpdyn": ["py.typed"],
+        "ros2_node.demo": ["*.xml"],
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/warpdyn"]),
         ("share/warpdyn", ["package.xml"]),
@@ -66,7 +70,14 @@ setup(
         ("share/warpdyn/config", files("config", "*.yaml")),
         ("share/warpdyn/rviz", files("rviz", "*.rviz")),
     ],
-    install_requires=["warp-lang>=1.19", "numpy>=1.26", "urdf-parser-py>=0.0.4", "lxml>=5", "tqdm", "rich"],
+    install_requires=[
+        "warp-lang>=1.19",
+        "numpy>=1.26",
+        "urdf-parser-py>=0.0.4",
+        "lxml>=5",
+        "tqdm",
+        "rich",
+    ],
     extras_require={
         "torch": ["torch>=2.4"],
         "jax": ["jax>=0.4.30"],
@@ -80,7 +91,14 @@ setup(
             "ros-diagnostic-msgs",
         ],
         "rosdemo": ["mujoco", "matplotlib"],
-        "rostest": ["cyclonedds", "colcon-common-extensions", "colcon-ros", "catkin_pkg", "setuptools<80", "pyyaml"],
+        "rostest": [
+            "cyclonedds",
+            "colcon-common-extensions",
+            "colcon-ros",
+            "catkin_pkg",
+            "setuptools<80",
+            "pyyaml",
+        ],
         "formats": ["xacro", "mujoco"],
         "demo": ["matplotlib"],
         "bench": BENCH,
@@ -88,10 +106,10 @@ setup(
     },
     entry_points={
         "console_scripts": [
-            "warpdyn = warpdyn.cli:main",
+            "warpdyn = warpdyn.cli.main:main",
             "warpdyn_node = ros2_node.node:main",
-            "warpdyn_state_source = ros2_node.state_source:main",
-            "warpdyn_plant = ros2_node.plant:main",
+            "warpdyn_state_source = ros2_node.demo.state_source:main",
+            "warpdyn_plant = ros2_node.demo.plant:main",
         ],
     },
     zip_safe=False,

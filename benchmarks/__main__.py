@@ -25,14 +25,14 @@ import warp as wp
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.commands.bench import processor
+from warpdyn.cli.bench import processor
 
 from . import cases as lists
-from . import limit, memory, plots, report, starts, steady
+from . import memory, plots, report, roofline, startup, throughput
 from . import robots as machines
 from .algorithms import ALGORITHMS
-from .peers import PEERS, Installed, ahead, find
-from .turns import CORES, ROUNDS
+from .interleave import CORES, ROUNDS
+from .peers import PEERS, Installed, find, jax_aot
 
 HERE = Path(__file__).parent
 
@@ -54,27 +54,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     mode = "a" if given.add else "w"
     weighed = [] if given.no_starts or given.quick or given.device != "cpu" else given.robots
     steps = len(pairs) + 1 + (0 if given.no_starts else len(given.robots) + 1) + len(weighed)
-    with tqdm(total=steps, smoothing=0, file=sys.stderr) as bar, (folder / "results.jsonl").open(mode) as file:
+    with (
+        tqdm(total=steps, smoothing=0, file=sys.stderr) as bar,
+        (folder / "results.jsonl").open(mode) as file,
+    ):
 
         def keep(record: dict[str, Any]) -> None:
             file.write(json.dumps(record) + "\n")
             file.flush()
 
         bar.set_description("limits of the machine")
-        keep({"kind": "about", **about, "left_out": missing, "limits": limit.limits(given.device)})
+        keep(
+            {"kind": "about", **about, "left_out": missing, "limits": roofline.limits(given.device)}
+        )
         bar.update()
         if not given.no_starts:
             for robot in given.robots:
                 bar.set_description(f"compile {robot}")
-                for algorithm, (cold, warm) in starts.compile_seconds(robot, given.algorithms, given.device).items():
-                    keep({"kind": "compile", "robot": robot, "algorithm": algorithm, "cold": cold, "warm": warm})
+                for algorithm, (cold, warm) in startup.compile_seconds(
+                    robot, given.algorithms, given.device
+                ).items():
+                    keep(
+                        {
+                            "kind": "compile",
+                            "robot": robot,
+                            "algorithm": algorithm,
+                            "cold": cold,
+                            "warm": warm,
+                        }
+                    )
                 bar.update()
             bar.set_description("starts")
             keep(
                 {
                     "kind": "starts",
-                    "cores_worth": round(starts.cores_worth(), 2),
-                    "figures": starts.figures(given.quick),
+                    "cores_worth": round(startup.cores_worth(), 2),
+                    "figures": startup.figures(given.quick),
                 }
             )
             bar.update()
@@ -87,8 +102,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             bar.set_description(f"{robot} {algorithm}")
             options = (given.batches, given.dtypes, given.layouts, given.threads, given.device)
             cases = lists.cases(robot, algorithm, *options)
-            for record in steady.measure(cases, peers, given.rounds, given.compile_limit):
-                keep({"kind": "time", **record, "commit": about["commit"], "load": round(os.getloadavg()[0], 2)})
+            for record in throughput.measure(cases, peers, given.rounds, given.compile_limit):
+                keep(
+                    {
+                        "kind": "time",
+                        **record,
+                        "commit": about["commit"],
+                        "load": round(os.getloadavg()[0], 2),
+                    }
+                )
             bar.update()
     records = report.read(folder)
     report.write(folder, records)
@@ -100,8 +122,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def what_it_ran_on(device: str, peers: Sequence[Installed]) -> dict[str, Any]:
     git = ["git", "describe", "--always", "--dirty"]
-    commit = subprocess.run(git, cwd=HERE, capture_output=True, text=True, check=False).stdout.strip()
-    hardware = f"{processor()}, {len(CORES)} cores" if device == "cpu" else wp.get_device(device).name
+    commit = subprocess.run(
+        git, cwd=HERE, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    hardware = (
+        f"{processor()}, {len(CORES)} cores" if device == "cpu" else wp.get_device(device).name
+    )
     versions = {"warpdyn": wd.__version__, "warp-lang": wp.__version__, "numpy": np.__version__}
     for peer in peers:
         versions |= peer.versions
@@ -135,32 +161,65 @@ def _settle(given: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure warpdyn beside its peers.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure warpdyn beside its peers."
+    )
     known = [*lists.ROBOTS, *(f"{name}_floating" for name in lists.ROBOTS), *wd.robot_names()]
     parser.add_argument(
-        "--robots", nargs="+", choices=dict.fromkeys(known), metavar="NAME", help=", ".join(lists.ROBOTS)
+        "--robots",
+        nargs="+",
+        choices=dict.fromkeys(known),
+        metavar="NAME",
+        help=", ".join(lists.ROBOTS),
     )
-    parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, metavar="NAME", help=", ".join(ALGORITHMS))
-    parser.add_argument("--batches", nargs="+", type=int, help=f"robots (default: {' '.join(map(str, lists.BATCHES))})")
-    parser.add_argument("--dtypes", nargs="+", choices=("float32", "float64"), default=("float32", "float64"))
-    parser.add_argument("--layouts", nargs="+", choices=("columns", "rows"), default=("columns", "rows"))
-    parser.add_argument("--threads", nargs="+", type=int, default=(1, 2), help="of the CPU (default: 1 2)")
+    parser.add_argument(
+        "--algorithms", nargs="+", choices=ALGORITHMS, metavar="NAME", help=", ".join(ALGORITHMS)
+    )
+    parser.add_argument(
+        "--batches",
+        nargs="+",
+        type=int,
+        help=f"robots (default: {' '.join(map(str, lists.BATCHES))})",
+    )
+    parser.add_argument(
+        "--dtypes", nargs="+", choices=("float32", "float64"), default=("float32", "float64")
+    )
+    parser.add_argument(
+        "--layouts", nargs="+", choices=("columns", "rows"), default=("columns", "rows")
+    )
+    parser.add_argument(
+        "--threads", nargs="+", type=int, default=(1, 2), help="of the CPU (default: 1 2)"
+    )
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda:0")
     parser.add_argument(
-        "--peers", nargs="+", choices=(*PEERS, "none"), metavar="NAME", help=", ".join((*PEERS, "none"))
+        "--peers",
+        nargs="+",
+        choices=(*PEERS, "none"),
+        metavar="NAME",
+        help=", ".join((*PEERS, "none")),
     )
-    parser.add_argument("--quick", action="store_true", help="panda, five algorithms, few batches: under three minutes")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="panda, five algorithms, few batches: under three minutes",
+    )
     parser.add_argument("--rounds", type=int, help=f"turns that each takes (default: {ROUNDS})")
     parser.add_argument(
         "--compile-limit",
         type=float,
-        default=ahead.LIMIT,
+        default=jax_aot.LIMIT,
         metavar="SECONDS",
-        help=f"for a program of JAX's peers (default: {ahead.LIMIT:g})",
+        help=f"for a program of JAX's peers (default: {jax_aot.LIMIT:g})",
     )
-    parser.add_argument("--no-starts", action="store_true", help="leave compile times, first results and latencies out")
     parser.add_argument(
-        "--add", action="store_true", help="keep the folder's other lines, replace what is measured again"
+        "--no-starts",
+        action="store_true",
+        help="leave compile times, first results and latencies out",
+    )
+    parser.add_argument(
+        "--add",
+        action="store_true",
+        help="keep the folder's other lines, replace what is measured again",
     )
     parser.add_argument("--output", type=Path, help="default: benchmarks/results/<date>-<hardware>")
     return parser

@@ -13,7 +13,7 @@ from datetime import date
 from importlib import metadata
 from pathlib import Path
 
-from warpdyn.commands.bench import processor
+from warpdyn.cli.bench import processor
 
 SHOWN = ("rnea", "crba", "aba", "fk", "jacobian")
 LIMITS = {"float64": 1e-12, "float32": 1e-5}
@@ -23,8 +23,12 @@ LIMITS = {"float64": 1e-12, "float32": 1e-5}
 def lines(records: list[tuple[str, int, str, str, float]], commit: str) -> Iterator[str]:
     worst = {(robot, algorithm, dtype): value for robot, _, algorithm, dtype, value in records}
     robots = {robot: nv for robot, nv, *_ in records}
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("pin", "warp-lang", "example-robot-data"))
-    most = {dtype: max((v, *key) for key, v in worst.items() if key[2] == dtype) for dtype in LIMITS}
+    versions = ", ".join(
+        f"{name} {metadata.version(name)}" for name in ("pin", "warp-lang", "example-robot-data")
+    )
+    most = {
+        dtype: max((v, *key) for key, v in worst.items() if key[2] == dtype) for dtype in LIMITS
+    }
     yield f"# Accuracy against Pinocchio {metadata.version('pin')} (float64)\n"
     yield f"{date.today()}, {processor()}, on the CPU; {versions}; commit {commit}.\n"
     yield (
@@ -40,7 +44,11 @@ def lines(records: list[tuple[str, int, str, str, float]], commit: str) -> Itera
     yield "|---" + "|---:" * (len(LIMITS) * len(SHOWN)) + "|"
     for robot, nv in sorted(robots.items()):
         cells = (worst.get((robot, a, dtype)) for dtype in LIMITS for a in SHOWN)
-        yield f"| {robot} ({nv}) | " + " | ".join("-" if x is None else f"{x:.0e}" for x in cells) + " |"
+        yield (
+            f"| {robot} ({nv}) | "
+            + " | ".join("-" if x is None else f"{x:.0e}" for x in cells)
+            + " |"
+        )
 
 
 def main() -> int:

@@ -39,10 +39,14 @@ _LIST = (
     Algorithm("aba", "forward dynamics", wd.aba, QVTAU),
     Algorithm("mass_matrix_inverse", "inverse of the mass matrix", wd.mass_matrix_inverse, Q),
     Algorithm("coriolis_matrix", "Coriolis matrix", wd.coriolis_matrix, QV),
-    Algorithm("centroidal_momentum_matrix", "centroidal momentum matrix", wd.centroidal_momentum_matrix, Q),
+    Algorithm(
+        "centroidal_momentum_matrix", "centroidal momentum matrix", wd.centroidal_momentum_matrix, Q
+    ),
     Algorithm("rnea_derivatives", "derivatives of inverse dynamics", wd.rnea_derivatives, QVA),
     Algorithm("aba_derivatives", "derivatives of forward dynamics", wd.aba_derivatives, QVTAU),
-    Algorithm("fk_frame_vjp", "gradient of the pose of one frame", wd.fk, Q, framed=True, gradient=True),
+    Algorithm(
+        "fk_frame_vjp", "gradient of the pose of one frame", wd.fk, Q, framed=True, gradient=True
+    ),
     Algorithm("fk_vjp", "gradient of all poses", wd.fk, Q, gradient=True),
     Algorithm("rnea_vjp", "gradient of inverse dynamics", wd.rnea, QVA, gradient=True),
     Algorithm("aba_vjp", "gradient of forward dynamics", wd.aba, QVTAU, gradient=True),

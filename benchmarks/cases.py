@@ -14,7 +14,11 @@ BATCHES = (1, 16, 256, 4096, BATCH, 65536)
 GPU_BATCHES = (1, 256, 4096, BATCH, 65536, 1 << 20)
 ROBOTS = ("ur5", "panda", "quadruped", "talos_reduced", "tree60")
 
-QUICK_ROBOTS, QUICK_ALGORITHMS, QUICK_BATCHES = ("panda",), ("fk", "jacobian", "rnea", "crba", "aba"), (256, 4096)
+QUICK_ROBOTS, QUICK_ALGORITHMS, QUICK_BATCHES = (
+    ("panda",),
+    ("fk", "jacobian", "rnea", "crba", "aba"),
+    (256, 4096),
+)
 
 LARGEST = 1 << 30
 """Bytes of results beyond which a case is left out."""
@@ -50,7 +54,11 @@ def cases(
     """The plain case over all batches; other precisions and layouts at the batch of the figures, threads at the largest
     too."""
     main = BATCH if BATCH in batches else max(batches)
-    found = [Case(robot, algorithm, b, device=device) for b in batches if "float32" in dtypes and "columns" in layouts]
+    found = [
+        Case(robot, algorithm, b, device=device)
+        for b in batches
+        if "float32" in dtypes and "columns" in layouts
+    ]
     if "float64" in dtypes and "columns" in layouts:
         found.append(Case(robot, algorithm, main, "float64", device=device))
     if "rows" in layouts and "float32" in dtypes:

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.commands.workload import furthest_link
+from warpdyn.cli.workload import furthest_link
 
 from .cases import COLD_COMPILE
 from .robots import robot
-from .starts import run
+from .startup import run
 
 WIDTHS = {"quaternion": (4,), "pose": (7,), "matrix": (4, 4), "twist": (6,), "wrench": (6,)}
 
@@ -50,12 +50,16 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
         positional = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         if function is wd.matrix_to_quaternion:
             return [np.eye(3, dtype=np.float32)[None]], {}, False
-        arguments: list[Any] = [model if x == "model" else 0.5 if x == "t" else array(x) for x in positional]
+        arguments: list[Any] = [
+            model if x == "model" else 0.5 if x == "t" else array(x) for x in positional
+        ]
         options: dict[str, Any] = {}
         for name, value in (("source", "local"), ("target", "world")):
             if name in parameters and parameters[name].default is inspect.Parameter.empty:
                 options[name] = (
-                    {"local": "xyzw", "world": "wxyz"}[value] if function is wd.convert_quaternion else value
+                    {"local": "xyzw", "world": "wxyz"}[value]
+                    if function is wd.convert_quaternion
+                    else value
                 )
         if "joints" in parameters:
             options["target"] = "mujoco"
@@ -66,12 +70,20 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
 
     for name in wd.__all__:
         function = getattr(wd, name)
-        if not hasattr(function, "describe") or name in ("vjp", "jvp", "derivatives", "inverse_kinematics"):
+        if not hasattr(function, "describe") or name in (
+            "vjp",
+            "jvp",
+            "derivatives",
+            "inverse_kinematics",
+        ):
             continue
         arguments, options, framed = given(function)
         yield name, lambda f=function, a=arguments, o=options: f(*a, **o)
         if framed:
-            yield f"{name}, one frame", lambda f=function, a=arguments, o=options: f(*a, frame=frame, **o)
+            yield (
+                f"{name}, one frame",
+                lambda f=function, a=arguments, o=options: f(*a, frame=frame, **o),
+            )
     q = wd.random_configuration(model, 1, dtype=np.float32)
     if hasattr(wd, "inverse_kinematics"):
         pose = wd.fk(model, q, frame=frame)
@@ -80,12 +92,21 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
     qdd = wd.aba(model, q, v, v)
     for name, options in (("rnea", {}), ("aba", {"solution": qdd})):
         function = getattr(wd, name)
-        yield f"vjp of {name}", lambda f=function, o=options: wd.vjp(f, model, q, v, v, cotangents=v, **o)
-        yield f"jvp of {name}", lambda f=function, o=options: wd.jvp(f, model, q, v, v, tangents={"v": v}, **o)
+        yield (
+            f"vjp of {name}",
+            lambda f=function, o=options: wd.vjp(f, model, q, v, v, cotangents=v, **o),
+        )
+        yield (
+            f"jvp of {name}",
+            lambda f=function, o=options: wd.jvp(f, model, q, v, v, tangents={"v": v}, **o),
+        )
     poses = np.ones((1, model.nlinks, 4, 4), np.float32)
     yield "vjp of fk", lambda: wd.vjp(wd.fk, model, q, cotangents=poses)
     yield "derivatives of com", lambda: wd.derivatives(wd.com, model, q)
-    yield "derivatives of frame_velocity", lambda: wd.derivatives(wd.frame_velocity, model, q, v, frame=frame)
+    yield (
+        "derivatives of frame_velocity",
+        lambda: wd.derivatives(wd.frame_velocity, model, q, v, frame=frame),
+    )
 
 
 def seconds(name: str) -> None:
@@ -112,9 +133,15 @@ def main() -> int:
         cold, warm = run(EACH, cache, name), run(EACH, cache, name)
     first = cold.pop("Warp's first kernel")
     slow = [title for title, value in cold.items() if value > COLD_COMPILE]
-    print(f"# First call of every public function: {name}, {robot(name).model.nv} degrees of freedom, float32\n")
-    print(f"One process; its first kernel, measured apart, takes {first:.1f} s with an empty cache.")
-    print(f"At most {COLD_COMPILE:g} s are asked; {len(slow) or 'none'} of {len(cold)} take longer. Bold: too long.\n")
+    print(
+        f"# First call of every public function: {name}, {robot(name).model.nv} degrees of freedom, float32\n"
+    )
+    print(
+        f"One process; its first kernel, measured apart, takes {first:.1f} s with an empty cache."
+    )
+    print(
+        f"At most {COLD_COMPILE:g} s are asked; {len(slow) or 'none'} of {len(cold)} take longer. Bold: too long.\n"
+    )
     print("| function | cold [s] | warm [s] |\n|---|---|---|")
     for title, value in sorted(cold.items(), key=lambda item: -item[1]):
         shown = f"**{value:.1f}**" if title in slow else f"{value:.1f}"

@@ -18,51 +18,78 @@ from tqdm import tqdm
 
 from . import cases as lists
 from .algorithms import ALGORITHMS
-from .peers import PEERS, CannotDo, Installed, ahead, find
+from .interleave import CORES
+from .peers import PEERS, CannotDo, Installed, find, jax_aot
 from .robots import robot as robot_named
-from .steady import PEER_BATCH
-from .turns import CORES
-from .work import states_of
+from .throughput import PEER_BATCH
+from .workload import states_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     wp.config.log_level = wp.LOG_ERROR
     os.sched_setaffinity(0, CORES[-1:])
-    peers = [peer for peer in find(given.peers)[0] if ahead.needed(peer)]
-    warnings.showwarning = lambda *_, **__: None  # JaxSim shows them in its own way whatever the filter
-    steps = [(peer, robot, algorithm) for robot in given.robots for algorithm in given.algorithms for peer in peers]
+    peers = [peer for peer in find(given.peers)[0] if jax_aot.needed(peer)]
+    warnings.showwarning = lambda *_, **__: (
+        None
+    )  # JaxSim shows them in its own way whatever the filter
+    steps = [
+        (peer, robot, algorithm)
+        for robot in given.robots
+        for algorithm in given.algorithms
+        for peer in peers
+    ]
     with tqdm(steps, smoothing=0, file=sys.stderr) as bar:
         for peer, robot, algorithm in bar:
             bar.set_description(f"{peer.key} {robot} {algorithm}")
             for line in _compile(peer, robot, algorithm, given):
                 tqdm.write(f"{peer.name}, {robot}, {algorithm}: {line}", file=sys.stdout)
                 sys.stdout.flush()
-    print(f"in {ahead.FOLDER}")
+    print(f"in {jax_aot.FOLDER}")
     return 0
 
 
-def _compile(peer: Installed, robot: str, algorithm: str, given: argparse.Namespace) -> Iterator[str]:
+def _compile(
+    peer: Installed, robot: str, algorithm: str, given: argparse.Namespace
+) -> Iterator[str]:
     """What came of it; nothing where the peer has no such function."""
     try:
-        prepared = peer.module.prepare(robot_named(robot), algorithm, states_of(robot_named(robot), given.batch), "cpu")
+        prepared = peer.module.prepare(
+            robot_named(robot), algorithm, states_of(robot_named(robot), given.batch), "cpu"
+        )
     except Exception:
         return
     try:
-        found = ahead.seconds(peer, robot_named(robot), algorithm, prepared, "cpu", given.compile_limit)
+        found = jax_aot.seconds(
+            peer, robot_named(robot), algorithm, prepared, "cpu", given.compile_limit
+        )
         yield f"{found:.1f} s"
     except CannotDo as reason:
         yield str(reason)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.compile_peers", description=__doc__.splitlines()[0])
-    parser.add_argument("robots", nargs="*", default=lists.ROBOTS, metavar="ROBOT", help=", ".join(lists.ROBOTS))
-    parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS), metavar="NAME")
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS, metavar="NAME", help="those of JAX")
-    parser.add_argument("--batch", type=int, default=PEER_BATCH, help="robots (default: those of a run)")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.compile_peers", description=__doc__.splitlines()[0]
+    )
     parser.add_argument(
-        "--compile-limit", type=float, default=ahead.LIMIT, metavar="SECONDS", help=f"default: {ahead.LIMIT:g}"
+        "robots", nargs="*", default=lists.ROBOTS, metavar="ROBOT", help=", ".join(lists.ROBOTS)
+    )
+    parser.add_argument(
+        "--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS), metavar="NAME"
+    )
+    parser.add_argument(
+        "--peers", nargs="+", choices=PEERS, default=PEERS, metavar="NAME", help="those of JAX"
+    )
+    parser.add_argument(
+        "--batch", type=int, default=PEER_BATCH, help="robots (default: those of a run)"
+    )
+    parser.add_argument(
+        "--compile-limit",
+        type=float,
+        default=jax_aot.LIMIT,
+        metavar="SECONDS",
+        help=f"default: {jax_aot.LIMIT:g}",
     )
     return parser
 

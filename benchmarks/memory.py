@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import robots
-from .starts import run
+from .startup import run
 
 BATCH = 65536
 BESIDE = ("panda", "talos_reduced")
@@ -115,11 +115,15 @@ def records(names: Sequence[str], batch: int = BATCH) -> Iterator[dict[str, Any]
                     yield from _measured("MuJoCo Warp", MUJOCO_WARP, at, file)
 
 
-def _measured(library: str, code: str, at: Mapping[str, Any], file: Path | None = None) -> Iterator[dict[str, Any]]:
+def _measured(
+    library: str, code: str, at: Mapping[str, Any], file: Path | None = None
+) -> Iterator[dict[str, Any]]:
     """Resident after import and loading; at most while compiling, and while doing the batch; its arrays."""
     with tempfile.TemporaryDirectory() as cache:
         arguments = ([at["robot"], at["algorithm"], count, str(file)] for count in (1, at["batch"]))
-        first, second = (run(RESIDENT + code + TELL, cache, json.dumps(given)) for given in arguments)
+        first, second = (
+            run(RESIDENT + code + TELL, cache, json.dumps(given)) for given in arguments
+        )
     if second:
         stages = {"import": second["import"], "compile": first["peak"], "run": second["peak"]}
         yield {**at, "library": library, **stages, "arrays": second["arrays"]}
@@ -128,7 +132,7 @@ def _measured(library: str, code: str, at: Mapping[str, Any], file: Path | None 
 def _save(robot: robots.Robot, file: Path, fused: bool) -> None:
     import mujoco
 
-    from warpdyn.commands.peers import MuJoCo
+    from warpdyn.peers.mujoco import MuJoCo
 
     model = MuJoCo(robot.model, robot.urdf, fused).robot
     mujoco.mj_saveModel(model, str(file), None)

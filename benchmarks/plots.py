@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from . import cases as lists
-from .limit import bandwidth
 from .records import Record, Run
+from .roofline import bandwidth
 
 MARKS = "os^Dv"
 """Of robots, which also have colours."""
@@ -49,7 +49,9 @@ def _title(run: Run) -> str:
 def _plain(run: Run) -> str:
     """What the figures are of."""
     device = run.about.get("device", "cpu")
-    sizes = {r["batch"] for robot in run.robots for a in run.algorithms if (r := run.main(robot, a))}
+    sizes = {
+        r["batch"] for robot in run.robots for a in run.algorithms if (r := run.main(robot, a))
+    }
     batches = ", ".join(f"{size:,}" for size in sorted(sizes))
     return f"float32, {'one core' if device == 'cpu' else device}, B = {batches}"
 
@@ -93,12 +95,20 @@ def _throughput(folder: Path, run: Run) -> None:
     for axes in grid.flat[max(0, len(algorithms) - columns) : len(algorithms)]:
         axes.tick_params(labelbottom=True)
         axes.set_xlabel("robots in the batch", fontsize="small")
-    lines = [grid.flat[0].plot([], [], label=_named(run, robot), **_look(k))[0] for k, robot in enumerate(run.robots)]
+    lines = [
+        grid.flat[0].plot([], [], label=_named(run, robot), **_look(k))[0]
+        for k, robot in enumerate(run.robots)
+    ]
     if dotted:
-        lines += grid.flat[0].plot([], [], ":", color="grey", label="its best peer on the same core")
+        lines += grid.flat[0].plot(
+            [], [], ":", color="grey", label="its best peer on the same core"
+        )
     canvas.legend(handles=lines, loc="outside lower center", ncols=6, fontsize="small")
     canvas.supylabel("robots per second", fontsize="small")
-    canvas.suptitle(f"Throughput of bound calls, {_plain(run).partition(', B')[0]}; {_title(run)}", fontsize="small")
+    canvas.suptitle(
+        f"Throughput of bound calls, {_plain(run).partition(', B')[0]}; {_title(run)}",
+        fontsize="small",
+    )
     _save(canvas, folder / "throughput.png")
 
 
@@ -125,10 +135,14 @@ def _ratios(folder: Path, run: Run) -> None:
             if own is None or not rivals:
                 continue
             shown = [name for name in colors if name in rivals]
-            start = place - 0.08 * (len(shown) - 1) / 2  # the bars that there are stand about the label
+            start = (
+                place - 0.08 * (len(shown) - 1) / 2
+            )  # the bars that there are stand about the label
             places = [start + 0.08 * k for k in range(len(shown))]
             times = [rivals[name] / own["ns"] for name in shown]
-            axes.bar(places, [x - 1 for x in times], 0.08, 1, color=[colors[name] for name in shown])
+            axes.bar(
+                places, [x - 1 for x in times], 0.08, 1, color=[colors[name] for name in shown]
+            )
             asked = robot in ("panda", "talos_reduced") and lists.TIMES_BEST_PEER.get(algorithm)
             if asked:
                 axes.hlines(asked, place - 0.48, place + 0.48, color="black", linewidth=1)
@@ -136,13 +150,19 @@ def _ratios(folder: Path, run: Run) -> None:
         axes.axhline(1, color="black", linewidth=0.8)
         axes.grid(axis="y", alpha=0.3)
         axes.set_axisbelow(True)
-        axes.set_xticks(range(len(run.algorithms)), [a.replace("_", "\n") for a in run.algorithms], fontsize="x-small")
+        axes.set_xticks(
+            range(len(run.algorithms)),
+            [a.replace("_", "\n") for a in run.algorithms],
+            fontsize="x-small",
+        )
     grid.flat[0].set_xlim(-0.6, len(run.algorithms) - 0.4)
     handles: list[Any] = [Patch(label=name, color=color) for name, color in colors.items()]
     handles.append(Line2D([], [], color="black", linewidth=1, label="asked of the best peer"))
     canvas.legend(handles=handles, loc="outside lower center", ncols=6, fontsize="small")
     canvas.supylabel("time of a peer by warpdyn's (1: as fast)", fontsize="small")
-    canvas.suptitle(f"Peers on the same core; warpdyn {_plain(run)}; {_title(run)}", fontsize="small")
+    canvas.suptitle(
+        f"Peers on the same core; warpdyn {_plain(run)}; {_title(run)}", fontsize="small"
+    )
     _save(canvas, folder / "ratios.png")
 
 
@@ -159,13 +179,17 @@ def _scaling(folder: Path, run: Run) -> None:
     if len(run.robots) < 3:
         return
     families = [name for name in FAMILIES if any(_family(a)[0] == name for a in run.algorithms)]
-    canvas, grid = _canvas(3.4 * len(families), 6.4, 2, len(families), sharex=True, sharey="row", squeeze=False)
+    canvas, grid = _canvas(
+        3.4 * len(families), 6.4, 2, len(families), sharex=True, sharey="row", squeeze=False
+    )
     for column, family in enumerate(families):
         top, bottom = grid[0][column], grid[1][column]
         for algorithm in run.algorithms:
             if _family(algorithm)[0] != family:
                 continue
-            found = [r for robot in run.robots if (r := run.main(robot, algorithm)) and r["operations"]]
+            found = [
+                r for robot in run.robots if (r := run.main(robot, algorithm)) and r["operations"]
+            ]
             found.sort(key=lambda r: r["nv"])
             look = {**_look(_family(algorithm)[1]), "linewidth": 1, "label": algorithm}
             dof = [r["nv"] for r in found]
@@ -176,7 +200,9 @@ def _scaling(folder: Path, run: Run) -> None:
         top.legend(loc="upper left", fontsize="x-small")
         bottom.set(xscale="log", yscale="log")
     low, high = grid[1][0].get_ylim()
-    steps = [step * 10.0**k for k in range(-4, 6) for step in (1, 2, 5) if low <= step * 10.0**k <= high]
+    steps = [
+        step * 10.0**k for k in range(-4, 6) for step in (1, 2, 5) if low <= step * 10.0**k <= high
+    ]
     grid[1][0].set_yticks(steps, [f"{step:g}" for step in steps])
     ticks = sorted({run.dof(robot) for robot in run.robots})
     for axes in grid.flat:
@@ -185,7 +211,9 @@ def _scaling(folder: Path, run: Run) -> None:
         axes.set_xticks(ticks, map(str, ticks))
     grid[0][0].set_ylabel("ns for one robot")
     grid[1][0].set_ylabel("ns for 1,000 operations")
-    names = ", ".join(_named(run, robot).removesuffix(" dof").replace(",", "") for robot in run.robots)
+    names = ", ".join(
+        _named(run, robot).removesuffix(" dof").replace(",", "") for robot in run.robots
+    )
     canvas.supxlabel(f"degrees of freedom ({names})", fontsize="small")
     canvas.suptitle(f"Cost of warpdyn's programs, {_plain(run)}; {_title(run)}", fontsize="small")
     _save(canvas, folder / "scaling.png")
@@ -210,7 +238,9 @@ def _roofline(folder: Path, run: Run) -> None:
     for axes, (robot, found) in zip(grid.flat, points.items(), strict=False):
         _roofs(axes, limits, low, high)
         for r in found:
-            axes.plot(r["operations"] / r["bytes"], r["operations"] / r["ns"], **_point(r["algorithm"]))
+            axes.plot(
+                r["operations"] / r["bytes"], r["operations"] / r["ns"], **_point(r["algorithm"])
+            )
         axes.set(xscale="log", yscale="log")
         axes.set_title(_named(run, robot), fontsize="small")
         axes.grid(alpha=0.3)
@@ -231,7 +261,13 @@ def _point(algorithm: str) -> dict[str, Any]:
     """A mark for each family, a colour for each algorithm of it."""
     family, place = _family(algorithm)
     mark = "osD^"[list(FAMILIES).index(family)]
-    return {"marker": mark, "color": f"C{place}", "markersize": 6, "linestyle": "", "markeredgecolor": "black"}
+    return {
+        "marker": mark,
+        "color": f"C{place}",
+        "markersize": 6,
+        "linestyle": "",
+        "markeredgecolor": "black",
+    }
 
 
 def _roofs(axes: Any, limits: dict[str, Any], low: float, high: float) -> None:
@@ -244,25 +280,59 @@ def _roofs(axes: Any, limits: dict[str, Any], low: float, high: float) -> None:
         roof = [min(limits["operations"], x * rate) / 1e9 for x in steps]
         axes.plot(steps, roof, style, color="black", linewidth=1.2, label=label)
     peak = limits["operations"] / 1e9
-    axes.text(high, 1.03 * peak, f"multiply-adds, {peak:,.0f} G/s ", ha="right", va="bottom", fontsize="x-small")
+    axes.text(
+        high,
+        1.03 * peak,
+        f"multiply-adds, {peak:,.0f} G/s ",
+        ha="right",
+        va="bottom",
+        fontsize="x-small",
+    )
 
 
 def _compile(folder: Path, run: Run) -> None:
     """Seconds of the first call: warpdyn's by operations, cold and warm; beside them the peers', each a dot."""
-    found = [(own["operations"], record) for key, record in run.compiled.items() if (own := run.main(*key))]
+    found = [
+        (own["operations"], record)
+        for key, record in run.compiled.items()
+        if (own := run.main(*key))
+    ]
     if not found:
         return
-    theirs = {name: [r for r in run.peers if r["library"] == name and "ns" in r] for name in _peer_colors(run)}
+    theirs = {
+        name: [r for r in run.peers if r["library"] == name and "ns" in r]
+        for name in _peer_colors(run)
+    }
     canvas, (left, right) = _canvas(11, 4.6, 1, 2, sharey=True, width_ratios=(3, 4))
     for which, color in (("cold", "black"), ("warm", "grey")):
         seconds = [max(record[which], 1e-4) for _, record in found]
-        left.plot([operations for operations, _ in found], seconds, "o", color=color, markersize=4, label=which)
-    left.axhline(lists.COLD_COMPILE, color="black", linewidth=0.8, linestyle="--", label="asked at most, 38 dof, cold")
-    left.set(xscale="log", yscale="log", xlabel="operations of the program", ylabel="seconds of the first call")
+        left.plot(
+            [operations for operations, _ in found],
+            seconds,
+            "o",
+            color=color,
+            markersize=4,
+            label=which,
+        )
+    left.axhline(
+        lists.COLD_COMPILE,
+        color="black",
+        linewidth=0.8,
+        linestyle="--",
+        label="asked at most, 38 dof, cold",
+    )
+    left.set(
+        xscale="log",
+        yscale="log",
+        xlabel="operations of the program",
+        ylabel="seconds of the first call",
+    )
     left.set_title("warpdyn, empty cache (cold) and full (warm)", fontsize="small")
     left.legend(fontsize="x-small")
     groups: dict[str, Sequence[float]] = {"warpdyn, cold": [record["cold"] for _, record in found]}
-    groups |= {name: [max(r["first_call_seconds"], 1e-4) for r in rows] for name, rows in theirs.items()}
+    groups |= {
+        name: [max(r["first_call_seconds"], 1e-4) for r in rows] for name, rows in theirs.items()
+    }
     for place, (name, group) in enumerate(groups.items()):
         color = _peer_colors(run).get(name, "black")
         right.plot([place] * len(group), group, "o", color=color, markersize=4, alpha=0.6)

@@ -20,13 +20,13 @@ import warp as wp
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn import arrays
+from warpdyn.arrays import views
 
+from .interleave import CORES, Turn, take_turns
 from .records import line, short
 from .robots import robot
-from .starts import COMPILE, run
-from .turns import CORES, Turn, take_turns
-from .work import Work, states_of
+from .startup import COMPILE, run
+from .workload import Work, states_of
 
 PROGRAMS = (
     ("panda", "rnea"),
@@ -89,8 +89,17 @@ def instruction_table() -> Iterator[str]:
     for name, algorithm in tqdm(PROGRAMS, desc="instructions"):
         found = instructions(name, algorithm)
         operations = Work(robot(name), algorithm, states_of(robot(name), 16)).text().operations
-        kinds = ("arithmetic", "loads", "loads of the stack", "stores", "stores of the stack", "moves")
-        yield line([f"{name} {algorithm}", f"{operations:,}", *(f"{found[kind]:,}" for kind in kinds)])
+        kinds = (
+            "arithmetic",
+            "loads",
+            "loads of the stack",
+            "stores",
+            "stores of the stack",
+            "moves",
+        )
+        yield line(
+            [f"{name} {algorithm}", f"{operations:,}", *(f"{found[kind]:,}" for kind in kinds)]
+        )
 
 
 def exact(count: int, single: bool) -> int:
@@ -99,14 +108,14 @@ def exact(count: int, single: bool) -> int:
 
 
 def one_line_more(count: int, single: bool) -> int:
-    per_line = arrays.ALIGNMENT // (4 if single else 8)
+    per_line = views.ALIGNMENT // (4 if single else 8)
     return (-(-count // per_line) | 1) * per_line
 
 
 RULES: dict[str, Callable[[int, bool], int]] = {
     "B": exact,
     "an odd number of cache lines": one_line_more,
-    "warpdyn's own": arrays.padded,
+    "warpdyn's own": views.padded,
 }
 
 
@@ -119,8 +128,12 @@ def stride_table() -> Iterator[str]:
         turns = {}
         for batch in STRIDED_BATCHES:
             for rule, lead in RULES.items():
-                with patch.object(arrays, "padded", lead):
-                    work = Work(robot(name), algorithm, {key: values[:batch] for key, values in states.items()})
+                with patch.object(views, "padded", lead):
+                    work = Work(
+                        robot(name),
+                        algorithm,
+                        {key: values[:batch] for key, values in states.items()},
+                    )
                 turns[batch, rule] = Turn(work.bind(), batch, CORES[-1:])
         take_turns(list(turns.values()))
         for batch in STRIDED_BATCHES:

@@ -16,7 +16,16 @@ README = ROOT / "README.md"
 START, END = "<!-- figures of {} -->", "<!-- end of figures -->"
 PLACE = re.compile(r"<!-- figures of (\S+) -->\n.*?<!-- end of figures -->", re.DOTALL)
 
-ALGORITHMS = ("rnea", "aba", "crba", "fk", "jacobian", "mass_matrix_inverse", "rnea_derivatives", "aba_derivatives")
+ALGORITHMS = (
+    "rnea",
+    "aba",
+    "crba",
+    "fk",
+    "jacobian",
+    "mass_matrix_inverse",
+    "rnea_derivatives",
+    "aba_derivatives",
+)
 
 
 def chosen() -> Path | None:
@@ -30,7 +39,9 @@ def table(run: Run, folder: Path) -> str:
     shown = [a for a in ALGORITHMS if a in run.algorithms]
     names = {"fk": "fk, all links", "jacobian": "jacobian, one frame"}
     rows = [
-        "| ns per robot (times Pinocchio; times the best peer) | " + " | ".join(names.get(a, a) for a in shown) + " |",
+        "| ns per robot (times Pinocchio; times the best peer) | "
+        + " | ".join(names.get(a, a) for a in shown)
+        + " |",
         "|---" * (len(shown) + 1) + "|",
     ]
     for robot in run.robots:
@@ -63,7 +74,10 @@ def main() -> int:
     folder = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else chosen()
     readme = README.read_text()
     if folder is None or not PLACE.search(readme):
-        print(f"{README} has no place for figures: add the lines {START.format('FOLDER')} and {END}", file=sys.stderr)
+        print(
+            f"{README} has no place for figures: add the lines {START.format('FOLDER')} and {END}",
+            file=sys.stderr,
+        )
         return 2
     README.write_text(PLACE.sub(lambda _: text(read(folder), folder), readme))
     print(f"{README} has the figures of {folder.relative_to(ROOT)}")

@@ -66,24 +66,36 @@ class Run:
 
     def plain(self, robot: str, algorithm: str) -> list[Record]:
         """Float32, one core, [n, B], by batch."""
-        found = [r for r in self.own if (r["robot"], r["algorithm"]) == (robot, algorithm) and is_plain(r)]
+        found = [
+            r
+            for r in self.own
+            if (r["robot"], r["algorithm"]) == (robot, algorithm) and is_plain(r)
+        ]
         return sorted(found, key=lambda r: r["batch"])
 
     def main(self, robot: str, algorithm: str) -> Record | None:
         """The plain case at the batch of the figures, or at the largest below it."""
-        found = [r for r in self.plain(robot, algorithm) if r["batch"] <= lists.BATCH] or self.plain(robot, algorithm)
+        found = [
+            r for r in self.plain(robot, algorithm) if r["batch"] <= lists.BATCH
+        ] or self.plain(robot, algorithm)
         return found[-1] if found else None
 
     def other(self, robot: str, algorithm: str, **wanted: Any) -> Record | None:
         for r in self.own:
-            if (r["robot"], r["algorithm"]) == (robot, algorithm) and all(r.get(k) == v for k, v in wanted.items()):
+            if (r["robot"], r["algorithm"]) == (robot, algorithm) and all(
+                r.get(k) == v for k, v in wanted.items()
+            ):
                 return r
         return None
 
     def rivals(self, robot: str, algorithm: str) -> list[Record]:
         """Peers that were timed on one core."""
         at = (robot, algorithm)
-        return [r for r in self.peers if (r["robot"], r["algorithm"]) == at and "ns" in r and r["threads"] == 1]
+        return [
+            r
+            for r in self.peers
+            if (r["robot"], r["algorithm"]) == at and "ns" in r and r["threads"] == 1
+        ]
 
     def dof(self, robot: str) -> int:
         return next(r["nv"] for r in self.own if r["robot"] == robot)
@@ -118,7 +130,10 @@ def read(folder: Path) -> Run:
         record = json.loads(line)
         kind = record.pop("kind")
         if kind == "about":
-            run.about = {**record, "versions": {**run.about.get("versions", {}), **record["versions"]}}
+            run.about = {
+                **record,
+                "versions": {**run.about.get("versions", {}), **record["versions"]},
+            }
         elif kind == "starts":
             run.starts = record
         elif kind == "compile":
@@ -128,7 +143,9 @@ def read(folder: Path) -> Run:
         else:
             at = ("library", "robot", "algorithm")
             for key, old in list(timed.items()):
-                if ("blank" in old) != ("blank" in record) and all(old[name] == record[name] for name in at):
+                if ("blank" in old) != ("blank" in record) and all(
+                    old[name] == record[name] for name in at
+                ):
                     del timed[key]
             timed[tuple(record.get(name) for name in KEY)] = record
     for record in timed.values():

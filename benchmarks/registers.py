@@ -15,15 +15,25 @@ from pathlib import Path
 import warp as wp
 from tqdm import tqdm
 
-from warpdyn.call import all_arrays, input_shape, record_call
-from warpdyn.tracing.kernel import Text, write
+from warpdyn.execution.call import all_arrays, input_shape, record_call
+from warpdyn.execution.kernel import Text, write
 
 from .records import line
 from .robots import robot
-from .work import Work, states_of
+from .workload import Work, states_of
 
 ROBOTS = ("ur5", "panda", "quadruped", "talos_reduced", "humanoid")
-ALGORITHMS = ("fk", "jacobian", "rnea", "crba", "aba", "mass_matrix_inverse", "rnea_derivatives", "rnea_vjp", "aba_vjp")
+ALGORITHMS = (
+    "fk",
+    "jacobian",
+    "rnea",
+    "crba",
+    "aba",
+    "mass_matrix_inverse",
+    "rnea_derivatives",
+    "rnea_vjp",
+    "aba_vjp",
+)
 
 REGISTERS, WARPS = 65536, 64
 """Of a multiprocessor of sm_90 (CUDA C++ Programming Guide, table of technical specifications)."""
@@ -42,7 +52,17 @@ def compiled(text: Text) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "kernel.cu")
         file.write_text(WRAPPED.format(length=text.layout.length, source=text.source))
-        command = ["nvcc", "-arch=sm_90", "-O3", "-Xptxas", "-v", "-cubin", "-o", str(file.with_suffix(".cubin")), file]
+        command = [
+            "nvcc",
+            "-arch=sm_90",
+            "-O3",
+            "-Xptxas",
+            "-v",
+            "-cubin",
+            "-o",
+            str(file.with_suffix(".cubin")),
+            file,
+        ]
         return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
 
@@ -57,15 +77,24 @@ def main() -> int:
         print("nvcc is not installed", file=sys.stderr)
         return 2
     wp.config.log_level = wp.LOG_ERROR
-    print("| robot, algorithm | operations | values alive | registers | occupancy [%] | spill stores, loads [bytes] |")
+    print(
+        "| robot, algorithm | operations | values alive | registers | occupancy [%] | spill stores, loads [bytes] |"
+    )
     print("|---|---|---|---|---|---|")
     for name, algorithm in tqdm([(r, a) for r in ROBOTS for a in ALGORITHMS], file=sys.stderr):
         call = Work(robot(name), algorithm, states_of(robot(name), 1)).described()
-        program = record_call(call, {array: input_shape(call, array) for array in all_arrays(call)}, True)
+        program = record_call(
+            call, {array: input_shape(call, array) for array in all_arrays(call)}, True
+        )
         said = compiled(write(program, algorithm, True, "cuda"))
         registers = int(re.search(r"Used (\d+) registers", said).group(1))
         spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said).groups()
-        cells = [f"{name} {algorithm}", f"{program.operations:,}", program.values_alive(program.statements), registers]
+        cells = [
+            f"{name} {algorithm}",
+            f"{program.operations:,}",
+            program.values_alive(program.statements),
+            registers,
+        ]
         cells += [f"{100 * occupancy(registers):.0f}", ", ".join(f"{int(x):,}" for x in spills)]
         print(line([str(cell) for cell in cells]), flush=True)
     return 0

@@ -8,9 +8,9 @@ from pathlib import Path
 from statistics import median
 
 from . import cases as lists
-from .limit import floor_ns
 from .records import Asked, Run, is_plain, line, read, rows_of, short, table
 from .report_peers import against_pinocchio, beside_all, gradients
+from .roofline import floor_ns
 
 __all__ = ["Run", "lines", "read", "short", "write"]
 
@@ -18,7 +18,11 @@ WHY, FIRST_CALLS = "where_the_time_goes.md", "first_calls.md"
 
 
 def write(folder: Path, run: Run) -> None:
-    pages = {page.name: page.read_text() for page in sorted(folder.glob("*.md")) if page.name != "report.md"}
+    pages = {
+        page.name: page.read_text()
+        for page in sorted(folder.glob("*.md"))
+        if page.name != "report.md"
+    }
     (folder / "report.md").write_text("\n".join(lines(run, pages)) + "\n")
 
 
@@ -27,13 +31,29 @@ def lines(run: Run, pages: Mapping[str, str] | None = None) -> Iterator[str]:
     pages = pages or {}
     about = run.about
     yield f"# {about['hardware']}, {about['date']}\n"
-    yield ", ".join(f"{name} {version}" for name, version in about["versions"].items()) + f"; commit {about['commit']}."
-    others = f" Beside this page: {', '.join(f'[{name}]({name})' for name in pages)}." if pages else ""
+    yield (
+        ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+        + f"; commit {about['commit']}."
+    )
+    others = (
+        f" Beside this page: {', '.join(f'[{name}]({name})' for name in pages)}." if pages else ""
+    )
     yield f"Load of the machine at the start: {about['load']}. Every line is in `results.jsonl`.{others}\n"
     yield "Medians of turns that all cases and peers of a row took one after the other. ns: nanoseconds for one robot."
     yield "One core, float32, `[n, B]` memory, bound calls, unless said otherwise. Bold: a figure not reached.\n"
     run.asked.clear()
-    parts = (against_pinocchio, gradients, beside_all, _ways, _flat, _scaling, _floors, _compile, _starts, _memory)
+    parts = (
+        against_pinocchio,
+        gradients,
+        beside_all,
+        _ways,
+        _flat,
+        _scaling,
+        _floors,
+        _compile,
+        _starts,
+        _memory,
+    )
     body = [text for part in parts for text in part(run)]
     yield from _missed(run, pages)
     yield from body
@@ -46,17 +66,27 @@ def _missed(run: Run, pages: Mapping[str, str]) -> Iterator[str]:
         groups.setdefault((a.figure, a.robot), []).append(a)
     rows = []
     order = list(dict.fromkeys(figure for figure, _ in groups))
-    for (figure, robot), asked in sorted(groups.items(), key=lambda group: order.index(group[0][0])):
+    for (figure, robot), asked in sorted(
+        groups.items(), key=lambda group: order.index(group[0][0])
+    ):
         missed = sorted((a for a in asked if not a.reached), key=lambda a: -a.missing)
         if missed:
             same = len({a.wanted for a in asked}) == 1
-            bound = ("at least" if missed[0].least else "at most") + (f" {missed[0].wanted:g}" if same else "")
+            bound = ("at least" if missed[0].least else "at most") + (
+                f" {missed[0].wanted:g}" if same else ""
+            )
             each = (str(a) if same else f"{a}, asked {a.wanted:g}" for a in missed)
-            rows.append(line([f"{figure}, {bound}", robot, f"{len(missed)} of {len(asked)}", "; ".join(each)]))
+            rows.append(
+                line(
+                    [f"{figure}, {bound}", robot, f"{len(missed)} of {len(asked)}", "; ".join(each)]
+                )
+            )
     said = [
         f"{sum(a.reached for a in run.asked)} of the {len(run.asked)} figures asked of what was measured are reached."
     ]
-    said.append("The others, in brackets how far each is from what was asked of it, relative to that.")
+    said.append(
+        "The others, in brackets how far each is from what was asked of it, relative to that."
+    )
     if WHY in pages:
         said[1] = said[1].replace("that.", f"that; [why]({WHY}).")
     said += [
@@ -74,13 +104,19 @@ def _ways(run: Run) -> Iterator[str]:
         own = run.main(robot, algorithm)
         rows = run.other(robot, algorithm, layout="rows")
         at = (robot, algorithm)
-        shared = [r for r in run.own if (r["robot"], r["algorithm"]) == at and r.get("ns_of_one_thread")]
+        shared = [
+            r for r in run.own if (r["robot"], r["algorithm"]) == at and r.get("ns_of_one_thread")
+        ]
         if own is None or (rows is None and not shared):
             return None
         held = partial(run.held, robot=robot, what=algorithm, form=".2f")
         cells = [f"{robot} {algorithm}", short(own["ns"]), short(own["ns_of_plain_call"])]
         by_rows = rows and rows["ns"] / (rows.get("ns_of_columns") or own["ns"])
-        cells.append(held("rows by columns", value=by_rows, wanted=lists.ROWS_TIME, least=False) if by_rows else "")
+        cells.append(
+            held("rows by columns", value=by_rows, wanted=lists.ROWS_TIME, least=False)
+            if by_rows
+            else ""
+        )
         for batch in batches:
             gains = [r["ns_of_one_thread"] / r["ns"] for r in shared if r["batch"] == batch]
             what = f"one thread by two, {batch:,} robots"
@@ -97,7 +133,9 @@ def _ways(run: Run) -> Iterator[str]:
     )
     yield from table(
         f"| robot, algorithm | bound call [ns] | plain call [ns] | rows by columns (at most {lists.ROWS_TIME}) "
-        + "".join(f"| 2 threads, B = {batch:,} (at least {lists.TWO_THREADS}) " for batch in batches)
+        + "".join(
+            f"| 2 threads, B = {batch:,} (at least {lists.TWO_THREADS}) " for batch in batches
+        )
         + "|",
         rows_of(run, row),
         "Memory order, threads",
@@ -113,20 +151,32 @@ def _flat(run: Run) -> Iterator[str]:
         found = {r["batch"]: r for r in run.plain(robot, algorithm)}
         if len(found) < 2:
             return None
-        cells = [f"{robot} {algorithm}", *(short(found[b]["ns"]) if b in found else "" for b in batches)]
+        cells = [
+            f"{robot} {algorithm}",
+            *(short(found[b]["ns"]) if b in found else "" for b in batches),
+        ]
         ends = [found[b]["ns"] for b in (4096, lists.BATCH, 65536) if b in found]
-        change, asked = 100 * (max(ends) / min(ends) - 1) if len(ends) > 1 else None, 100 * lists.FLAT
+        change, asked = (
+            100 * (max(ends) / min(ends) - 1) if len(ends) > 1 else None,
+            100 * lists.FLAT,
+        )
         figure = "change of ns from B = 4,096 on [%]"
         cells.append(
-            "" if change is None else run.held(figure, robot, algorithm, change, asked, least=False, form=".3g")
+            ""
+            if change is None
+            else run.held(figure, robot, algorithm, change, asked, least=False, form=".3g")
         )
         if large:
-            cells.append(", ".join(f"{found[b]['bytes'] * b / (1 << 20):.3g}" for b in large if b in found))
+            cells.append(
+                ", ".join(f"{found[b]['bytes'] * b / (1 << 20):.3g}" for b in large if b in found)
+            )
         return line(cells)
 
     sizes = f" MiB at B = {', '.join(f'{b:,}' for b in large)} |" if large else ""
     yield from table(
-        "| robot, algorithm | " + " | ".join(f"B = {b:,}" for b in batches) + f" | change from 4,096 on [%] |{sizes}",
+        "| robot, algorithm | "
+        + " | ".join(f"B = {b:,}" for b in batches)
+        + f" | change from 4,096 on [%] |{sizes}",
         rows_of(run, row),
         "Batches",
         f"ns for one robot. At most {100 * lists.FLAT:.0f}% between 4,096 and 65,536. "
@@ -136,11 +186,15 @@ def _flat(run: Run) -> Iterator[str]:
 
 def _cache(run: Run) -> str:
     """How much slower copies are where they leave the cache: a program bound by memory changes as much."""
-    rates = {float(size): rate for size, rate in run.about.get("limits", {}).get("copy", {}).items()}
+    rates = {
+        float(size): rate for size, rate in run.about.get("limits", {}).get("copy", {}).items()
+    }
     if len(rates) < 2:
         return ""
     fast, slow = rates[min(rates)], rates[max(rates)]
-    last = max((size for size, rate in rates.items() if rate > (fast + slow) / 2), default=min(rates))
+    last = max(
+        (size for size, rate in rates.items() if rate > (fast + slow) / 2), default=min(rates)
+    )
     return (
         f" Copies of up to {last / (1 << 20):.3g} MiB stay in the cache; the largest take {fast / slow:.1f} "
         "times as long a byte as the smallest, and so may a program that memory bounds."
@@ -183,7 +237,12 @@ def _floors(run: Run) -> Iterator[str]:
         if own is None:
             return None
         floor, what = floor_ns(limits, own["operations"], own["bytes"], own["batch"])
-        cells = [f"{robot} {algorithm}", f"{own['operations']:,}", f"{own['bytes']:,}", short(own["ns"])]
+        cells = [
+            f"{robot} {algorithm}",
+            f"{own['operations']:,}",
+            f"{own['bytes']:,}",
+            short(own["ns"]),
+        ]
         cells += [f"{own['operations'] / own['ns']:.1f}", f"{own['bytes'] / own['ns']:.1f}"]
         cells += [f"{short(floor)} ({what})", f"{own['ns'] / floor:.1f}"]
         return "| " + " | ".join(cells) + " |"
@@ -231,7 +290,15 @@ def _starts(run: Run) -> Iterator[str]:
     rows = []
     for name, value in run.starts.get("figures", {}).items():
         most = lists.STARTS.get(name)
-        rows.append(line([name, run.held("starts", "", name, value, most, least=False, form=".3g"), f"{most or ''}"]))
+        rows.append(
+            line(
+                [
+                    name,
+                    run.held("starts", "", name, value, most, least=False, form=".3g"),
+                    f"{most or ''}",
+                ]
+            )
+        )
     yield from table("| start | measured | at most |", rows, "Starts, latency")
 
 

@@ -14,12 +14,28 @@ COMPILES = 0.5
 
 def against_pinocchio(run: Run) -> Iterator[str]:
     def row(robot: str, algorithm: str) -> str | None:
-        own, pin = run.main(robot, algorithm), [r for r in run.rivals(robot, algorithm) if r["peer"] == "pinocchio"]
+        own, pin = (
+            run.main(robot, algorithm),
+            [r for r in run.rivals(robot, algorithm) if r["peer"] == "pinocchio"],
+        )
         if own is None or not pin:
             return None
         at, target = f"{robot} {algorithm}", lists.TIMES_PINOCCHIO.get((robot, algorithm))
-        cells = [at, short(pin[0]["ns"]), short(own["ns"]), f"{short(own['ns_low'])} to {short(own['ns_high'])}"]
-        cells.append(run.held("times Pinocchio's call, float32", robot, algorithm, pin[0]["ns"] / own["ns"], target))
+        cells = [
+            at,
+            short(pin[0]["ns"]),
+            short(own["ns"]),
+            f"{short(own['ns_low'])} to {short(own['ns_high'])}",
+        ]
+        cells.append(
+            run.held(
+                "times Pinocchio's call, float32",
+                robot,
+                algorithm,
+                pin[0]["ns"] / own["ns"],
+                target,
+            )
+        )
         cells.append(f"{target:g}" if target else "")
         double = run.other(robot, algorithm, dtype="float64", layout="columns", threads=1)
         if double is None:
@@ -28,9 +44,17 @@ def against_pinocchio(run: Run) -> Iterator[str]:
             share = target and lists.FLOAT64_SHARE * target
             cells.append(short(double["ns"]))
             cells.append(
-                run.held("times Pinocchio's call, float64", robot, algorithm, pin[0]["ns"] / double["ns"], share)
+                run.held(
+                    "times Pinocchio's call, float64",
+                    robot,
+                    algorithm,
+                    pin[0]["ns"] / double["ns"],
+                    share,
+                )
             )
-        return line([*cells, f"{own['worst_relative_error']:.0e}", f"{pin[0]['worst_relative_error']:.0e}"])
+        return line(
+            [*cells, f"{own['worst_relative_error']:.0e}", f"{pin[0]['worst_relative_error']:.0e}"]
+        )
 
     yield from table(
         "| robot, algorithm | Pinocchio [ns] | warpdyn [ns] | quartiles | times | to reach | float64 [ns] | times "
@@ -57,9 +81,19 @@ def gradients(run: Run) -> Iterator[str]:
         figure, value = "gradient by what it is of", own["times_primal"]
         times = run.held(figure, robot, algorithm, value, target, least=False, form=".2f")
         rivals = sorted(run.rivals(robot, algorithm), key=lambda r: r["ns"])
-        others = "; ".join(f"{r['library']} {short(r['ns'])} ({r['ns'] / own['ns']:,.0f} times)" for r in rivals)
-        cells = [robot, ALGORITHMS[algorithm].title, short(own["ns"]), short(own["primal_ns"]), times]
-        return line([*cells, f"{target:g}" if target else "", f"{own['worst_relative_error']:.0e}", others])
+        others = "; ".join(
+            f"{r['library']} {short(r['ns'])} ({r['ns'] / own['ns']:,.0f} times)" for r in rivals
+        )
+        cells = [
+            robot,
+            ALGORITHMS[algorithm].title,
+            short(own["ns"]),
+            short(own["primal_ns"]),
+            times,
+        ]
+        return line(
+            [*cells, f"{target:g}" if target else "", f"{own['worst_relative_error']:.0e}", others]
+        )
 
     yield from table(
         "| robot | gradient | ns | of itself [ns] | times | at most | float32 error | peers' autodiff [ns] |",
@@ -86,7 +120,12 @@ def _reasons(run: Run) -> Reasons:
         has.add((r["library"], r["robot"], r["algorithm"]))
         if "blank" in r:
             found.setdefault((r["library"], r["blank"]), []).append((r["robot"], r["algorithm"]))
-    at = [(robot, algorithm) for robot in run.robots for algorithm in run.algorithms if run.main(robot, algorithm)]
+    at = [
+        (robot, algorithm)
+        for robot in run.robots
+        for algorithm in run.algorithms
+        if run.main(robot, algorithm)
+    ]
     missing = [place for place in at for name in _columns(run) if (name, *place) not in has]
     if missing:
         found[NOT_RUN] = missing
@@ -97,18 +136,26 @@ def beside_all(run: Run) -> Iterator[str]:
     columns, reasons = _columns(run), _reasons(run)
     if not columns:
         return
-    numbers = {(name, place): k for k, ((name, _), places) in enumerate(reasons.items(), 1) for place in places}
+    numbers = {
+        (name, place): k
+        for k, ((name, _), places) in enumerate(reasons.items(), 1)
+        for place in places
+    }
 
     def row(robot: str, algorithm: str) -> str | None:
         own = run.main(robot, algorithm)
         if own is None:
             return None
-        here = [r for r in run.peers if (r["robot"], r["algorithm"]) == (robot, algorithm) and "ns" in r]
+        here = [
+            r for r in run.peers if (r["robot"], r["algorithm"]) == (robot, algorithm) and "ns" in r
+        ]
         best = min((r["ns"] for r in here if r["threads"] == 1), default=None)
         asked = robot in ("panda", "talos_reduced") and lists.TIMES_BEST_PEER.get(algorithm)
         times = ""
         if best is not None:
-            times = run.held("times the best peer", robot, algorithm, best / own["ns"], asked or 1.0)
+            times = run.held(
+                "times the best peer", robot, algorithm, best / own["ns"], asked or 1.0
+            )
         cells = [f"{robot} {algorithm}", short(own["ns"]), times]
         for name in columns:
             each = [
@@ -116,7 +163,9 @@ def beside_all(run: Run) -> Iterator[str]:
                 for r in here
                 if r["library"] == name
             ]
-            why = numbers.get((name, (robot, algorithm))) or numbers.get((NOT_RUN[0], (robot, algorithm)))
+            why = numbers.get((name, (robot, algorithm))) or numbers.get(
+                (NOT_RUN[0], (robot, algorithm))
+            )
             cells.append(", ".join(each) or f"*r{why}*")
         return line(cells)
 
@@ -143,9 +192,17 @@ def _blanks(run: Run, reasons: Reasons) -> Iterator[str]:
         robots, algorithms = (list(dict.fromkeys(x)) for x in zip(*places, strict=True))
         where = "all robots" if len(robots) == len(run.robots) else ", ".join(robots)
         rows.append(line([f"*r{k}*", name, ", ".join(algorithms), where, why.replace("|", "/")]))
-    rows += [line(["", key, "all", "all", why]) for key, why in run.about.get("left_out", {}).items()]
-    rows += [line(["", "warpdyn", r["algorithm"], r["robot"], r["blank"]]) for r in run.own if "blank" in r]
-    yield from table("| | peer | algorithms | robots | why there is no number |", rows, "Empty cells")
+    rows += [
+        line(["", key, "all", "all", why]) for key, why in run.about.get("left_out", {}).items()
+    ]
+    rows += [
+        line(["", "warpdyn", r["algorithm"], r["robot"], r["blank"]])
+        for r in run.own
+        if "blank" in r
+    ]
+    yield from table(
+        "| | peer | algorithms | robots | why there is no number |", rows, "Empty cells"
+    )
 
 
 def _forms(run: Run) -> Iterator[str]:
@@ -156,8 +213,21 @@ def _forms(run: Run) -> Iterator[str]:
         for r in found:
             forms.setdefault(r["form"], []).append(r["algorithm"])
         calls = [f"{', '.join(dict.fromkeys(done))}: {form}" for form, done in forms.items()]
-        rows.append(line([name, dtype, "<br>".join(calls), f"{max(r['worst_relative_error'] for r in found):.0e}"]))
-    yield from table("| peer | precision | how it is called | largest difference |", rows, "How the peers are called")
+        rows.append(
+            line(
+                [
+                    name,
+                    dtype,
+                    "<br>".join(calls),
+                    f"{max(r['worst_relative_error'] for r in found):.0e}",
+                ]
+            )
+        )
+    yield from table(
+        "| peer | precision | how it is called | largest difference |",
+        rows,
+        "How the peers are called",
+    )
 
 
 def _first_calls(run: Run) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from lxml import etree
 
 import warpdyn as wd
-from warpdyn.commands.peers import bare
+from warpdyn.peers.peer import bare
 
 REAL = {
     "ur5": "ur_description/urdf/ur5_robot.urdf",
@@ -77,13 +77,24 @@ def tree(joints: int) -> str:
     for k in range(joints):
         parent = parents[-1] if k % 5 else draw.choice(parents)
         mass = round(draw.uniform(0.5, 3.0), 3)
-        inertia = [[mass * x * (i == j) for j in range(3)] for i, x in enumerate((0.02, 0.03, 0.025))]
+        inertia = [
+            [mass * x * (i == j) for j in range(3)] for i, x in enumerate((0.02, 0.03, 0.025))
+        ]
         parents.append(f"link{k}")
         builder.add_link(parents[-1], mass, vector(0.1), inertia)
         pose = [*vector(0.2), *(0.0, 0.0, 0.0, 1.0)]
         axis = [float(i == k % 3) for i in range(3)]
         builder.add_joint(
-            f"joint{k}", "revolute", parent, parents[-1], pose, axis, lower=-3, upper=3, velocity=3, effort=50
+            f"joint{k}",
+            "revolute",
+            parent,
+            parents[-1],
+            pose,
+            axis,
+            lower=-3,
+            upper=3,
+            velocity=3,
+            effort=50,
         )
     return builder.build().to_urdf()
 

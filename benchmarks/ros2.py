@@ -27,7 +27,7 @@ import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-from ros2_node.processes import Child, Client, on_this_machine, ros_arguments  # noqa: E402
+from ros2_node.demo.processes import Child, Client, on_this_machine, ros_arguments  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 ARM = [f"panda_joint{i}" for i in range(1, 8)]
@@ -116,7 +116,10 @@ class Driver(Client):
         arrivals, sent = self.arrivals[name], []
         arrivals.clear()
         message = self.kind(
-            name=ARM, position=array("d", Q), velocity=array("d", [0.0] * 7), effort=array("d", [0.0] * 7)
+            name=ARM,
+            position=array("d", Q),
+            velocity=array("d", [0.0] * 7),
+            effort=array("d", [0.0] * 7),
         )
         publisher, clock = self.to[name], self.node.get_clock()
         due = time.perf_counter()
@@ -137,7 +140,11 @@ def latency(folder: Path, messages: int) -> dict[str, Any]:
     """State in to command out, in blocks that alternate with a bare echo of the same message."""
     results: dict[str, Any] = {}
     for executor in ("events", "single"):
-        parameters = {"robot_description_file": str(arm_urdf(folder)), "executor": executor, "start_enabled": True}
+        parameters = {
+            "robot_description_file": str(arm_urdf(folder)),
+            "executor": executor,
+            "start_enabled": True,
+        }
         parameters["state_timeout"] = 60.0  # between its blocks no states come
         node = Child("ros2_node.node", ros_arguments(parameters | RELIABLE), folder / "node.log")
         peer = Child("benchmarks.ros2", ["echo", "--executor", executor], folder / "echo.log")
@@ -172,7 +179,9 @@ def _compare(driver: Driver, node: Child, peer: Child, total: int, rate: float) 
         for name in ("node", "echo"):
             before, begun = sum(processes[name].cpu_times()[:2]), time.perf_counter()
             times = driver.block(name, block, rate)
-            share[name].append((sum(processes[name].cpu_times()[:2]) - before) / (time.perf_counter() - begun))
+            share[name].append(
+                (sum(processes[name].cpu_times()[:2]) - before) / (time.perf_counter() - begun)
+            )
             if times is None:
                 lost[name] += block - len(driver.arrivals[name])
             else:
@@ -182,7 +191,9 @@ def _compare(driver: Driver, node: Child, peer: Child, total: int, rate: float) 
     both = {name: np.concatenate(t) for name, t in trips.items()}
     p50 = {name: float(np.median(t)) for name, t in both.items()}
     p99 = {name: float(np.percentile(t, 99)) for name, t in both.items()}
-    blocks = [np.median(a) - np.median(b) for a, b in zip(trips["node"], trips["echo"], strict=False)]
+    blocks = [
+        np.median(a) - np.median(b) for a, b in zip(trips["node"], trips["echo"], strict=False)
+    ]
     return {
         "messages": total // block * block,
         "lost": lost["node"],
@@ -198,12 +209,17 @@ def _compare(driver: Driver, node: Child, peer: Child, total: int, rate: float) 
     }
 
 
-def fleet(folder: Path, seconds: float = 20.0, robots: int = 64, rate: float = 100.0) -> dict[str, Any]:
+def fleet(
+    folder: Path, seconds: float = 20.0, robots: int = 64, rate: float = 100.0
+) -> dict[str, Any]:
     """Many namespaces in one node: every state of every robot must be answered."""
     from sensor_msgs.msg import JointState
 
     spaces = [f"r{i}" for i in range(robots)]
-    parameters: dict[str, Any] = {"robot_description_file": str(arm_urdf(folder)), "namespaces": spaces}
+    parameters: dict[str, Any] = {
+        "robot_description_file": str(arm_urdf(folder)),
+        "namespaces": spaces,
+    }
     parameters |= {"publish_link_poses": False}
     for space in spaces:
         for topic, side in (("joint_states", "subscription"), ("warpdyn/torques", "publisher")):
@@ -221,11 +237,19 @@ def fleet(folder: Path, seconds: float = 20.0, robots: int = 64, rate: float = 1
 
             return count
 
-        publishers = [driver.node.create_publisher(JointState, f"{s}/joint_states", driver.deep) for s in spaces]
+        publishers = [
+            driver.node.create_publisher(JointState, f"{s}/joint_states", driver.deep)
+            for s in spaces
+        ]
         for i, s in enumerate(spaces):
-            driver.node.create_subscription(JointState, f"{s}/warpdyn/torques", counter(i), driver.deep)
+            driver.node.create_subscription(
+                JointState, f"{s}/warpdyn/torques", counter(i), driver.deep
+            )
         driver.until(lambda: all(p.get_subscription_count() for p in publishers), "matching")
-        driver.until(lambda: all(driver.node.count_publishers(f"{s}/warpdyn/torques") for s in spaces), "matching back")
+        driver.until(
+            lambda: all(driver.node.count_publishers(f"{s}/warpdyn/torques") for s in spaces),
+            "matching back",
+        )
         driver.rest(1.0)
         message = JointState(name=ARM, position=array("d", Q))
         process = psutil.Process(node.process.pid)
@@ -258,7 +282,9 @@ def fleet(folder: Path, seconds: float = 20.0, robots: int = 64, rate: float = 1
         driver.close()
 
 
-def batch(folder: Path, seconds: float = 20.0, robots: int = 4096, rate: float = 100.0) -> dict[str, Any]:
+def batch(
+    folder: Path, seconds: float = 20.0, robots: int = 4096, rate: float = 100.0
+) -> dict[str, Any]:
     """One flat message with the states of thousands of robots."""
     from std_msgs.msg import Float64MultiArray
 
@@ -274,9 +300,14 @@ def batch(folder: Path, seconds: float = 20.0, robots: int = 4096, rate: float =
         node.wait_for("ready:")
         from diagnostic_msgs.msg import DiagnosticArray
 
-        publisher = driver.node.create_publisher(Float64MultiArray, "warpdyn/batch/state", driver.deep)
+        publisher = driver.node.create_publisher(
+            Float64MultiArray, "warpdyn/batch/state", driver.deep
+        )
         driver.node.create_subscription(
-            Float64MultiArray, "warpdyn/batch/torques", lambda m: trips.append(time.perf_counter()), driver.deep
+            Float64MultiArray,
+            "warpdyn/batch/torques",
+            lambda m: trips.append(time.perf_counter()),
+            driver.deep,
         )
         driver.node.create_subscription(DiagnosticArray, "/diagnostics", status.append, driver.deep)
         driver.until(lambda: publisher.get_subscription_count() and status, "matching")
@@ -301,7 +332,9 @@ def batch(folder: Path, seconds: float = 20.0, robots: int = 4096, rate: float =
             driver.executor.spin_once(timeout_sec=0.01)
         driver.rest(1.2)
         values = {v.key: v.value for v in status[-1].status[0].values}
-        round_trip = np.array(trips) - np.array(sent) if len(trips) == len(sent) else np.array([np.nan])
+        round_trip = (
+            np.array(trips) - np.array(sent) if len(trips) == len(sent) else np.array([np.nan])
+        )
         median = float(values["batch time"].split()[1])
         return {
             "robots": robots,
@@ -323,8 +356,8 @@ def batch(folder: Path, seconds: float = 20.0, robots: int = 4096, rate: float =
 
 def _kernel_time(folder: Path, robots: int) -> float:
     """Median of the computation alone, in this process [us]."""
-    from ros2_node.dynamics import Batch, Dynamics, load_model
-    from ros2_node.settings import Settings
+    from ros2_node.control.dynamics import Batch, Dynamics, load_model
+    from ros2_node.control.settings import Settings
 
     settings = Settings.of({"robot_description_file": str(arm_urdf(folder))})
     computed = Batch(Dynamics(load_model(settings), settings, 1), settings)
@@ -342,7 +375,11 @@ def start(folder: Path, runs: int = 7) -> dict[str, Any]:
     from std_msgs.msg import Float64MultiArray
 
     starts, ends, clean = [], [], []
-    parameters = {"robot_description_file": str(arm_urdf(folder)), "start_enabled": True, "ramp_time": 0.5}
+    parameters = {
+        "robot_description_file": str(arm_urdf(folder)),
+        "start_enabled": True,
+        "ramp_time": 0.5,
+    }
     parameters["state_timeout"] = 60.0  # still enabled when the signal comes
     for run in range(runs + 1):
         node = Child("ros2_node.node", ros_arguments(parameters), folder / f"start{run}.log")
@@ -350,7 +387,9 @@ def start(folder: Path, runs: int = 7) -> dict[str, Any]:
         commands: list[Any] = []
         try:
             starts.append(node.wait_for("ready:"))
-            driver.node.create_subscription(Float64MultiArray, "warpdyn/commands", commands.append, driver.deep)
+            driver.node.create_subscription(
+                Float64MultiArray, "warpdyn/commands", commands.append, driver.deep
+            )
             driver.until(driver.to["node"].get_subscription_count, "matching")
             driver.answered("warpdyn/commands")
             driver.block("node", 800, 1000.0)
@@ -385,7 +424,11 @@ def soak(folder: Path, seconds: float = 600.0, rate: float = 1000.0) -> dict[str
             if driver.block("node", int(5 * rate), rate) is None:
                 lost += int(5 * rate) - len(driver.arrivals["node"])
             samples.append((passed, process.memory_info().rss / 1e6))
-            print(f"\r  {passed:.0f} of {seconds:.0f} s, {samples[-1][1]:.2f} MB, lost {lost}", end="", flush=True)
+            print(
+                f"\r  {passed:.0f} of {seconds:.0f} s, {samples[-1][1]:.2f} MB, lost {lost}",
+                end="",
+                flush=True,
+            )
         print()
     finally:
         node.end()
@@ -397,7 +440,9 @@ def soak(folder: Path, seconds: float = 600.0, rate: float = 1000.0) -> dict[str
         "rss_mb_after_first_minute": after[0],
         "rss_mb_end": after[-1],
         "growth_mb": max(after) - after[0],
-        "samples": [[round(t, 1), round(mb, 3)] for t, mb in samples[:: max(len(samples) // 60, 1)]],
+        "samples": [
+            [round(t, 1), round(mb, 3)] for t, mb in samples[:: max(len(samples) // 60, 1)]
+        ],
     }
 
 
@@ -410,12 +455,16 @@ POSES = {
 
 def drift(folder: Path) -> dict[str, Any]:
     """MuJoCo panda, 0.5 N·m·s/rad of damping, gravity compensation alone for ten seconds."""
-    from ros2_node.demo import closed_loop
+    from ros2_node.demo.__main__ import closed_loop
 
     results = {}
     for payload in (0.0, 2.0):
         for name, pose in POSES.items():
-            load = {"payload.link": "panda_hand", "payload.mass": payload, "payload.com": [0.0, 0.0, 0.1]}
+            load = {
+                "payload.link": "panda_hand",
+                "payload.mass": payload,
+                "payload.com": [0.0, 0.0, 0.1],
+            }
             plant = {"pose_joints": ARM, "pose": pose, "damping": 0.5} | (load if payload else {})
             run = closed_loop((1.0, 10.0), plant=plant, node=load if payload else {})
             results[f"{name}, {payload:g} kg"] = {
@@ -430,7 +479,11 @@ def drift(folder: Path) -> dict[str, Any]:
 def hardware() -> dict[str, Any]:
     import warp
 
-    model = [x.split(":")[1].strip() for x in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in x]
+    model = [
+        x.split(":")[1].strip()
+        for x in Path("/proc/cpuinfo").read_text().splitlines()
+        if "model name" in x
+    ]
     return {
         "cpu": model[0] if model else platform.processor(),
         "cores": os.cpu_count(),
@@ -468,11 +521,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     RESULTS.mkdir(exist_ok=True)
     for case in options.cases:
         print(f"{case}: {(CASES[case].__doc__ or '').strip()}", flush=True)
-        extra = {"latency": {"messages": options.messages}, "soak": {"seconds": options.seconds}}.get(case, {})
+        extra = {
+            "latency": {"messages": options.messages},
+            "soak": {"seconds": options.seconds},
+        }.get(case, {})
         if case != "drift":  # it starts rclpy itself
             rclpy.init()
         with tempfile.TemporaryDirectory() as folder:
-            result = {"case": case, "hardware": hardware(), "result": CASES[case](Path(folder), **extra)}
+            result = {
+                "case": case,
+                "hardware": hardware(),
+                "result": CASES[case](Path(folder), **extra),
+            }
         rclpy.try_shutdown()
         print(json.dumps(result["result"], indent=2), flush=True)
         if not options.dry:

@@ -25,4 +25,6 @@ elbow = model.q_indices(["panda_joint4"])[0]
 print(f"torque on panda_joint4: {tau[:, elbow].min():.1f} to {tau[:, elbow].max():.1f} N·m")
 
 # The same, one robot at a time on plain numbers: what the kernels are tested against.
-print(f"oracle agrees to {np.abs(wd.oracle(wd.rnea, model, q[:5], v[:5], a[:5]) - tau[:5]).max():.1e} N·m")
+print(
+    f"oracle agrees to {np.abs(wd.oracle(wd.rnea, model, q[:5], v[:5], a[:5]) - tau[:5]).max():.1e} N·m"
+)

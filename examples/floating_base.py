@@ -4,7 +4,9 @@ import numpy as np
 
 import warpdyn as wd
 
-model = wd.load_robot("quadruped")  # its base is free; load_urdf(..., floating_base=True) frees any other
+model = wd.load_robot(
+    "quadruped"
+)  # its base is free; load_urdf(..., floating_base=True) frees any other
 print("q:", ", ".join(model.q_names[:7]), "...")
 print("v:", ", ".join(model.v_names[:6]), "...")
 
@@ -29,4 +31,6 @@ pushes = {foot: np.zeros((count, 6)) for foot in feet}
 for k, foot in enumerate(feet):
     pushes[foot][:, :3] = np.einsum("eji,j->ei", poses[:, k, :3, :3], up)  # world to link
 rest = wd.rnea(model, q, zero, zero, f_ext=pushes)
-print(f"with a quarter of the weight at {', '.join(feet)}: {abs(rest[0, 2]):.1e} N are left for the base")
+print(
+    f"with a quarter of the weight at {', '.join(feet)}: {abs(rest[0, 2]):.1e} N are left for the base"
+)

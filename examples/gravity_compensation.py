@@ -15,7 +15,9 @@ v = np.array([0.5, 0.5, -0.5, 0.2, 0.0, 0.0])  # rad/s: somebody has just let go
 wanted, tau, acceleration = np.zeros((3, model.nv))
 
 # Bound calls read and write these very arrays, and check nothing.
-control = wd.bind(wd.rnea, model, q, v, wanted, out=tau)  # wanted = 0 and v = 0 would be gravity compensation alone
+control = wd.bind(
+    wd.rnea, model, q, v, wanted, out=tau
+)  # wanted = 0 and v = 0 would be gravity compensation alone
 accelerate = wd.bind(wd.aba, model, q, v, tau, out=acceleration)  # stands for the real arm
 
 begin = time.perf_counter()
@@ -27,5 +29,9 @@ for step in range(3001):
     q += STEP * v
     if step % 500 == 0:
         fastest, largest = np.abs(v).max(), np.abs(tau).max()
-        print(f"{step * STEP:.1f} s: fastest joint {fastest:.4f} rad/s, largest torque {largest:.1f} N·m")
-print(f"3 s of simulation in {time.perf_counter() - begin:.2f} s; the arm has come to rest at {np.round(q, 2)} rad")
+        print(
+            f"{step * STEP:.1f} s: fastest joint {fastest:.4f} rad/s, largest torque {largest:.1f} N·m"
+        )
+print(
+    f"3 s of simulation in {time.perf_counter() - begin:.2f} s; the arm has come to rest at {np.round(q, 2)} rad"
+)

@@ -30,7 +30,11 @@ def measured(model: wd.Model, samples: int, noise: float) -> tuple[list[np.ndarr
     """Random motions (q, v, a) and their joint torques, with noise of that standard deviation [N·m, N]."""
     draw = np.random.default_rng(0)
     q = wd.random_configuration(model, samples, seed=1)
-    motion = [q, draw.uniform(-2, 2, (samples, model.nv)), draw.uniform(-12, 12, (samples, model.nv))]
+    motion = [
+        q,
+        draw.uniform(-2, 2, (samples, model.nv)),
+        draw.uniform(-12, 12, (samples, model.nv)),
+    ]
     tau = wd.rnea(model, *motion, params=holding(model, TRUE))
     return motion, tau + draw.normal(0, noise, tau.shape)
 
@@ -45,17 +49,24 @@ def errors(payload: dict[str, np.ndarray]) -> list[float]:
     return [float(np.linalg.norm(payload[k] - TRUE[k]) / np.linalg.norm(TRUE[k])) for k in TRUE]
 
 
-def identify(model: wd.Model, motion: list[np.ndarray], tau: np.ndarray, steps: int = 6) -> list[dict[str, np.ndarray]]:
+def identify(
+    model: wd.Model, motion: list[np.ndarray], tau: np.ndarray, steps: int = 6
+) -> list[dict[str, np.ndarray]]:
     """Each iteration's payload, the guess first."""
     payload, found = GUESS, [GUESS]
     for _ in range(steps):
         params = holding(model, payload)
         residual = tau - wd.rnea(model, *motion, params=params)
-        blocks = wd.derivatives(wd.rnea, model, *motion, wrt=NAMES, params=params)  # (samples, nv, width) each
+        blocks = wd.derivatives(
+            wd.rnea, model, *motion, wrt=NAMES, params=params
+        )  # (samples, nv, width) each
         J = np.concatenate(blocks, axis=-1).reshape(residual.size, -1)
         step = np.linalg.lstsq(J, residual.ravel(), rcond=None)[0]
         pieces = np.split(step, np.cumsum([x.size for x in payload.values()])[:-1])
-        payload = {k: x + piece.reshape(x.shape) for (k, x), piece in zip(payload.items(), pieces, strict=True)}
+        payload = {
+            k: x + piece.reshape(x.shape)
+            for (k, x), piece in zip(payload.items(), pieces, strict=True)
+        }
         found.append(payload)
     return found
 
@@ -70,7 +81,9 @@ def draw(history: list[list[float]], file: str) -> None:
     for name, curve in zip(("mass", "centre of mass", "inertia"), np.array(history).T, strict=True):
         axes.semilogy(100 * curve, "o-", label=name)
     axes.axhline(1.0, color="grey", linewidth=0.8, linestyle="--")
-    axes.set(xlabel="Gauss-Newton iteration", ylabel="error [%]", title="A payload from joint torques")
+    axes.set(
+        xlabel="Gauss-Newton iteration", ylabel="error [%]", title="A payload from joint torques"
+    )
     axes.legend()
     axes.grid(alpha=0.3)
     figure.savefig(file, dpi=130)
@@ -79,7 +92,9 @@ def draw(history: list[list[float]], file: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=2000)
-    parser.add_argument("--noise", type=float, default=0.05, help="standard deviation of the torques [N·m]")
+    parser.add_argument(
+        "--noise", type=float, default=0.05, help="standard deviation of the torques [N·m]"
+    )
     parser.add_argument("--picture", help="file to draw the convergence to (needs matplotlib)")
     given = parser.parse_args()
     model = wd.load_robot(ROBOT).with_frame("payload", HAND, (0.0, 0.0, 0.1))
@@ -89,7 +104,12 @@ def main() -> None:
     for k, payload in enumerate(found):
         print(f"{k:9d}", *(f"{100 * x:9.3f}" for x in errors(payload)))
     print(
-        "mass", found[-1]["mass"].round(4), "com", found[-1]["com"].round(4), "inertia", found[-1]["inertia"].round(5)
+        "mass",
+        found[-1]["mass"].round(4),
+        "com",
+        found[-1]["com"].round(4),
+        "inertia",
+        found[-1]["inertia"].round(5),
     )
     if given.picture:
         draw([errors(payload) for payload in found], given.picture)

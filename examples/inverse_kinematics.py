@@ -25,8 +25,13 @@ wd.inverse_kinematics(model, {HAND: grasps})  # the first call compiles
 begin = time.perf_counter()
 found = wd.inverse_kinematics(model, {HAND: grasps})
 spent = time.perf_counter() - begin
-print(f"{found.success.sum()} of {COUNT} grasps are within reach; {1e6 * spent / COUNT:.1f} us each")
-distance, steps = np.linalg.norm(grasps[:, :2, 3], axis=1)[found.success], found.iterations[found.success]
+print(
+    f"{found.success.sum()} of {COUNT} grasps are within reach; {1e6 * spent / COUNT:.1f} us each"
+)
+distance, steps = (
+    np.linalg.norm(grasps[:, :2, 3], axis=1)[found.success],
+    found.iterations[found.success],
+)
 print(
     f"they lie {distance.min():.2f} m to {distance.max():.2f} m from the base, and took {steps.mean():.0f} steps each"
 )

@@ -26,11 +26,17 @@ target = torch.rand(ROBOTS, model.nv, device=device) - 0.5
 
 begin = time.perf_counter()
 for step in range(STEPS):
-    wd.rnea(model, q, v, 200 * (target - q) - 28 * v, out=tau)  # computed torque; in training: the policy's action
+    wd.rnea(
+        model, q, v, 200 * (target - q) - 28 * v, out=tau
+    )  # computed torque; in training: the policy's action
     wd.aba(model, q, v, tau, out=a)
     v += STEP * a
     q += STEP * v
     if step % 50 == 0:
-        print(f"{step * STEP:.2f} s: mean distance to target {(target - q).abs().mean().item():.4f} rad")
+        print(
+            f"{step * STEP:.2f} s: mean distance to target {(target - q).abs().mean().item():.4f} rad"
+        )
 seconds = time.perf_counter() - begin
-print(f"{ROBOTS * STEPS / seconds:,.0f} robot steps per second on {device}, Torch's own arithmetic included")
+print(
+    f"{ROBOTS * STEPS / seconds:,.0f} robot steps per second on {device}, Torch's own arithmetic included"
+)

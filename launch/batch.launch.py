@@ -26,7 +26,11 @@ ARGUMENTS = (
 def generate_launch_description():
     default_file = PathJoinSubstitution([FindPackageShare("warpdyn"), "config", "batch.yaml"])
     declared = [
-        DeclareLaunchArgument(name, default_value=default_file if default is None else default, description=description)
+        DeclareLaunchArgument(
+            name,
+            default_value=default_file if default is None else default,
+            description=description,
+        )
         for name, default, description in ARGUMENTS
     ]
     node = Node(
@@ -50,7 +54,9 @@ def generate_launch_description():
         namespace=LaunchConfiguration("namespace"),
         parameters=[
             {
-                "robot": ParameterValue(LaunchConfiguration("robot_description_file"), value_type=str),
+                "robot": ParameterValue(
+                    LaunchConfiguration("robot_description_file"), value_type=str
+                ),
                 "robots": ParameterValue(LaunchConfiguration("robots"), value_type=int),
                 "rate": ParameterValue(LaunchConfiguration("rate"), value_type=float),
             }

@@ -19,7 +19,11 @@ ARGUMENTS = (
     ("robot", "panda", "bundled robot or URDF file"),
     ("rate", "100.0", "joint_states a second"),
     ("speed", "0.2", "swings a second of the fastest joint"),
-    ("rviz", "true" if HAS_DISPLAY else "false", "start RViz; the default is whether there is a display"),
+    (
+        "rviz",
+        "true" if HAS_DISPLAY else "false",
+        "start RViz; the default is whether there is a display",
+    ),
 )
 
 
@@ -52,7 +56,10 @@ def generate_launch_description():
         package="rviz2",
         executable="rviz2",
         name="rviz2",
-        arguments=["-d", PathJoinSubstitution([FindPackageShare("warpdyn"), "rviz", "warpdyn.rviz"])],
+        arguments=[
+            "-d",
+            PathJoinSubstitution([FindPackageShare("warpdyn"), "rviz", "warpdyn.rviz"]),
+        ],
         condition=IfCondition(LaunchConfiguration("rviz")),
         output="log",
     )

@@ -15,11 +15,27 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 ARGUMENTS = (
-    ("params_file", None, "YAML file with parameters; list command_joints there in the controller's order"),
-    ("robot_description_file", "", "URDF file or bundled robot; empty: the topic robot_description gives the model"),
-    ("controller", "effort_controller", "name of the forward command controller that takes the torques"),
+    (
+        "params_file",
+        None,
+        "YAML file with parameters; list command_joints there in the controller's order",
+    ),
+    (
+        "robot_description_file",
+        "",
+        "URDF file or bundled robot; empty: the topic robot_description gives the model",
+    ),
+    (
+        "controller",
+        "effort_controller",
+        "name of the forward command controller that takes the torques",
+    ),
     ("namespace", "", "namespace of the node, of the controller and of joint_states"),
-    ("torque_scale", "1.0", "factor on the torques, 0 to 1.5; begin with 0.8 on an arm that you do not know"),
+    (
+        "torque_scale",
+        "1.0",
+        "factor on the torques, 0 to 1.5; begin with 0.8 on an arm that you do not know",
+    ),
     ("ramp_time", "1.0", "seconds in which the torques rise after ~/enable"),
     ("stale_action", "ramp_down", "when joint_states stop: ramp_down, zero or hold"),
     ("start_enabled", "false", "send commands without a call of ~/enable"),
@@ -28,9 +44,15 @@ ARGUMENTS = (
 
 
 def generate_launch_description():
-    default_file = PathJoinSubstitution([FindPackageShare("warpdyn"), "config", "gravity_compensation.yaml"])
+    default_file = PathJoinSubstitution(
+        [FindPackageShare("warpdyn"), "config", "gravity_compensation.yaml"]
+    )
     declared = [
-        DeclareLaunchArgument(name, default_value=default_file if default is None else default, description=description)
+        DeclareLaunchArgument(
+            name,
+            default_value=default_file if default is None else default,
+            description=description,
+        )
         for name, default, description in ARGUMENTS
     ]
     types = {
@@ -48,7 +70,10 @@ def generate_launch_description():
         namespace=LaunchConfiguration("namespace"),
         parameters=[
             LaunchConfiguration("params_file"),
-            {name: ParameterValue(LaunchConfiguration(name), value_type=kind) for name, kind in types.items()},
+            {
+                name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+                for name, kind in types.items()
+            },
             {"mode": "gravity"},
         ],
         remappings=[("~/commands", [LaunchConfiguration("controller"), "/commands"])],

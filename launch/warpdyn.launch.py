@@ -12,7 +12,11 @@ from launch_ros.substitutions import FindPackageShare
 
 ARGUMENTS = (
     ("params_file", None, "YAML file with parameters of the node; the arguments below win over it"),
-    ("robot_description_file", "", "URDF file or bundled robot; empty: the topic robot_description gives the model"),
+    (
+        "robot_description_file",
+        "",
+        "URDF file or bundled robot; empty: the topic robot_description gives the model",
+    ),
     ("mode", "gravity", "gravity, inverse_dynamics or computed_torque"),
     ("device", "cpu", "where kernels run: cpu, cuda:0, ..."),
     ("namespace", "", "namespace of the node and of the topics it reads"),
@@ -28,7 +32,11 @@ ARGUMENTS = (
 def generate_launch_description():
     default_file = PathJoinSubstitution([FindPackageShare("warpdyn"), "config", "warpdyn.yaml"])
     declared = [
-        DeclareLaunchArgument(name, default_value=default_file if default is None else default, description=description)
+        DeclareLaunchArgument(
+            name,
+            default_value=default_file if default is None else default,
+            description=description,
+        )
         for name, default, description in ARGUMENTS
     ]
     texts = ("robot_description_file", "mode", "device")
@@ -41,7 +49,10 @@ def generate_launch_description():
         parameters=[
             LaunchConfiguration("params_file"),
             {name: ParameterValue(LaunchConfiguration(name), value_type=str) for name in texts}
-            | {name: ParameterValue(LaunchConfiguration(name), value_type=bool) for name in switches},
+            | {
+                name: ParameterValue(LaunchConfiguration(name), value_type=bool)
+                for name in switches
+            },
         ],
         remappings=[
             ("joint_states", LaunchConfiguration("joint_states")),

@@ -30,15 +30,15 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from . import parameters
-from .clock import WatchClock
-from .diagnostics import Diagnostics
-from .display import Display
-from .fleet import Fleet
-from .models import Event, Models
-from .settings import MODEL_PARAMETERS, Settings
-from .topics import LAST, LATCHED, RELIABLE, RobotTopics, labelled, nanoseconds, overridable
-from .torque_output import STOP_PERIOD
+from .control.clock import WatchClock
+from .control.fleet import Fleet
+from .control.models import Event, Models
+from .control.settings import MODEL_PARAMETERS, Settings
+from .control.torque_output import STOP_PERIOD
+from .ros import parameters
+from .ros.diagnostics import Diagnostics
+from .ros.display import Display
+from .ros.topics import LAST, LATCHED, RELIABLE, RobotTopics, labelled, nanoseconds, overridable
 
 BAD_START = 2
 """Exit code when parameters, device or the first model cannot be used."""
@@ -67,7 +67,13 @@ class WarpdynNode(Node):
         """The simulated time [s], once there is one."""
         self._models = Models(self._counts)
         self._topics = [
-            RobotTopics(self, f"{s}/" if s else "", f"{s}/{own}" if s else "~/", self.settings, self._mismatch_events)
+            RobotTopics(
+                self,
+                f"{s}/" if s else "",
+                f"{s}/{own}" if s else "~/",
+                self.settings,
+                self._mismatch_events,
+            )
             for s in self._names
         ]
         self._display = Display(self, self._names, self._topics, self.settings)
@@ -83,32 +89,50 @@ class WarpdynNode(Node):
 
     def _make_inputs(self) -> None:
         for i, topics in enumerate(self._topics):
-            self._subscribe(JointState, topics.outer + "joint_states", LAST, self._on_state, i, overridable())
-            self._subscribe(JointTrajectory, topics.own + "reference", RELIABLE, self._on_reference, i)
+            self._subscribe(
+                JointState, topics.outer + "joint_states", LAST, self._on_state, i, overridable()
+            )
+            self._subscribe(
+                JointTrajectory, topics.own + "reference", RELIABLE, self._on_reference, i
+            )
             self._subscribe(WrenchStamped, topics.own + "external_wrench", LAST, self._on_wrench, i)
         self._subscribe(String, "robot_description", LATCHED, self._on_description)
-        self._subscribe(Float64MultiArray, "~/batch/state", RELIABLE, self._on_batch, None, overridable())
+        self._subscribe(
+            Float64MultiArray, "~/batch/state", RELIABLE, self._on_batch, None, overridable()
+        )
         self._batch_torques = self.create_publisher(
             Float64MultiArray, "~/batch/torques", RELIABLE, qos_overriding_options=overridable()
         )
         self._batch_message = Float64MultiArray()
 
     def _subscribe(
-        self, kind: Any, topic: str, qos: QoSProfile, function: Callable, robot: int | None = None, override: Any = None
+        self,
+        kind: Any,
+        topic: str,
+        qos: QoSProfile,
+        function: Callable,
+        robot: int | None = None,
+        override: Any = None,
     ) -> None:
         events = SubscriptionEventCallbacks(
             incompatible_qos=self._guarded(self._on_mismatch, f"a publisher of {topic}", robot or 0)
         )
         callback = self._guarded(function) if robot is None else self._guarded(function, robot)
-        self.create_subscription(kind, topic, callback, qos, event_callbacks=events, qos_overriding_options=override)
+        self.create_subscription(
+            kind, topic, callback, qos, event_callbacks=events, qos_overriding_options=override
+        )
 
     def _mismatch_events(self, topic: str) -> PublisherEventCallbacks:
-        return PublisherEventCallbacks(incompatible_qos=self._guarded(self._on_mismatch, f"a subscriber of {topic}", 0))
+        return PublisherEventCallbacks(
+            incompatible_qos=self._guarded(self._on_mismatch, f"a subscriber of {topic}", 0)
+        )
 
     def _make_services(self) -> None:
         for i, topics in enumerate(self._topics):
             if topics.outer:
-                self.create_service(SetBool, topics.own + "enable", self._serving(self._enable, [i]))
+                self.create_service(
+                    SetBool, topics.own + "enable", self._serving(self._enable, [i])
+                )
                 self.create_service(Trigger, topics.own + "reset", self._serving(self._reset, [i]))
         everyone = list(range(len(self._names)))
         self.create_service(SetBool, "~/enable", self._serving(self._enable, everyone))
@@ -159,7 +183,9 @@ class WarpdynNode(Node):
 
     def _now(self, steady: float) -> float:
         """The watchdog's time; a jump of the simulated clock makes the robots forget."""
-        self._simulated = (self._ros_clock.now().nanoseconds * 1e-9 or None) if self._simulating else None
+        self._simulated = (
+            (self._ros_clock.now().nanoseconds * 1e-9 or None) if self._simulating else None
+        )
         jumps = self._watch_clock.jumps
         now = self._watch_clock.advance(steady, self._simulated)
         if self._watch_clock.jumps != jumps:
@@ -180,7 +206,9 @@ class WarpdynNode(Node):
             self._flush(fleet)
         now, stamp = self._now(time.monotonic()), message.header.stamp
         robot = fleet.robots[i]
-        if not robot.read(message.name, message.position, message.velocity, nanoseconds(stamp), now):
+        if not robot.read(
+            message.name, message.position, message.velocity, nanoseconds(stamp), now
+        ):
             return
         self._stamps[i] = stamp
         if not self.settings.rate:
@@ -237,7 +265,11 @@ class WarpdynNode(Node):
     def _on_wrench(self, i: int, message: WrenchStamped) -> None:
         if self._models.fleet is None:
             return
-        force, torque, now = message.wrench.force, message.wrench.torque, self._now(time.monotonic())
+        force, torque, now = (
+            message.wrench.force,
+            message.wrench.torque,
+            self._now(time.monotonic()),
+        )
         wrench = (force.x, force.y, force.z), (torque.x, torque.y, torque.z)
         self._models.fleet.robots[i].wrench.read(message.header.frame_id, *wrench, now)
 
@@ -254,7 +286,9 @@ class WarpdynNode(Node):
             self.get_logger().error(f"~/batch/state rejected: {error}", throttle_duration_sec=1.0)
             return
         bad = batch.bad_robots
-        torque = batch.compute(np.frombuffer(message.data).reshape(robots, 2, fleet.dynamics.model.nv))
+        torque = batch.compute(
+            np.frombuffer(message.data).reshape(robots, 2, fleet.dynamics.model.nv)
+        )
         if batch.bad_robots != bad:
             self._counts[0]["batch_bad_robot"] += batch.bad_robots - bad
         sizes = [d.size for d in self._batch_message.layout.dim]
@@ -291,7 +325,9 @@ class WarpdynNode(Node):
             for counts in self._counts:
                 counts["description_refused"] += 1
             log.error(f"model refused: {self._models.refusal}")
-            if fleet is None and (self.settings.robot_description or self.settings.robot_description_file):
+            if fleet is None and (
+                self.settings.robot_description or self.settings.robot_description_file
+            ):
                 self.exit_code = BAD_START
             return
         assert fleet is not None
@@ -305,7 +341,9 @@ class WarpdynNode(Node):
         for text in model.warnings:
             log.warning(text)
         if output.unlimited:
-            log.warning(f"no effort limit in the description for {', '.join(output.unlimited)}: they are not clamped")
+            log.warning(
+                f"no effort limit in the description for {', '.join(output.unlimited)}: they are not clamped"
+            )
         log.info(
             f"ready: {model.name}, {model.total_mass:.6g} kg, {len(fleet.robots)} robot(s), mode {self.settings.mode}, "
             f"on {self.settings.device}, commands for {', '.join(output.joints)}"
@@ -340,10 +378,16 @@ class WarpdynNode(Node):
             return False, "there is no robot_description to read again"
         return True, "the model is being read again; the log and /diagnostics say how it went"
 
-    def _together(self, robots: Sequence[int], answers: Sequence[tuple[bool, str]]) -> tuple[bool, str]:
+    def _together(
+        self, robots: Sequence[int], answers: Sequence[tuple[bool, str]]
+    ) -> tuple[bool, str]:
         if len(answers) == 1:
             return answers[0]
-        bad = [f"{self._names[i]}: {text}" for i, (good, text) in zip(robots, answers, strict=True) if not good]
+        bad = [
+            f"{self._names[i]}: {text}"
+            for i, (good, text) in zip(robots, answers, strict=True)
+            if not good
+        ]
         return not bad, "; ".join(bad) or f"{len(answers)} robots: {answers[0][1]}"
 
     def _on_parameters(self, changed: list[RosParameter]) -> SetParametersResult:
@@ -363,7 +407,9 @@ class WarpdynNode(Node):
         if fleet is not None:
             links = fleet.dynamics.model.link_names
             if settings.payload_link and settings.payload_link not in links:
-                raise ValueError(f"payload.link {settings.payload_link!r} is not one of {', '.join(links[:40])}")
+                raise ValueError(
+                    f"payload.link {settings.payload_link!r} is not one of {', '.join(links[:40])}"
+                )
             fleet.change(settings)
         self.settings = settings
         if MODEL_PARAMETERS & values.keys():
@@ -372,7 +418,9 @@ class WarpdynNode(Node):
     def _on_mismatch(self, who: str, robot: int, event: Any) -> None:
         self._counts[robot]["qos_mismatch"] += 1
         policy = getattr(event.last_policy_kind, "name", str(event.last_policy_kind))
-        self._diagnostics.remark("QoS mismatch", f"{who} does not match this node's {policy.rpartition('POLICY_')[2]}")
+        self._diagnostics.remark(
+            "QoS mismatch", f"{who} does not match this node's {policy.rpartition('POLICY_')[2]}"
+        )
 
     # What is shown.
 
@@ -391,7 +439,9 @@ class WarpdynNode(Node):
         if fleet is None:
             return
         fleet.stop(time.monotonic())
-        pairs = [(r, t) for r, t in zip(fleet.robots, self._topics, strict=True) if r.output.stopping]
+        pairs = [
+            (r, t) for r, t in zip(fleet.robots, self._topics, strict=True) if r.output.stopping
+        ]
         while not fleet.idle:
             for robot, topics in pairs:
                 command = robot.output.stop_step(time.monotonic())
@@ -408,7 +458,9 @@ def check_device(device: str) -> None:
     try:
         wp.get_device(device)
     except Exception as error:
-        raise ValueError(f"device {device!r} is not there; this machine has {', '.join(known)}") from error
+        raise ValueError(
+            f"device {device!r} is not there; this machine has {', '.join(known)}"
+        ) from error
 
 
 def make_executor(node: WarpdynNode) -> Executor:
@@ -419,7 +471,9 @@ def make_executor(node: WarpdynNode) -> Executor:
 
             executor = EventsExecutor()
         except ImportError:
-            node.get_logger().warning("this rclpy has no EventsExecutor: executor single, at twice the CPU time")
+            node.get_logger().warning(
+                "this rclpy has no EventsExecutor: executor single, at twice the CPU time"
+            )
     executor = executor or SingleThreadedExecutor()
     executor.add_node(node)
     return executor

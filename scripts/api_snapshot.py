@@ -14,7 +14,11 @@ def lines(prefix: str, thing: object) -> list[str]:
     if inspect.isclass(thing):
         ours = [vars(base) for base in thing.__mro__ if base.__module__.startswith("warpdyn")]
         own = sorted({name for members in ours for name in members if not name.startswith("_")})
-        members = [line for name in own for line in lines(f"{prefix}.{name}", inspect.getattr_static(thing, name))]
+        members = [
+            line
+            for name in own
+            for line in lines(f"{prefix}.{name}", inspect.getattr_static(thing, name))
+        ]
         return [f"class {prefix}{parameters(thing)}", *members]
     if isinstance(thing, (classmethod, staticmethod)):
         thing = thing.__func__

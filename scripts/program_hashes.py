@@ -22,8 +22,15 @@ import numpy as np
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.call import all_arrays, derived, input_shape, record_call, result_names, result_shapes
-from warpdyn.tracing.kernel import write
+from warpdyn.execution.call import (
+    all_arrays,
+    derived,
+    input_shape,
+    record_call,
+    result_names,
+    result_shapes,
+)
+from warpdyn.execution.kernel import write
 
 ROWS = 2
 TARGETS = ("cpu", "cuda")
@@ -76,9 +83,14 @@ def model_of(robot: str) -> wd.Model:
 
 def params_of(model: wd.Model) -> wd.Params:
     """Every kind of parameter, of two links or joints."""
-    links, joints = [link.name for link in model.links if link.mass][-2:], list(model.joint_names[-2:])
+    links, joints = (
+        [link.name for link in model.links if link.mass][-2:],
+        list(model.joint_names[-2:]),
+    )
     kinds = {"mass": (), "com": (3,), "inertia": (6,)}
-    values: dict[str, Any] = {kind: {name: np.ones((ROWS, *shape)) for name in links} for kind, shape in kinds.items()}
+    values: dict[str, Any] = {
+        kind: {name: np.ones((ROWS, *shape)) for name in links} for kind, shape in kinds.items()
+    }
     values |= {kind: {name: np.ones(ROWS) for name in joints} for kind in ("armature", "viscous")}
     values["placement"] = {joints[0]: np.ones((ROWS, 7))}
     return model.params(**values)
@@ -92,14 +104,20 @@ def described(robot: str, name: str) -> Any:
     given: dict[str, Any] = {}
     for argument in parameters.values():
         if argument.kind is argument.POSITIONAL_OR_KEYWORD and argument.name != "model":
-            shape = WIDTHS.get(argument.name, (model.nq,) if argument.name[0] == "q" else (model.nv,))
+            shape = WIDTHS.get(
+                argument.name, (model.nq,) if argument.name[0] == "q" else (model.nv,)
+            )
             given[argument.name] = np.zeros((ROWS, *shape))
     if "t" in given:
         given["t"] = 0.5
     if "frame" in parameters and ("frames" not in parameters or "jacobian" in name):
         given["frame"] = frame
     if name.startswith("convert_"):
-        by_name = {"quaternion": ("xyzw", "wxyz"), "twist": ("local", "world"), "wrench": ("local", "world")}
+        by_name = {
+            "quaternion": ("xyzw", "wxyz"),
+            "twist": ("local", "world"),
+            "wrench": ("local", "world"),
+        }
         source, target = by_name.get(name.removeprefix("convert_"), ("warpdyn", "mujoco"))
         given |= {"source": source, "target": target}
     if "f_ext" in parameters and robot in ("hand", "panda_params"):
@@ -151,7 +169,15 @@ def listed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
 def cases() -> list[tuple[str, str, str]]:
     """Robot, function, derivative."""
     names = [name for name in wd.__all__ if hasattr(getattr(wd, name), "of_a_model")]
-    robots = ("panda", "hand", "quadruped", "quadruped_world", "quadruped_aligned", "humanoid", "panda_params")
+    robots = (
+        "panda",
+        "hand",
+        "quadruped",
+        "quadruped_world",
+        "quadruped_aligned",
+        "humanoid",
+        "panda_params",
+    )
     found = []
     for name in names:
         for robot in robots if getattr(wd, name).of_a_model else ("panda",):
@@ -162,7 +188,11 @@ def cases() -> list[tuple[str, str, str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--out", type=Path, help="write the hashes to this file")
-    parser.add_argument("--compare", type=Path, help="say what differs from this file; exit status 1 if anything does")
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        help="say what differs from this file; exit status 1 if anything does",
+    )
     given = parser.parse_args()
     found: dict[str, Any] = {}
     every = cases()

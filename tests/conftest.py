@@ -13,13 +13,23 @@ from hypothesis import HealthCheck, settings
 from robots import ROBOTS, Robot
 
 wp.config.quiet = True
-settings.register_profile("warpdyn", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+settings.register_profile(
+    "warpdyn", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+)
 settings.load_profile("warpdyn")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--device", default="cpu", help='Warp device the kernels run on: "cpu" (default), "cuda:0", ...')
-    parser.addoption("--slow", action="store_true", help="also run what takes minutes: every real robot, every kernel")
+    parser.addoption(
+        "--device",
+        default="cpu",
+        help='Warp device the kernels run on: "cpu" (default), "cuda:0", ...',
+    )
+    parser.addoption(
+        "--slow",
+        action="store_true",
+        help="also run what takes minutes: every real robot, every kernel",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,7 +63,9 @@ def dtype(request: pytest.FixtureRequest) -> np.dtype:
 def run(device: str) -> Callable[..., np.ndarray]:
     """`run(wd.rnea, model, q, v, a, dtype=..., gravity=...)`: the kernel's result on the device, as float64 NumPy."""
 
-    def run(function: Callable[..., Any], model: Any, *given: np.ndarray, **options: Any) -> np.ndarray:
+    def run(
+        function: Callable[..., Any], model: Any, *given: np.ndarray, **options: Any
+    ) -> np.ndarray:
         return called(device, function, model, *given, **options)
 
     return run

@@ -11,8 +11,8 @@ import numpy as np
 import warp as wp
 
 import warpdyn as wd
-from warpdyn.batch import described
-from warpdyn.call import result_shapes
+from warpdyn.execution.call import result_shapes
+from warpdyn.execution.launch import described
 
 
 class Placed:
@@ -33,7 +33,9 @@ class Placed:
         self._memory = wp.array(raw, device=device)
         kind = wp.float32 if array.dtype == np.float32 else wp.float64
         start = self._memory.ptr + (array.__array_interface__["data"][0] - low if array.size else 0)
-        self.array = wp.array(ptr=start, shape=array.shape, strides=array.strides, dtype=kind, device=device)
+        self.array = wp.array(
+            ptr=start, shape=array.shape, strides=array.strides, dtype=kind, device=device
+        )
         self.array.memory = self._memory  # lives as long as the view
 
     def back(self) -> np.ndarray:
@@ -44,12 +46,20 @@ class Placed:
         if self.host.size == 0:
             return self.host.copy()
         start = (self.host.__array_interface__["data"][0] - self._low) // self.host.itemsize
-        return np.ndarray(self.host.shape, self.host.dtype, raw, start * self.host.itemsize, self.host.strides)
+        return np.ndarray(
+            self.host.shape, self.host.dtype, raw, start * self.host.itemsize, self.host.strides
+        )
 
 
-def result_shape(function: Callable[..., Any], model: wd.Model, options: Mapping[str, Any]) -> tuple[int, ...]:
+def result_shape(
+    function: Callable[..., Any], model: wd.Model, options: Mapping[str, Any]
+) -> tuple[int, ...]:
     """Trailing shape of a function's only result."""
-    names = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty and p.kind == 1]
+    names = [
+        p.name
+        for p in inspect.signature(function).parameters.values()
+        if p.default is p.empty and p.kind == 1
+    ]
     call = function.describe(model, *(None for _ in names[1:]), **options)
     return result_shapes(call)["out"]
 
@@ -68,7 +78,9 @@ def called(
     outs = [Placed(np.full((*leading, *shape), np.nan, dtype=dtype), device) for shape in shapes]
     arrays = tuple(out.array for out in outs)
     result = function(*placed, out=arrays if len(arrays) > 1 else arrays[0], **extra)
-    assert all(x is y for x, y in zip(result if len(arrays) > 1 else (result,), arrays, strict=True))
+    assert all(
+        x is y for x, y in zip(result if len(arrays) > 1 else (result,), arrays, strict=True)
+    )
     results = tuple(out.back().astype(float) for out in outs)
     return results if len(results) > 1 else results[0]
 
@@ -78,4 +90,8 @@ def _placed(values: Any, dtype: Any, device: str) -> Any:
         return {name: _placed(x, dtype, device) for name, x in values.items()}
     if isinstance(values, tuple):
         return tuple(_placed(x, dtype, device) for x in values)
-    return Placed(np.ascontiguousarray(values, dtype=dtype), device).array if isinstance(values, np.ndarray) else values
+    return (
+        Placed(np.ascontiguousarray(values, dtype=dtype), device).array
+        if isinstance(values, np.ndarray)
+        else values
+    )

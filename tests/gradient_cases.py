@@ -27,7 +27,15 @@ GRIPPER = urdf(
     link("right", 0.2, (0, -0.03, 0.1)),
     joint("wrist", "revolute", "base", "palm", (0, 0, 0.4), (0.3, 0.5, 0), axis=(0, 1, 0)),
     joint("left_finger", "revolute", "palm", "left", (0, 0.1, 0.1), axis=(1, 0, 0)),
-    joint("right_finger", "revolute", "palm", "right", (0, -0.1, 0), axis=(1, 0, 0), mimic=("left_finger", -0.8, 0.2)),
+    joint(
+        "right_finger",
+        "revolute",
+        "palm",
+        "right",
+        (0, -0.1, 0),
+        axis=(1, 0, 0),
+        mimic=("left_finger", -0.8, 0.2),
+    ),
 )
 
 SOCKET = urdf(
@@ -54,7 +62,17 @@ NOT_DIFFERENTIABLE = {"inverse_kinematics"}
 
 OF_FUNCTIONS = {"vjp", "jvp", "derivatives"}
 
-PARAMETERS = ("mass", "com", "inertia", "placement", "armature", "viscous", "coulomb", "stiffness", "damping")
+PARAMETERS = (
+    "mass",
+    "com",
+    "inertia",
+    "placement",
+    "armature",
+    "viscous",
+    "coulomb",
+    "stiffness",
+    "damping",
+)
 
 DYNAMIC = "gravity f_ext mass com inertia placement armature viscous"
 INERTIAL = "mass com inertia placement"
@@ -74,7 +92,11 @@ class Case:
     """Second derivatives are checked too."""
 
     def __str__(self) -> str:
-        words = [self.function, self.robot, *(str(x) for x in self.options.values() if isinstance(x, str))]
+        words = [
+            self.function,
+            self.robot,
+            *(str(x) for x in self.options.values() if isinstance(x, str)),
+        ]
         return "-".join(words + ["2"] * self.second)
 
     @property
@@ -96,10 +118,18 @@ class Case:
     def arguments(self, arrays: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """What the function is called with."""
         positional = tuple(arrays[name] for name in self.given.split())
-        keywords = {name: arrays[name] for name in self.more.split() if name not in PARAMETERS and name != "f_ext"}
+        keywords = {
+            name: arrays[name]
+            for name in self.more.split()
+            if name not in PARAMETERS and name != "f_ext"
+        }
         if "f_ext" in arrays:
             keywords["f_ext"] = {self.model.link_names[-1]: arrays["f_ext"]}
-        varied = {name: {owner(self.model, name): arrays[name]} for name in self.more.split() if name in PARAMETERS}
+        varied = {
+            name: {owner(self.model, name): arrays[name]}
+            for name in self.more.split()
+            if name in PARAMETERS
+        }
         if varied:
             keywords["params"] = self.model.params(**varied)
         of_a_model = getattr(getattr(wd, self.function), "of_a_model", True)
@@ -108,7 +138,11 @@ class Case:
 
 def owner(model: wd.Model, quantity: str) -> str:
     """The link or joint whose parameter varies: the last one."""
-    return model.links[-1].name if quantity in ("mass", "com", "inertia") else model.moving_joints[-1].name
+    return (
+        model.links[-1].name
+        if quantity in ("mass", "com", "inertia")
+        else model.moving_joints[-1].name
+    )
 
 
 def turn(draw: np.random.Generator, count: int) -> np.ndarray:
@@ -130,7 +164,13 @@ def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
     if name == "matrix":
         return wd.pose_to_matrix(value(model, "pose", seed, count))
     last = model.links[-1]
-    widths = {"gravity": (3,), "f_ext": (count, 6), "point": (count, 3), "t": (count,), "twist": (count, 6)}
+    widths = {
+        "gravity": (3,),
+        "f_ext": (count, 6),
+        "point": (count, 3),
+        "t": (count,),
+        "twist": (count, 6),
+    }
     widths["wrench"] = (count, 6)
     if name in widths:
         return draw.uniform(-2, 2, widths[name])
@@ -139,7 +179,9 @@ def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
     if name == "com":
         return np.array(last.com) + draw.uniform(-0.1, 0.1, (count, 3))
     if name == "inertia":
-        return np.array([0.03, 0.001, -0.002, 0.04, 0.0015, 0.035]) + draw.uniform(-1e-3, 1e-3, (count, 6))
+        return np.array([0.03, 0.001, -0.002, 0.04, 0.0015, 0.035]) + draw.uniform(
+            -1e-3, 1e-3, (count, 6)
+        )
     if name == "placement":
         return np.hstack([draw.uniform(-0.3, 0.3, (count, 3)), turn(draw, count)])
     if name in PARAMETERS:
@@ -158,7 +200,13 @@ CASES = (
     Case("pose_and_jacobian", "hopper", options={"frame": "leg"}),
     Case("frame_velocity", "gripper", "q v", PLACED),
     Case("frame_acceleration", "socket", "q v a", options={"frame": "hand", "kind": "classical"}),
-    Case("frame_acceleration", "gripper", "q v a", PLACED, options={"frame": "right", "reference": "local"}),
+    Case(
+        "frame_acceleration",
+        "gripper",
+        "q v a",
+        PLACED,
+        options={"frame": "right", "reference": "local"},
+    ),
     Case("frame_bias_acceleration", "gripper", "q v", options={"frame": "right"}),
     Case("jacobian_derivative", "socket", "q v", options={"frame": "hand"}),
     Case("kinematic_hessian", "gripper", options={"frame": "right"}),
@@ -184,8 +232,18 @@ CASES = (
     Case("bias_forces", "socket", "q v", "gravity f_ext mass"),
     Case("gravity_torques", "hopper", "q", "gravity f_ext com"),
     Case("effect_torques", "sprung", "q v", "viscous coulomb stiffness damping"),
-    Case("operational_space", "hopper", "q v", "gravity f_ext mass placement armature", {"frame": "leg"}),
-    Case("operational_space_inertia", "socket", options={"frame": "hand", "reference": "local", "part": "angular"}),
+    Case(
+        "operational_space",
+        "hopper",
+        "q v",
+        "gravity f_ext mass placement armature",
+        {"frame": "leg"},
+    ),
+    Case(
+        "operational_space_inertia",
+        "socket",
+        options={"frame": "hand", "reference": "local", "part": "angular"},
+    ),
     Case("dynamically_consistent_inverse", "socket", options={"frame": "hand", "part": "angular"}),
     Case("rnea_derivatives", "gripper", "q v a", DYNAMIC),
     Case("rnea_derivatives", "sprung", "q v a", "stiffness damping viscous"),

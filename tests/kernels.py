@@ -13,14 +13,23 @@ import warpdyn as wd
 
 
 def kernel_error(
-    device: str, function: Callable[..., Any], model: wd.Model, *given: np.ndarray, dtype: Any, **options: Any
+    device: str,
+    function: Callable[..., Any],
+    model: wd.Model,
+    *given: np.ndarray,
+    dtype: Any,
+    **options: Any,
 ) -> float:
     """Largest difference from the oracle, relative to each result's largest entry; results are NaN before the call."""
-    wanted = _tuple(wd.oracle(function, model, *(x.astype(dtype).astype(float) for x in given), **options))
+    wanted = _tuple(
+        wd.oracle(function, model, *(x.astype(dtype).astype(float) for x in given), **options)
+    )
     places = [Placed(np.ascontiguousarray(x, dtype=dtype), device) for x in given]
     outs = [Placed(np.full(x.shape, np.nan, dtype=dtype), device) for x in wanted]
     arrays = tuple(out.array for out in outs)
-    function(model, *(p.array for p in places), out=arrays if len(outs) > 1 else arrays[0], **options)
+    function(
+        model, *(p.array for p in places), out=arrays if len(outs) > 1 else arrays[0], **options
+    )
     return max(error(out.back().astype(float), x) for out, x in zip(outs, wanted, strict=True))
 
 

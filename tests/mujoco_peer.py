@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.joints import FLOATING, KINDS
 from warpdyn.model import BASE_JOINT
+from warpdyn.model.joints import FLOATING, KINDS
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -22,14 +22,18 @@ class Peer:
 
     def __init__(self, text: str, model: wd.Model):
         self.ours = model
-        total = re.search(r'settotalmass="(.+?)"', text)  # MuJoCo writes a file of warnings about that word
+        total = re.search(
+            r'settotalmass="(.+?)"', text
+        )  # MuJoCo writes a file of warnings about that word
         self.model = mujoco.MjModel.from_xml_string(text.replace(total[0], "") if total else text)
         if total:
             mujoco.mj_setTotalmass(self.model, float(total[1]))
             mujoco.mj_setConst(self.model, mujoco.MjData(self.model))
         self.data = mujoco.MjData(self.model)
         self.model.opt.gravity[:] = (0, 0, -9.81)
-        self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        self.model.opt.disableflags |= (
+            mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        )
 
     def id(self, joint: wd.Joint) -> int:
         name = joint.name
@@ -47,7 +51,10 @@ class Peer:
         for joint in self.ours.moving_joints:
             columns, own, rates = self.ours.coordinates[joint.name], None, None
             own, rates = q[columns.q], v[columns.v]
-            at, start = self.model.jnt_qposadr[self.id(joint)], self.model.jnt_dofadr[self.id(joint)]
+            at, start = (
+                self.model.jnt_qposadr[self.id(joint)],
+                self.model.jnt_dofadr[self.id(joint)],
+            )
             block = np.eye(joint.kind.nv)
             if joint.kind in (FLOATING, KINDS["ball"]):
                 own = np.concatenate([own[:-4], [own[-1]], own[-4:-1]])
@@ -80,7 +87,11 @@ class Peer:
 
     def pose(self, q: np.ndarray, body: str) -> np.ndarray:
         self.set(q, np.zeros(self.ours.nv))
-        frame = self.data.body(body) if mujoco.mj_name2id(self.model, 1, body) >= 0 else self.data.site(body)
+        frame = (
+            self.data.body(body)
+            if mujoco.mj_name2id(self.model, 1, body) >= 0
+            else self.data.site(body)
+        )
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = frame.xmat.reshape(3, 3), frame.xpos
         return T

@@ -13,7 +13,7 @@ from robots import Robot
 from states import q_order, reduction, without_mimic
 
 import warpdyn as wd
-from warpdyn.joints import KINDS
+from warpdyn.model.joints import KINDS
 
 pin = pytest.importorskip("pinocchio")
 
@@ -31,12 +31,19 @@ def built(model: wd.Model) -> pin.Model:
     robot = pin.Model()
     carrier, place = {model.root: 0}, {model.root: pin.SE3.Identity()}
     if model.floating_base:
-        carrier[model.root] = robot.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
+        carrier[model.root] = robot.addJoint(
+            0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint"
+        )
     for joint in model.joints:
-        X = place[joint.parent] * pin.SE3(np.array(joint.pose.rotation), np.array(joint.pose.position))
+        X = place[joint.parent] * pin.SE3(
+            np.array(joint.pose.rotation), np.array(joint.pose.position)
+        )
         number = carrier[joint.parent]
         if joint.kind.nv:
-            number, X = robot.addJoint(number, joint_model(joint), X, joint.name), pin.SE3.Identity()
+            number, X = (
+                robot.addJoint(number, joint_model(joint), X, joint.name),
+                pin.SE3.Identity(),
+            )
         carrier[joint.child], place[joint.child] = number, X
     for link in model.links:
         inertia = pin.Inertia(link.mass, np.array(link.com), np.array(link.inertia))
@@ -141,7 +148,9 @@ class Peer:
         data, results = self.pin.createData(), []
         for e in range(len(q)):
             pin.framesForwardKinematics(self.pin, data, self.q(q[e]))
-            results.append([data.oMf[self._frame(name)].homogeneous for name in self.model.link_names])
+            results.append(
+                [data.oMf[self._frame(name)].homogeneous for name in self.model.link_names]
+            )
         return np.array(results)
 
     def _frame(self, link: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from warpdyn.tracing.program import Program
+from warpdyn.recording.program import Program
 
 
 def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
@@ -17,7 +17,9 @@ def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
     entries: dict[str, Any] = {
         name: np.ravel(np.asarray(array, dtype=float)).tolist() for name, array in inputs.items()
     }
-    results: dict[str, list[Any]] = {name: [None] * math.prod(shape) for name, shape in program.results.items()}
+    results: dict[str, list[Any]] = {
+        name: [None] * math.prod(shape) for name, shape in program.results.items()
+    }
     scope: dict[str, Any] = {
         "sin": math.sin,
         "cos": math.cos,
@@ -34,7 +36,9 @@ def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
     first, *lines = program.text().splitlines()
     assert first.startswith("program("), first
     for line in lines:
-        for name in sorted(entries, key=len, reverse=True):  # force arrays are named after links, not after variables
+        for name in sorted(
+            entries, key=len, reverse=True
+        ):  # force arrays are named after links, not after variables
             if f" = {name}[" in line:
                 target, _, right = line.partition(" = ")
                 line = f"{target} = entries[{name!r}]{right.removeprefix(name)}"

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import warpdyn as wd
 import warpdyn.robots
-from warpdyn.description import Gearbox
-from warpdyn.joints import KINDS
+from warpdyn.model.description import Gearbox
+from warpdyn.model.joints import KINDS
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class Robot:
     def model(self) -> wd.Model:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", wd.ModelWarning)
-            model = wd.load_urdf(self.source, floating_base=self.floating, quaternion=self.quaternion)
+            model = wd.load_urdf(
+                self.source, floating_base=self.floating, quaternion=self.quaternion
+            )
         if not self.remade:
             return model
         joints = [replace(joint, **self.remade.get(joint.name, {})) for joint in model.joints]
@@ -62,7 +64,12 @@ def numbers(values: Sequence[float]) -> str:
     return " ".join(repr(float(x)) for x in values)
 
 
-def link(name: str, mass: float = 0.0, com: Sequence[float] = (0, 0, 0), inertia: Sequence[float] | None = None) -> str:
+def link(
+    name: str,
+    mass: float = 0.0,
+    com: Sequence[float] = (0, 0, 0),
+    inertia: Sequence[float] | None = None,
+) -> str:
     """A link; `inertia` is ixx ixy ixz iyy iyz izz about the centre of mass, by default that of a lopsided body."""
     if not mass and inertia is None:
         return f'<link name="{name}"/>'
@@ -83,8 +90,16 @@ def joint(
     axis: Sequence[float] = (0, 0, 1),
     mimic: tuple[str, float, float] | None = None,
 ) -> str:
-    follow = f'<mimic joint="{mimic[0]}" multiplier="{mimic[1]!r}" offset="{mimic[2]!r}"/>' if mimic else ""
-    limit = '<limit lower="-3" upper="3" effort="100" velocity="10"/>' if kind in ("revolute", "prismatic") else ""
+    follow = (
+        f'<mimic joint="{mimic[0]}" multiplier="{mimic[1]!r}" offset="{mimic[2]!r}"/>'
+        if mimic
+        else ""
+    )
+    limit = (
+        '<limit lower="-3" upper="3" effort="100" velocity="10"/>'
+        if kind in ("revolute", "prismatic")
+        else ""
+    )
     line = f'<axis xyz="{numbers(axis)}"/>' if kind not in ("fixed", "floating") else ""
     return (
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
@@ -98,7 +113,12 @@ def urdf(name: str, *parts: str) -> str:
 
 # Hand-made robots, each with a trap.
 
-SINGLE = urdf("single", link("base"), link("arm", 1.5, (0.3, 0.1, -0.2)), joint("turn", "continuous", "base", "arm"))
+SINGLE = urdf(
+    "single",
+    link("base"),
+    link("arm", 1.5, (0.3, 0.1, -0.2)),
+    joint("turn", "continuous", "base", "arm"),
+)
 
 AXES = urdf(
     "axes",
@@ -158,8 +178,19 @@ MIMIC_CHAIN = urdf(
     link("base"),
     *(link(f"l{k}", 0.8 + 0.2 * k, (0.2, 0.02 * k, -0.05)) for k in range(5)),
     joint("lead", "revolute", "base", "l0", (0, 0, 0.2), axis=(0, 0, 1)),
-    joint("second", "revolute", "l0", "l1", (0.3, 0, 0), (0.3, 0, 0), axis=(0, 1, 0), mimic=("lead", -0.5, 0.3)),
-    joint("third", "revolute", "l1", "l2", (0.3, 0, 0), axis=(0, -1, 0), mimic=("second", 2.0, -0.1)),
+    joint(
+        "second",
+        "revolute",
+        "l0",
+        "l1",
+        (0.3, 0, 0),
+        (0.3, 0, 0),
+        axis=(0, 1, 0),
+        mimic=("lead", -0.5, 0.3),
+    ),
+    joint(
+        "third", "revolute", "l1", "l2", (0.3, 0, 0), axis=(0, -1, 0), mimic=("second", 2.0, -0.1)
+    ),
     joint("own", "revolute", "l2", "l3", (0.25, 0, 0), (0, 0.7, 0), axis=(1, 0, 0)),
     joint("slide", "prismatic", "l3", "l4", (0.1, 0, 0), axis=(1, 0, 0), mimic=("lead", 0.1, 0.05)),
 )
@@ -172,9 +203,25 @@ MIMIC_BRANCHES = urdf(
     link("right", 0.2, (0, -0.03, 0.02)),
     link("tip", 0.1, (0, 0.01, 0.03)),
     joint("wrist", "revolute", "base", "palm", (0, 0, 0.4), (0.3, 0.5, 0), axis=(0, 1, 0)),
-    joint("right_finger", "prismatic", "palm", "right", (0, 0, 0.1), axis=(0, -1, 0), mimic=("left_finger", 1.0, 0.0)),
+    joint(
+        "right_finger",
+        "prismatic",
+        "palm",
+        "right",
+        (0, 0, 0.1),
+        axis=(0, -1, 0),
+        mimic=("left_finger", 1.0, 0.0),
+    ),
     joint("left_finger", "prismatic", "palm", "left", (0, 0, 0.1), axis=(0, 1, 0)),
-    joint("curl", "revolute", "left", "tip", (0, 0, 0.05), axis=(1, 0, 0), mimic=("left_finger", 3.0, 0.2)),
+    joint(
+        "curl",
+        "revolute",
+        "left",
+        "tip",
+        (0, 0, 0.05),
+        axis=(1, 0, 0),
+        mimic=("left_finger", 3.0, 0.2),
+    ),
 )
 
 ROOTED = urdf(
@@ -210,7 +257,10 @@ MASSLESS = urdf(
 BRANCHES = urdf(
     "branches",
     link("trunk", 5.0, (0, 0, 0.2)),
-    *(link(name, 1.0 + 0.1 * k, (0.02 * k, 0.1, -0.2)) for k, name in enumerate(("a1", "a2", "b1", "b2", "b3", "c1"))),
+    *(
+        link(name, 1.0 + 0.1 * k, (0.02 * k, 0.1, -0.2))
+        for k, name in enumerate(("a1", "a2", "b1", "b2", "b3", "c1"))
+    ),
     joint("b_1", "revolute", "trunk", "b1", (0.2, -0.1, 0), axis=(1, 0, 0)),
     joint("a_1", "continuous", "trunk", "a1", (0.2, 0.1, 0), (0, 0.2, 0), axis=(0, 1, 0)),
     joint("a_2", "prismatic", "a1", "a2", (0, 0, -0.3), axis=(0, 0, 1)),
@@ -238,7 +288,9 @@ TWO_AXES = urdf(
     joint("feed", "continuous", "l0", "l1", (0, 0.2, 0.1), axis=(0, 0, -1)),
     joint("fork", "continuous", "l1", "l2", (0.3, 0, 0), (0, 0.4, 0), axis=(0, -1, 0)),
     joint("bolt", "continuous", "l2", "l3", (0, 0.1, 0.1), (0.1, 0, 0.3), axis=(1, -2, 2)),
-    joint("nut", "continuous", "base", "l4", (0.5, 0, 0), axis=(0, 1, 0), mimic=("bolt", -0.5, 0.1)),
+    joint(
+        "nut", "continuous", "base", "l4", (0.5, 0, 0), axis=(0, 1, 0), mimic=("bolt", -0.5, 0.1)
+    ),
 )
 TWO_AXES_REMADE = {
     "cardan": {"kind": KINDS["universal"], "axis2": (2 / 3, 1 / 3, 2 / 3)},
@@ -251,11 +303,22 @@ TWO_AXES_REMADE = {
 GEARS = urdf(
     "gears",
     link("base"),
-    *(link(name, 0.5 + 0.2 * k, (0.1, 0.02 * k, -0.05)) for k, name in enumerate(("arm", "motor", "tip"))),
+    *(
+        link(name, 0.5 + 0.2 * k, (0.1, 0.02 * k, -0.05))
+        for k, name in enumerate(("arm", "motor", "tip"))
+    ),
     link("planet", 0.3, (0.02, 0, 0.1)),
     joint("crank", "revolute", "base", "arm", (0, 0, 0.4), (0.3, 0, 0), axis=(0, 0, -1)),
     joint("drive", "continuous", "arm", "motor", (0.3, 0, 0), (0.5, 0, 0), axis=(0, 1, 0)),
-    joint("driven", "revolute", "arm", "tip", (0.4, 0, 0), (1.2, 0, 0), axis=(0, math.cos(0.7), -math.sin(0.7))),
+    joint(
+        "driven",
+        "revolute",
+        "arm",
+        "tip",
+        (0.4, 0, 0),
+        (1.2, 0, 0),
+        axis=(0, math.cos(0.7), -math.sin(0.7)),
+    ),
     joint("rolling", "continuous", "arm", "planet", (0, 0.2, 0), (math.pi, 0, 0), axis=(0, 0, 1)),
 )
 GEARS_REMADE = {"rolling": {"kind": KINDS["gearbox"], "gearbox": Gearbox(2.5, "base")}}
@@ -297,7 +360,9 @@ HAND_MADE = (
 KIND_CHOICES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 
 
-def random_tree(parents: Sequence[int], kinds: Sequence[str], seed: int, floating: bool = False) -> Robot:
+def random_tree(
+    parents: Sequence[int], kinds: Sequence[str], seed: int, floating: bool = False
+) -> Robot:
     """A tree in which link i + 1 hangs on link parents[i] <= i; numbers from the seed."""
     draw = random.Random(seed)
 
@@ -316,7 +381,9 @@ def random_tree(parents: Sequence[int], kinds: Sequence[str], seed: int, floatin
             singles.append(f"j{i}")
         angles = draw.choice([(0, 0, 0), (math.pi / 2, 0, 0), (0, 0, -math.pi / 2), spread(3.0)])
         parts.append(link(f"l{i + 1}", mass, spread(0.3)))
-        parts.append(joint(f"j{i}", kind, f"l{parent}", f"l{i + 1}", spread(0.5), angles, axis, mimic))
+        parts.append(
+            joint(f"j{i}", kind, f"l{parent}", f"l{i + 1}", spread(0.5), angles, axis, mimic)
+        )
     return Robot(f"random_{seed}", urdf(f"random_{seed}", *parts), floating)
 
 

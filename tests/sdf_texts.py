@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.description import ModelError, ModelWarning
 from warpdyn.formats.sdf import load_sdf
 from warpdyn.model import Model
+from warpdyn.model.description import ModelError, ModelWarning
 
 ROUND_OFF = 1e-14
 """Products of a few rotation matrices and positions of about 1."""
@@ -34,7 +34,9 @@ def robot(*parts: str, version: str = "1.9") -> str:
     return sdf(model(*parts), version=version)
 
 
-def link(name: str, pose: str = "", inside: str = "", relative_to: str = "", mass: float = 2.0) -> str:
+def link(
+    name: str, pose: str = "", inside: str = "", relative_to: str = "", mass: float = 2.0
+) -> str:
     inertia = "<inertia><ixx>0.3</ixx><iyy>0.4</iyy><izz>0.5</izz></inertia>"
     inertial = f"<inertial><mass>{mass}</mass><pose>0.1 0.2 0.3 0 0 0</pose>{inertia}</inertial>"
     return f'<link name="{name}">{at(pose, relative_to)}{inertial}{inside}</link>'
@@ -103,7 +105,9 @@ def poses(robot: Model, q: object = None) -> dict[str, np.ndarray]:
     return dict(zip(robot.link_names, wd.oracle(wd.fk, robot, given), strict=True))
 
 
-def placed(x: float = 0, y: float = 0, z: float = 0, roll: float = 0, pitch: float = 0, yaw: float = 0) -> np.ndarray:
+def placed(
+    x: float = 0, y: float = 0, z: float = 0, roll: float = 0, pitch: float = 0, yaw: float = 0
+) -> np.ndarray:
     """A 4x4 matrix from SDF's six numbers."""
     T = np.eye(4)
     T[:3, :3] = turned([0, 0, 1], yaw) @ turned([0, 1, 0], pitch) @ turned([1, 0, 0], roll)

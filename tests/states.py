@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.joints import KINDS
+from warpdyn.model.joints import KINDS
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,9 @@ class States:
 
     def rounded(self, dtype: np.dtype) -> States:
         """The numbers that an array of this dtype can hold, as float64."""
-        return States(*(getattr(self, f).astype(dtype).astype(float) for f in self.__dataclass_fields__))
+        return States(
+            *(getattr(self, f).astype(dtype).astype(float) for f in self.__dataclass_fields__)
+        )
 
 
 def states(model: wd.Model, count: int = 19, seed: int = 0) -> States:
@@ -38,7 +40,9 @@ def states(model: wd.Model, count: int = 19, seed: int = 0) -> States:
             q[:, columns] *= 0.25
         if joint.kind.quaternion is not None:
             turn = draw.normal(size=(count, 4))
-            q[:, columns.stop - 4 : columns.stop] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+            q[:, columns.stop - 4 : columns.stop] = turn / np.linalg.norm(
+                turn, axis=1, keepdims=True
+            )
     return States(
         q,
         draw.uniform(-1.5, 1.5, (count, model.nv)),
@@ -66,7 +70,9 @@ def step(model: wd.Model, q: np.ndarray, d: np.ndarray) -> np.ndarray:
 def q_order(model: wd.Model, joint: wd.Joint) -> list[int]:
     """Where the kind's own coordinates (quaternion xyzw) stand in the model's columns."""
     order, k = list(range(joint.kind.nq)), joint.kind.quaternion
-    return order if k is None or model.quaternion == "xyzw" else [*order[:k], k + 1, k + 2, k + 3, k]
+    return (
+        order if k is None or model.quaternion == "xyzw" else [*order[:k], k + 1, k + 2, k + 3, k]
+    )
 
 
 def without_mimic(model: wd.Model) -> wd.Model:

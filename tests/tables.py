@@ -13,9 +13,9 @@ from functools import cache
 
 import numpy as np
 
-from warpdyn.description import Joint, Link, Pose
-from warpdyn.joints import KINDS
 from warpdyn.model import Model
+from warpdyn.model.description import Joint, Link, Pose
+from warpdyn.model.joints import KINDS
 
 PRINTED = 6e-5
 """What four printed decimals leave open, and one unit of their rounding."""
@@ -42,10 +42,14 @@ def puma() -> Model:
     links, joints, X = [Link("base")], [], Pose()
     for i, ((d, a, alpha), moments, com, mass, _) in enumerate(_PUMA, 1):
         c, s = math.cos(alpha), math.sin(alpha)
-        inertia = tuple(tuple(float(moments[r] if r == k else 0.0) for k in range(3)) for r in range(3))
+        inertia = tuple(
+            tuple(float(moments[r] if r == k else 0.0) for k in range(3)) for r in range(3)
+        )
         links += [Link(f"turned{i}"), Link(f"link{i}", mass, tuple(map(float, com)), inertia)]
         parent = "base" if i == 1 else f"link{i - 1}"
-        joints.append(Joint(f"joint{i}", KINDS["revolute"], parent, f"turned{i}", X, (0.0, 0.0, 1.0)))
+        joints.append(
+            Joint(f"joint{i}", KINDS["revolute"], parent, f"turned{i}", X, (0.0, 0.0, 1.0))
+        )
         offset = Pose((float(a), 0.0, float(d)), ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)))
         joints.append(Joint(f"fixed{i}", KINDS["fixed"], f"turned{i}", f"link{i}", offset))
     return Model.assemble("puma560", links, joints)
@@ -75,13 +79,24 @@ class PumaCase:
 _DOWN, _NONE = (0.0, 0.0, -9.81), (0.0, 0.0, 0.0)
 PUMA_RNE = (
     PumaCase("at_rest", 0, 0, _DOWN, (0, 31.6399, 6.0351, 0, 0.0283, 0), 6e-5),
-    PumaCase("accelerating", 0, 1, _DOWN, (3.35311, 36.0025, 7.42596, 0.190043, 0.203441, 0.194133), 6e-5),
+    PumaCase(
+        "accelerating", 0, 1, _DOWN, (3.35311, 36.0025, 7.42596, 0.190043, 0.203441, 0.194133), 6e-5
+    ),
     PumaCase("both", 1, 1, _DOWN, (32.4952, 60.867, 17.7436, 1.45452, 1.29911, 0.713781), 6e-4),
     PumaCase("moving", 1, 0, _DOWN, (29.1421, 56.5044, 16.3528, 1.26448, 1.12392, 0.519648), 6e-5),
-    PumaCase("weightless", 1, 1, _NONE, (32.4952, 29.2271, 11.7085, 1.45452, 1.27086, 0.713781), 6e-5),
+    PumaCase(
+        "weightless", 1, 1, _NONE, (32.4952, 29.2271, 11.7085, 1.45452, 1.27086, 0.713781), 6e-5
+    ),
 )
 PUMA_M_DIAGONAL = (3.6594, 4.4137, 0.9378, 0.1925, 0.1713, 0.1941)
-PUMA_M = {(0, 1): -0.4044, (0, 2): 0.1006, (0, 3): -0.0025, (1, 2): 0.3509, (1, 4): 0.0024, (2, 4): 0.0015}
+PUMA_M = {
+    (0, 1): -0.4044,
+    (0, 2): 0.1006,
+    (0, 3): -0.0025,
+    (1, 2): 0.3509,
+    (1, 4): 0.0024,
+    (2, 4): 0.0015,
+}
 """Entries above the diagonal, from zero; the diagonal has the motors' inertia in it."""
 PUMA_ITORQUE = ((1, 2, 3, 1, 2, 3), (3.1500, 9.4805, 3.6189, 0.1901, 0.3519, 0.5823))
 PUMA_ACCEL = (
@@ -104,9 +119,19 @@ class Chain:
     def model(self) -> Model:
         eye = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
         axes = dict(zip("xyz", eye, strict=True))
-        links = [Link("base"), *(Link(f"l{i}", 1.0, com, eye) for i, (_, _, _, com) in enumerate(self.bodies))]
+        links = [
+            Link("base"),
+            *(Link(f"l{i}", 1.0, com, eye) for i, (_, _, _, com) in enumerate(self.bodies)),
+        ]
         joints = [
-            Joint(f"j{i}", KINDS["revolute"], "base" if parent < 0 else f"l{parent}", f"l{i}", Pose(place), axes[axis])
+            Joint(
+                f"j{i}",
+                KINDS["revolute"],
+                "base" if parent < 0 else f"l{parent}",
+                f"l{i}",
+                Pose(place),
+                axes[axis],
+            )
             for i, (parent, axis, place, _) in enumerate(self.bodies)
         ]
         return Model.assemble(self.name, links, joints)

@@ -13,16 +13,34 @@ from states import error, size, states
 
 import warpdyn as wd
 from warpdyn.algorithms.aba import unmoved_joint
-from warpdyn.call import tree_of
+from warpdyn.execution.call import tree_of
 
 TARGETS = {"float64": 1e-12, "float32": 1e-5}
 """The design's figures, relative to the largest reference entry; `aba` by the residual M a + h - tau over its terms."""
 
 NAMES = (
-    *("panda", "ur5", "talos_reduced", "tiago_no_hand", "solo12", "anymal_b", "anymal_c", "icub", "g1", "g1_hands"),
+    *(
+        "panda",
+        "ur5",
+        "talos_reduced",
+        "tiago_no_hand",
+        "solo12",
+        "anymal_b",
+        "anymal_c",
+        "icub",
+        "g1",
+        "g1_hands",
+    ),
     *("allegro", "romeo", "baxter", "pr2", "tiago_dual", "double_pendulum_continuous"),
 )
-BY_DEFAULT = ("erd_panda", "erd_ur5", "erd_solo12_floating", "panda", "humanoid_floating", "quadruped_floating")
+BY_DEFAULT = (
+    "erd_panda",
+    "erd_ur5",
+    "erd_solo12_floating",
+    "panda",
+    "humanoid_floating",
+    "quadruped_floating",
+)
 
 
 def cases() -> list:
@@ -32,7 +50,9 @@ def cases() -> list:
     for name in NAMES:
         found += [real(name), real(name, floating=True)]
     return [
-        pytest.param(robot, id=robot.name, marks=() if robot.name in BY_DEFAULT else pytest.mark.slow)
+        pytest.param(
+            robot, id=robot.name, marks=() if robot.name in BY_DEFAULT else pytest.mark.slow
+        )
         for robot in found
         if robot is not None
     ]
@@ -42,7 +62,9 @@ def note(robot: Robot, algorithm: str, dtype: np.dtype, value: float) -> None:
     """Keeps the number for the report where WARPDYN_ACCURACY names a file."""
     if os.environ.get("WARPDYN_ACCURACY"):
         with Path(os.environ["WARPDYN_ACCURACY"]).open("a") as file:
-            file.write(json.dumps([robot.name, robot.model.nv, algorithm, str(dtype), value]) + "\n")
+            file.write(
+                json.dumps([robot.name, robot.model.nv, algorithm, str(dtype), value]) + "\n"
+            )
 
 
 @pytest.mark.parametrize("accurate", cases())
@@ -60,11 +82,16 @@ def test_accuracy_against_pinocchio(run, accurate: Robot, algorithm: str, dtype:
     elif algorithm == "fk":
         found = error(run(wd.fk, model, s.q, dtype=dtype), peer.fk(s.q))
     elif algorithm == "jacobian":
-        frame = max(model.link_names, key=lambda name: len(tree_of(model).path(tree_of(model).frames[name].body)))
+        frame = max(
+            model.link_names,
+            key=lambda name: len(tree_of(model).path(tree_of(model).frames[name].body)),
+        )
         J = run(wd.jacobian, model, s.q, frame=frame, dtype=dtype)
         found = error(J, peer.jacobian(s.q, frame, "local_world_aligned"))
     elif unmoved_joint(tree_of(model)) is not None:
-        with pytest.raises(wd.ModelError, match=f'joint "{unmoved_joint(tree_of(model))}" moves no inertia'):
+        with pytest.raises(
+            wd.ModelError, match=f'joint "{unmoved_joint(tree_of(model))}" moves no inertia'
+        ):
             wd.aba(model, s.q, s.v, s.tau)
         return
     else:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from robots import Robot
 from states import error, states
-from test_accuracy import cases, note
 
 import warpdyn as wd
+from tests.test_accuracy import cases, note
 from warpdyn.algorithms.aba import unmoved_joint
-from warpdyn.call import tree_of
+from warpdyn.execution.call import tree_of
 
 TARGETS = {"float64": {True: 1e-10, False: 1e-11}, "float32": {True: 1e-4, False: 1e-4}}
 """The issue's figures relative to the largest entry, of derivatives and of matrices."""
@@ -29,16 +29,38 @@ ALGORITHMS: dict[str, tuple[Callable, Sequence[str]]] = {
 BY_DEFAULT = ("erd_panda", "erd_ur5")
 
 ROBOTS = (
-    *("panda", "ur5e", "quadruped_floating", "humanoid_floating", "erd_panda", "erd_panda_floating", "erd_ur5"),
-    *("erd_talos_reduced", "erd_talos_reduced_floating", "erd_solo12", "erd_solo12_floating", "erd_anymal_c_floating"),
-    *("erd_tiago_no_hand", "erd_romeo", "erd_double_pendulum_continuous_floating", "erd_g1_floating", "erd_baxter"),
+    *(
+        "panda",
+        "ur5e",
+        "quadruped_floating",
+        "humanoid_floating",
+        "erd_panda",
+        "erd_panda_floating",
+        "erd_ur5",
+    ),
+    *(
+        "erd_talos_reduced",
+        "erd_talos_reduced_floating",
+        "erd_solo12",
+        "erd_solo12_floating",
+        "erd_anymal_c_floating",
+    ),
+    *(
+        "erd_tiago_no_hand",
+        "erd_romeo",
+        "erd_double_pendulum_continuous_floating",
+        "erd_g1_floating",
+        "erd_baxter",
+    ),
 )
 
 
 def chosen() -> list:
     """Of the core's cases a third; the others' kernels take long to compile."""
     return [
-        pytest.param(*case.values, id=case.id, marks=() if case.id in BY_DEFAULT else pytest.mark.slow)
+        pytest.param(
+            *case.values, id=case.id, marks=() if case.id in BY_DEFAULT else pytest.mark.slow
+        )
         for case in cases()
         if case.id in ROBOTS
     ]
@@ -52,10 +74,15 @@ def test_accuracy_against_pinocchio(run, accurate: Robot, algorithm: str, dtype:
     function, names = ALGORITHMS[algorithm]
     solves = algorithm in ("mass_matrix_inverse", "aba_derivatives")
     if solves and (accurate.has_mimic or unmoved_joint(tree_of(model)) is not None):
-        pytest.skip("Pinocchio inverts the mass matrix of the joints, mimic joints among them; or there is no inverse")
+        pytest.skip(
+            "Pinocchio inverts the mass matrix of the joints, mimic joints among them; or there is no inverse"
+        )
     s = states(model, 9).rounded(dtype)
     given = [getattr(s, name) for name in names]
-    frame = max(model.link_names, key=lambda name: len(tree_of(model).path(tree_of(model).frames[name].body)))
+    frame = max(
+        model.link_names,
+        key=lambda name: len(tree_of(model).path(tree_of(model).frames[name].body)),
+    )
     options = {"frame": frame} if algorithm == "jacobian_derivative" else {}
     found = run(function, model, *given, dtype=dtype, **options)
     wanted = in_pinocchio(accurate, algorithm, names, given, frame)
@@ -65,7 +92,9 @@ def test_accuracy_against_pinocchio(run, accurate: Robot, algorithm: str, dtype:
     assert worst <= TARGETS[str(dtype)][algorithm.endswith("derivatives")]
 
 
-def in_pinocchio(robot: Robot, algorithm: str, names: Sequence[str], given: Sequence[np.ndarray], frame: str) -> list:
+def in_pinocchio(
+    robot: Robot, algorithm: str, names: Sequence[str], given: Sequence[np.ndarray], frame: str
+) -> list:
     """Pinocchio's results in warpdyn's coordinates, state by state."""
     import pinocchio as pin
     from pinocchio_peer import Peer
@@ -82,20 +111,31 @@ def in_pinocchio(robot: Robot, algorithm: str, names: Sequence[str], given: Sequ
         return full @ peer.Gv
 
     def of(e: int) -> tuple:
-        q, *others = (peer.q(x[e]) if name == "q" else peer.v(x[e]) for name, x in zip(names, given, strict=True))
+        q, *others = (
+            peer.q(x[e]) if name == "q" else peer.v(x[e])
+            for name, x in zip(names, given, strict=True)
+        )
         if algorithm == "mass_matrix_inverse":
             return (peer.square(upper(pin.computeMinverse(m, d, q))),)
         if algorithm == "coriolis_matrix":
             return (peer.square(pin.computeCoriolisMatrix(m, d, q, *others)),)
         if algorithm == "centroidal_momentum_matrix":
             A = columns(pin.computeCentroidalMap(m, d, q))
-            shift = d.com[0] - wd.com(robot.model, given[0][e])  # links fixed to the world count in ours
+            shift = d.com[0] - wd.com(
+                robot.model, given[0][e]
+            )  # links fixed to the world count in ours
             A[3:] += np.cross(shift, A[:3], axisb=0, axisc=0)
             return (A,)
         if algorithm == "jacobian_derivative":
             pin.computeJointJacobiansTimeVariation(m, d, q, *others)
             pin.updateFramePlacements(m, d)
-            return (columns(pin.getFrameJacobianTimeVariation(m, d, peer._frame(frame), pin.LOCAL_WORLD_ALIGNED)),)
+            return (
+                columns(
+                    pin.getFrameJacobianTimeVariation(
+                        m, d, peer._frame(frame), pin.LOCAL_WORLD_ALIGNED
+                    )
+                ),
+            )
         if algorithm == "rnea_derivatives":
             by_q, by_v, by_a = pin.computeRNEADerivatives(m, d, q, *others)
             return peer.square(by_q), peer.square(by_v), peer.square(upper(by_a))

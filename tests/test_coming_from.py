@@ -17,11 +17,14 @@ PAGE = (Path(__file__).parents[1] / "docs" / "coming_from.md").read_text()
 LINES = [line for line in PAGE.splitlines() if line.startswith("| ")]
 CELLS = [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES]
 ROWS = [row for row in CELLS if row[1] != "warpdyn"]
-INERTIAL = importlib.import_module("warpdyn.inertial")
+INERTIAL = importlib.import_module("warpdyn.functions.inertial")
 MODULES = [
     wd,
     INERTIAL,
-    *(importlib.import_module(f"warpdyn.functions.{m.name}") for m in pkgutil.iter_modules(warpdyn.functions.__path__)),
+    *(
+        importlib.import_module(f"warpdyn.functions.{m.name}")
+        for m in pkgutil.iter_modules(warpdyn.functions.__path__)
+    ),
 ]
 
 

@@ -14,7 +14,9 @@ import warpdyn as wd
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:prints\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```python\n(.*?)^```\n(?:prints\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
+)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 CALL = re.compile(r"`(?:wd\.)?(\w+)\((?:f|model|pose|matrix|quaternion|source)\b")
 
@@ -28,14 +30,22 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text()
-    return [Block(page, m[1], m[2] or "", text[: m.start()].count("\n") + 1) for m in BLOCK.finditer(text)]
+    return [
+        Block(page, m[1], m[2] or "", text[: m.start()].count("\n") + 1)
+        for m in BLOCK.finditer(text)
+    ]
 
 
 @pytest.mark.parametrize(
-    "block", [b for page in PAGES for b in blocks(page)], ids=lambda block: f"{block.page.stem}:{block.line}"
+    "block",
+    [b for page in PAGES for b in blocks(page)],
+    ids=lambda block: f"{block.page.stem}:{block.line}",
 )
 def test_a_block_runs_and_prints_what_stands_below_it(
-    block: Block, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    block: Block,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As a newcomer would run it: by itself, in an empty folder."""
     monkeypatch.chdir(tmp_path)
@@ -66,7 +76,9 @@ def test_the_map_has_every_page() -> None:
     assert sorted(name for name in named if "/" not in name) == pages
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES], ids=lambda page: page.stem
+)
 def test_links_lead_somewhere(page: Path) -> None:
     """Files and folders of the repository."""
     for target in LINK.findall(page.read_text()):
@@ -75,7 +87,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_tables_name_functions_that_exist() -> None:
-    """`name(model, ...)` in a page is a function of warpdyn, or of `warpdyn.inertial`."""
+    """`name(model, ...)` in a page is a function of warpdyn, or of `wd.inertial`."""
     for page in PAGES:
         if page.name in ("architecture.md", "coming_from.md"):
             continue
@@ -96,6 +108,9 @@ def test_the_architecture_has_every_room() -> None:
     text = (ROOT / "docs/architecture.md").read_text()
     rooms = set(re.findall(r"`(?:tracing/)?(\w+)(?:\.py|/)`", text))
     package = ROOT / "warpdyn"
-    modules = {p.stem for p in [*package.glob("*.py"), *package.glob("tracing/*.py")]} - {"__init__", "__main__"}
+    modules = {p.stem for p in [*package.glob("*.py"), *package.glob("tracing/*.py")]} - {
+        "__init__",
+        "__main__",
+    }
     folders = {p.parent.name for p in package.glob("*/__init__.py")} - {"tracing"}
     assert not (modules | folders) - rooms

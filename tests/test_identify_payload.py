@@ -17,9 +17,20 @@ def test_the_payload_is_found(tmp_path: Path) -> None:
     """A quarter of the samples gives mass and centre to 1 %, inertia to 2 %, and a picture of the way there."""
     pytest.importorskip("matplotlib")
     picture = tmp_path / "convergence.png"
-    command = [sys.executable, ROOT / "examples/identify_payload.py", "--samples", "500", "--picture", picture]
+    command = [
+        sys.executable,
+        ROOT / "examples/identify_payload.py",
+        "--samples",
+        "500",
+        "--picture",
+        picture,
+    ]
     run = subprocess.run(
-        command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     rows = re.findall(r"^ +(\d) +([\d.]+) +([\d.]+) +([\d.]+)$", run.stdout, re.MULTILINE)
     assert [int(row[0]) for row in rows] == list(range(7))

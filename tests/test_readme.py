@@ -12,7 +12,13 @@ README = Path(__file__).parents[1] / "README.md"
 
 def test_the_example_prints_what_stands_below_it() -> None:
     """The Python block, run as a newcomer would, prints the block after it."""
-    code, printed = re.search(r"```python\n(.*?)```\nprints\n```\n(.*?)```", README.read_text(), re.DOTALL).groups()
-    quiet = "import warp as wp\nwp.config.log_level = wp.LOG_ERROR\n"  # Warp's own lines are not ours
-    run = subprocess.run([sys.executable, "-c", quiet + code], capture_output=True, text=True, check=True)
+    code, printed = re.search(
+        r"```python\n(.*?)```\nprints\n```\n(.*?)```", README.read_text(), re.DOTALL
+    ).groups()
+    quiet = (
+        "import warp as wp\nwp.config.log_level = wp.LOG_ERROR\n"  # Warp's own lines are not ours
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", quiet + code], capture_output=True, text=True, check=True
+    )
     assert run.stdout == printed

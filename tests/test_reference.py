@@ -25,7 +25,11 @@ PUMA_DIGITS = 1e-12
 """Relative; the toolbox works in Denavit-Hartenberg frames, the URDF has rounded rotations."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason="no ../shared/reference here")
-BY_DEFAULT = ("erd_panda__fixed", "erd_double_pendulum_continuous__floating", "erd_solo12__floating")
+BY_DEFAULT = (
+    "erd_panda__fixed",
+    "erd_double_pendulum_continuous__floating",
+    "erd_solo12__floating",
+)
 
 
 class Reference:
@@ -45,7 +49,9 @@ class Reference:
         order = [names.index(joint) for joint in self.model.joint_names]
         self.v_order = [*range(lead), *(lead + k for k in order)]
         self.q_order = [*range(lead + bool(lead)), *(lead + bool(lead) + k for k in order)]
-        self.link_order = [self.data["link_names"].tolist().index(link) for link in self.model.link_names]
+        self.link_order = [
+            self.data["link_names"].tolist().index(link) for link in self.model.link_names
+        ]
 
     def v(self, key: str) -> np.ndarray:
         return self.data[key][:, self.v_order]
@@ -60,7 +66,9 @@ class Reference:
         """(S, nlinks, 6); a link named twice bears the sum."""
         forces = np.zeros((len(self.data["q"]), self.model.nlinks, 6))
         place = {link: i for i, link in enumerate(self.link_order)}
-        for e, (links, wrenches) in enumerate(zip(self.data["fext_link_index"], self.data["fext"], strict=True)):
+        for e, (links, wrenches) in enumerate(
+            zip(self.data["fext_link_index"], self.data["fext"], strict=True)
+        ):
             for link, wrench in zip(links, wrenches, strict=True):
                 forces[e, place[link]] += wrench
         return forces
@@ -86,9 +94,17 @@ def test_rnea(reference: Reference, compute) -> None:
     zero, forces = 0 * v, reference.forces()
     tau = reference.v("rnea")
     assert error(compute(wd.rnea, reference.model, q, v, a), tau) <= DIGITS
-    assert error(compute(wd.rnea, reference.model, q, zero, zero), reference.v("gravity"), tau) <= DIGITS
+    assert (
+        error(compute(wd.rnea, reference.model, q, zero, zero), reference.v("gravity"), tau)
+        <= DIGITS
+    )
     assert error(compute(wd.rnea, reference.model, q, v, zero), reference.v("nle"), tau) <= DIGITS
-    assert error(compute(wd.rnea, reference.model, q, v, a, f_ext=forces), reference.v("rnea_fext"), tau) <= DIGITS
+    assert (
+        error(
+            compute(wd.rnea, reference.model, q, v, a, f_ext=forces), reference.v("rnea_fext"), tau
+        )
+        <= DIGITS
+    )
 
 
 def test_crba(reference: Reference, compute) -> None:
@@ -124,7 +140,10 @@ def test_jacobian(reference: Reference) -> None:
         for k, link in enumerate(reference.data["obs_links"].tolist()):
             found = wd.oracle(wd.jacobian, reference.model, q, frame=link, reference=name)
             assert error(found, J[:, k]) <= DIGITS
-            assert error(np.einsum("eij,ej->ei", found, v), velocity[: len(J), k], np.abs(found)) <= DIGITS
+            assert (
+                error(np.einsum("eij,ej->ei", found, v), velocity[: len(J), k], np.abs(found))
+                <= DIGITS
+            )
 
 
 def test_mass(reference: Reference) -> None:
@@ -143,18 +162,28 @@ def test_mimic(reference: Reference, compute) -> None:
     order = [names.index(joint) for joint in model.joint_names]
     v_order = [*range(lead), *(lead + k for k in order)]
     q_order = [*range(lead + bool(lead)), *(lead + bool(lead) + k for k in order)]
-    q, v, a, tau = data["mimic_q"][:, q_order], *(data[f"mimic_{k}"][:, v_order] for k in ("v", "a", "tau"))
+    q, v, a, tau = (
+        data["mimic_q"][:, q_order],
+        *(data[f"mimic_{k}"][:, v_order] for k in ("v", "a", "tau")),
+    )
     wanted = data["mimic_rnea"][:, v_order]
     assert error(compute(wd.rnea, model, q, v, a), wanted) <= DIGITS
-    assert error(compute(wd.rnea, model, q, 0 * v, 0 * a), data["mimic_gravity"][:, v_order], wanted) <= DIGITS
+    assert (
+        error(compute(wd.rnea, model, q, 0 * v, 0 * a), data["mimic_gravity"][:, v_order], wanted)
+        <= DIGITS
+    )
     assert error(compute(wd.crba, model, q), data["mimic_M"][:, v_order][:, :, v_order]) <= DIGITS
     poses = data["mimic_poses"][:, reference.link_order]
     assert error(compute(wd.fk, model, q[: len(poses)]), poses) <= DIGITS
     if not data["singular_M"] and np.all(np.isfinite(data["mimic_ddq"])):
-        assert error(compute(wd.aba, model, q, v, tau), data["mimic_ddq"][:, v_order]) <= CONDITIONED
+        assert (
+            error(compute(wd.aba, model, q, v, tau), data["mimic_ddq"][:, v_order]) <= CONDITIONED
+        )
     Gq, _, g = reduction(model)
     G, offset = data["mimic_G"], data["mimic_offset"]
-    assert G.shape[1] in (Gq.shape[1], len(names)) and np.sum(np.abs(offset)) == pytest.approx(np.sum(np.abs(g)))
+    assert G.shape[1] in (Gq.shape[1], len(names)) and np.sum(np.abs(offset)) == pytest.approx(
+        np.sum(np.abs(g))
+    )
 
 
 def test_rnea_derivatives(reference: Reference) -> None:
@@ -183,11 +212,16 @@ def test_aba_derivatives(reference: Reference) -> None:
 
 def test_frame_derivatives(reference: Reference) -> None:
     """Of a link's velocity and spatial acceleration in its own frame (the oracle's, of four states)."""
-    data, options = reference.data, {"frame": str(reference.data["obs_links"][0]), "reference": "local"}
+    data, options = (
+        reference.data,
+        {"frame": str(reference.data["obs_links"][0]), "reference": "local"},
+    )
     q, v, a = reference.q()[:4], reference.v("v")[:4], reference.v("a")[:4]
     by_q = wd.oracle(wd.derivatives, wd.frame_velocity, reference.model, q, v, **options)
     assert error(by_q, data["fk_dv_dq"][:4][..., reference.v_order]) <= DIGITS
-    both = wd.oracle(wd.derivatives, wd.frame_acceleration, reference.model, q, v, a, wrt=("q", "v"), **options)
+    both = wd.oracle(
+        wd.derivatives, wd.frame_acceleration, reference.model, q, v, a, wrt=("q", "v"), **options
+    )
     for found, key in zip(both, ("fk_da_dq", "fk_da_dv"), strict=True):
         assert error(found, data[key][:4][..., reference.v_order]) <= DIGITS
 

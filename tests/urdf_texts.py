@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from warpdyn.description import ModelError, ModelWarning
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.model import Model
+from warpdyn.model.description import ModelError, ModelWarning
 
 ROUND_OFF = 1e-15
 """Entries of a product of rotation matrices: a few units in the last place of 1."""
@@ -28,7 +28,13 @@ def links(*names: str) -> str:
     return "".join(f'<link name="{name}"/>' for name in names)
 
 
-def joint(name: str = "j", kind: str = "revolute", parent: str = "a", child: str = "b", inside: str = LIMIT) -> str:
+def joint(
+    name: str = "j",
+    kind: str = "revolute",
+    parent: str = "a",
+    child: str = "b",
+    inside: str = LIMIT,
+) -> str:
     ends = f'<parent link="{parent}"/><child link="{child}"/>'
     return f'<joint name="{name}" type="{kind}">{ends}{inside}</joint>'
 
@@ -37,7 +43,9 @@ def body(inside: str, name: str = "a") -> str:
     return f'<link name="{name}"><inertial>{inside}</inertial></link>'
 
 
-def inertia(ixx: float, iyy: float, izz: float, ixy: float = 0.0, ixz: float = 0.0, iyz: float = 0.0) -> str:
+def inertia(
+    ixx: float, iyy: float, izz: float, ixy: float = 0.0, ixz: float = 0.0, iyz: float = 0.0
+) -> str:
     return f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="{ixy}" ixz="{ixz}" iyz="{iyz}"/>'
 
 

@@ -1,14 +1,13 @@
 """Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
 
-from . import inertial
-from .batch import bind, oracle
-from .builder import ModelBuilder
-from .description import Effects, Gearbox, Geometry, Joint, Limits, Link, Mimic, ModelError, ModelWarning, Pose
+from .execution.launch import bind, oracle
+from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load
 from .formats.mjcf import load_mjcf
 from .formats.sdf import load_sdf
 from .formats.urdf import load_urdf
 from .formats.xacro import load_xacro
+from .functions import inertial
 from .functions.centroidal import (
     average_centroidal_velocity,
     average_centroidal_velocity_jacobian,
@@ -22,8 +21,24 @@ from .functions.centroidal import (
     momentum,
     momentum_jacobian,
 )
-from .functions.com import com, com_acceleration, com_bias_acceleration, com_jacobian, com_velocity, link_coms
-from .functions.coordinates import pack_q, pack_v, select_q, select_v, split_q, split_v, unpack_q, unpack_v
+from .functions.com import (
+    com,
+    com_acceleration,
+    com_bias_acceleration,
+    com_jacobian,
+    com_velocity,
+    link_coms,
+)
+from .functions.coordinates import (
+    pack_q,
+    pack_v,
+    select_q,
+    select_v,
+    split_q,
+    split_v,
+    unpack_q,
+    unpack_v,
+)
 from .functions.derivatives import aba_derivatives, derivatives, jvp, rnea_derivatives, vjp
 from .functions.dynamics import (
     aba,
@@ -37,6 +52,8 @@ from .functions.dynamics import (
     solve,
 )
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
+from .functions.group import Group
+from .functions.inertial import inertial_parameters, with_inertial_parameters
 from .functions.inverse_kinematics import Solution, inverse_kinematics
 from .functions.kinematics import (
     fk,
@@ -58,7 +75,11 @@ from .functions.manifold import (
     normalize,
     random_configuration,
 )
-from .functions.operational_space import dynamically_consistent_inverse, operational_space, operational_space_inertia
+from .functions.operational_space import (
+    dynamically_consistent_inverse,
+    operational_space,
+    operational_space_inertia,
+)
 from .functions.poses import (
     convert_quaternion,
     matrix_to_pose,
@@ -66,7 +87,12 @@ from .functions.poses import (
     pose_to_matrix,
     quaternion_to_matrix,
 )
-from .functions.regressors import joint_torque_regressor, kinetic_energy_regressor, potential_energy_regressor
+from .functions.randomise import add, randomise, scale
+from .functions.regressors import (
+    joint_torque_regressor,
+    kinetic_energy_regressor,
+    potential_energy_regressor,
+)
 from .functions.representations import (
     convert_acceleration,
     convert_configuration,
@@ -77,15 +103,24 @@ from .functions.representations import (
     force_transform,
     motion_transform,
 )
-from .group import Group
-from .inertial import inertial_parameters, with_inertial_parameters
-from .joints import KINDS, JointKind
+from .functions.screws import Screws, screws
 from .model import Model
-from .params import Params
-from .randomise import add, randomise, scale
+from .model.builder import ModelBuilder
+from .model.description import (
+    Effects,
+    Gearbox,
+    Geometry,
+    Joint,
+    Limits,
+    Link,
+    Mimic,
+    ModelError,
+    ModelWarning,
+    Pose,
+)
+from .model.joints import KINDS, JointKind
+from .model.params import Params
 from .robots import load_robot, robot_names
-from .screws import Screws, screws
-from .threads import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
 

@@ -1,5 +1,5 @@
 """`python -m warpdyn` is the `warpdyn` command."""
 
-from .cli import main
+from .cli.main import main
 
 raise SystemExit(main())

@@ -78,7 +78,11 @@ def find(keys: Sequence[str]) -> tuple[list[Installed], dict[str, str]]:
     for key in keys:
         try:
             module = import_module(f".{key}", __package__)
-            found.append(Installed(key, module, {package: metadata.version(package) for package in module.PACKAGES}))
+            found.append(
+                Installed(
+                    key, module, {package: metadata.version(package) for package in module.PACKAGES}
+                )
+            )
         except (ImportError, metadata.PackageNotFoundError) as error:
             missing[key] = f"not installed ({error})"
     return found, missing

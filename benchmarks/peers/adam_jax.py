@@ -9,7 +9,7 @@ import numpy as np
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
-from ..work import cotangents
+from ..workload import cotangents
 from . import Prepared
 from .in_adam import GRAVITY, converted, function_of, inputs_of, joints_of
 from .in_jax import compiled, jax, jnp
@@ -20,17 +20,23 @@ from adam.jax import KinDynComputations  # isort: skip
 NAME, PACKAGES, DTYPE = "adam (JAX)", ("adam-robotics", "jax"), "float32"
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> Prepared:
     K = KinDynComputations(robot.bare, joints_of(robot), gravity=jnp.asarray(GRAVITY, jnp.float32))
     K.set_frame_velocity_representation(
-        adam.Representations.BODY_FIXED_REPRESENTATION if robot.floating else adam.Representations.MIXED_REPRESENTATION
+        adam.Representations.BODY_FIXED_REPRESENTATION
+        if robot.floating
+        else adam.Representations.MIXED_REPRESENTATION
     )
     function, names, form = function_of(robot, algorithm, K, jnp, jnp.linalg.solve)
     arrays, count = inputs_of(robot, states), len(states["q"])
     given = [arrays[name] for name in names]
     if ALGORITHMS[algorithm].gradient:
         wrt = [k for k, name in enumerate(names) if name in ("q", "v", "a", "tau")]
-        shape = jax.eval_shape(function, *(jax.ShapeDtypeStruct(x.shape, jnp.float32) for x in given)).shape[1:]
+        shape = jax.eval_shape(
+            function, *(jax.ShapeDtypeStruct(x.shape, jnp.float32) for x in given)
+        ).shape[1:]
 
         def gradient(weights: Any, *arrays: Any) -> Any:
             def of(*varied: Any) -> Any:

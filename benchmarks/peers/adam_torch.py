@@ -11,7 +11,7 @@ from adam.pytorch import KinDynComputations
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
-from ..work import cotangents
+from ..workload import cotangents
 from . import Prepared
 from .in_adam import GRAVITY, converted, function_of, inputs_of, joints_of
 
@@ -21,7 +21,9 @@ LARGE_FROM, FEW = 12, 1024
 0.7 to 0.95 of the time of 1,024."""
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> Prepared:
     torch.set_num_threads(1)
     place = torch.device(device)
     K = KinDynComputations(
@@ -32,7 +34,9 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         gravity=torch.tensor(GRAVITY, dtype=torch.float32),
     )
     K.set_frame_velocity_representation(
-        adam.Representations.BODY_FIXED_REPRESENTATION if robot.floating else adam.Representations.MIXED_REPRESENTATION
+        adam.Representations.BODY_FIXED_REPRESENTATION
+        if robot.floating
+        else adam.Representations.MIXED_REPRESENTATION
     )
     function, names, form = function_of(robot, algorithm, K, torch, torch.linalg.solve)
     few = dict(states)
@@ -47,7 +51,9 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         wrt = [k for k, name in enumerate(names) if name in ("q", "v", "a", "tau")]
         for k in wrt:
             given[k].requires_grad_()
-        weights = torch.tensor(cotangents(tuple(function(*given).shape[1:]), count), dtype=torch.float32, device=place)
+        weights = torch.tensor(
+            cotangents(tuple(function(*given).shape[1:]), count), dtype=torch.float32, device=place
+        )
 
         def run() -> None:
             kept[:] = torch.autograd.grad(function(*given), [given[k] for k in wrt], weights)
@@ -62,6 +68,8 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
             wait()
 
     def answers() -> list[np.ndarray]:
-        return [converted(robot, algorithm, few, x[:16].detach().cpu().double().numpy()) for x in kept]
+        return [
+            converted(robot, algorithm, few, x[:16].detach().cpu().double().numpy()) for x in kept
+        ]
 
     return Prepared(run, count, answers, form)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.commands.workload import furthest_link
+from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
@@ -70,7 +70,11 @@ def function_of(
 
     moving = ("H", "q", "twist", "v")
     chain: dict[str, tuple[Callable, tuple[str, ...], str]] = {
-        "fk_frame": (lambda H, q: K.forward_kinematics(frame, H, q), ("H", "q"), "forward_kinematics"),
+        "fk_frame": (
+            lambda H, q: K.forward_kinematics(frame, H, q),
+            ("H", "q"),
+            "forward_kinematics",
+        ),
         "jacobian": (lambda H, q: K.jacobian(frame, H, q)[..., first:], ("H", "q"), "jacobian"),
         "rnea": (rnea, (*moving, "a"), "mass_matrix @ a + bias_force"),
         "gravity_torques": (coriolis_free, ("H", "q"), "gravity_term"),
@@ -89,7 +93,9 @@ def function_of(
     return chain[plain]
 
 
-def converted(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], found: np.ndarray) -> np.ndarray:
+def converted(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], found: np.ndarray
+) -> np.ndarray:
     """The first results in warpdyn's frames. A free base's are in the axes of the frame itself.
 
     jacobian_dot is dJ/dt + (V ×) J, with the frame's velocity V = J v, in an inertial frame that coincides with that of
@@ -109,5 +115,7 @@ def converted(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], fo
     extra = np.zeros_like(J)
     extra[:, :3] = np.cross(linear[:, :, None], J[:, 3:], axis=1)
     if not robot.floating:  # there the axes turn with the frame, which is the rest of the term
-        extra += np.cross(angular[:, None, :, None], J.reshape(len(J), 2, 3, -1), axis=2).reshape(J.shape)
+        extra += np.cross(angular[:, None, :, None], J.reshape(len(J), 2, 3, -1), axis=2).reshape(
+            J.shape
+        )
     return found - extra

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
-from warpdyn.commands.peers import MuJoCo, NotComparable
+from warpdyn.peers.mujoco import MuJoCo
+from warpdyn.peers.peer import NotComparable
 
 from ..robots import Robot
 from . import CannotDo
@@ -27,7 +28,9 @@ class InMuJoCo:
         except NotComparable as reason:
             raise CannotDo(str(reason)) from reason
         self.own, self.robot = robot, self.peer.robot
-        self.robot.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
+        self.robot.opt.disableflags |= (
+            mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
+        )
         q, v = states["q"], states["v"]
         count = len(q)
         self.qpos = np.zeros((count, self.robot.nq))

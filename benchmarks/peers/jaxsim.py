@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from warpdyn.commands.workload import furthest_link
+from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
@@ -26,7 +26,9 @@ LIGHT = 1e-9
 """Mass and inertia [kg, kg·m²] of links that have none, which it would drop with what hangs on them."""
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> Prepared:
     model, count = robot.model, min(len(states["q"]), BATCH)
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
         raise CannotDo("differentiable through JAX; not timed here")
@@ -68,22 +70,34 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     def aba(q: Any, v: Any, tau: Any) -> Any:
         on_links = {}
         if n:  # the base's wrench is a force on its link
-            on_links = {"link_forces": jnp.zeros((m.number_of_links(), 6)).at[base_link].set(tau[:6])}
-        found = js.model.forward_dynamics_aba(m, state(q, v), joint_forces=tau[n:][jnp.array(order)], **on_links)
+            on_links = {
+                "link_forces": jnp.zeros((m.number_of_links(), 6)).at[base_link].set(tau[:6])
+            }
+        found = js.model.forward_dynamics_aba(
+            m, state(q, v), joint_forces=tau[n:][jnp.array(order)], **on_links
+        )
         return jnp.concatenate(found)
 
     def still(q: Any) -> Any:
         return state(q, jnp.zeros(model.nv))
 
     chain: dict[str, tuple[Callable[..., Any], tuple[str, ...], str]] = {
-        "fk_frame": (lambda q: pose_of(still(q)), ("q",), "JaxSimModelData.build, of the whole tree"),
+        "fk_frame": (
+            lambda q: pose_of(still(q)),
+            ("q",),
+            "JaxSimModelData.build, of the whole tree",
+        ),
         "jacobian": (
             lambda q: jacobian_of(m, still(q), output_vel_repr=VelRepr.Mixed),
             ("q",),
             "jacobian",
         ),
         "rnea": (rnea, ("q", "v", "a"), "model.inverse_dynamics"),
-        "crba": (lambda q: js.model.free_floating_mass_matrix(m, still(q)), ("q",), "model.free_floating_mass_matrix"),
+        "crba": (
+            lambda q: js.model.free_floating_mass_matrix(m, still(q)),
+            ("q",),
+            "model.free_floating_mass_matrix",
+        ),
         "gravity_torques": (
             lambda q: js.model.free_floating_gravity_forces(m, still(q)),
             ("q",),
@@ -119,7 +133,9 @@ _models: dict[str, Any] = {}
 def _built(robot: Robot) -> tuple[list[int], Any]:
     """Its model, and for each of its joints the column of warpdyn's joint vector."""
     if robot.name not in _models:
-        m = js.model.JaxSimModel.build_from_model_description(sdf(robot), is_urdf=False, gravity=9.81)
+        m = js.model.JaxSimModel.build_from_model_description(
+            sdf(robot), is_urdf=False, gravity=9.81
+        )
         names = [joint.name for joint in robot.model.moving_joints if joint.kind.nq != 7]
         _models[robot.name] = [names.index(name) for name in m.joint_names()], m
     return _models[robot.name]
@@ -131,11 +147,15 @@ def sdf(robot: Robot) -> str:
     root = etree.Element("sdf", version="1.10")
     top = etree.SubElement(root, "model", name=model.name)
     into = {joint.child: joint for joint in model.joints}
-    called = {name: f"{name}_link" if name == "world" else name for name in model.link_names}  # it has its own world
+    called = {
+        name: f"{name}_link" if name == "world" else name for name in model.link_names
+    }  # it has its own world
 
     def text(parent: Any, tag: str, value: Any, **attributes: str) -> Any:
         element = etree.SubElement(parent, tag, **attributes)
-        element.text = value if isinstance(value, str) else " ".join(repr(float(x)) for x in np.ravel(value))
+        element.text = (
+            value if isinstance(value, str) else " ".join(repr(float(x)) for x in np.ravel(value))
+        )
         return element
 
     for link in model.links:

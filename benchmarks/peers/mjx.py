@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from warpdyn.commands.workload import furthest_link
+from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
-from ..work import cotangents
+from ..workload import cotangents
 from . import CannotDo, Prepared
 from .in_jax import compiled, jax, jnp
 from .in_mujoco import InMuJoCo
@@ -27,10 +27,16 @@ rounding of 6e-8 are 5e-5 and 5e-4. Measured 3.9e-5, 6.0e-5 and 1.8e-5 (talos_re
 last are below 3e-14."""
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> Prepared:
     plain = ALGORITHMS[algorithm].of or algorithm
-    if algorithm.endswith("derivatives") or (plain != algorithm and (robot.floating or plain not in ("rnea", "aba"))):
-        raise CannotDo("matrices of derivatives, a free base's and poses' gradients are not converted here")
+    if algorithm.endswith("derivatives") or (
+        plain != algorithm and (robot.floating or plain not in ("rnea", "aba"))
+    ):
+        raise CannotDo(
+            "matrices of derivatives, a free base's and poses' gradients are not converted here"
+        )
     own = InMuJoCo(robot, algorithm, states)
     nv, count = own.robot.nv, len(states["q"])
     m, empty = mjx.put_model(own.robot), mjx.make_data(own.robot)
@@ -82,15 +88,37 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
 
     q, v, a, force = own.qpos, own.qvel, own.qacc, own.force
     names = list(robot.model.link_names)
-    chain: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], Callable[[Any], np.ndarray], str]] = {
-        "fk_frame": (poses, (q,), lambda x: read_poses([frame])(x)[:, 0], "kinematics, of the whole tree"),
+    chain: dict[
+        str, tuple[Callable[..., Any], tuple[np.ndarray, ...], Callable[[Any], np.ndarray], str]
+    ] = {
+        "fk_frame": (
+            poses,
+            (q,),
+            lambda x: read_poses([frame])(x)[:, 0],
+            "kinematics, of the whole tree",
+        ),
         "fk": (poses, (q,), read_poses(names), "kinematics"),
         "jacobian": (jacobian, (q,), read(own.columns), "kinematics, com_pos, jac"),
         "rnea": (inverse_dynamics, (q, v, a), read(own.forces), "crb, com_vel, rne, mul_m"),
-        "gravity_torques": (lambda q: bias(q, jnp.zeros(nv)), (q,), read(own.forces), "com_vel, rne with v = 0"),
+        "gravity_torques": (
+            lambda q: bias(q, jnp.zeros(nv)),
+            (q,),
+            read(own.forces),
+            "com_vel, rne with v = 0",
+        ),
         "crba": (mass, (q,), read(own.square), "com_pos, crb, full_m"),
-        "aba": (forward_dynamics, (q, v, force), read(own.accelerations), "crb, factor_m, com_vel, rne, solve_m"),
-        "mass_matrix_inverse": (inverse, (q,), read(own.square), "crb, factor_m, solve_m of unit vectors"),
+        "aba": (
+            forward_dynamics,
+            (q, v, force),
+            read(own.accelerations),
+            "crb, factor_m, com_vel, rne, solve_m",
+        ),
+        "mass_matrix_inverse": (
+            inverse,
+            (q,),
+            read(own.square),
+            "crb, factor_m, solve_m of unit vectors",
+        ),
     }
     if plain not in chain:
         raise CannotDo("no such function")
@@ -103,6 +131,10 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
 
         run = compiled(gradient, weights, *given)
         form = f"jit of vmap of jax.vjp: {form}"
-        return Prepared(run, count, lambda: [convert(x) for x in run()], form, NEAR.get(algorithm, 0.0))
+        return Prepared(
+            run, count, lambda: [convert(x) for x in run()], form, NEAR.get(algorithm, 0.0)
+        )
     run = compiled(function, *given)
-    return Prepared(run, count, lambda: [convert(run())], f"jit of vmap: {form}", NEAR.get(algorithm, 0.0))
+    return Prepared(
+        run, count, lambda: [convert(run())], f"jit of vmap: {form}", NEAR.get(algorithm, 0.0)
+    )

@@ -8,7 +8,7 @@ import mujoco as mj
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.commands.workload import furthest_link
+from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
@@ -19,7 +19,9 @@ NAME, PACKAGES, DTYPE = "MuJoCo", ("mujoco",), "float64"
 STATES = 256
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> Prepared:
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("_derivatives"):
         raise CannotDo("derivatives by finite differences only")
     if algorithm in ("coriolis_matrix", "centroidal_momentum_matrix"):
@@ -92,22 +94,45 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         return found
 
     chain: dict[
-        str, tuple[Callable[[int], None], Callable[[], np.ndarray], Callable[[np.ndarray], np.ndarray], str]
+        str,
+        tuple[
+            Callable[[int], None], Callable[[], np.ndarray], Callable[[np.ndarray], np.ndarray], str
+        ],
     ] = {
-        "fk_frame": (place, lambda: poses([frame])[0], lambda x: x, "mj_kinematics, of the whole tree"),
+        "fk_frame": (
+            place,
+            lambda: poses([frame])[0],
+            lambda x: x,
+            "mj_kinematics, of the whole tree",
+        ),
         "fk": (place, lambda: poses(list(robot.model.link_names)), lambda x: x, "mj_kinematics"),
-        "jacobian": (jacobian, lambda: J.reshape(6, nv).copy(), own.columns, "mj_kinematics, mj_comPos, mj_jacBody"),
+        "jacobian": (
+            jacobian,
+            lambda: J.reshape(6, nv).copy(),
+            own.columns,
+            "mj_kinematics, mj_comPos, mj_jacBody",
+        ),
         "jacobian_derivative": (
             jacobian_derivative,
             lambda: J.reshape(6, nv).copy(),
             derivative,
             "mj_kinematics, mj_comPos, mj_comVel, mj_jacDot",
         ),
-        "rnea": (lambda e: newton_euler(e, 1), force.copy, own.forces, "mj_kinematics, mj_comPos, mj_comVel, mj_rne"),
+        "rnea": (
+            lambda e: newton_euler(e, 1),
+            force.copy,
+            own.forces,
+            "mj_kinematics, mj_comPos, mj_comVel, mj_rne",
+        ),
         "gravity_torques": (gravity, force.copy, own.forces, "the same with v = 0"),
         "crba": (inertia, full, own.square, "mj_kinematics, mj_comPos, mj_makeM (sparse)"),
         "aba": (forward, lambda: d.qacc.copy(), own.accelerations, "mj_forward, constraints off"),
-        "mass_matrix_inverse": (inverse, square.copy, own.square, "mj_makeM, mj_factorM, mj_solveM of unit vectors"),
+        "mass_matrix_inverse": (
+            inverse,
+            square.copy,
+            own.square,
+            "mj_makeM, mj_factorM, mj_solveM of unit vectors",
+        ),
     }
     call, read, convert, form = chain[algorithm]
     rows = range(len(few["q"]))

@@ -8,15 +8,17 @@ import mujoco as mj
 import numpy as np
 from mujoco import rollout
 
+from ..interleave import CORES
 from ..robots import Robot
-from ..turns import CORES
 from . import CannotDo, Prepared
 from .in_mujoco import InMuJoCo
 
 NAME, PACKAGES, DTYPE = "MuJoCo rollout", ("mujoco",), "float64"
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> list[Prepared]:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> list[Prepared]:
     if algorithm != "aba":
         raise CannotDo("its batch has whole steps only")
     own = InMuJoCo(robot, algorithm, states)
@@ -36,7 +38,16 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         sensors = np.zeros((count, 1, m.nsensordata))
 
         def run() -> None:
-            pool.rollout(m, data, start, control, control_spec=applied, nstep=1, state=state, sensordata=sensors)
+            pool.rollout(
+                m,
+                data,
+                start,
+                control,
+                control_spec=applied,
+                nstep=1,
+                state=state,
+                sensordata=sensors,
+            )
 
         def answers() -> list[np.ndarray]:
             after = state[:16, 0, first + m.nq : first + m.nq + m.nv]

@@ -9,7 +9,7 @@ import mujoco_warp as mjw
 import numpy as np
 import warp as wp
 
-from warpdyn.commands.workload import furthest_link
+from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
@@ -23,7 +23,9 @@ NEAR_OF_SOLVES = 5e-5
 is 5e-4. Measured 3.9e-5; inverse dynamics of these accelerations gives the forces back to 1e-5 of the largest."""
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> Prepared:
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
         raise CannotDo("no derivatives: its kernels have no adjoints")
     own = InMuJoCo(robot, algorithm, states)
@@ -33,7 +35,9 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         m = mjw.put_model(own.robot)
         d = mjw.make_data(own.robot, nworld=count)
         d.qpos.assign(own.qpos.astype(np.float32))
-        d.qvel.assign((own.qvel if algorithm != "gravity_torques" else 0 * own.qvel).astype(np.float32))
+        d.qvel.assign(
+            (own.qvel if algorithm != "gravity_torques" else 0 * own.qvel).astype(np.float32)
+        )
         d.qacc.assign(own.qacc.astype(np.float32))
         if algorithm == "aba":
             d.qfrc_applied.assign(own.force.astype(np.float32))
@@ -74,8 +78,16 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
             lambda: own.columns(np.concatenate([x.numpy()[:16] for x in J], axis=1)),
             "kinematics, com_pos, jac",
         ),
-        "rnea": (newton_euler, lambda: own.forces(d.qfrc_bias.numpy()[:16]), "kinematics, com_pos, com_vel, rne"),
-        "gravity_torques": (newton_euler, lambda: own.forces(d.qfrc_bias.numpy()[:16]), "the same with v = 0"),
+        "rnea": (
+            newton_euler,
+            lambda: own.forces(d.qfrc_bias.numpy()[:16]),
+            "kinematics, com_pos, com_vel, rne",
+        ),
+        "gravity_torques": (
+            newton_euler,
+            lambda: own.forces(d.qfrc_bias.numpy()[:16]),
+            "the same with v = 0",
+        ),
         "crba": (inertia, full, "kinematics, com_pos, crb (sparse)"),
         "aba": (
             lambda: mjw.forward(m, d),
@@ -97,7 +109,12 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
             with wp.ScopedCapture() as capture:
                 call()
         return Prepared(
-            lambda: wp.capture_launch(capture.graph), count, lambda: [read()], form + "; graph", near, launches=True
+            lambda: wp.capture_launch(capture.graph),
+            count,
+            lambda: [read()],
+            form + "; graph",
+            near,
+            launches=True,
         )
     return Prepared(call, count, lambda: [read()], form, near)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from warpdyn.commands.workload import furthest_link
+from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
@@ -23,10 +23,14 @@ SLOW_FROM, FEW = 20, 512
 """Its inverse dynamics of so many joints takes half a millisecond a robot: in smaller batches."""
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> Prepared:
     known = ("fk_frame", "fk", "jacobian", "crba", "rnea", "gravity_torques")
     if ALGORITHMS[algorithm].gradient or algorithm.endswith("derivatives"):
-        raise CannotDo("no derivatives of these as functions; through wp.Tape they are not checked here")
+        raise CannotDo(
+            "no derivatives of these as functions; through wp.Tape they are not checked here"
+        )
     if algorithm not in known:
         inside = "; forward dynamics only inside its solvers' steps" if algorithm == "aba" else ""
         raise CannotDo(f"no public function{inside}")
@@ -57,13 +61,19 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         return np.einsum("eij,ej->ei", T, values[:, :n])
 
     joints = [k - n + (7 if n else 0) for k in order[n:]]
-    state.joint_q.assign(np.concatenate([states["q"][:, : 7 if n else 0], states["q"][:, joints]], axis=1).ravel())
+    state.joint_q.assign(
+        np.concatenate([states["q"][:, : 7 if n else 0], states["q"][:, joints]], axis=1).ravel()
+    )
     state.joint_qd.assign(laid(states["v"], turned(states["v"])))
     with wp.ScopedDevice(device):
         joint_qdd = wp.array(laid(states["a"], turned(states["a"]) + drift), dtype=float)
-        M = wp.zeros((m.articulation_count, m.max_dofs_per_articulation, m.max_dofs_per_articulation), dtype=float)
+        M = wp.zeros(
+            (m.articulation_count, m.max_dofs_per_articulation, m.max_dofs_per_articulation),
+            dtype=float,
+        )
         J = wp.zeros(
-            (m.articulation_count, m.max_joints_per_articulation * 6, m.max_dofs_per_articulation), dtype=float
+            (m.articulation_count, m.max_joints_per_articulation * 6, m.max_dofs_per_articulation),
+            dtype=float,
         )
         gravity, coriolis, force = (wp.zeros(m.joint_dof_count, dtype=float) for _ in range(3))
 
@@ -84,9 +94,17 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
 
     def inverse() -> None:
         place()
-        nt.eval_inverse_dynamics_passive(m, state, mass_matrix=M, gravity_force=gravity, coriolis_force=coriolis)
+        nt.eval_inverse_dynamics_passive(
+            m, state, mass_matrix=M, gravity_force=gravity, coriolis_force=coriolis
+        )
         nt.eval_inverse_dynamics_force(
-            m, state, mass_matrix=M, joint_qdd=joint_qdd, coriolis_force=coriolis, gravity_force=gravity, joint_f=force
+            m,
+            state,
+            mass_matrix=M,
+            joint_qdd=joint_qdd,
+            coriolis_force=coriolis,
+            gravity_force=gravity,
+            joint_f=force,
         )
 
     def poses() -> np.ndarray:
@@ -123,12 +141,24 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
 
     frame_index = model.link_index(furthest_link(model))
     chain: dict[str, tuple[Callable[[], Any], Callable[[], np.ndarray], str]] = {
-        "fk_frame": (place, lambda: poses()[:, frame_index], "eval_fk, of the whole tree, velocities too"),
+        "fk_frame": (
+            place,
+            lambda: poses()[:, frame_index],
+            "eval_fk, of the whole tree, velocities too",
+        ),
         "fk": (place, poses, "eval_fk, velocities too"),
         "jacobian": (jacobian, of_frame, "eval_fk, eval_jacobian: all links, centres of mass"),
         "crba": (mass, square, "eval_fk, eval_jacobian, eval_mass_matrix"),
-        "gravity_torques": (gravity_only, vector(gravity), "eval_fk, eval_inverse_dynamics_passive"),
-        "rnea": (inverse, vector(force), "eval_fk, eval_inverse_dynamics_passive, eval_inverse_dynamics_force"),
+        "gravity_torques": (
+            gravity_only,
+            vector(gravity),
+            "eval_fk, eval_inverse_dynamics_passive",
+        ),
+        "rnea": (
+            inverse,
+            vector(force),
+            "eval_fk, eval_inverse_dynamics_passive, eval_inverse_dynamics_force",
+        ),
     }
     call, read, form = chain[algorithm]
     if device != "cpu":
@@ -137,7 +167,11 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
             with wp.ScopedCapture() as capture:
                 call()
         return Prepared(
-            lambda: wp.capture_launch(capture.graph), count, lambda: [read()], form + "; graph", launches=True
+            lambda: wp.capture_launch(capture.graph),
+            count,
+            lambda: [read()],
+            form + "; graph",
+            launches=True,
         )
     return Prepared(call, count, lambda: [read()], form)
 

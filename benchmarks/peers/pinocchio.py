@@ -9,8 +9,8 @@ import numpy as np
 import pinocchio as pin
 
 import warpdyn as wd
-from warpdyn.commands.peers import Pinocchio
-from warpdyn.commands.workload import furthest_link
+from warpdyn.cli.workload import furthest_link
+from warpdyn.peers.pinocchio import Pinocchio
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
@@ -24,7 +24,9 @@ STATES = 256
 FRAME = pin.LOCAL_WORLD_ALIGNED
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> Prepared:
     peer = Pinocchio(robot.model, robot.urdf)
     model, data = peer.robot, peer.robot.createData()
     frame = model.getFrameId(furthest_link(robot.model), pin.BODY)
@@ -51,7 +53,9 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     return Prepared(run, len(given), answers, FORM)
 
 
-def converted(peer: Pinocchio, states: Mapping[str, np.ndarray], names: tuple[str, ...], count: int) -> list[tuple]:
+def converted(
+    peer: Pinocchio, states: Mapping[str, np.ndarray], names: tuple[str, ...], count: int
+) -> list[tuple]:
     """For each state the arguments in Pinocchio's coordinates."""
     rows = range(min(count, len(states["q"])))
     own = {"q": [peer.configuration(states["q"][e]) for e in rows]}
@@ -91,10 +95,16 @@ def functions(
         "jacobian": (lambda q: pin.computeFrameJacobian(model, data, q, frame, FRAME), columns),
         "jacobian_derivative": (jacobian_derivative, columns),
         "rnea": (lambda q, v, a: pin.rnea(model, data, q, v, a), lambda tau: G.T @ tau),
-        "gravity_torques": (lambda q: pin.computeGeneralizedGravity(model, data, q), lambda g: G.T @ g),
+        "gravity_torques": (
+            lambda q: pin.computeGeneralizedGravity(model, data, q),
+            lambda g: G.T @ g,
+        ),
         "crba": (lambda q: pin.crba(model, data, q), lambda M: square(upper(M))),
         "aba": (lambda q, v, tau: pin.aba(model, data, q, v, tau), lambda a: G.T @ a),
-        "mass_matrix_inverse": (lambda q: pin.computeMinverse(model, data, q), lambda M: square(upper(M))),
+        "mass_matrix_inverse": (
+            lambda q: pin.computeMinverse(model, data, q),
+            lambda M: square(upper(M)),
+        ),
         "coriolis_matrix": (lambda q, v: pin.computeCoriolisMatrix(model, data, q, v), square),
         "centroidal_momentum_matrix": (lambda q: pin.computeCentroidalMap(model, data, q), columns),
         "rnea_derivatives": (
@@ -103,6 +113,11 @@ def functions(
         ),
         "aba_derivatives": (
             lambda q, v, tau: pin.computeABADerivatives(model, data, q, v, tau),
-            lambda found: (G.T @ data.ddq, square(found[0]), square(found[1]), square(upper(found[2]))),
+            lambda found: (
+                G.T @ data.ddq,
+                square(found[0]),
+                square(found[1]),
+                square(upper(found[2])),
+            ),
         ),
     }

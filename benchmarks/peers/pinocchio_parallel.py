@@ -7,17 +7,19 @@ from collections.abc import Mapping
 import numpy as np
 import pinocchio as pin
 
-from warpdyn.commands.peers import Pinocchio
+from warpdyn.peers.pinocchio import Pinocchio
 
+from ..interleave import CORES
 from ..robots import Robot
-from ..turns import CORES
 from . import CannotDo, Prepared
 from .pinocchio import converted
 
 NAME, PACKAGES, DTYPE = "Pinocchio, batch", ("pin",), "float64"
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> list[Prepared]:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> list[Prepared]:
     calls = {
         "rnea": (getattr(pin, "rneaInParallel", None), ("q", "v", "a")),
         "aba": (getattr(pin, "abaInParallel", None), ("q", "v", "tau")),
@@ -29,7 +31,10 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
         raise CannotDo("this build has no OpenMP")
     peer = Pinocchio(robot.model, robot.urdf)
     count = len(states["q"])
-    given = [np.asfortranarray(np.array(x).T) for x in zip(*converted(peer, states, names, count), strict=True)]
+    given = [
+        np.asfortranarray(np.array(x).T)
+        for x in zip(*converted(peer, states, names, count), strict=True)
+    ]
 
     def of(threads: int) -> Prepared:
         pool, out = pin.ModelPool(peer.robot, threads), np.zeros((peer.robot.nv, count), order="F")

@@ -8,17 +8,19 @@ import numpy as np
 import pytorch_kinematics as pk
 import torch
 
-from warpdyn.commands.workload import furthest_link
+from warpdyn.cli.workload import furthest_link
 
 from ..algorithms import ALGORITHMS
 from ..robots import Robot
-from ..work import cotangents
+from ..workload import cotangents
 from . import CannotDo, Prepared
 
 NAME, PACKAGES, DTYPE = "pytorch_kinematics", ("pytorch_kinematics", "torch"), "float32"
 
 
-def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str) -> Prepared:
+def prepare(
+    robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], device: str
+) -> Prepared:
     torch.set_num_threads(1)
     plain = ALGORITHMS[algorithm].of or algorithm
     if plain not in ("fk", "fk_frame", "jacobian"):
@@ -47,7 +49,9 @@ def prepare(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], devi
     )
     if ALGORITHMS[algorithm].gradient:
         q.requires_grad_()
-        weights = torch.tensor(cotangents(tuple(function(q).shape[1:]), count), dtype=torch.float32, device=place)
+        weights = torch.tensor(
+            cotangents(tuple(function(q).shape[1:]), count), dtype=torch.float32, device=place
+        )
 
         def run() -> None:
             kept[:] = torch.autograd.grad(function(q), [q], weights)

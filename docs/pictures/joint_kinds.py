@@ -9,8 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.description import Gearbox, Mimic, Pose
-from warpdyn.joints import KINDS
+from warpdyn.model.description import Gearbox, Mimic, Pose
+from warpdyn.model.joints import KINDS
 
 INK, AXIS, LINK, PALE, GHOST = "#22313f", "#b8432f", "#2f6db8", "#d4d9dd", "#a9bedb"
 X, Y, Z = np.eye(3)
@@ -33,7 +33,8 @@ def box(axes, T, centre, size, colour, alpha):
             continue
         u, w = np.eye(3)[(k + 1) % 3], np.eye(3)[(k + 2) % 3]
         corners = [
-            centre + 0.5 * size * (side * np.eye(3)[k] + a * u + b * w) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+            centre + 0.5 * size * (side * np.eye(3)[k] + a * u + b * w)
+            for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))
         ]
         world = np.array(corners) @ T[:3, :3].T + T[:3, 3]
         shade = 0.62 + 0.38 * max(0.0, normal @ LIGHT)
@@ -43,7 +44,9 @@ def box(axes, T, centre, size, colour, alpha):
 
 def arrow(axes, start, direction, length, label=""):
     a, b = flat([start - 0.35 * direction, start + length * direction])
-    axes.annotate("", b, a, arrowprops={"arrowstyle": "-|>", "color": AXIS, "lw": 1.6, "ls": "-"}, zorder=6)
+    axes.annotate(
+        "", b, a, arrowprops={"arrowstyle": "-|>", "color": AXIS, "lw": 1.6, "ls": "-"}, zorder=6
+    )
     if label:
         axes.text(
             *(b + 0.09 * (b - a) / np.linalg.norm(b - a)),
@@ -63,14 +66,24 @@ def panel(axes, title, words, joints, positions, arrows, boxes, links=("ground",
         T = wd.oracle(wd.fk, model, list(map(float, q)), frames=links[1:])
         last = n == len(positions) - 1
         drawn = sorted(
-            zip(T, boxes, strict=True), key=lambda each: (each[0][:3, 3] + each[0][:3, :3] @ each[1][0]) @ EYE
+            zip(T, boxes, strict=True),
+            key=lambda each: (each[0][:3, 3] + each[0][:3, :3] @ each[1][0]) @ EYE,
         )
         for pose, (centre, size) in drawn:
-            box(axes, pose, np.array(centre), np.array(size), LINK if last else GHOST, 1.0 if last else 0.4)
+            box(
+                axes,
+                pose,
+                np.array(centre),
+                np.array(size),
+                LINK if last else GHOST,
+                1.0 if last else 0.4,
+            )
     for each in arrows:
         arrow(axes, *each)
     axes.set_title(f"{title}\n", fontsize=10.5, color=INK, weight="bold")
-    axes.text(0.5, 1.0, words, transform=axes.transAxes, ha="center", va="bottom", fontsize=8.5, color=INK)
+    axes.text(
+        0.5, 1.0, words, transform=axes.transAxes, ha="center", va="bottom", fontsize=8.5, color=INK
+    )
     axes.set_xlim(-1.45, 1.45)
     axes.set_ylim(-1.3, 1.35)
     axes.set_aspect("equal")
@@ -89,10 +102,32 @@ def main():
         [((0.25, 0, 0.25), (0.6, 0.4, 0.5))],
     )
     origin, up = np.zeros(3), (np.zeros(3), Z, 0.95)
-    panel(a, "revolute, continuous", "q: angle", [joint("revolute")], [[-0.9], [-0.1], [0.7]], [up], arm)
-    panel(b, "prismatic", "q: displacement", [joint("prismatic")], [[-0.5], [-0.1], [0.3]], [up], plate)
     panel(
-        c, "screw", "q: angle; advances pitch · q", [joint("screw", pitch=0.28)], [[-1.8], [-0.6], [0.7]], [up], plate
+        a,
+        "revolute, continuous",
+        "q: angle",
+        [joint("revolute")],
+        [[-0.9], [-0.1], [0.7]],
+        [up],
+        arm,
+    )
+    panel(
+        b,
+        "prismatic",
+        "q: displacement",
+        [joint("prismatic")],
+        [[-0.5], [-0.1], [0.3]],
+        [up],
+        plate,
+    )
+    panel(
+        c,
+        "screw",
+        "q: angle; advances pitch · q",
+        [joint("screw", pitch=0.28)],
+        [[-1.8], [-0.6], [0.7]],
+        [up],
+        plate,
     )
     two = [(np.zeros(3), Z, 0.95, "1"), (np.zeros(3), X, 0.95, "2")]
     panel(
@@ -152,18 +187,42 @@ def main():
     )
     wheel = [((0, 0, 0), (0.5, 0.5, 0.16)), ((0, 0, 0), (0.95, 0.95, 0.16))]
     wheels = [
-        wd.Joint("in", KINDS["continuous"], "ground", "small", Pose((0.62, 0.0, 0.0)), axis=tuple(Z)),
-        wd.Joint("out", KINDS["continuous"], "ground", "large", Pose((-0.35, 0.0, 0.0)), axis=tuple(Z)),
-        wd.Joint("gear", KINDS["gearbox"], "small", "large", axis=tuple(Z), gearbox=Gearbox(0.5, "ground")),
+        wd.Joint(
+            "in", KINDS["continuous"], "ground", "small", Pose((0.62, 0.0, 0.0)), axis=tuple(Z)
+        ),
+        wd.Joint(
+            "out", KINDS["continuous"], "ground", "large", Pose((-0.35, 0.0, 0.0)), axis=tuple(Z)
+        ),
+        wd.Joint(
+            "gear",
+            KINDS["gearbox"],
+            "small",
+            "large",
+            axis=tuple(Z),
+            gearbox=Gearbox(0.5, "ground"),
+        ),
     ]
     posts = [(np.array([0.62, 0, 0]), Z, 0.6, "1"), (np.array([-0.35, 0, 0]), Z, 0.6, "2")]
     panel(
-        i, "gearbox", "angle 2 = - ratio · angle 1", wheels, [[0.0], [0.8]], posts, wheel, ("ground", "small", "large")
+        i,
+        "gearbox",
+        "angle 2 = - ratio · angle 1",
+        wheels,
+        [[0.0], [0.8]],
+        posts,
+        wheel,
+        ("ground", "small", "large"),
     )
     chain = [
         wd.Joint("lead", KINDS["revolute"], "ground", "link", axis=tuple(Z)),
         wd.Joint(
-            "follow", KINDS["revolute"], "link", "tip", Pose((0.7, 0, 0)), axis=tuple(Z), mimic=Mimic("lead", 1.5)
+            "follow",
+            KINDS["revolute"],
+            "link",
+            "tip",
+            Pose((0.7, 0, 0)),
+            axis=tuple(Z),
+            mimic=Mimic("lead", 1.5),
         ),
     ]
     short = [((0.3, 0, 0), (0.6, 0.24, 0.24)), ((0.25, 0, 0), (0.5, 0.2, 0.2))]

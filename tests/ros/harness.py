@@ -27,7 +27,7 @@ def loopback_environment(domain: int, logs: str) -> dict[str, str]:
     return {
         "ROS_DOMAIN_ID": str(domain),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-        "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "ros2_node" / "loopback.xml"),
+        "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "ros2_node" / "demo" / "loopback.xml"),
         "ROS_LOG_DIR": logs,
         "PYTHONPATH": path,
     }
@@ -94,7 +94,9 @@ class NodeProcess:
                     f"the node ended with {self.process.returncode} before {pattern!r}:\n{self.text()}"
                 )
             time.sleep(0.02)
-        raise AssertionError(f"no {pattern!r} in the node's log within {patience} s:\n{self.text()}")
+        raise AssertionError(
+            f"no {pattern!r} in the node's log within {patience} s:\n{self.text()}"
+        )
 
     @property
     def alive(self) -> bool:
@@ -111,7 +113,9 @@ def _yaml(value: Any, indent: int = 0) -> str:
     if isinstance(value, dict):
         pad = "  " * indent
         lines = [
-            f"{pad}{k}:\n{_yaml(v, indent + 1)}" if isinstance(v, dict) else f"{pad}{k}: {_scalar(v)}"
+            f"{pad}{k}:\n{_yaml(v, indent + 1)}"
+            if isinstance(v, dict)
+            else f"{pad}{k}: {_scalar(v)}"
             for k, v in value.items()
         ]
         return "\n".join(lines) + ("\n" if indent == 0 else "")
@@ -153,12 +157,20 @@ class Peer:
         deep = QoSProfile(depth=1000)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.states = self.node.create_publisher(JointState, self._outer + "joint_states", deep)
-        self.descriptions = self.node.create_publisher(String, self._outer + "robot_description", latched)
-        self.listen(Float64MultiArray, self.own + "commands", lambda m: self.commands.append(np.array(m.data)))
+        self.descriptions = self.node.create_publisher(
+            String, self._outer + "robot_description", latched
+        )
+        self.listen(
+            Float64MultiArray,
+            self.own + "commands",
+            lambda m: self.commands.append(np.array(m.data)),
+        )
         self.listen(JointState, self.own + "torques", self.torques.append)
         titles = (f"{self._outer}{node}", f"{node}: {space}")
         self.listen(
-            DiagnosticArray, "/diagnostics", lambda m: self.diagnostics.extend(s for s in m.status if s.name in titles)
+            DiagnosticArray,
+            "/diagnostics",
+            lambda m: self.diagnostics.extend(s for s in m.status if s.name in titles),
         )
         self._clients: dict[str, Any] = {}
 
@@ -175,7 +187,14 @@ class Peer:
         self.executor.shutdown()
         self.node.destroy_node()
 
-    def listen(self, kind: Any, topic: str, function: Callable[[Any], object], depth: int = 1000, **qos: Any) -> Any:
+    def listen(
+        self,
+        kind: Any,
+        topic: str,
+        function: Callable[[Any], object],
+        depth: int = 1000,
+        **qos: Any,
+    ) -> Any:
         from rclpy.qos import QoSProfile
 
         return self.node.create_subscription(kind, topic, function, QoSProfile(depth=depth, **qos))
@@ -183,7 +202,13 @@ class Peer:
     def spin(self, timeout: float = 0.01) -> None:
         self.executor.spin_once(timeout_sec=timeout)
 
-    def wait(self, condition: Callable[[], object], what: str, patience: float = PATIENCE, each: Any = None) -> Any:
+    def wait(
+        self,
+        condition: Callable[[], object],
+        what: str,
+        patience: float = PATIENCE,
+        each: Any = None,
+    ) -> Any:
         """Spin, calling `each` before every step, until the condition is true; returns its value."""
         end = time.monotonic() + patience
         while time.monotonic() < end:
@@ -193,7 +218,9 @@ class Peer:
             found = condition()
             if found:
                 return found
-        raise AssertionError(f"{what} did not happen within {patience} s; diagnostics: {self.message!r}")
+        raise AssertionError(
+            f"{what} did not happen within {patience} s; diagnostics: {self.message!r}"
+        )
 
     def matched(self) -> None:
         """Wait until states, torques, commands and diagnostics have found their other ends."""
@@ -235,7 +262,9 @@ class Peer:
             client = self._clients[service] = self.node.create_client(kind, self.own + service)
         self.wait(client.service_is_ready, f"service {service}", each=each)
         future = client.call_async(kind.Request(**fields))
-        return self.wait(lambda: future.done() and future.result(), f"answer of {service}", each=each)
+        return self.wait(
+            lambda: future.done() and future.result(), f"answer of {service}", each=each
+        )
 
     def enable(self, on: bool = True, each: Any = None) -> Any:
         from std_srvs.srv import SetBool
@@ -253,7 +282,10 @@ class Peer:
         from rclpy.parameter import Parameter
 
         answer = self.call(
-            "set_parameters", SetParameters, each=each, parameters=[Parameter(name, value=value).to_parameter_msg()]
+            "set_parameters",
+            SetParameters,
+            each=each,
+            parameters=[Parameter(name, value=value).to_parameter_msg()],
         )
         return answer.results[0]
 
@@ -274,7 +306,15 @@ class Peer:
     def wait_for_message(self, text: str, each: Any = None) -> None:
         """Wait for a status that is new, or the last one, to contain the text."""
         seen = max(len(self.diagnostics) - 1, 0)
-        self.wait(lambda: any(text in d.message for d in self.diagnostics[seen:]), f"diagnostics {text!r}", each=each)
+        self.wait(
+            lambda: any(text in d.message for d in self.diagnostics[seen:]),
+            f"diagnostics {text!r}",
+            each=each,
+        )
 
     def wait_for_value(self, key: str, good: Callable[[str], bool], each: Any = None) -> str:
-        return self.wait(lambda: key in self.values and good(self.values[key]) and self.values[key], key, each=each)
+        return self.wait(
+            lambda: key in self.values and good(self.values[key]) and self.values[key],
+            key,
+            each=each,
+        )

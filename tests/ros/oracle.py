@@ -31,11 +31,17 @@ class Oracle:
         return np.array([tau[self.model.joints[self.model.getJointId(n)].idx_v] for n in names])
 
     def torque(
-        self, names: list[str], q: np.ndarray, v: np.ndarray | None = None, a: np.ndarray | None = None
+        self,
+        names: list[str],
+        q: np.ndarray,
+        v: np.ndarray | None = None,
+        a: np.ndarray | None = None,
     ) -> np.ndarray:
         zero = np.zeros(len(names))
         full_q = self.vector(dict(zip(names, q, strict=True)), "q")
-        full_v, full_a = (self.vector(dict(zip(names, zero if x is None else x, strict=True))) for x in (v, a))
+        full_v, full_a = (
+            self.vector(dict(zip(names, zero if x is None else x, strict=True))) for x in (v, a)
+        )
         return self.by_name(names, pin.rnea(self.model, self.data, full_q, full_v, full_a))
 
     def push(self, names: list[str], q: np.ndarray, link: str, wrench: np.ndarray) -> np.ndarray:
@@ -52,7 +58,9 @@ class Oracle:
         self.data = self.model.createData()
 
     def pose(self, names: list[str], q: np.ndarray, link: str) -> np.ndarray:
-        pin.framesForwardKinematics(self.model, self.data, self.vector(dict(zip(names, q, strict=True)), "q"))
+        pin.framesForwardKinematics(
+            self.model, self.data, self.vector(dict(zip(names, q, strict=True)), "q")
+        )
         return self.data.oMf[self.model.getFrameId(link)].homogeneous
 
     def mass_matrix(self, names: list[str], q: np.ndarray) -> np.ndarray:

@@ -19,7 +19,9 @@ FILES = ("package.xml", "setup.py", "setup.cfg", "pyproject.toml", "README.md", 
 def run(*command, cwd):
     environment = {**os.environ, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
     environment.pop("PYTHONPATH", None)
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
 
@@ -57,7 +59,9 @@ def test_build_installs_what_ros_looks_for(workspace):
     ):
         assert (installed / path).is_file(), path
     assert (workspace / "install" / "setup.bash").is_file()
-    assert not list(installed.rglob("site-packages/launch")), "our launch folder is no Python package"
+    assert not list(installed.rglob("site-packages/launch")), (
+        "our launch folder is no Python package"
+    )
 
 
 def test_the_installed_executable_runs_in_the_sourced_workspace(workspace):
@@ -78,7 +82,15 @@ def test_the_installed_executable_runs_in_the_sourced_workspace(workspace):
 
 
 def test_colcon_test_passes(workspace):
-    run(TOOLS / "colcon", "test", "--event-handlers", "console_cohesion+", "--pytest-args", "-q", cwd=workspace)
+    run(
+        TOOLS / "colcon",
+        "test",
+        "--event-handlers",
+        "console_cohesion+",
+        "--pytest-args",
+        "-q",
+        cwd=workspace,
+    )
     result = run(TOOLS / "colcon", "test-result", "--verbose", cwd=workspace)
     assert "0 errors, 0 failures" in result and "Summary: 0 tests" not in result, result
 

@@ -21,7 +21,8 @@ def chain(links, moving, inertia="1"):
     """A chain of links whose first joints move; then comments to make it long."""
     parts = [LINK.format(f"l{i}", inertia) for i in range(links)]
     parts += [
-        JOINT.format(f"j{i}", "revolute" if i < moving else "fixed", f"l{i}", f"l{i + 1}") for i in range(links - 1)
+        JOINT.format(f"j{i}", "revolute" if i < moving else "fixed", f"l{i}", f"l{i + 1}")
+        for i in range(links - 1)
     ]
     return f'<robot name="chain">{"".join(parts)}</robot>'
 
@@ -110,7 +111,9 @@ def test_a_change_while_enabled(described, node):
     described.wait(lambda: described.enable(each=send).success, "enabling", each=send)
     expected = panda.torque(names, q)
     described.wait(
-        lambda: described.commands and np.allclose(described.commands[-1], expected, atol=1e-9), "torque", each=send
+        lambda: described.commands and np.allclose(described.commands[-1], expected, atol=1e-9),
+        "torque",
+        each=send,
     )
     described.descriptions.publish(String(data=LOOP))
     described.wait(lambda: "model refused" in described.message, "refusal", each=send)
@@ -123,7 +126,9 @@ def test_a_change_while_enabled(described, node):
     described.wait_for_value("enabled", lambda v: v == "false", each=send)
     described.wait(lambda: not np.any(described.commands[-5:]), "five zero commands", each=send)
     described.wait(
-        lambda: not np.allclose(described.torques[-1].effort, expected, atol=1e-3), "the new model", each=send
+        lambda: not np.allclose(described.torques[-1].effort, expected, atol=1e-3),
+        "the new model",
+        each=send,
     )
     assert not np.any(described.commands[-5:]), "the new model begins disabled"
     commands = np.array(described.commands)

@@ -21,7 +21,9 @@ Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
 @pytest.mark.parametrize("executor", ["events", "single"])
 def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, context):
     """The peer sees the torques ramp down and five zeros; then the process is gone with code 0."""
-    with NodeProcess({"robot_description_file": "panda", "executor": executor, "ramp_time": 0.1}) as node:
+    with NodeProcess(
+        {"robot_description_file": "panda", "executor": executor, "ramp_time": 0.1}
+    ) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
         peer.matched()
@@ -30,7 +32,9 @@ def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, co
             peer.send(NAMES, Q)
 
         assert peer.wait(lambda: peer.enable(each=send).success, "enabling", each=send)
-        peer.wait(lambda: peer.commands and abs(peer.commands[-1][3]) > 19.0, "full torque", each=send)
+        peer.wait(
+            lambda: peer.commands and abs(peer.commands[-1][3]) > 19.0, "full torque", each=send
+        )
         full = np.array(peer.commands[-1])
         seen = len(peer.commands)
         node.process.send_signal(number)
@@ -38,7 +42,9 @@ def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, co
         assert node.process.returncode == 0
         peer.wait(lambda: not np.any(peer.commands[-5:]), "five zero commands")
         ramp = [np.abs(c[3]) for c in peer.commands[seen:]]
-        assert any(0.05 * abs(full[3]) < x < 0.95 * abs(full[3]) for x in ramp), "it ramps, it does not drop"
+        assert any(0.05 * abs(full[3]) < x < 0.95 * abs(full[3]) for x in ramp), (
+            "it ramps, it does not drop"
+        )
         assert "Traceback" not in node.text()
         peer.close()
 
@@ -46,7 +52,9 @@ def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, co
 @pytest.mark.parametrize("action, last", [("zero", 0.0), ("hold", 1.0)])
 def test_other_ways_to_stop(action, last, context):
     """stale_action zero and hold: five equal commands, zeros or the last one."""
-    with NodeProcess({"robot_description_file": "panda", "stale_action": action, "ramp_time": 0}) as node:
+    with NodeProcess(
+        {"robot_description_file": "panda", "stale_action": action, "ramp_time": 0}
+    ) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
         peer.matched()
@@ -83,7 +91,9 @@ BAD_VALUES = [
 ]
 
 
-@pytest.mark.parametrize("name, value, reason", BAD_VALUES, ids=[f"{n}={v}" for n, v, _ in BAD_VALUES])
+@pytest.mark.parametrize(
+    "name, value, reason", BAD_VALUES, ids=[f"{n}={v}" for n, v, _ in BAD_VALUES]
+)
 def test_a_bad_parameter_is_refused_with_a_reason(name, value, reason, panda_node, peer):
     answer = peer.set_parameter(name, value)
     assert not answer.successful
@@ -92,13 +102,21 @@ def test_a_bad_parameter_is_refused_with_a_reason(name, value, reason, panda_nod
 
 
 def test_good_parameters_are_taken_integers_included(panda_node, peer):
-    for name, value in (("torque_scale", 1), ("torque_scale", [1.0] * 8), ("gravity", [0, 0, -9]), ("ramp_time", 0)):
+    for name, value in (
+        ("torque_scale", 1),
+        ("torque_scale", [1.0] * 8),
+        ("gravity", [0, 0, -9]),
+        ("ramp_time", 0),
+    ):
         assert peer.set_parameter(name, value).successful, name
     expected = Oracle().torque(NAMES, Q)
     for gravity in (9.0, 9.81):
         assert peer.set_parameter("gravity", [0.0, 0.0, -gravity]).successful
         peer.wait(
-            lambda g=gravity: peer.torques and np.allclose(peer.torques[-1].effort, expected * g / 9.81, atol=1e-9),
+            lambda g=gravity: (
+                peer.torques
+                and np.allclose(peer.torques[-1].effort, expected * g / 9.81, atol=1e-9)
+            ),
             f"torques under {gravity} m/s^2",
             each=lambda: peer.send(NAMES, Q),
         )
@@ -131,16 +149,24 @@ def test_a_storm_of_parameters(panda_node, peer):
     begun = time.monotonic()
     for k in range(5000):
         value = (0.5, 1.0, float("nan"), -1.0)[k % 4]
-        request = SetParameters.Request(parameters=[Parameter("torque_scale", value=value).to_parameter_msg()])
+        request = SetParameters.Request(
+            parameters=[Parameter("torque_scale", value=value).to_parameter_msg()]
+        )
         answers.append(client.call_async(request))
         while time.monotonic() - begun < k / 2500:
             send()
             peer.spin(0.0)
-    assert sum(a.done() for a in answers) > 100, "DDS keeps the last ten calls only, but many were answered"
+    assert sum(a.done() for a in answers) > 100, (
+        "DDS keeps the last ten calls only, but many were answered"
+    )
     commands = np.array(peer.commands)
     assert np.isfinite(commands).all() and (np.abs(commands) <= 100.0).all()
     assert panda_node.alive
-    peer.wait(lambda: peer.set_parameter("torque_scale", 1.0, each=send).successful, "an answer at the end", each=send)
+    peer.wait(
+        lambda: peer.set_parameter("torque_scale", 1.0, each=send).successful,
+        "an answer at the end",
+        each=send,
+    )
     peer.enable(False, each=send)
 
 
@@ -167,7 +193,11 @@ def test_a_bad_start_ends_with_code_2_and_one_clear_line(parameters, reason):
         parameters, reason = {"device": "cuda:99"}, "cuda:99"
     with NodeProcess({"robot_description_file": "panda", **parameters}) as node:
         assert node.process.wait(30.0) == 2
-        lines = [line for line in node.text().splitlines() if reason in line and ("FATAL" in line or "ERROR" in line)]
+        lines = [
+            line
+            for line in node.text().splitlines()
+            if reason in line and ("FATAL" in line or "ERROR" in line)
+        ]
         assert len(lines) == 1, node.text()
         assert "Traceback" not in node.text()
 
@@ -194,13 +224,17 @@ def test_torques_that_overflow_are_a_fault(context):
 
 def test_enable_without_a_state(panda_node, peer):
     peer.matched()
-    peer.wait(lambda: "waiting for joint_states" in peer.message or "lost" in peer.message, "no state")
+    peer.wait(
+        lambda: "waiting for joint_states" in peer.message or "lost" in peer.message, "no state"
+    )
     answer = peer.enable()
     assert not answer.success and "no fresh joint_states" in answer.message
 
 
 def test_start_enabled_ramps_from_the_first_state(context):
-    with NodeProcess({"robot_description_file": "panda", "start_enabled": True, "ramp_time": 0.5}) as node:
+    with NodeProcess(
+        {"robot_description_file": "panda", "start_enabled": True, "ramp_time": 0.5}
+    ) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
         peer.matched()

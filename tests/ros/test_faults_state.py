@@ -58,8 +58,14 @@ ODD = {
         lambda p: p.send([*NAMES, "panda_finger_joint2"], [*Q, 0.04]),
     ),
     "stamp of zero": (None, lambda p: p.send(NAMES, Q, stamp=(0, 0))),
-    "stamp in the future": ("stamp_future", lambda p: p.send(NAMES, Q, stamp=(2_000_000_000 + next(COUNT), 0))),
-    "stamps backwards": ("stamp_backwards", lambda p: p.send(NAMES, Q, stamp=(2_000_000_000 - next(COUNT), 0))),
+    "stamp in the future": (
+        "stamp_future",
+        lambda p: p.send(NAMES, Q, stamp=(2_000_000_000 + next(COUNT), 0)),
+    ),
+    "stamps backwards": (
+        "stamp_backwards",
+        lambda p: p.send(NAMES, Q, stamp=(2_000_000_000 - next(COUNT), 0)),
+    ),
 }
 
 
@@ -130,8 +136,12 @@ def test_an_odd_message_is_used_and_noticed(fault, panda_node, peer):
 def test_a_missing_joint(panda_node, peer):
     """The gripper's states stop: rejected with its reason, then the watchdog."""
     enabled(peer)
-    peer.wait(lambda: "missing_joint" in peer.message, "missing_joint", each=lambda: peer.send(ARM, Q[:7]))
-    peer.wait(lambda: "state lost" in peer.message, "the watchdog", each=lambda: peer.send(ARM, Q[:7]))
+    peer.wait(
+        lambda: "missing_joint" in peer.message, "missing_joint", each=lambda: peer.send(ARM, Q[:7])
+    )
+    peer.wait(
+        lambda: "state lost" in peer.message, "the watchdog", each=lambda: peer.send(ARM, Q[:7])
+    )
     check_commands(peer)
 
 
@@ -158,7 +168,9 @@ def driver():
 
     def start(q=Q, period=0.005):
         argument = ",".join(map(str, q))
-        process = subprocess.Popen([sys.executable, "-c", PUBLISHER, ",".join(NAMES), argument, str(period)])
+        process = subprocess.Popen(
+            [sys.executable, "-c", PUBLISHER, ",".join(NAMES), argument, str(period)]
+        )
         running.append(process)
         return process
 
@@ -181,7 +193,9 @@ def test_a_publisher_that_dies_or_freezes(end, panda_node, peer, driver):
     stopped = time.monotonic()
     peer.wait(lambda: "state lost" in peer.message, "the watchdog")
     peer.wait(lambda: not np.any(peer.commands[-5:]), "five zero commands")
-    assert time.monotonic() - stopped < 10.0, "long before DDS notices a killed publisher, after 20 s"
+    assert time.monotonic() - stopped < 10.0, (
+        "long before DDS notices a killed publisher, after 20 s"
+    )
     check_commands(peer)
     number = len(peer.commands)
     again = driver()
@@ -223,7 +237,11 @@ def test_a_flood_of_states(panda_node, peer):
         sent += 1
     print(f"{sent / 2:.0f} messages a second")
     assert peer.enable(False, each=lambda: good(peer)).success
-    peer.wait(lambda: peer.message.startswith(("ready", "stopping")), "ready again", each=lambda: good(peer))
+    peer.wait(
+        lambda: peer.message.startswith(("ready", "stopping")),
+        "ready again",
+        each=lambda: good(peer),
+    )
     check_commands(peer)
     enabled(peer)
 
@@ -234,7 +252,10 @@ def test_commands_a_stranger_wants_otherwise_are_named(panda_node, peer):
 
     enabled(peer)
     stranger = peer.listen(
-        Float64MultiArray, peer.own + "commands", lambda m: None, durability=DurabilityPolicy.TRANSIENT_LOCAL
+        Float64MultiArray,
+        peer.own + "commands",
+        lambda m: None,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL,
     )
     peer.wait(lambda: "QoS mismatch" in peer.message, "QoS mismatch", each=lambda: good(peer))
     assert "DURABILITY" in peer.message
@@ -261,7 +282,9 @@ def test_velocities_missing_where_they_are_needed(context):
         node.wait_for("ready: panda")
         peer = Peer(context)
         peer.matched()
-        peer.wait(lambda: "missing_velocity" in peer.message, "missing_velocity", each=lambda: good(peer))
+        peer.wait(
+            lambda: "missing_velocity" in peer.message, "missing_velocity", each=lambda: good(peer)
+        )
         peer.wait(
             lambda: "nonfinite_velocity" in peer.message,
             "nonfinite_velocity",
@@ -269,14 +292,18 @@ def test_velocities_missing_where_they_are_needed(context):
         )
         assert not peer.torques
         assert not peer.enable(each=lambda: good(peer)).success
-        assert peer.set_parameter("velocity_source", "finite_difference", each=lambda: good(peer)).successful
+        assert peer.set_parameter(
+            "velocity_source", "finite_difference", each=lambda: good(peer)
+        ).successful
         peer.wait(lambda: peer.torques, "torques", each=lambda: good(peer))
         peer.close()
 
 
 def test_clock_jumps_and_a_paused_simulation(context):
     """Neither a jump of /clock nor its pause stops the arm; a dead publisher still does while the clock runs."""
-    with NodeProcess({"robot_description_file": "panda", "use_sim_time": True, "ramp_time": 0.05}) as node:
+    with NodeProcess(
+        {"robot_description_file": "panda", "use_sim_time": True, "ramp_time": 0.05}
+    ) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
         clock = peer.node.create_publisher(Clock, "/clock", 10)
@@ -285,7 +312,10 @@ def test_clock_jumps_and_a_paused_simulation(context):
         def tick(step=0.01):
             simulated[0] += step
             message = Clock()
-            message.clock.sec, message.clock.nanosec = int(simulated[0]), int(simulated[0] % 1.0 * 1e9)
+            message.clock.sec, message.clock.nanosec = (
+                int(simulated[0]),
+                int(simulated[0] % 1.0 * 1e9),
+            )
             clock.publish(message)
 
         def run():
@@ -301,10 +331,16 @@ def test_clock_jumps_and_a_paused_simulation(context):
             peer.wait_for_value("noticed.clock_jump", lambda n, b=before: int(n) > b, each=run)
             peer.wait_for_value("enabled", lambda v: v == "true", each=run)
         number = len(peer.diagnostics)
-        peer.wait(lambda: "paused" in peer.message and len(peer.diagnostics) > number + 2, "a pause seen")
+        peer.wait(
+            lambda: "paused" in peer.message and len(peer.diagnostics) > number + 2, "a pause seen"
+        )
         assert peer.values["enabled"] == "true" and peer.message.startswith("enabled")
         seen = len(peer.commands)
         peer.wait(lambda: len(peer.commands) > seen + 10, "commands after the pause", each=run)
-        peer.wait(lambda: "state lost" in peer.message, "the watchdog while only the clock runs", each=tick)
+        peer.wait(
+            lambda: "state lost" in peer.message,
+            "the watchdog while only the clock runs",
+            each=tick,
+        )
         check_commands(peer)
         peer.close()

@@ -20,7 +20,9 @@ STAND_IN = Path(__file__).parent / "stand_in"
 def describe(monkeypatch):
     """Reads a launch file, gives arguments their values, and returns (arguments, nodes as command lines)."""
     monkeypatch.syspath_prepend(str(STAND_IN))
-    for name in [m for m in sys.modules if m == "launch" or m.startswith(("launch.", "launch_ros"))]:
+    for name in [
+        m for m in sys.modules if m == "launch" or m.startswith(("launch.", "launch_ros"))
+    ]:
         monkeypatch.delitem(sys.modules, name)
 
     def read(file, **values):
@@ -50,7 +52,11 @@ def text(value, chosen):
 
 
 def wanted(node, chosen):
-    return node.condition is None or text(node.condition.expression, chosen) in ("true", "True", "1")
+    return node.condition is None or text(node.condition.expression, chosen) in (
+        "true",
+        "True",
+        "1",
+    )
 
 
 def command(node, chosen):
@@ -66,9 +72,9 @@ def command(node, chosen):
         for name, value in entry.items():
             if hasattr(value, "value_type"):
                 string = text(value.value, chosen)
-                value = {bool: lambda s: {"true": True, "false": False}[s]}.get(value.value_type, value.value_type)(
-                    string
-                )
+                value = {bool: lambda s: {"true": True, "false": False}[s]}.get(
+                    value.value_type, value.value_type
+                )(string)
             parameters[name] = value
             line += [
                 "-p",
@@ -85,7 +91,10 @@ def test_every_argument_is_described_and_used(file, describe):
     assert declared
     for argument in declared:
         assert argument.description and len(argument.description) > 10, argument.name
-        assert file.read_text().count(f'"{argument.name}"') >= 2 or f'("{argument.name}"' in file.read_text()
+        assert (
+            file.read_text().count(f'"{argument.name}"') >= 2
+            or f'("{argument.name}"' in file.read_text()
+        )
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
@@ -97,13 +106,21 @@ def test_executables_are_installed_by_the_package(file, describe):
 
 
 def test_there_are_four_launch_files():
-    assert [f.name.split(".")[0] for f in FILES] == ["batch", "demo", "gravity_compensation", "warpdyn"]
+    assert [f.name.split(".")[0] for f in FILES] == [
+        "batch",
+        "demo",
+        "gravity_compensation",
+        "warpdyn",
+    ]
 
 
 def test_gravity_compensation_sends_to_the_controller(describe, context):
     """The node that the launch file describes, run for real: commands arrive at the controller's topic."""
     _, nodes = describe(
-        "gravity_compensation.launch.py", robot_description_file="panda", controller="arm_effort", ramp_time="0.05"
+        "gravity_compensation.launch.py",
+        robot_description_file="panda",
+        controller="arm_effort",
+        ramp_time="0.05",
     )
     [(executable, parameters, line)] = nodes
     assert executable == "warpdyn_node" and parameters["mode"] == "gravity"
@@ -120,7 +137,9 @@ def test_gravity_compensation_sends_to_the_controller(describe, context):
 
         peer.wait(lambda: peer.torques, "torques", each=send)
         assert peer.enable(each=send).success
-        peer.wait(lambda: len(received) > 20 and np.abs(received[-1].data[1]) > 1.0, "commands", each=send)
+        peer.wait(
+            lambda: len(received) > 20 and np.abs(received[-1].data[1]) > 1.0, "commands", each=send
+        )
         assert len(received[-1].data) == 8
         peer.close()
 
@@ -161,11 +180,13 @@ def test_rviz_file_is_yaml_and_shows_our_topics():
 
 def test_batch_launch_runs(describe, context):
     """Node and source as described, small: torques of 16 robots come."""
-    _, nodes = describe("batch.launch.py", source="true", robots="16", robot_description_file="double_pendulum")
+    _, nodes = describe(
+        "batch.launch.py", source="true", robots="16", robot_description_file="double_pendulum"
+    )
     node_line, source_line = nodes[0][2], nodes[1][2]
     with (
         NodeProcess(arguments=node_line[1:]) as node,
-        NodeProcess(arguments=source_line[1:], module="ros2_node.state_source"),
+        NodeProcess(arguments=source_line[1:], module="ros2_node.demo.state_source"),
     ):
         node.wait_for("ready: double_pendulum")
         peer = Peer(context)

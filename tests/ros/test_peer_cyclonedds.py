@@ -89,7 +89,9 @@ def test_torques_for_a_stranger(context):
     with NodeProcess({"robot_description_file": "panda"}) as node:
         node.wait_for("ready: panda")
         arguments = [os.environ["ROS_DOMAIN_ID"], json.dumps(NAMES), json.dumps(q.tolist())]
-        done = subprocess.run([sys.executable, "-c", PEER, *arguments], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", PEER, *arguments], capture_output=True, text=True, timeout=60
+        )
         assert done.returncode == 0, done.stderr
         answers = json.loads(done.stdout.splitlines()[-1])
     oracle = Oracle()

@@ -26,7 +26,9 @@ def matrix(transform):
 
 
 def test_transforms_make_the_tree_of_links(context):
-    with NodeProcess({"robot_description_file": "panda", "publish_tf": True, "frame_prefix": "left/"}) as node:
+    with NodeProcess(
+        {"robot_description_file": "panda", "publish_tf": True, "frame_prefix": "left/"}
+    ) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
         above = {}
@@ -45,7 +47,9 @@ def test_transforms_make_the_tree_of_links(context):
                 at, step = above[at]
                 T = step @ T
             assert at == "left/panda_link0"
-            np.testing.assert_allclose(T, oracle.pose(NAMES, Q, frame.removeprefix("left/")), atol=1e-9)
+            np.testing.assert_allclose(
+                T, oracle.pose(NAMES, Q, frame.removeprefix("left/")), atol=1e-9
+            )
         peer.close()
 
 
@@ -56,7 +60,9 @@ def test_without_tf2_msgs_the_node_says_so_once_and_goes_on(context, tmp_path):
     import os
 
     path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
-    with NodeProcess({"robot_description_file": "panda", "publish_tf": True}, PYTHONPATH=path) as node:
+    with NodeProcess(
+        {"robot_description_file": "panda", "publish_tf": True}, PYTHONPATH=path
+    ) as node:
         node.wait_for("ready: panda")
         assert node.text().count("tf2_msgs is not installed") == 1
         peer = Peer(context)

@@ -28,7 +28,9 @@ def answer(peer, names, q, v=()):
     def arrived():
         return [t for t in peer.torques[seen:] if t.header.stamp.sec == stamp]
 
-    message = peer.wait(arrived, "torques", each=lambda: arrived() or peer.send(names, q, v, stamp=(stamp, 0)))[0]
+    message = peer.wait(
+        arrived, "torques", each=lambda: arrived() or peer.send(names, q, v, stamp=(stamp, 0))
+    )[0]
     return dict(zip(message.name, message.effort, strict=True))
 
 
@@ -70,7 +72,9 @@ def test_commands_are_the_torques_within_the_limits(panda_node, peer, oracle):
     assert sizes[0] < 0.5 * abs(expected[1])
     assert all(a <= b + EXACT for a, b in itertools.pairwise(sizes)), "the ramp rises"
     assert peer.enable(False, each=lambda: peer.send(NAMES, q)).success
-    peer.wait(lambda: len(peer.commands) > 5 and not np.any(peer.commands[-5:]), "five zero commands")
+    peer.wait(
+        lambda: len(peer.commands) > 5 and not np.any(peer.commands[-5:]), "five zero commands"
+    )
 
 
 def test_arm_and_gripper_may_publish_apart(panda_node, peer, oracle):
@@ -102,40 +106,64 @@ def test_poses_of_links_and_tips_mass_matrix_and_jacobian(context, oracle):
         peer = Peer(context)
         best = {"reliability": ReliabilityPolicy.BEST_EFFORT}
         peer.listen(PoseArray, peer.own + "link_poses", lambda m: found.update(poses=m), **best)
-        peer.listen(PoseStamped, peer.own + "poses/panda_hand", lambda m: found.update(tip=m), **best)
+        peer.listen(
+            PoseStamped, peer.own + "poses/panda_hand", lambda m: found.update(tip=m), **best
+        )
         peer.listen(Float64MultiArray, peer.own + "mass_matrix", lambda m: found.update(M=m))
-        peer.listen(Float64MultiArray, peer.own + "jacobian/panda_hand", lambda m: found.update(J=m))
+        peer.listen(
+            Float64MultiArray, peer.own + "jacobian/panda_hand", lambda m: found.update(J=m)
+        )
         latched = {"durability": DurabilityPolicy.TRANSIENT_LOCAL}
-        peer.listen(String, peer.own + "link_names", lambda m: names.extend(m.data.split()), **latched)
+        peer.listen(
+            String, peer.own + "link_names", lambda m: names.extend(m.data.split()), **latched
+        )
         node.wait_for("ready: panda")
         q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.03])
         peer.wait(lambda: len(found) == 4 and names, "all extras", each=lambda: peer.send(NAMES, q))
         links = dict(zip(names, found["poses"].poses, strict=True))
         for link, pose in [*links.items(), ("panda_hand", found["tip"].pose)]:
             T = oracle.pose(NAMES, q, link)
-            np.testing.assert_allclose([pose.position.x, pose.position.y, pose.position.z], T[:3, 3], atol=EXACT)
-            x, y, z, w = pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w
+            np.testing.assert_allclose(
+                [pose.position.x, pose.position.y, pose.position.z], T[:3, 3], atol=EXACT
+            )
+            x, y, z, w = (
+                pose.orientation.x,
+                pose.orientation.y,
+                pose.orientation.z,
+                pose.orientation.w,
+            )
             first = [1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)]
             np.testing.assert_allclose(first, T[:3, 0], atol=EXACT)
         assert found["poses"].header.frame_id == "a_panda_link0"
         M, J = found["M"], found["J"]
         assert [(d.label, d.size) for d in M.layout.dim] == [("dof", 8), ("dof", 8)]
-        np.testing.assert_allclose(np.reshape(M.data, (8, 8)), oracle.mass_matrix(NAMES, q), atol=EXACT)
+        np.testing.assert_allclose(
+            np.reshape(M.data, (8, 8)), oracle.mass_matrix(NAMES, q), atol=EXACT
+        )
         assert [(d.label, d.size) for d in J.layout.dim] == [("linear_angular", 6), ("dof", 8)]
-        np.testing.assert_allclose(np.reshape(J.data, (6, 8)), oracle.jacobian(NAMES, q, "panda_hand"), atol=EXACT)
+        np.testing.assert_allclose(
+            np.reshape(J.data, (6, 8)), oracle.jacobian(NAMES, q, "panda_hand"), atol=EXACT
+        )
         peer.close()
 
 
 def reference(names, q=(), v=(), a=()):
     point = JointTrajectoryPoint(
-        positions=list(map(float, q)), velocities=list(map(float, v)), accelerations=list(map(float, a))
+        positions=list(map(float, q)),
+        velocities=list(map(float, v)),
+        accelerations=list(map(float, a)),
     )
     return JointTrajectory(joint_names=list(names), points=[point])
 
 
 def test_inverse_dynamics_computed_torque_payload_and_wrench(context, oracle):
     """Modes with a reference; then a load and a push, told to the running node."""
-    parameters = {"robot_description_file": "panda", "mode": "inverse_dynamics", "kp": [50] * 8, "kd": 10}
+    parameters = {
+        "robot_description_file": "panda",
+        "mode": "inverse_dynamics",
+        "kp": [50] * 8,
+        "kd": 10,
+    }
     rng = np.random.default_rng(2)
     q, v, a = rng.uniform(-1.5, 1.5, 8), rng.normal(size=8), rng.normal(size=8)
     with NodeProcess({**parameters, "state_timeout": 1.0, "reference_timeout": 0}) as node:
@@ -151,7 +179,9 @@ def test_inverse_dynamics_computed_torque_payload_and_wrench(context, oracle):
                 peer.send(NAMES, q, v)
 
             peer.wait(
-                lambda: peer.torques and np.allclose(peer.torques[-1].effort, expected, atol=EXACT), what, each=send
+                lambda: peer.torques and np.allclose(peer.torques[-1].effort, expected, atol=EXACT),
+                what,
+                each=send,
             )
 
         settled(oracle.torque(NAMES, q, v), "the bias force without a reference")
@@ -161,7 +191,9 @@ def test_inverse_dynamics_computed_torque_payload_and_wrench(context, oracle):
         assert peer.set_parameter("mode", "computed_torque").successful
         wanted, rate = q + 0.01, v * 0.9
         references.publish(reference(NAMES, wanted, rate, a))
-        settled(oracle.torque(NAMES, q, v, a + 50 * (wanted - q) + 10 * (rate - v)), "computed torque")
+        settled(
+            oracle.torque(NAMES, q, v, a + 50 * (wanted - q) + 10 * (rate - v)), "computed torque"
+        )
 
         assert peer.set_parameter("mode", "gravity").successful
         settled(oracle.torque(NAMES, q), "gravity again")
@@ -171,12 +203,20 @@ def test_inverse_dynamics_computed_torque_payload_and_wrench(context, oracle):
         push.header.frame_id = "panda_hand"
         push.wrench.force.x, push.wrench.force.z, push.wrench.torque.y = 3.0, -5.0, 0.7
         pushed = oracle.push(NAMES, q, "panda_hand", np.array([3.0, 0.0, -5.0, 0.0, 0.7, 0.0]))
-        settled(oracle.torque(NAMES, q) - pushed, "the push compensated", each=lambda: wrenches.publish(push))
+        settled(
+            oracle.torque(NAMES, q) - pushed,
+            "the push compensated",
+            each=lambda: wrenches.publish(push),
+        )
         settled(oracle.torque(NAMES, q), "the push forgotten")
 
         loaded = Oracle()
         loaded.add_load("panda_hand", 2.0, np.array([0.0, 0.01, 0.1]))
-        for name, value in (("payload.link", "panda_hand"), ("payload.com", [0.0, 0.01, 0.1]), ("payload.mass", 2.0)):
+        for name, value in (
+            ("payload.link", "panda_hand"),
+            ("payload.com", [0.0, 0.01, 0.1]),
+            ("payload.mass", 2.0),
+        ):
             assert peer.set_parameter(name, value).successful
         settled(loaded.torque(NAMES, q), "the load compensated")
         peer.close()
@@ -185,7 +225,9 @@ def test_inverse_dynamics_computed_torque_payload_and_wrench(context, oracle):
 def test_many_namespaces_and_a_flat_batch_in_one_process(context, oracle):
     """Three robots with topics of their own, and 4,096 in one message."""
     spaces = ["r0", "r1", "fleet/r2"]
-    with NodeProcess({"robot_description_file": "panda", "namespaces": spaces, "ramp_time": 0.05}) as node:
+    with NodeProcess(
+        {"robot_description_file": "panda", "namespaces": spaces, "ramp_time": 0.05}
+    ) as node:
         node.wait_for("ready: panda")
         peers = [Peer(context, space) for space in spaces]
         rng = np.random.default_rng(3)
@@ -198,7 +240,9 @@ def test_many_namespaces_and_a_flat_batch_in_one_process(context, oracle):
 
         for peer, row in zip(peers, q, strict=True):
             peer.wait(lambda p=peer: p.torques, "torques", each=send_all)
-            np.testing.assert_allclose(peer.torques[-1].effort, oracle.torque(NAMES, row), atol=EXACT)
+            np.testing.assert_allclose(
+                peer.torques[-1].effort, oracle.torque(NAMES, row), atol=EXACT
+            )
         assert peers[1].enable(each=send_all).success
         peers[1].wait(lambda: peers[1].commands, "commands of r1", each=send_all)
         assert not peers[0].commands and not peers[2].commands
@@ -211,7 +255,9 @@ def test_many_namespaces_and_a_flat_batch_in_one_process(context, oracle):
         batch[7, 0, 3] = np.nan
         message = Float64MultiArray()
         message.data = array("d", batch.tobytes())
-        peers[0].wait(lambda: batches, "batch torques", each=lambda: batches or states.publish(message))
+        peers[0].wait(
+            lambda: batches, "batch torques", each=lambda: batches or states.publish(message)
+        )
         assert [(d.label, d.size) for d in batches[0].layout.dim] == [("robot", 4096), ("dof", 8)]
         torque = np.reshape(batches[0].data, (4096, 8))
         for i in (0, 6, 8, 4095):

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..linear import solve_symmetric
-from ..scalar import Scalar
-from ..spatial import ZERO, ZERO_FORCE, ZERO_INERTIA, ZERO_MOTION, ArticulatedInertia, Force, Motion, Placement, Vector
-from ..tree import WORLD, Tree
+from ..algebra.linear import solve_symmetric
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import (
+    ZERO,
+    ZERO_FORCE,
+    ZERO_INERTIA,
+    ZERO_MOTION,
+    ArticulatedInertia,
+    Force,
+    Motion,
+    Placement,
+    Vector,
+)
+from ..model.tree import WORLD, Tree
 from .crba import crba
-from .effects import effect_torques
+from .passive_forces import effect_torques
 from .rnea import rnea
 
 

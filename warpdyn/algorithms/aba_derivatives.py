@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..linear import Factors, factorise, inverse_symmetric
-from ..scalar import Scalar, each
-from ..tree import Tree
+from ..algebra.linear import Factors, factorise, inverse_symmetric
+from ..algebra.scalar import Scalar, each
+from ..model.tree import Tree
 from .crba import crba
 from .rnea import rnea
 from .rnea_derivatives import Rows, rnea_derivatives
@@ -36,6 +36,12 @@ def aba_derivatives(
         rows = [list(shared[k * (k - 1) // 2 : k * (k + 1) // 2]) for k in range(nv)]
         return Factors(rows, list(shared[-nv:])).inverse_times([-x for x in column])
 
-    columns = each(solve, [*below, *factors.reciprocal], [*zip(*dtau_dq, strict=True), *zip(*dtau_dv, strict=True)])
-    by_q, by_v = ([list(row) for row in zip(*part, strict=True)] for part in (columns[:nv], columns[nv:]))
+    columns = each(
+        solve,
+        [*below, *factors.reciprocal],
+        [*zip(*dtau_dq, strict=True), *zip(*dtau_dv, strict=True)],
+    )
+    by_q, by_v = (
+        [list(row) for row in zip(*part, strict=True)] for part in (columns[:nv], columns[nv:])
+    )
     return qdd, by_q, by_v, inverse_symmetric(M)

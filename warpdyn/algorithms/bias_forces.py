@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..scalar import Scalar
-from ..tree import Tree
-from .effects import without_effects
+from ..algebra.scalar import Scalar
+from ..model.tree import Tree
+from .passive_forces import without_effects
 from .rnea import rnea
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar
-from ..spatial import (
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import (
     IDENTITY,
     ZERO,
     ZERO_FORCE,
@@ -21,7 +21,7 @@ from ..spatial import (
     Symmetric,
     Vector,
 )
-from ..tree import WORLD, Tree
+from ..model.tree import WORLD, Tree
 from .momentum import about_com, composites, turned
 
 
@@ -116,7 +116,11 @@ def centroidal_momentum_rate(
         w[i] = w_parent + vJ.angular
         dw[i] = place.R.to_child(dw[parent]) + aJ.angular + w_parent.cross(vJ.angular)
         W[i] = Matrix.acceleration_tensor(w[i], dw[i])
-        acc[i] = place.R.to_child(acc[parent] + W[parent] @ place.p) + aJ.linear + (w_parent + w[i]).cross(vJ.linear)
+        acc[i] = (
+            place.R.to_child(acc[parent] + W[parent] @ place.p)
+            + aJ.linear
+            + (w_parent + w[i]).cross(vJ.linear)
+        )
         f[i] = body.rate_of_momentum(acc[i], w[i], dw[i])
     for i, body in reversed(list(enumerate(tree.bodies))):
         if i != base:

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar
-from ..spatial import ZERO, Vector
-from ..tree import WORLD, Tree
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO, Vector
+from ..model.tree import WORLD, Tree
 from .frames import body_placements
 
 Links = Sequence[str] | None
@@ -50,7 +50,9 @@ def com(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[Scalar]:
     return list(h[WORLD] * (1.0 / mass[WORLD]))
 
 
-def com_velocity(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Links) -> list[Scalar]:
+def com_velocity(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Links
+) -> list[Scalar]:
     """Velocity in the world."""
     carriers, mass, h = moments(tree, links)
     dh = [ZERO] * len(h)
@@ -82,7 +84,9 @@ def com_acceleration(
     return list(ddh[WORLD] * (1.0 / mass[WORLD]))
 
 
-def com_bias_acceleration(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Links) -> list[Scalar]:
+def com_bias_acceleration(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Links
+) -> list[Scalar]:
     """J' v: the acceleration at q'' = 0."""
     return com_acceleration(tree, q, v, [0.0] * tree.nv, links=links)
 
@@ -108,4 +112,7 @@ def link_coms(tree: Tree, q: Sequence[Scalar], *, links: Sequence[str]) -> list[
     """The centre of mass of each link in the world."""
     frames = [tree.frames[name] for name in links]
     X = body_placements(tree, q, [frame.body for frame in frames])
-    return [list(X[frame.body].point_to_parent(frame.placement.point_to_parent(frame.com))) for frame in frames]
+    return [
+        list(X[frame.body].point_to_parent(frame.placement.point_to_parent(frame.com)))
+        for frame in frames
+    ]

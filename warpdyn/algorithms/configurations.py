@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar, atan2, cos, sin
-from ..tree import Tree
+from ..algebra.scalar import Scalar, atan2, cos, sin
+from ..model.tree import Tree
 
 Entry = tuple[str, tuple[int, ...], float, float]
 
 
-def convert_configuration(tree: Tree, given: Sequence[Scalar], entries: Sequence[Entry]) -> list[Scalar]:
+def convert_configuration(
+    tree: Tree, given: Sequence[Scalar], entries: Sequence[Entry]
+) -> list[Scalar]:
     """Each entry a coordinate times a factor plus an offset, the cosine or sine of that, or the angle of two such."""
     functions = {"same": lambda x: x, "cos": cos, "sin": sin}
 

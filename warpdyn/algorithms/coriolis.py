@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..moving_inertia import AT_REST, MovingInertia
-from ..scalar import Scalar
-from ..spatial import ZERO_MOTION, Motion, Placement
-from ..tree import WORLD, Tree
+from ..algebra.moving_inertia import AT_REST, MovingInertia
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO_MOTION, Motion, Placement
+from ..model.tree import WORLD, Tree
 
 
 def coriolis(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -41,7 +41,11 @@ def coriolis(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
                 j = tree.bodies[j].parent
                 for other, S_other in tree.bodies[j].subspace:
                     C[other][k] = C[other][k] + (S_other * 0.5).dot(force)
-                    C[k][other] = C[k][other] + V[j].cross(S_other).dot(momentum) + (S_other * 0.5).angular.dot(couple)
+                    C[k][other] = (
+                        C[k][other]
+                        + V[j].cross(S_other).dot(momentum)
+                        + (S_other * 0.5).angular.dot(couple)
+                    )
         if body.parent != WORLD:
             moving[body.parent] = moving[body.parent] + moving[i].to_parent(X[i])
     return C

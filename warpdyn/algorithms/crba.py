@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar
-from ..spatial import ZERO_INERTIA, Inertia, Placement
-from ..tree import WORLD, Tree
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO_INERTIA, Inertia, Placement
+from ..model.tree import WORLD, Tree
 
 
 def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:

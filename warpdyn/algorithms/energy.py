@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..scalar import Scalar
-from ..spatial import ZERO_MOTION, Motion, Vector
-from ..tree import WORLD, Tree
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO_MOTION, Motion, Vector
+from ..model.tree import WORLD, Tree
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:

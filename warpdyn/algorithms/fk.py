@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar, select_less, sqrt
-from ..spatial import Placement, as_matrix
-from ..tree import Tree
+from ..algebra.scalar import Scalar, select_less, sqrt
+from ..algebra.spatial import Placement, as_matrix
+from ..model.tree import Tree
 from .frames import body_placements, common_carrier
 
 
 def fk(
-    tree: Tree, q: Sequence[Scalar], frames: Sequence[str], relative_to: str | None = None, form: str = "matrix"
+    tree: Tree,
+    q: Sequence[Scalar],
+    frames: Sequence[str],
+    relative_to: str | None = None,
+    form: str = "matrix",
 ) -> list[list]:
     """Poses of the named frames in the world, or in the frame `relative_to`.
 
@@ -26,7 +30,10 @@ def fk(
         bodies = [other.body, *(frame.body for frame in placed)]
         X = body_placements(tree, q, bodies, common_carrier(tree, bodies))
         seen = X[other.body].compose(other.placement).inverse()
-        poses = [seen.compose(X[frame.body].compose(frame.placement).as_matrix()).as_matrix() for frame in placed]
+        poses = [
+            seen.compose(X[frame.body].compose(frame.placement).as_matrix()).as_matrix()
+            for frame in placed
+        ]
     return [FORMS[form](T) for T in poses]
 
 
@@ -52,7 +59,9 @@ def position_and_quaternion(T: Placement) -> list[Scalar]:
     largest, d = columns[3], columns[3][3]
     for k in range(3):
         larger, column = columns[k][k], columns[k]
-        largest = [select_less(d, larger, new, old) for new, old in zip(column, largest, strict=True)]
+        largest = [
+            select_less(d, larger, new, old) for new, old in zip(column, largest, strict=True)
+        ]
         d = select_less(d, larger, larger, d)
     half = 0.5 / sqrt(d)
     scale = select_less(largest[3], 0.0, -half, half)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..scalar import Scalar
-from ..spatial import HERE, IDENTITY, ZERO, ZERO_MOTION, Matrix, Motion, Placement, Vector
-from ..tree import WORLD, Tree
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import HERE, IDENTITY, ZERO, ZERO_MOTION, Matrix, Motion, Placement, Vector
+from ..model.tree import WORLD, Tree
 from .frames import body_placements
 from .jacobian import relative_columns
 
@@ -37,9 +37,13 @@ def observed(
             return Observed(parent, X, HERE)
         if reference == "world":
             return Observed(parent, HERE, placed)
-        return Observed(parent, Placement(IDENTITY, X0[parent].R.to_parent(X.p)), Placement(placed.R, ZERO))
+        return Observed(
+            parent, Placement(IDENTITY, X0[parent].R.to_parent(X.p)), Placement(placed.R, ZERO)
+        )
 
-    bodies = {i: see(tree.bodies[i].parent, tree.bodies[i].placement(q), X0[i]) for i in X0 if i != WORLD}
+    bodies = {
+        i: see(tree.bodies[i].parent, tree.bodies[i].placement(q), X0[i]) for i in X0 if i != WORLD
+    }
     return bodies, [see(seat.body, seat.placement, HERE) for seat in seats]
 
 
@@ -59,11 +63,16 @@ def frame_velocity(
     if relative_to is not None:
         other = tree.frames[relative_to]
         found = [relative_columns(tree, q, tree.frames[name], other, reference) for name in frames]
-        return [list(sum((S * v[k] for body in bodies for k, S in body), ZERO_MOTION)) for bodies in found]
+        return [
+            list(sum((S * v[k] for body in bodies for k, S in body), ZERO_MOTION))
+            for bodies in found
+        ]
     bodies, ends = observed(tree, q, frames, reference)
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     for i, seen in bodies.items():
-        V[i] = seen.X.motion_to_child(V[seen.parent]) + seen.own.motion_to_parent(tree.bodies[i].motion(v))
+        V[i] = seen.X.motion_to_child(V[seen.parent]) + seen.own.motion_to_parent(
+            tree.bodies[i].motion(v)
+        )
     return [list(end.X.motion_to_child(V[end.parent])) for end in ends]
 
 
@@ -101,13 +110,20 @@ def frame_acceleration(
 
 
 def _classical(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], frames: Sequence[str], reference: str
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    frames: Sequence[str],
+    reference: str,
 ) -> list[list[Scalar]]:
     """Accelerations of the frames' origins, without linear velocities (Luh, Walker and Paul, 1980; see rnea)."""
     bodies, ends = observed(tree, q, frames, reference)
     w: dict[int, Vector] = {WORLD: ZERO}  # angular velocity
     dw: dict[int, Vector] = {WORLD: ZERO}  # angular acceleration
-    W: dict[int, Matrix] = {WORLD: Matrix.cross(ZERO)}  # acceleration of a point x of the body: acc + W x
+    W: dict[int, Matrix] = {
+        WORLD: Matrix.cross(ZERO)
+    }  # acceleration of a point x of the body: acc + W x
     acc: dict[int, Vector] = {WORLD: ZERO}  # of the body frame's origin
     for i, seen in bodies.items():
         X, parent = seen.X, seen.parent
@@ -117,9 +133,16 @@ def _classical(
         w[i] = w_parent + vJ.angular
         dw[i] = X.R.to_child(dw[parent]) + aJ.angular + w_parent.cross(vJ.angular)
         W[i] = Matrix.acceleration_tensor(w[i], dw[i])
-        acc[i] = X.R.to_child(acc[parent] + W[parent] @ X.p) + aJ.linear + (w_parent + w[i]).cross(vJ.linear)
+        acc[i] = (
+            X.R.to_child(acc[parent] + W[parent] @ X.p)
+            + aJ.linear
+            + (w_parent + w[i]).cross(vJ.linear)
+        )
     return [
-        [*end.X.R.to_child(acc[end.parent] + W[end.parent] @ end.X.p), *end.X.R.to_child(dw[end.parent])]
+        [
+            *end.X.R.to_child(acc[end.parent] + W[end.parent] @ end.X.p),
+            *end.X.R.to_child(dw[end.parent]),
+        ]
         for end in ends
     ]
 
@@ -153,7 +176,9 @@ def frame_bias_acceleration(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, frames: Sequence[str], reference: str
 ) -> list[list[Scalar]]:
     """J' v: the acceleration at q'' = 0, classical where J belongs to a moving origin and still axes."""
-    return frame_acceleration(tree, q, v, _none(tree), frames=frames, reference=reference, kind=_bias_kind(reference))
+    return frame_acceleration(
+        tree, q, v, _none(tree), frames=frames, reference=reference, kind=_bias_kind(reference)
+    )
 
 
 def frame_bias_acceleration_turned(
@@ -161,7 +186,9 @@ def frame_bias_acceleration_turned(
 ) -> list[list[Scalar]]:
     """`frame_bias_acceleration` as `frame_acceleration_turned`."""
     kind = _bias_kind(reference)
-    return frame_acceleration_turned(tree, q, v, _none(tree), frames=frames, reference=reference, kind=kind)
+    return frame_acceleration_turned(
+        tree, q, v, _none(tree), frames=frames, reference=reference, kind=kind
+    )
 
 
 def _none(tree: Tree) -> list[Scalar]:

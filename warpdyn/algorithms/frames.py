@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..scalar import Scalar
-from ..spatial import HERE, Placement, Vector
-from ..tree import WORLD, Frame, Tree
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import HERE, Placement, Vector
+from ..model.tree import WORLD, Frame, Tree
 
 PARTS = {"both": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
 """Rows of a spatial vector."""
@@ -28,7 +28,9 @@ def path_beyond(tree: Tree, body: int, root: int = WORLD) -> list[int]:
     return tree.path(body)[len(tree.path(root)) :]
 
 
-def body_placements(tree: Tree, q: Sequence[Scalar], bodies: Sequence[int], root: int = WORLD) -> dict[int, Placement]:
+def body_placements(
+    tree: Tree, q: Sequence[Scalar], bodies: Sequence[int], root: int = WORLD
+) -> dict[int, Placement]:
     """Placements in the world, or in the body `root` that carries them, of the given bodies and of those on the way:
     X0[i] = X0[parent] X[i] (RBDA 4.4)."""
     X: dict[int, Placement] = {root: HERE}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..scalar import Scalar
-from ..spatial import ZERO, ZERO_FORCE, Force, Placement, Vector
-from ..tree import WORLD, Tree
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO, ZERO_FORCE, Force, Placement, Vector
+from ..model.tree import WORLD, Tree
 
 
 def gravity_torques(

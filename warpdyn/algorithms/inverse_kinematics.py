@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from math import inf, pi
 from math import sin as sine_of
 
-from ..exponential import quaternion_log, quaternion_rotation
-from ..linear import solve_symmetric
-from ..scalar import Scalar, cos, floor, maximum, select_less, sin, sqrt
-from ..spatial import IDENTITY, ZERO, Placement, Rotation, TwoRotations, Vector, as_matrix
-from ..tree import Tree
+from ..algebra.linear import solve_symmetric
+from ..algebra.quaternions import quaternion_log, quaternion_rotation
+from ..algebra.scalar import Scalar, cos, floor, maximum, select_less, sin, sqrt
+from ..algebra.spatial import IDENTITY, ZERO, Placement, Rotation, TwoRotations, Vector, as_matrix
+from ..model.tree import Tree
 from .fk import position_and_quaternion
 from .frames import body_placements
 from .jacobian import columns
@@ -70,7 +70,9 @@ class Task:
         """Targets, the first start, and the numbers in [0, 1) that the other starts follow from."""
         count = len(self.frames)
         start = arrays[count] if self.start is None else self.start
-        targets = [_placement(target, form) for target, form in zip(arrays, self.forms, strict=False)]
+        targets = [
+            _placement(target, form) for target, form in zip(arrays, self.forms, strict=False)
+        ]
         return targets, start, arrays[-1]
 
 
@@ -101,7 +103,16 @@ class Search:
 
     @property
     def state(self) -> list[Scalar]:
-        progress = [self.done, self.steps, self.starts, self.age, self.slow, self.cost, self.damping, self.best_cost]
+        progress = [
+            self.done,
+            self.steps,
+            self.starts,
+            self.age,
+            self.slow,
+            self.cost,
+            self.damping,
+            self.best_cost,
+        ]
         return [*progress, *self.q, *self.best]
 
 
@@ -138,7 +149,9 @@ def step(tree: Tree, state: Sequence[Scalar], *arrays: Sequence, task: Task) -> 
     tired = select_less(slow, PATIENCE - 0.5, 0.0, 1.0 - refining)
     ended = maximum(tired, _less(task.iterations - 1.5, now.age))
     starts = now.starts + ended
-    another = _where(_less(task.restarts + 0.5, starts), best, _start(tree, first, starts, seed, task))
+    another = _where(
+        _less(task.restarts + 0.5, starts), best, _start(tree, first, starts, seed, task)
+    )
     done = maximum(maximum(solved, ended * refining), select_less(cost, LOST, 0.0, 1.0))
     age = (now.age + 1.0) * (1.0 - ended)
     q = _where(ended, another, moved)
@@ -196,31 +209,47 @@ def _linearised(
 
 
 def _damped_step(
-    tree: Tree, q: Sequence[Scalar], J: list[dict[int, Scalar]], e: list[Scalar], damping: Scalar, task: Task
+    tree: Tree,
+    q: Sequence[Scalar],
+    J: list[dict[int, Scalar]],
+    e: list[Scalar],
+    damping: Scalar,
+    task: Task,
 ) -> list[Scalar]:
     """d with (JᵀJ + damping) d = Jᵀe, or its equal d = Jᵀ(JJᵀ + damping)⁻¹ e, whichever system is the smaller.
 
     A coordinate at a limit that the cost presses against stays there (Bertsekas, SIAM J. Control 20, 1982).
     """
     reached = sorted({k for row in J for k in row})
-    pull = {k: sum((row[k] * x for row, x in zip(J, e, strict=True) if k in row), 0.0) for k in reached}
+    pull = {
+        k: sum((row[k] * x for row, x in zip(J, e, strict=True) if k in row), 0.0) for k in reached
+    }
     free = dict.fromkeys(reached, 1.0)
     for body in tree.own_coordinates:
         if body.kind.single and body.v_index[0] in free:
             (c,), (k,) = body.q_index, body.v_index
             if task.upper[c] < inf:
-                free[k] = select_less(q[c], task.upper[c], free[k], select_less(0.0, pull[k], 0.0, free[k]))
+                free[k] = select_less(
+                    q[c], task.upper[c], free[k], select_less(0.0, pull[k], 0.0, free[k])
+                )
             if task.lower[c] > -inf:
-                free[k] = select_less(task.lower[c], q[c], free[k], select_less(pull[k], 0.0, 0.0, free[k]))
+                free[k] = select_less(
+                    task.lower[c], q[c], free[k], select_less(pull[k], 0.0, 0.0, free[k])
+                )
     J = [{k: x * free[k] for k, x in row.items()} for row in J]
     d: list[Scalar] = [0.0] * tree.nv
     if len(reached) < len(J):
-        H = [[sum((r[i] * r[j] for r in J if i in r and j in r), 0.0) for j in reached] for i in reached]
+        H = [
+            [sum((r[i] * r[j] for r in J if i in r and j in r), 0.0) for j in reached]
+            for i in reached
+        ]
         own = solve_symmetric(_damped(H, damping), [pull[k] * free[k] for k in reached])
     else:
         A = [[sum((x * b[k] for k, x in a.items() if k in b), 0.0) for b in J] for a in J]
         y = solve_symmetric(_damped(A, damping), e)
-        own = [sum((row[k] * x for row, x in zip(J, y, strict=True) if k in row), 0.0) for k in reached]
+        own = [
+            sum((row[k] * x for row, x in zip(J, y, strict=True) if k in row), 0.0) for k in reached
+        ]
     for k, x in zip(reached, own, strict=True):
         d[k] = x
     return d
@@ -230,7 +259,9 @@ def _damped(A: list[list[Scalar]], damping: Scalar) -> list[list[Scalar]]:
     return [[x + damping if i == j else x for j, x in enumerate(row)] for i, row in enumerate(A)]
 
 
-def _start(tree: Tree, first: Sequence[Scalar], number: Scalar, seed: Sequence[Scalar], task: Task) -> list[Scalar]:
+def _start(
+    tree: Tree, first: Sequence[Scalar], number: Scalar, seed: Sequence[Scalar], task: Task
+) -> list[Scalar]:
     """A start of this number, from points that fill the unit cube evenly: the fractions of number / gᵏ, k = 1..n, where
     gⁿ⁺¹ = g + 1 (Roberts 2018, after Kronecker and Weyl), moved by `seed`."""
     n = len(seed)
@@ -239,7 +270,9 @@ def _start(tree: Tree, first: Sequence[Scalar], number: Scalar, seed: Sequence[S
         g = (1.0 + g) ** (1.0 / (n + 1))
     u = [x - floor(x) for x in (s + number * g ** -(k + 1) for k, s in enumerate(seed))]
     q = [least + (most - least) * x for (least, most, _), x in zip(task.draws, u, strict=True)]
-    q = [x + x0 if around else x for x, x0, (_, _, around) in zip(q, first, task.draws, strict=True)]
+    q = [
+        x + x0 if around else x for x, x0, (_, _, around) in zip(q, first, task.draws, strict=True)
+    ]
     for body in tree.own_coordinates:
         if body.kind.quaternion is not None:  # Shoemake, Graphics Gems III (1992)
             turn = body.q_index[body.kind.quaternion :]
@@ -260,8 +293,13 @@ def _way(T: Placement, target: Placement) -> tuple[Vector, list[Scalar]]:
 def _placement(target: Sequence, form: tuple[int, ...]) -> Placement:
     """A target from its 4x4 matrix, its pose x y z qx qy qz qw, or its position alone."""
     if len(form) == 2:
-        return Placement(Rotation([Vector(*row[:3]) for row in target[:3]]), Vector(*(row[3] for row in target[:3])))
-    return Placement(quaternion_rotation(target[3:]) if form == (7,) else IDENTITY, Vector(*target[:3]))
+        return Placement(
+            Rotation([Vector(*row[:3]) for row in target[:3]]),
+            Vector(*(row[3] for row in target[:3])),
+        )
+    return Placement(
+        quaternion_rotation(target[3:]) if form == (7,) else IDENTITY, Vector(*target[:3])
+    )
 
 
 def _larger(x: Scalar, y: Scalar) -> Scalar:

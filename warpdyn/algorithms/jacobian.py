@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar
-from ..spatial import ZERO, Motion, Placement
-from ..tree import WORLD, Frame, Tree
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO, Motion, Placement
+from ..model.tree import WORLD, Frame, Tree
 from .fk import homogeneous
 from .frames import PARTS, at_point, body_placements, common_carrier, path_beyond
 
@@ -33,7 +33,9 @@ def jacobian(
     seat = at_point(tree.frames[frame], point)
     if relative_to is None:
         return matrix(tree.nv, columns(tree, q, seat, reference)[0], part)
-    return matrix(tree.nv, relative_columns(tree, q, seat, tree.frames[relative_to], reference), part)
+    return matrix(
+        tree.nv, relative_columns(tree, q, seat, tree.frames[relative_to], reference), part
+    )
 
 
 def pose_and_jacobian(
@@ -52,7 +54,9 @@ def columns(
     Seen from the body `root`, where that carries it, instead of the world.
     """
     path = path_beyond(tree, seat.body, root)
-    if reference == "local":  # from the frame down to the root, in its axes: the nearest joints have the most zeros
+    if (
+        reference == "local"
+    ):  # from the frame down to the root, in its axes: the nearest joints have the most zeros
         X, found = seat.placement, []
         for i in reversed(path):
             found.append([(k, X.motion_to_child(S)) for k, S in tree.bodies[i].subspace])
@@ -68,7 +72,9 @@ def _moved(tree: Tree, i: int, X: Placement) -> Columns:
     return [(k, X.motion_to_parent(S)) for k, S in tree.bodies[i].subspace]
 
 
-def relative_columns(tree: Tree, q: Sequence[Scalar], seat: Frame, other: Frame, reference: str) -> list[Columns]:
+def relative_columns(
+    tree: Tree, q: Sequence[Scalar], seat: Frame, other: Frame, reference: str
+) -> list[Columns]:
     """Columns of the motion of one frame as seen from another one, for each body between them."""
     root = common_carrier(tree, (seat.body, other.body))
     if root == other.body and reference == "local":
@@ -78,7 +84,10 @@ def relative_columns(tree: Tree, q: Sequence[Scalar], seat: Frame, other: Frame,
     origin = world.p if reference == "world" else T.p
     turn = Placement(T.R if reference == "local" else world.R, ZERO)
     return [
-        [(k, turn.motion_to_child(S * sign)) for k, S in _moved(tree, i, Placement(X[i].R, X[i].p - origin))]
+        [
+            (k, turn.motion_to_child(S * sign))
+            for k, S in _moved(tree, i, Placement(X[i].R, X[i].p - origin))
+        ]
         for body, sign in ((seat.body, 1.0), (other.body, -1.0))
         for i in path_beyond(tree, body, root)
     ]
@@ -95,15 +104,24 @@ def matrix(nv: int, bodies: Sequence[Columns], part: str = "both") -> list[list[
 
 
 def jacobians_from_the_root(
-    tree: Tree, q: Sequence[Scalar], frames: Sequence[str], reference: str = "local", part: str = "both"
+    tree: Tree,
+    q: Sequence[Scalar],
+    frames: Sequence[str],
+    reference: str = "local",
+    part: str = "both",
 ) -> list[list[list[Scalar]]]:
     """`jacobian` of many frames with reference "local": columns are handed from body to body on the way out."""
     seats = [tree.frames[name] for name in frames]
     bodies: dict[int, list[Columns]] = {WORLD: []}
 
     def carried(X: Placement, i: int) -> list[Columns]:
-        return [[(k, X.motion_to_child(S)) for k, S in columns_of_body] for columns_of_body in bodies[i]]
+        return [
+            [(k, X.motion_to_child(S)) for k, S in columns_of_body] for columns_of_body in bodies[i]
+        ]
 
     for i in sorted({i for seat in seats for i in tree.path(seat.body)}):
-        bodies[i] = [*carried(tree.bodies[i].placement(q), tree.bodies[i].parent), tree.bodies[i].subspace]
+        bodies[i] = [
+            *carried(tree.bodies[i].placement(q), tree.bodies[i].parent),
+            tree.bodies[i].subspace,
+        ]
     return [matrix(tree.nv, carried(seat.placement, seat.body), part) for seat in seats]

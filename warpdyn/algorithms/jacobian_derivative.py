@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar
-from ..spatial import ZERO_MOTION, Motion
-from ..tree import Tree
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO_MOTION, Motion
+from ..model.tree import Tree
 from .frames import PARTS, at_point
 from .jacobian import Columns, columns, matrix
 

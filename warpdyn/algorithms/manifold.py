@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..exponential import normalized
-from ..scalar import Scalar, maximum, minimum
-from ..tree import Tree
+from ..algebra.quaternions import normalized
+from ..algebra.scalar import Scalar, maximum, minimum
+from ..model.tree import Tree
 
 
 def integrate(tree: Tree, q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
@@ -23,18 +23,24 @@ def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[S
     """q1 ⊖ q0: the d with q0 ⊕ d = q1."""
     d: list[Scalar] = [0.0] * tree.nv
     for body in tree.own_coordinates:
-        own = body.kind.manifold.difference([q0[k] for k in body.q_index], [q1[k] for k in body.q_index])
+        own = body.kind.manifold.difference(
+            [q0[k] for k in body.q_index], [q1[k] for k in body.q_index]
+        )
         for k, x in zip(body.v_index, own, strict=True):
             d[k] = x
     return d
 
 
-def interpolate(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar], t: Sequence[Scalar]) -> list[Scalar]:
+def interpolate(
+    tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar], t: Sequence[Scalar]
+) -> list[Scalar]:
     """q0 ⊕ t (q1 ⊖ q0), t one number in a list."""
     return integrate(tree, q0, [x * t[0] for x in difference(tree, q0, q1)])
 
 
-def configuration_rate(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
+def configuration_rate(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float
+) -> list[Scalar]:
     """dq/dt."""
     return tree.rate(q, v, baumgarte)
 
@@ -50,7 +56,9 @@ def normalize(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     return result
 
 
-def clamp(tree: Tree, q: Sequence[Scalar], lower: Sequence[float], upper: Sequence[float]) -> list[Scalar]:
+def clamp(
+    tree: Tree, q: Sequence[Scalar], lower: Sequence[float], upper: Sequence[float]
+) -> list[Scalar]:
     """Each coordinate at the nearer limit where it is beyond one."""
     result = list(q)
     for k, (least, most) in enumerate(zip(lower, upper, strict=True)):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..scalar import Scalar, maximum, select_less, sqrt
-from ..tree import Tree
+from ..algebra.scalar import Scalar, maximum, select_less, sqrt
+from ..model.tree import Tree
 from .jacobian import columns, matrix
 
 SMALLEST = 1e-30
@@ -27,7 +27,9 @@ def manipulability(tree: Tree, q: Sequence[Scalar], frame: str, part: str = "bot
     rows = [[row[k] for k in moving] for row in matrix(tree.nv, bodies, part)]
     if not moving:
         return 0.0
-    return volume(rows if len(moving) >= len(rows) else [list(column) for column in zip(*rows, strict=True)])
+    return volume(
+        rows if len(moving) >= len(rows) else [list(column) for column in zip(*rows, strict=True)]
+    )
 
 
 def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:
@@ -40,8 +42,12 @@ def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:
         square = square * length
         scale = 1.0 / maximum(length, SMALLEST)
         along = [dot(u, w) * scale for w in left]
-        left = [[x - a * y for x, y in zip(w, u, strict=True)] for w, a in zip(left, along, strict=True)]
-    return select_less(square, LEAST, 0.0, sqrt(maximum(square, LEAST)))  # with no slope where a direction is lost
+        left = [
+            [x - a * y for x, y in zip(w, u, strict=True)] for w, a in zip(left, along, strict=True)
+        ]
+    return select_less(
+        square, LEAST, 0.0, sqrt(maximum(square, LEAST))
+    )  # with no slope where a direction is lost
 
 
 def dot(u: Sequence[Scalar], w: Sequence[Scalar]) -> Scalar:

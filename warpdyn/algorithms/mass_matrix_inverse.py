@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..linear import inverse_symmetric, solve_symmetric
-from ..scalar import Scalar
-from ..tree import Tree
+from ..algebra.linear import inverse_symmetric, solve_symmetric
+from ..algebra.scalar import Scalar
+from ..model.tree import Tree
 from .aba import articulated
 from .crba import crba
-from .effects import without_effects
+from .passive_forces import without_effects
 from .rnea import rnea
 
 

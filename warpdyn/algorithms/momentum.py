@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..linear import solve_symmetric
-from ..scalar import Scalar
-from ..spatial import (
+from ..algebra.linear import solve_symmetric
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import (
     IDENTITY,
     ZERO,
     ZERO_FORCE,
@@ -29,10 +29,12 @@ from ..spatial import (
     Vector,
     as_matrix,
 )
-from ..tree import WORLD, Tree
+from ..model.tree import WORLD, Tree
 
 
-def composites(tree: Tree, q: Sequence[Scalar], base: int) -> tuple[dict[int, Placement], dict[int, Inertia]]:
+def composites(
+    tree: Tree, q: Sequence[Scalar], base: int
+) -> tuple[dict[int, Placement], dict[int, Inertia]]:
     """Placements of the bodies beyond `base` in their parents, and what each carries with all joints beyond it locked.
 
     The backward pass of the composite-rigid-body algorithm (RBDA 6.2), in body frames.
@@ -48,13 +50,19 @@ def composites(tree: Tree, q: Sequence[Scalar], base: int) -> tuple[dict[int, Pl
 
 def turned(tree: Tree, q: Sequence[Scalar], base: int, axes: str) -> AnyRotation:
     """Rotation of the root link's axes in the axes asked for."""
-    return as_matrix(tree.bodies[base].placement(q).R) if base != WORLD and axes == "world" else IDENTITY
+    return (
+        as_matrix(tree.bodies[base].placement(q).R)
+        if base != WORLD and axes == "world"
+        else IDENTITY
+    )
 
 
 def about_com(whole: Inertia) -> tuple[Vector, Inertia]:
     """The centre of mass, and the same inertia about it (parallel axes)."""
     c, h = whole.h * (1.0 / whole.mass), whole.h
-    return c, Inertia(whole.mass, ZERO, whole.J - Symmetric.diagonal(h.dot(c)) + Symmetric.product(h, c * 0.5))
+    return c, Inertia(
+        whole.mass, ZERO, whole.J - Symmetric.diagonal(h.dot(c)) + Symmetric.product(h, c * 0.5)
+    )
 
 
 def at_point(
@@ -69,7 +77,9 @@ def at_point(
     return ZERO, whole, Placement(R, there)
 
 
-def momentum_jacobian(tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str) -> list[list[Scalar]]:
+def momentum_jacobian(
+    tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str
+) -> list[list[Scalar]]:
     """The matrix A(q), 6 by nv, with A v the momentum of the robot; at the centre of mass the centroidal momentum
     matrix.
 
@@ -97,7 +107,9 @@ def momentum_jacobian(tree: Tree, q: Sequence[Scalar], root: str, point: str, ax
     return A
 
 
-def momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, point: str, axes: str) -> list[Scalar]:
+def momentum(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, point: str, axes: str
+) -> list[Scalar]:
     """Linear, then angular momentum of the robot: the sum of I_i v_i over its bodies, gathered from the leaves."""
     base = tree.frames[root].body
     X, inertia = composites(tree, q, base)
@@ -114,7 +126,9 @@ def momentum(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, po
     return list(out.force_to_parent(Placement(IDENTITY, at).force_to_child(h[base])))
 
 
-def locked_inertia(tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str) -> list[list[Scalar]]:
+def locked_inertia(
+    tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str
+) -> list[list[Scalar]]:
     """The 6 by 6 inertia of the robot with its joints locked: the sum of its links' inertias, moved to the point.
 
     Featherstone, Rigid Body Dynamics Algorithms (2008), 2.66 and the composite inertia of 6.2.
@@ -124,7 +138,9 @@ def locked_inertia(tree: Tree, q: Sequence[Scalar], root: str, point: str, axes:
     _, whole, out = at_point(tree, q, base, inertia[base], point, axes)
     moved = out.inertia_to_parent(whole)
     m, hx = moved.mass, Matrix.cross(moved.h).rows
-    upper = [[*(m * float(i == j) for j in range(3)), *(-x for x in row)] for i, row in enumerate(hx)]
+    upper = [
+        [*(m * float(i == j) for j in range(3)), *(-x for x in row)] for i, row in enumerate(hx)
+    ]
     return upper + [[*row, *moment] for row, moment in zip(hx, moved.J.rows, strict=True)]
 
 
@@ -164,7 +180,9 @@ def average_velocity(
     return average(tree, q, [h], root, point, axes)[0]
 
 
-def average_velocity_jacobian(tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str) -> list[list[Scalar]]:
+def average_velocity_jacobian(
+    tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str
+) -> list[list[Scalar]]:
     """The matrix J(q), 6 by nv, with J v the average velocity."""
     columns = list(zip(*momentum_jacobian(tree, q, root, "com", axes), strict=True))
     moved = average(tree, q, columns, root, point, axes)

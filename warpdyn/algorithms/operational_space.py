@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..linear import Factors, factorise, inverse_symmetric, transposed
-from ..scalar import Scalar
-from ..tree import Tree
+from ..algebra.linear import Factors, factorise, inverse_symmetric, transposed
+from ..algebra.scalar import Scalar
+from ..model.tree import Tree
 from .crba import crba
 from .frame_motion import frame_bias_acceleration, frame_bias_acceleration_turned
 from .frames import PARTS
@@ -41,20 +41,28 @@ def operational_space(
     return inertia, bias, transposed(inverse)
 
 
-def operational_space_inertia(tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str) -> Rows:
+def operational_space_inertia(
+    tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str
+) -> Rows:
     """Λ = (J M⁻¹ Jᵀ)⁻¹, 6 by 6."""
     return _inertia(*_half(tree, q, frame, reference, part))
 
 
-def dynamically_consistent_inverse(tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str) -> Rows:
+def dynamically_consistent_inverse(
+    tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str
+) -> Rows:
     """J̄ = M⁻¹ Jᵀ Λ, nv by 6: J J̄ = 1, and of all such inverses the one of least kinetic energy."""
     return transposed(_of_frame(tree, q, frame, reference, part)[1])
 
 
-def _half(tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str) -> tuple[Factors, Rows]:
+def _half(
+    tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str
+) -> tuple[Factors, Rows]:
     """M = Lᵀ D L, and the columns of L⁻ᵀ Jᵀ."""
     factors = factorise(crba(tree, q))
-    return factors, [factors.transposed_solve(row) for row in jacobian(tree, q, frame, reference, part=part)]
+    return factors, [
+        factors.transposed_solve(row) for row in jacobian(tree, q, frame, reference, part=part)
+    ]
 
 
 def _inertia(factors: Factors, half: Rows) -> Rows:
@@ -66,7 +74,9 @@ def _inertia(factors: Factors, half: Rows) -> Rows:
     return inverse_symmetric(mobility)
 
 
-def _of_frame(tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str) -> tuple[Rows, Rows]:
+def _of_frame(
+    tree: Tree, q: Sequence[Scalar], frame: str, reference: str, part: str
+) -> tuple[Rows, Rows]:
     """Λ and the rows of J̄ᵀ."""
     factors, half = _half(tree, q, frame, reference, part)
     inertia = _inertia(factors, half)

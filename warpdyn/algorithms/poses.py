@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..exponential import quaternion_rotation
-from ..scalar import Scalar
-from ..spatial import ZERO, Placement, Rotation, Vector
-from ..tree import Tree
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO, Placement, Rotation, Vector
+from ..model.tree import Tree
 from .fk import homogeneous, position_and_quaternion
 
 XYZW = "xyzw"
@@ -18,22 +18,35 @@ def reordered(quaternion: Sequence[Scalar], source: str, target: str) -> list[Sc
     return [quaternion[source.index(c)] for c in target]
 
 
-def convert_quaternion(tree: Tree, quaternion: Sequence[Scalar], source: str, target: str) -> list[Scalar]:
+def convert_quaternion(
+    tree: Tree, quaternion: Sequence[Scalar], source: str, target: str
+) -> list[Scalar]:
     return reordered(quaternion, source, target)
 
 
-def matrix_to_quaternion(tree: Tree, matrix: Sequence[Sequence[Scalar]], order: str) -> list[Scalar]:
+def matrix_to_quaternion(
+    tree: Tree, matrix: Sequence[Sequence[Scalar]], order: str
+) -> list[Scalar]:
     R = Rotation([Vector(*row) for row in matrix])
     return reordered(position_and_quaternion(Placement(R, ZERO))[3:], XYZW, order)
 
 
-def quaternion_to_matrix(tree: Tree, quaternion: Sequence[Scalar], order: str) -> list[list[Scalar]]:
-    return [list(row) for row in quaternion_rotation(reordered(quaternion, order, XYZW)).matrix.rows]
+def quaternion_to_matrix(
+    tree: Tree, quaternion: Sequence[Scalar], order: str
+) -> list[list[Scalar]]:
+    return [
+        list(row) for row in quaternion_rotation(reordered(quaternion, order, XYZW)).matrix.rows
+    ]
 
 
 def matrix_to_pose(tree: Tree, matrix: Sequence[Sequence[Scalar]], order: str) -> list[Scalar]:
-    return [*(row[3] for row in matrix[:3]), *matrix_to_quaternion(tree, [row[:3] for row in matrix[:3]], order)]
+    return [
+        *(row[3] for row in matrix[:3]),
+        *matrix_to_quaternion(tree, [row[:3] for row in matrix[:3]], order),
+    ]
 
 
 def pose_to_matrix(tree: Tree, pose: Sequence[Scalar], order: str) -> list[list[Scalar]]:
-    return homogeneous(Placement(quaternion_rotation(reordered(pose[3:], order, XYZW)), Vector(*pose[:3])))
+    return homogeneous(
+        Placement(quaternion_rotation(reordered(pose[3:], order, XYZW)), Vector(*pose[:3]))
+    )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..scalar import Scalar
-from ..spatial import ZERO, ZERO_MOTION, Force, Matrix, Motion, Vector
-from ..tree import WORLD, Tree
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO, ZERO_MOTION, Force, Matrix, Motion, Vector
+from ..model.tree import WORLD, Tree
 
 UNITS = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
 PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
@@ -31,7 +31,9 @@ def wrenches(a: Vector, w: Vector, dw: Vector) -> list[Force]:
     """
     W = Matrix.acceleration_tensor(w, dw).T.rows
     first = [Force(W[k], UNITS[k].cross(a)) for k in range(3)]
-    second = [Force(ZERO, moment_about(dw, i, j) + w.cross(moment_about(w, i, j))) for i, j in PAIRS]
+    second = [
+        Force(ZERO, moment_about(dw, i, j) + w.cross(moment_about(w, i, j))) for i, j in PAIRS
+    ]
     return [Force(a, ZERO), *first, *second]
 
 
@@ -60,7 +62,11 @@ def joint_torque_regressor(
         w[i] = w_parent + vJ.angular
         dw[i] = X.R.to_child(dw[parent]) + aJ.angular + w_parent.cross(vJ.angular)
         W[i] = Matrix.acceleration_tensor(w[i], dw[i])
-        acc[i] = X.R.to_child(acc[parent] + W[parent] @ X.p) + aJ.linear + (w_parent + w[i]).cross(vJ.linear)
+        acc[i] = (
+            X.R.to_child(acc[parent] + W[parent] @ X.p)
+            + aJ.linear
+            + (w_parent + w[i]).cross(vJ.linear)
+        )
         J[i] = [(k, X.motion_to_child(S)) for k, S in J[parent]] + body.subspace
 
     Y: list[list[Scalar]] = [[0.0] * (10 * len(links)) for _ in range(tree.nv)]
@@ -90,7 +96,11 @@ def kinetic_energy_regressor(
         velocity = frame.placement.motion_to_child(V[frame.body])
         u, w = velocity.linear, velocity.angular
         e = tuple(w)
-        row += [0.5 * u.dot(u), *u.cross(w), *(e[i] * e[j] * (0.5 if i == j else 1.0) for i, j in PAIRS)]
+        row += [
+            0.5 * u.dot(u),
+            *u.cross(w),
+            *(e[i] * e[j] * (0.5 if i == j else 1.0) for i, j in PAIRS),
+        ]
     return row
 
 

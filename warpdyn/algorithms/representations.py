@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..exponential import quaternion_rotation
-from ..linear import transposed
-from ..scalar import Scalar
-from ..spatial import ZERO, Force, Motion, Placement, Vector
-from ..tree import WORLD, Tree
+from ..algebra.linear import transposed
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO, Force, Motion, Placement, Vector
+from ..model.tree import WORLD, Tree
 
 Columns = tuple[tuple[tuple[int, float], ...], ...]
 """For each entry of a result the entries of the input that it is the weighted sum of."""
@@ -65,23 +65,32 @@ def _arm(X: Placement, com: Vector, source: Representation, target: Representati
     return from_origin(target.point) - from_origin(source.point)
 
 
-def twist(X: Placement, com: Vector, m: Motion, source: Representation, target: Representation) -> Motion:
+def twist(
+    X: Placement, com: Vector, m: Motion, source: Representation, target: Representation
+) -> Motion:
     """The twist of a body placed by X in the world: v' = v + ω × r, r from point to point."""
     linear = _turned(X, m.linear, source.linear, "world")
     if source.point != target.point:
         spin = _turned(X, m.angular, source.angular, "world")
         linear = linear + spin.cross(_arm(X, com, source, target))
-    return Motion(_turned(X, linear, "world", target.linear), _turned(X, m.angular, source.angular, target.angular))
+    return Motion(
+        _turned(X, linear, "world", target.linear),
+        _turned(X, m.angular, source.angular, target.angular),
+    )
 
 
-def wrench(X: Placement, com: Vector, f: Force, source: Representation, target: Representation) -> Force:
+def wrench(
+    X: Placement, com: Vector, f: Force, source: Representation, target: Representation
+) -> Force:
     """The wrench of the same power: n' = n - r × f, r from point to point."""
     force = _turned(X, f.linear, source.linear, "world")
     couple, axes = f.angular, source.angular
     if source.point != target.point:
         couple = _turned(X, couple, axes, "world") - _arm(X, com, source, target).cross(force)
         axes = "world"
-    return Force(_turned(X, force, "world", target.linear), _turned(X, couple, axes, target.angular))
+    return Force(
+        _turned(X, force, "world", target.linear), _turned(X, couple, axes, target.angular)
+    )
 
 
 def twist_rate(
@@ -94,11 +103,15 @@ def twist_rate(
     if source.point == target.point and source.follows == target.follows:
         return twist(X, com, a, source, target)
     if source.follows:
-        a = Motion(a.linear - _turned(X, v.angular, source.angular, "world").cross(v.linear), a.angular)
+        a = Motion(
+            a.linear - _turned(X, v.angular, source.angular, "world").cross(v.linear), a.angular
+        )
     a = twist(X, com, a, source, target)
     if target.follows:
         v = twist(X, com, v, source, target)
-        a = Motion(a.linear + _turned(X, v.angular, target.angular, "world").cross(v.linear), a.angular)
+        a = Motion(
+            a.linear + _turned(X, v.angular, target.angular, "world").cross(v.linear), a.angular
+        )
     return a
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..scalar import Scalar
-from ..spatial import ZERO, ZERO_FORCE, Force, Matrix, Placement, Vector
-from ..tree import WORLD, Tree
-from .effects import effect_torques
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO, ZERO_FORCE, Force, Matrix, Placement, Vector
+from ..model.tree import WORLD, Tree
+from .passive_forces import effect_torques
 
 
 def rnea(
@@ -27,7 +27,9 @@ def rnea(
     X: dict[int, Placement] = {}
     w: dict[int, Vector] = {WORLD: ZERO}  # angular velocity
     dw: dict[int, Vector] = {WORLD: ZERO}  # angular acceleration
-    W: dict[int, Matrix] = {WORLD: Matrix.cross(ZERO)}  # acceleration of a point x of the body: acc + W x
+    W: dict[int, Matrix] = {
+        WORLD: Matrix.cross(ZERO)
+    }  # acceleration of a point x of the body: acc + W x
     acc: dict[int, Vector] = {WORLD: -Vector(*gravity)}  # of the body frame's origin
     f: dict[int, Force] = {WORLD: ZERO_FORCE}
     outside = tree.on_bodies(f_ext)
@@ -38,7 +40,11 @@ def rnea(
         w[i] = w_parent + vJ.angular
         dw[i] = X[i].R.to_child(dw[parent]) + aJ.angular + w_parent.cross(vJ.angular)
         W[i] = Matrix.acceleration_tensor(w[i], dw[i])
-        acc[i] = X[i].R.to_child(acc[parent] + W[parent] @ X[i].p) + aJ.linear + (w_parent + w[i]).cross(vJ.linear)
+        acc[i] = (
+            X[i].R.to_child(acc[parent] + W[parent] @ X[i].p)
+            + aJ.linear
+            + (w_parent + w[i]).cross(vJ.linear)
+        )
         f[i] = body.rate_of_momentum(acc[i], w[i], dw[i]) - outside[i]
 
     tau = effect_torques(tree, q, v)

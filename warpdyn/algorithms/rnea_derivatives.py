@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..moving_inertia import AT_REST, MovingInertia
-from ..scalar import Scalar
-from ..spatial import ZERO, ZERO_FORCE, ZERO_MOTION, Force, Motion, Placement, Vector
-from ..tree import WORLD, Tree
-from .effects import effect_derivatives
+from ..algebra.moving_inertia import AT_REST, MovingInertia
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import ZERO, ZERO_FORCE, ZERO_MOTION, Force, Motion, Placement, Vector
+from ..model.tree import WORLD, Tree
+from .passive_forces import effect_derivatives
 
 Rows = list[list[Scalar]]
 
@@ -37,7 +37,10 @@ def rnea_derivatives(
     outside = tree.on_bodies(f_ext)
     for i, body in enumerate(tree.bodies):
         X[i] = body.placement(q)
-        V_carried, A_carried = X[i].motion_to_child(V[body.parent]), X[i].motion_to_child(A[body.parent])
+        V_carried, A_carried = (
+            X[i].motion_to_child(V[body.parent]),
+            X[i].motion_to_child(A[body.parent]),
+        )
         vJ = body.motion(v)
         V[i] = V_carried + vJ
         A[i] = A_carried + body.motion(a) + V_carried.cross(vJ)

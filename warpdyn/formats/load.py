@@ -6,11 +6,15 @@ import os
 from importlib import import_module
 from typing import Any
 
-from ..description import ModelError
 from ..model import Model
+from ..model.description import ModelError
 from .source import content, tag_name, xml_root
 
-READERS = {"robot": ("urdf", "load_urdf"), "sdf": ("sdf", "load_sdf"), "mujoco": ("mjcf", "load_mjcf")}
+READERS = {
+    "robot": ("urdf", "load_urdf"),
+    "sdf": ("sdf", "load_sdf"),
+    "mujoco": ("mjcf", "load_mjcf"),
+}
 """For each outermost element the module and the function that read it, imported when they are needed."""
 
 

@@ -13,15 +13,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ..changes import at_rest
-from ..description import Joint, Limits, Link, ModelError, Pose, unit_vector
-from ..joints import FIXED, FLOATING, KINDS
+from ..algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
 from ..model import Model
-from ..spatial import HERE, IDENTITY, ZERO, Placement, Vector
+from ..model.checks import unphysical
+from ..model.description import Joint, Limits, Link, ModelError, Pose, unit_vector
+from ..model.edits import at_rest
+from ..model.joints import FIXED, FLOATING, KINDS
+from ..model.remarks import warn
 from . import mjcf_inertia
 from .mjcf_equality import coupled
 from .mjcf_values import Attributes, Element, Values, z_to
-from .source import content, tag_name, unphysical, warn, xml_root
+from .source import content, tag_name, xml_root
 
 WORLD = "world"
 """MuJoCo's name of the body that all others hang on: the root link."""
@@ -123,7 +125,9 @@ class _Reader:
             if body.name not in (WORLD, free):
                 self.body(body, floating_base is not False)
             if free and body.name == WORLD and body.sites:
-                self.values.remarks.append("sites of <worldbody> are left out: the base is free, and no link the world")
+                self.values.remarks.append(
+                    "sites of <worldbody> are left out: the base is free, and no link the world"
+                )
             elif not (free and body.name == WORLD):
                 self.sites(body)
         joints = coupled(self.values, self.root, self.joints, self.zeros, cut)
@@ -164,7 +168,9 @@ class _Reader:
     def _inner(self, element: Element, parent: Body, X: Placement, childclass: str | None) -> None:
         name = element.get("name") or self._unused("body", len(self.bodies))
         if name in self.bodies:
-            raise self.values.refusal(element, f'two bodies are named "{name}"; give each its own name')
+            raise self.values.refusal(
+                element, f'two bodies are named "{name}"; give each its own name'
+            )
         given = {str(key): str(value) for key, value in element.attrib.items()}
         pose = X.compose(self.values.placement(element, given)).as_matrix()
         body = self.bodies[name] = Body(name, parent.name, pose)
@@ -183,7 +189,9 @@ class _Reader:
     def _look_over(self) -> None:
         """Remark what the file says of motion and a model does not hold."""
         if self.bodies[WORLD].joints:
-            raise self.values.refusal(self.bodies[WORLD].joints[0][0], "the world moves on no joint; put it in a body")
+            raise self.values.refusal(
+                self.bodies[WORLD].joints[0][0], "the world moves on no joint; put it in a body"
+            )
         for option in self.root.findall("option"):
             given = {str(key): str(value) for key, value in option.attrib.items()}
             x, y, z = self.values.vector(option, "gravity", given, (0.0, 0.0, GRAVITY))
@@ -197,10 +205,16 @@ class _Reader:
     def _base(self, floating_base: bool | None) -> str:
         """Name of the body that is a free base; nothing where the world is the root."""
         tops = [body for body in self.bodies.values() if body.parent == WORLD]
-        free = [body for body in tops if any(given.get("type") == "free" for _, given, _ in body.joints)]
+        free = [
+            body for body in tops if any(given.get("type") == "free" for _, given, _ in body.joints)
+        ]
         if floating_base:
             if len(tops) != 1 or (tops[0].joints and not free):
-                moved = f'"{tops[0].name}" has a joint there' if len(tops) == 1 else f"there are {len(tops)} bodies"
+                moved = (
+                    f'"{tops[0].name}" has a joint there'
+                    if len(tops) == 1
+                    else f"there are {len(tops)} bodies"
+                )
                 raise ModelError(
                     f"{self.values.source}: a free base is the one body of <worldbody>, without a joint or with a free "
                     f"one, but {moved}; leave floating_base out"
@@ -214,7 +228,9 @@ class _Reader:
     def _free(self, body: Body) -> None:
         element, given, _ = body.joints[0]
         if body.parent != WORLD or len(body.joints) > 1:
-            raise self.values.refusal(element, "a free joint must be the one joint of a body in <worldbody>")
+            raise self.values.refusal(
+                element, "a free joint must be the one joint of a body in <worldbody>"
+            )
         if self.values.number(element, "armature", given, 0.0):
             self.values.ignore("armature of a free joint", element)
 
@@ -241,9 +257,13 @@ class _Reader:
                 self.links.append(Link(child))
             parent, X = child, Placement(IDENTITY, -p)
         if parent != body.name:
-            self.joints.append(Joint(f"{body.parent}_to_{body.name}", FIXED, parent, body.name, Pose.of(X)))
+            self.joints.append(
+                Joint(f"{body.parent}_to_{body.name}", FIXED, parent, body.name, Pose.of(X))
+            )
 
-    def joint(self, body: Body, element: Element, given: Attributes, X: Placement) -> tuple[Joint, Vector]:
+    def joint(
+        self, body: Body, element: Element, given: Attributes, X: Placement
+    ) -> tuple[Joint, Vector]:
         """A joint, still without its place in the tree, and its position in the body."""
         values = self.values
         number = next(self.numbers)
@@ -260,12 +280,17 @@ class _Reader:
             self.zeros[name] = values.compiler.angle(zero) if word == "hinge" else zero
         limits = self._limits(element, given, word)
         bounded = single and math.isfinite(limits.upper - limits.lower)
-        kind = {"hinge": KINDS["revolute" if bounded else "continuous"], "slide": KINDS["prismatic"]}.get(
-            word, KINDS["ball"] if word == "ball" else FLOATING
-        )
-        if values.number(element, "stiffness", {"stiffness": given.get("stiffness", "0").split(" ")[0]}, 0.0):
+        kind = {
+            "hinge": KINDS["revolute" if bounded else "continuous"],
+            "slide": KINDS["prismatic"],
+        }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
+        if values.number(
+            element, "stiffness", {"stiffness": given.get("stiffness", "0").split(" ")[0]}, 0.0
+        ):
             values.ignore('attribute "stiffness" of <joint>: its spring', element)
-        damping = (given.get("damping", "").split() or ["0"])[0]  # further numbers are of powers of the velocity
+        damping = (given.get("damping", "").split() or ["0"])[
+            0
+        ]  # further numbers are of powers of the velocity
         return (
             Joint(
                 name,
@@ -299,7 +324,9 @@ class _Reader:
         if key not in given or limited == "false":
             return ()
         if limited == "auto" and not self.values.compiler.autolimits:
-            raise self.values.refusal(element, f'it has {key}, and autolimits is off; write {switch}="true" or "false"')
+            raise self.values.refusal(
+                element, f'it has {key}, and autolimits is off; write {switch}="true" or "false"'
+            )
         low, high = self.values.numbers(element, key, given, 2)
         if limited == "true" and low > high:
             raise self.values.refusal(element, f"{key} must go up, got {low:g} {high:g}")
@@ -320,8 +347,12 @@ class _Reader:
                 ends = self.values.numbers(element, "fromto", given, 6)
                 a, b = Vector(*ends[:3]), Vector(*ends[3:])
                 direction = unit_vector(a - b)
-                place = Placement(z_to(Vector(*direction)) if any(direction) else IDENTITY, (a + b) * 0.5)
+                place = Placement(
+                    z_to(Vector(*direction)) if any(direction) else IDENTITY, (a + b) * 0.5
+                )
             else:
                 place = self.values.placement(element, given)
             self.links.append(Link(link))
-            self.joints.append(Joint(f"{link}_joint", FIXED, body.name, link, Pose.of(X.compose(place))))
+            self.joints.append(
+                Joint(f"{link}_joint", FIXED, body.name, link, Pose.of(X.compose(place)))
+            )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..changes import reduce
-from ..description import Joint, Mimic, check_mimics
+from ..model.checks import check_mimics
+from ..model.description import Joint, Mimic
+from ..model.edits import reduce
 from .mjcf_values import Element, Values
 from .source import tag_name
 
@@ -29,13 +30,15 @@ def coupled(
         given = values.attributes(element, "equality", None)
         if tag not in (*LOOPS, "joint") or not values.boolean(element, "active", given, True):
             values.ignore(
-                f"element <{tag}> of <equality>{'' if tag not in (*LOOPS, 'joint') else ', not active'}", element
+                f"element <{tag}> of <equality>{'' if tag not in (*LOOPS, 'joint') else ', not active'}",
+                element,
             )
             continue
         problem = LOOPS.get(tag) or _problem(values, element, given, by_name, driven)
         if problem and not cut:
             raise values.refusal(
-                element, f'this constraint {problem}, which a tree cannot hold; remove it, or load with loops="cut"'
+                element,
+                f'this constraint {problem}, which a tree cannot hold; remove it, or load with loops="cut"',
             )
         if problem:
             values.remarks.append(f"{_name(element)}: this constraint {problem}; it is left out")
@@ -46,7 +49,9 @@ def coupled(
         start = zeros[first.name] + constant
         if "joint2" in given:
             second = given["joint2"]
-            by_name[first.name] = replace(first, mimic=Mimic(second, slope, start - slope * zeros[second]))
+            by_name[first.name] = replace(
+                first, mimic=Mimic(second, slope, start - slope * zeros[second])
+            )
         else:
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
@@ -55,7 +60,9 @@ def coupled(
 
 def _polynomial(values: Values, element: Element, given: Mapping[str, str]) -> list[float]:
     count = len(given.get("polycoef", "0 1").split())
-    numbers = values.numbers(element, "polycoef", {"polycoef": "0 1", **given}, min(max(count, 1), 5))
+    numbers = values.numbers(
+        element, "polycoef", {"polycoef": "0 1", **given}, min(max(count, 1), 5)
+    )
     return [*numbers, *(0.0, 1.0, 0.0, 0.0, 0.0)[len(numbers) :]]
 
 
@@ -71,9 +78,13 @@ def _problem(
         if key not in given and key == "joint1":
             raise values.refusal(element, 'it has no joint1; write joint1="..."')
         if key in given and given[key] not in joints:
-            raise values.refusal(element, f'its {key} "{given[key]}" does not exist; correct the name')
+            raise values.refusal(
+                element, f'its {key} "{given[key]}" does not exist; correct the name'
+            )
         if key in given and not joints[given[key]].kind.single:
-            raise values.refusal(element, f'its {key} "{given[key]}" must be a hinge or a slide joint')
+            raise values.refusal(
+                element, f'its {key} "{given[key]}" must be a hinge or a slide joint'
+            )
     if given["joint1"] in driven:
         return f'is the second on joint "{given["joint1"]}"'
     if "joint2" in given and any(_polynomial(values, element, given)[2:]):
@@ -82,5 +93,11 @@ def _problem(
 
 
 def _name(element: Element) -> str:
-    name = element.get("name") or element.get("joint1") or element.get("body1") or element.get("site1") or ""
+    name = (
+        element.get("name")
+        or element.get("joint1")
+        or element.get("body1")
+        or element.get("site1")
+        or ""
+    )
     return f"<{tag_name(element)}> of <equality>{f' ({name})' if name else ''}"

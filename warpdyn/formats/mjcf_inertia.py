@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from lxml import etree
 
-from ..description import Link, ModelError, matrix3, vector3
-from ..exponential import quaternion_rotation
-from ..spatial import Placement, Rotation, Symmetric, Vector, as_matrix
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.spatial import Placement, Rotation, Symmetric, Vector, as_matrix
+from ..model.description import Link, ModelError, matrix3, vector3
 from .mjcf_values import TURNS, Attributes, Element, Values
 
 MEASURES = ("size", "pos", *TURNS, "fromto", "mass", "density", "group")
@@ -105,19 +105,29 @@ def _weighed(values: Values, bodies: Mapping[str, Sequence[Part]]) -> dict[str, 
                 if key in given:  # else MuJoCo warns in a file of its own
                     values.numbers(element, key, given, max(len(given[key].split()), 1))
             rows = as_matrix(X.R).matrix.rows
-            axes = " ".join(repr(float(x)) for column in (0, 1) for x in (tuple(row)[column] for row in rows))
-            frame = etree.SubElement(body, "frame", pos=" ".join(repr(float(x)) for x in X.p), xyaxes=axes)
+            axes = " ".join(
+                repr(float(x)) for column in (0, 1) for x in (tuple(row)[column] for row in rows)
+            )
+            frame = etree.SubElement(
+                body, "frame", pos=" ".join(repr(float(x)) for x in X.p), xyaxes=axes
+            )
             etree.SubElement(frame, "geom", {key: given[key] for key in WEIGHED if key in given})
     try:
         model = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding="unicode"))
     except (ValueError, mujoco.FatalError) as error:
         said = " ".join(str(error).split())
-        raise ModelError(f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them") from error
+        raise ModelError(
+            f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them"
+        ) from error
     found = {}
     for i, name in enumerate(bodies, 1):
         w, x, y, z = model.body_iquat[i].tolist()
-        J = quaternion_rotation([x, y, z, w]).symmetric_to_parent(_diagonal(model.body_inertia[i].tolist()))
-        found[name] = Link(name, float(model.body_mass[i]), vector3(model.body_ipos[i]), matrix3(J.rows))
+        J = quaternion_rotation([x, y, z, w]).symmetric_to_parent(
+            _diagonal(model.body_inertia[i].tolist())
+        )
+        found[name] = Link(
+            name, float(model.body_mass[i]), vector3(model.body_ipos[i]), matrix3(J.rows)
+        )
     return found
 
 
@@ -130,7 +140,9 @@ def _adjusted(values: Values, found: list[Link]) -> list[Link]:
     if compiler.settotalmass > 0 and total > 0:
         k = compiler.settotalmass / total
         found = [
-            replace(link, mass=k * link.mass, inertia=matrix3(Vector(*row) * k for row in link.inertia))
+            replace(
+                link, mass=k * link.mass, inertia=matrix3(Vector(*row) * k for row in link.inertia)
+            )
             for link in found
         ]
     return found

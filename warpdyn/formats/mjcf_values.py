@@ -9,9 +9,17 @@ from typing import TypeAlias
 
 from lxml import etree
 
-from ..description import vector3
-from ..exponential import quaternion_exp, quaternion_rotation
-from ..spatial import IDENTITY, AxisRotation, Placement, Rotation, TwoRotations, Vector, as_matrix
+from ..algebra.quaternions import quaternion_exp, quaternion_rotation
+from ..algebra.spatial import (
+    IDENTITY,
+    AxisRotation,
+    Placement,
+    Rotation,
+    TwoRotations,
+    Vector,
+    as_matrix,
+)
+from ..model.description import vector3
 from .source import Reading, tag_name
 
 Element: TypeAlias = etree._Element
@@ -75,10 +83,16 @@ class Values(Reading):
     def number(self, element: Element, key: str, given: Attributes, default: float) -> float:
         return self.numbers(element, key, given, 1)[0] if key in given else default
 
-    def vector(self, element: Element, key: str, given: Attributes, default: tuple[float, ...] = (0, 0, 0)) -> Vector:
-        return Vector(*(self.numbers(element, key, given, 3) if key in given else map(float, default)))
+    def vector(
+        self, element: Element, key: str, given: Attributes, default: tuple[float, ...] = (0, 0, 0)
+    ) -> Vector:
+        return Vector(
+            *(self.numbers(element, key, given, 3) if key in given else map(float, default))
+        )
 
-    def choice(self, element: Element, key: str, given: Attributes, default: str, words: tuple[str, ...]) -> str:
+    def choice(
+        self, element: Element, key: str, given: Attributes, default: str, words: tuple[str, ...]
+    ) -> str:
         word = given.get(key, default)
         if word not in words:
             raise self.refusal(element, f'{key} is "{word}"; it is one of {", ".join(words)}')
@@ -96,11 +110,15 @@ class Values(Reading):
         """From whichever of `TURNS` is given."""
         ways = [key for key in TURNS if key in given]
         if len(ways) > 1:
-            raise self.refusal(element, f"it has both {ways[0]} and {ways[1]}; write its orientation in one way")
+            raise self.refusal(
+                element, f"it has both {ways[0]} and {ways[1]}; write its orientation in one way"
+            )
         if not ways:
             return IDENTITY
         (way,) = ways
-        numbers = self.numbers(element, way, given, {"quat": 4, "axisangle": 4, "xyaxes": 6}.get(way, 3))
+        numbers = self.numbers(
+            element, way, given, {"quat": 4, "axisangle": 4, "xyaxes": 6}.get(way, 3)
+        )
         if way == "euler":
             return self._euler(numbers)
         first, second = Vector(*numbers[:3]), Vector(*numbers[-3:])
@@ -131,7 +149,9 @@ class Values(Reading):
     def _direction(self, element: Element, key: str, u: Vector) -> Vector:
         norm = math.hypot(*u)
         if norm < TINY:
-            raise self.refusal(element, f"{key} has an axis without a direction; give one that is not zero")
+            raise self.refusal(
+                element, f"{key} has an axis without a direction; give one that is not zero"
+            )
         return u * (1.0 / norm)
 
     # Default classes.
@@ -150,21 +170,29 @@ class Values(Reading):
             return self.classes.get("", {})
         if name not in self.classes:
             known = ", ".join(filter(None, self.classes)) or "none"
-            raise self.refusal(element, f'there is no default class "{name}"; the classes are {known}')
+            raise self.refusal(
+                element, f'there is no default class "{name}"; the classes are {known}'
+            )
         return self.classes[name]
 
     def _read_class(self, element: Element, parent: str | None) -> None:
         """A class begins as its parent; the outermost is used where none is named."""
         name = element.get("class", "main" if parent is None else "")
         if not name:
-            raise self.refusal(element, 'a <default> inside another has no class; write class="..."')
+            raise self.refusal(
+                element, 'a <default> inside another has no class; write class="..."'
+            )
         if name in self.classes and parent is not None:
-            raise self.refusal(element, f'two default classes are named "{name}"; give each its own name')
+            raise self.refusal(
+                element, f'two default classes are named "{name}"; give each its own name'
+            )
         start = self.classes.get(name if parent is None else parent, {})
         own = self.classes[name] = {tag: dict(values) for tag, values in start.items()}
         for child in element:
             if tag_name(child) != "default":
-                own.setdefault(tag_name(child), {}).update({str(k): str(v) for k, v in child.attrib.items()})
+                own.setdefault(tag_name(child), {}).update(
+                    {str(k): str(v) for k, v in child.attrib.items()}
+                )
         if parent is None:
             self.classes[""] = own
         for child in element.findall("default"):
@@ -176,11 +204,17 @@ class Values(Reading):
         for element in root.findall("compiler"):
             given |= {str(key): str(value) for key, value in element.attrib.items()}
         if given.get("coordinate", "local") != "local":
-            raise self.refusal(element, f'coordinate="{given["coordinate"]}" is no longer MJCF; write local frames')
+            raise self.refusal(
+                element, f'coordinate="{given["coordinate"]}" is no longer MJCF; write local frames'
+            )
         sequence = given.get("eulerseq", "xyz")
         if len(sequence) != 3 or not set(sequence) <= set("xyzXYZ"):
-            raise self.refusal(element, f'eulerseq is "{sequence}"; it needs three letters of xyzXYZ')
-        groups = self.numbers(element, "inertiagrouprange", {"inertiagrouprange": "0 5", **given}, 2)
+            raise self.refusal(
+                element, f'eulerseq is "{sequence}"; it needs three letters of xyzXYZ'
+            )
+        groups = self.numbers(
+            element, "inertiagrouprange", {"inertiagrouprange": "0 5", **given}, 2
+        )
         return Compiler(
             self.choice(element, "angle", given, "degree", ("degree", "radian")) == "radian",
             sequence,

@@ -11,14 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..description import Geometry, Joint, Link, ModelError, Pose, matrix3, vector3
-from ..joints import FIXED, FLOATING
+from ..algebra.spatial import Placement, Symmetric
 from ..model import Model
-from ..spatial import Placement, Symmetric
+from ..model.checks import unphysical
+from ..model.description import Geometry, Joint, Link, ModelError, Pose, matrix3, vector3
+from ..model.joints import FIXED, FLOATING
+from ..model.remarks import warn
 from .sdf_frames import Frame, Frames
 from .sdf_joints import Joints
 from .sdf_values import Element, Values, child, children
-from .source import content, tag_name, unphysical, warn, xml_root
+from .source import content, tag_name, xml_root
 
 OLDEST, NEWEST = (1, 4), (1, 12)
 
@@ -68,9 +70,10 @@ def load_sdf(
 def _version(name: str, root: Element) -> tuple[int, int]:
     kind, text = tag_name(root), root.get("version", "")
     if kind != "sdf":
-        other = {"robot": "this is URDF, use load_urdf", "mujoco": "this is MJCF, use load_mjcf"}.get(
-            kind, "this is another format"
-        )
+        other = {
+            "robot": "this is URDF, use load_urdf",
+            "mujoco": "this is MJCF, use load_mjcf",
+        }.get(kind, "this is another format")
         raise ModelError(f"{name}: the root element is <{kind}>, an SDF file has <sdf>; {other}")
     match = re.fullmatch(r"\s*(\d{1,3})\.(\d{1,3})\s*", text)
     version = (int(match[1]), int(match[2])) if match else (0, 0)
@@ -83,11 +86,15 @@ def _version(name: str, root: Element) -> tuple[int, int]:
     return version
 
 
-def _choose(values: Values, root: Element, wanted: str | None, movable: bool) -> tuple[Frames, Frame]:
+def _choose(
+    values: Values, root: Element, wanted: str | None, movable: bool
+) -> tuple[Frames, Frame]:
     """The model to load (or the world), and the frames around it."""
     worlds = children(root, "world") + ([root] if children(root, "model") else [])
     scenes = [Frames(values, world, movable) for world in worlds]
-    models = [(scene, model) for scene in scenes for model in scene.world.inside if model.kind == "model"]
+    models = [
+        (scene, model) for scene in scenes for model in scene.world.inside if model.kind == "model"
+    ]
     found: list[tuple[Frames, Frame]]
     if wanted == WORLD:
         found = [(scene, scene.world) for scene in scenes]
@@ -95,13 +102,21 @@ def _choose(values: Values, root: Element, wanted: str | None, movable: bool) ->
         named = [(scene, scene.find(scene.world, wanted, "model")) for scene in scenes]
         found = [(scene, model) for scene, model in named if model is not None]
     else:
-        found = models if len(models) == 1 else [(scene, model) for scene, model in models if not model.static]
+        found = (
+            models
+            if len(models) == 1
+            else [(scene, model) for scene, model in models if not model.static]
+        )
     if len(found) == 1:
         return found[0]
     shown = ", ".join(f'"{model.name}"' for _, model in models[:12])
     included = any(children(world, "include") for world in worlds)
     if not models or (included and not found):
-        problem = "it has no <model> of its own" if wanted is None else f'it has no model named "{wanted}"'
+        problem = (
+            "it has no <model> of its own"
+            if wanted is None
+            else f'it has no model named "{wanted}"'
+        )
         remedy = "a robot needs one"
         if included:
             remedy = "what comes by <include> is not read: write it into the file (gz sdf -p prints it whole)"
@@ -129,12 +144,19 @@ class _Reader:
         remarks = [*unphysical(links)]
         if self.weightless:
             shown = ", ".join(self.weightless[:5]) + (", ..." if len(self.weightless) > 5 else "")
-            remarks.append(f"without <inertial>, so of SDF's default mass 1 kg and inertia 1 kg·m²: {shown}")
+            remarks.append(
+                f"without <inertial>, so of SDF's default mass 1 kg and inertia 1 kg·m²: {shown}"
+            )
         joints, frames = Joints(self.frames, self.top, cut), self._frames()
         anchored = any(joint.parent == WORLD for joint in (*joints.joints, *frames))
         roots = self._roots(joints, floating_base, anchored)
         anchored = anchored or bool(roots)
-        links = [*([Link(WORLD)] if anchored else []), *links, *joints.links, *(Link(f.child) for f in frames)]
+        links = [
+            *([Link(WORLD)] if anchored else []),
+            *links,
+            *joints.links,
+            *(Link(f.child) for f in frames),
+        ]
         return Model.assemble(
             self.top.element.get("name") or WORLD,
             links,
@@ -151,7 +173,8 @@ class _Reader:
         if included is not None:
             uri = self.values.text(included, "uri")
             raise self.values.refusal(
-                included, f'it includes "{uri}", and nothing outside the file is read; write it in (gz sdf -p does)'
+                included,
+                f'it includes "{uri}", and nothing outside the file is read; write it in (gz sdf -p does)',
             )
         if frame.kind == "model":
             self.values.look_over(frame.element)
@@ -186,8 +209,14 @@ class _Reader:
             return []
         names = [(root, root.path(self.top)) for root in fixed]
         return [
-            *(Joint(f"world_to_{n}", FIXED, WORLD, n, Pose.of(self._at(root, self.frames.world))) for root, n in names),
-            *(Joint(f"world_to_{n}", FLOATING, WORLD, n) for n in (root.path(self.top) for root in free)),
+            *(
+                Joint(f"world_to_{n}", FIXED, WORLD, n, Pose.of(self._at(root, self.frames.world)))
+                for root, n in names
+            ),
+            *(
+                Joint(f"world_to_{n}", FLOATING, WORLD, n)
+                for n in (root.path(self.top) for root in free)
+            ),
         ]
 
     def _frames(self) -> list[Joint]:
@@ -215,7 +244,9 @@ class _Reader:
             collisions=tuple(self.shapes(frame, "collision")),
         )
         if values.flag(element, "gravity") is False:
-            values.remarks.append(f'link "{link.name}": the file turns gravity off for it; here it has its weight')
+            values.remarks.append(
+                f'link "{link.name}": the file turns gravity off for it; here it has its weight'
+            )
         inertial = child(element, "inertial")
         if inertial is None:
             if not frame.static:
@@ -230,7 +261,9 @@ class _Reader:
             )
         X, relative_to = values.pose(inertial)
         if relative_to not in ("", frame.name):
-            raise values.refusal(inertial, f'its pose is given in "{relative_to}"; it must be in the link frame')
+            raise values.refusal(
+                inertial, f'its pose is given in "{relative_to}"; it must be in the link frame'
+            )
         mass, moments = values.number(inertial, "mass", 1.0), child(inertial, "inertia")
         if moments is not None:
             values.look_over(moments)

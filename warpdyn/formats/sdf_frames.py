@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..spatial import HERE, IDENTITY, Placement, Rotation, Vector, as_matrix
+from ..algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector, as_matrix
 from .sdf_values import Element, Values, children
 from .source import tag_name
 
@@ -84,14 +84,21 @@ class Frames:
             frame = Frame(tag_name(element), self.values.name(element), element, scope)
             others = [kind for kind in KINDS if (kind, frame.name) in scope.names]
             if others and (frame.kind in others or self.values.version >= (1, 7)):
-                both = f"two {frame.kind}s" if frame.kind in others else f"a {others[0]} and a {frame.kind}"
+                both = (
+                    f"two {frame.kind}s"
+                    if frame.kind in others
+                    else f"a {others[0]} and a {frame.kind}"
+                )
                 raise self.values.refusal(
-                    element, f'{both} are named "{frame.name}" in one {scope.kind}; give each its own name'
+                    element,
+                    f'{both} are named "{frame.name}" in one {scope.kind}; give each its own name',
                 )
             scope.names[frame.kind, frame.name] = frame
             scope.inside.append(frame)
             if frame.kind == "model":
-                frame.static = scope.static or (not self.movable and bool(self.values.flag(element, "static")))
+                frame.static = scope.static or (
+                    not self.movable and bool(self.values.flag(element, "static"))
+                )
                 self._declare(frame)
             else:
                 frame.static = scope.static
@@ -101,7 +108,9 @@ class Frames:
     def find(self, scope: Frame, name: str, *kinds: str) -> Frame | None:
         """What `name` stands for in `scope`, if it is one of these kinds (all, if none are given)."""
         if name in ("__model__", "world"):
-            own = (name == "world") == (scope.kind == "world") and scope.kind in (kinds or (scope.kind,))
+            own = (name == "world") == (scope.kind == "world") and scope.kind in (
+                kinds or (scope.kind,)
+            )
             return scope if own else None
         for kind in kinds or KINDS:
             if (kind, name) in scope.names:
@@ -113,7 +122,9 @@ class Frames:
                     return found
         return None
 
-    def named(self, by: Frame, what: str, name: str, *kinds: str, scope: Frame | None = None) -> Frame:
+    def named(
+        self, by: Frame, what: str, name: str, *kinds: str, scope: Frame | None = None
+    ) -> Frame:
         """The frame that `by` names, seen from where `by` is declared."""
         scope = scope or by.around
         assert scope is not None
@@ -121,10 +132,16 @@ class Frames:
         if found is None:
             known = [frame.path(scope) for frame in scope.walk(*(kinds or KINDS))]
             close = difflib.get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known[:8]) or 'none'}"
+            hint = (
+                f"did you mean {' or '.join(close)}?"
+                if close
+                else f"there are {', '.join(known[:8]) or 'none'}"
+            )
             where = "the world" if scope.kind == "world" else f'model "{scope.name}"'
             wanted = " or ".join(kinds) or "frame"
-            raise self.values.refusal(by.element, f'{what} is "{name}", but {where} has no such {wanted}; {hint}')
+            raise self.values.refusal(
+                by.element, f'{what} is "{name}", but {where} has no such {wanted}; {hint}'
+            )
         return found
 
     # Poses.
@@ -170,7 +187,8 @@ class Frames:
             if frame in seen:
                 circle = " -> ".join(f.name for f in [*chain[chain.index(frame) :], frame])
                 raise self.values.refusal(
-                    frame.element, f"poses are given in each other in a circle ({circle}); give one in the model"
+                    frame.element,
+                    f"poses are given in each other in a circle ({circle}); give one in the model",
                 )
             seen.add(frame)
             chain.append(frame)
@@ -196,7 +214,9 @@ class Frames:
             raise self.values.refusal(joint.element, f"it has no <{tag}>; name a link in it")
         if name == "world":
             if tag == "child":
-                raise self.values.refusal(joint.element, "its child is the world; make the world its parent")
+                raise self.values.refusal(
+                    joint.element, "its child is the world; make the world its parent"
+                )
             return self.world
         return self.named(joint, f"its {tag}", name)
 
@@ -210,7 +230,8 @@ class Frames:
                 names = [one.name for one in chain]
                 circle = " -> ".join([*names[names.index(frame.name) :], frame.name])
                 raise self.values.refusal(
-                    frame.element, f"frames are attached to each other in a circle ({circle}); attach one to a link"
+                    frame.element,
+                    f"frames are attached to each other in a circle ({circle}); attach one to a link",
                 )
             chain[frame] = None
             if frame.kind in ("link", "world"):
@@ -232,9 +253,14 @@ class Frames:
         name = model.element.get("canonical_link", "")
         if name:
             return self.named(model, "canonical_link", name, "link", scope=model)
-        first = [*(f for f in model.inside if f.kind == "link"), *(f for f in model.inside if f.kind == "model")]
+        first = [
+            *(f for f in model.inside if f.kind == "link"),
+            *(f for f in model.inside if f.kind == "model"),
+        ]
         if not first:
-            raise self.values.refusal(model.element, "it has no link; a model needs at least one <link>")
+            raise self.values.refusal(
+                model.element, "it has no link; a model needs at least one <link>"
+            )
         return first[0]
 
 

@@ -11,13 +11,33 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..description import Gearbox, Joint, Limits, Link, Mimic, Pose, Vector3, unit_vector, vector3
-from ..joints import FIXED, KINDS, JointKind
-from ..spatial import HERE, Placement, Vector
+from ..algebra.spatial import HERE, Placement, Vector
+from ..model.description import (
+    Gearbox,
+    Joint,
+    Limits,
+    Link,
+    Mimic,
+    Pose,
+    Vector3,
+    unit_vector,
+    vector3,
+)
+from ..model.joints import FIXED, KINDS, JointKind
 from .sdf_frames import ROUND_OFF, Frame, Frames, snapped
 from .sdf_values import UNLIMITED, Element, child, place
 
-WORDS = ("revolute", "continuous", "prismatic", "fixed", "ball", "universal", "revolute2", "screw", "gearbox")
+WORDS = (
+    "revolute",
+    "continuous",
+    "prismatic",
+    "fixed",
+    "ball",
+    "universal",
+    "revolute2",
+    "screw",
+    "gearbox",
+)
 TYPES = {word: KINDS[word] for word in WORDS}
 """SDFormat's words for the joint kinds."""
 
@@ -48,7 +68,9 @@ class Joints:
         self.names = {tie.frame.path(top) for tie in ties}
         self.taken = {frame.path(top) for frame in top.walk("link", "frame")}
         branches, gears = self._branches(ties)
-        self.held = [tie.frame.path(top) for tie in branches if frames.world in (tie.parent, tie.child)]
+        self.held = [
+            tie.frame.path(top) for tie in branches if frames.world in (tie.parent, tie.child)
+        ]
         self.free: list[Frame] = []
         away = self._oriented(links, branches)
         for tie in ties:
@@ -68,10 +90,16 @@ class Joints:
         for frame in own:
             kind = frame.element.get("type", "").strip().lower()
             if kind not in TYPES:
-                raise self.values.refusal(frame.element, f'its type "{kind}" is unknown; a joint is {", ".join(TYPES)}')
-            parent, moved = (self._solid(self.frames.joint_end(frame, end)) for end in ("parent", "child"))
+                raise self.values.refusal(
+                    frame.element, f'its type "{kind}" is unknown; a joint is {", ".join(TYPES)}'
+                )
+            parent, moved = (
+                self._solid(self.frames.joint_end(frame, end)) for end in ("parent", "child")
+            )
             mine = [end for end in (parent, moved) if end.within(self.top)]
-            foreign = [end for end in (parent, moved) if end not in mine and end is not self.frames.world]
+            foreign = [
+                end for end in (parent, moved) if end not in mine and end is not self.frames.world
+            ]
             if foreign and mine:
                 raise self.values.refusal(
                     frame.element,
@@ -126,7 +154,9 @@ class Joints:
                 "which leaves it open",
             )
         name = tie.frame.path(self.top)
-        self.values.remarks.append(f'joint "{name}": it closes a loop between {ends}; it is left open, without forces')
+        self.values.remarks.append(
+            f'joint "{name}": it closes a loop between {ends}; it is left open, without forces'
+        )
 
     def _oriented(self, links: Sequence[Frame], branches: Sequence[Tie]) -> dict[Tie, Frame]:
         """For each joint of the tree the end away from the root."""
@@ -177,21 +207,38 @@ class Joints:
             between = self._free_name(name)
             self.links.append(Link(between))
             rest = Pose.of(self.frames.relative(moved, frame))
-            self.joints.append(self._joint(tie, name, base, self.frames.relative(frame, base), between, axes))
+            self.joints.append(
+                self._joint(tie, name, base, self.frames.relative(frame, base), between, axes)
+            )
             self.joints.append(Joint(f"{name}_to_{carried}", FIXED, between, carried, rest))
         else:
-            self.joints.append(self._joint(tie, name, base, self.frames.relative(moved, base), carried, axes))
+            self.joints.append(
+                self._joint(tie, name, base, self.frames.relative(moved, base), carried, axes)
+            )
 
-    def _joint(self, tie: Tie, name: str, base: Frame, at: Placement, carried: str, axes: dict[str, Vector3]) -> Joint:
+    def _joint(
+        self,
+        tie: Tie,
+        name: str,
+        base: Frame,
+        at: Placement,
+        carried: str,
+        axes: dict[str, Vector3],
+    ) -> Joint:
         kind, element = tie.kind, tie.frame.element
         above = base.path(self.top)
         if not kind.nv:
             return Joint(name, kind, above, carried, Pose.of(at))
         first, second = child(element, "axis"), child(element, "axis2")
-        (limits, damping, friction), (limits2, damping2, friction2) = self._data(kind, first), self._data(kind, second)
+        (limits, damping, friction), (limits2, damping2, friction2) = (
+            self._data(kind, first),
+            self._data(kind, second),
+        )
         mimic = self._mimic(tie.frame, first)
         if second is not None and child(second, "mimic") is not None:
-            raise self.values.refusal(element, "its <axis2> mimics; only joints of one coordinate can mimic another")
+            raise self.values.refusal(
+                element, "its <axis2> mimics; only joints of one coordinate can mimic another"
+            )
         joint = Joint(
             name,
             kind,
@@ -233,7 +280,9 @@ class Joints:
         needed = ("axis", "axis2") if kind.series else ("axis",) if kind.has_axis else ()
         for tag in needed:
             if child(element, tag) is None:
-                raise self.values.refusal(element, f"it has no <{tag}>; a {kind.name} joint needs one")
+                raise self.values.refusal(
+                    element, f"it has no <{tag}>; a {kind.name} joint needs one"
+                )
         return (*needed, "axis2") if kind.geared and child(element, "axis2") is not None else needed
 
     def _axis(self, frame: Frame, tag: str, base: Frame, reverse: bool) -> Vector3:
@@ -266,11 +315,19 @@ class Joints:
         velocity = values.number(limit, "velocity", math.inf, infinite=True)
         effort = values.number(limit, "effort", math.inf, infinite=True)
         if lower > upper and limit is not None:
-            values.remarks.append(f"{place(limit)}: its lower limit {lower:g} is above its upper limit {upper:g}")
-        bounds = Limits(*(_unlimited(x) for x in (lower, upper)), *(_bound(x) for x in (velocity, effort)))
+            values.remarks.append(
+                f"{place(limit)}: its lower limit {lower:g} is above its upper limit {upper:g}"
+            )
+        bounds = Limits(
+            *(_unlimited(x) for x in (lower, upper)), *(_bound(x) for x in (velocity, effort))
+        )
         if kind is KINDS["continuous"] or kind.quaternion is not None:
             bounds = Limits(velocity=bounds.velocity, effort=bounds.effort)
-        return bounds, values.number(dynamics, "damping", 0.0), values.number(dynamics, "friction", 0.0)
+        return (
+            bounds,
+            values.number(dynamics, "damping", 0.0),
+            values.number(dynamics, "friction", 0.0),
+        )
 
     def _mimic(self, frame: Frame, axis: Element | None) -> Mimic | None:
         """SDFormat: follower = multiplier * (leader - reference) + offset."""
@@ -278,15 +335,22 @@ class Joints:
         if element is None:
             return None
         self.values.look_over(element)
-        leader = self.frames.named(frame, "the joint that it mimics", element.get("joint", ""), "joint")
+        leader = self.frames.named(
+            frame, "the joint that it mimics", element.get("joint", ""), "joint"
+        )
         if leader.path(self.top) not in self.names:
-            raise self.values.refusal(element, f'it mimics "{leader.name}", which is not part of this model')
+            raise self.values.refusal(
+                element, f'it mimics "{leader.name}", which is not part of this model'
+            )
         if element.get("axis", "axis") not in ("", "axis"):
             raise self.values.refusal(
-                element, f'it mimics "{element.get("axis")}"; only joints of one coordinate, an axis, can be followed'
+                element,
+                f'it mimics "{element.get("axis")}"; only joints of one coordinate, an axis, can be followed',
             )
         multiplier = self.values.number(element, "multiplier", 1.0)
-        offset, reference = (self.values.number(element, tag, 0.0) for tag in ("offset", "reference"))
+        offset, reference = (
+            self.values.number(element, tag, 0.0) for tag in ("offset", "reference")
+        )
         return Mimic(leader.path(self.top), multiplier, offset - multiplier * reference)
 
     def _pitch(self, element: Element) -> float:
@@ -295,21 +359,32 @@ class Joints:
         screw_thread_pitch is in metres a revolution, right-handed; thread_pitch in radians a metre, left-handed.
         """
         values = self.values
-        if child(element, "screw_thread_pitch") is None and child(element, "thread_pitch") is not None:
+        if (
+            child(element, "screw_thread_pitch") is None
+            and child(element, "thread_pitch") is not None
+        ):
             turns = values.number(element, "thread_pitch", 1.0)
             if turns == 0.0:
-                raise values.refusal(element, "its thread_pitch is 0 rad/m, an endless advance; correct it")
+                raise values.refusal(
+                    element, "its thread_pitch is 0 rad/m, an endless advance; correct it"
+                )
             return -1.0 / turns
         if child(element, "screw_thread_pitch") is None:
-            values.remarks.append(f"{place(element)}: it has no pitch; SDF's default is 1 m a revolution")
+            values.remarks.append(
+                f"{place(element)}: it has no pitch; SDF's default is 1 m a revolution"
+            )
         return values.number(element, "screw_thread_pitch", 1.0) / (2.0 * math.pi)
 
     def _gearbox(self, frame: Frame) -> Gearbox:
         name = self.values.text(frame.element, "gearbox_reference_body")
         if not name:
-            raise self.values.refusal(frame.element, "it has no <gearbox_reference_body>; name a link in it")
+            raise self.values.refusal(
+                frame.element, "it has no <gearbox_reference_body>; name a link in it"
+            )
         reference = self._solid(self.frames.named(frame, "gearbox_reference_body", name))
-        return Gearbox(self.values.number(frame.element, "gearbox_ratio", 1.0), reference.path(self.top))
+        return Gearbox(
+            self.values.number(frame.element, "gearbox_ratio", 1.0), reference.path(self.top)
+        )
 
 
 def _unlimited(x: float) -> float:

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from lxml import etree
 
-from ..description import Pose, rpy_rotation, vector3
-from ..exponential import quaternion_rotation
-from ..spatial import HERE, IDENTITY, Placement, Vector
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.spatial import HERE, IDENTITY, Placement, Vector
+from ..model.description import Pose, rpy_rotation, vector3
 from .source import Reading, tag_name
 
 Element: TypeAlias = etree._Element
@@ -34,7 +34,17 @@ READ: Mapping[str, tuple[str, ...]] = {
 """Children that are read. Others are remarked, but for the next."""
 
 WITHOUT_DYNAMICS = {
-    *("plugin", "gripper", "sensor", "light", "projector", "audio_sink", "audio_source", "battery", "particle_emitter"),
+    *(
+        "plugin",
+        "gripper",
+        "sensor",
+        "light",
+        "projector",
+        "audio_sink",
+        "audio_source",
+        "battery",
+        "particle_emitter",
+    ),
     *("self_collide", "allow_auto_disable", "enable_wind", "density", "auto_inertia_params"),
     *("stiffness", "dissipation", "spring_reference", "model_state", "provideFeedback"),
 }
@@ -76,7 +86,9 @@ class Values(Reading):
         if not name.strip():
             raise self.refusal(element, f'<{tag_name(element)}> has no name; write name="..."')
         if name in ("world", "__model__", "__root__"):
-            raise self.refusal(element, f'the name "{name}" is reserved by SDFormat; choose another')
+            raise self.refusal(
+                element, f'the name "{name}" is reserved by SDFormat; choose another'
+            )
         return name
 
     # Values of children.
@@ -97,14 +109,18 @@ class Values(Reading):
             raise self.refusal(element, f'{what} is "{text.strip()}"; it needs true or false')
         return word in TRUE
 
-    def number(self, element: Element | None, tag: str, default: float, infinite: bool = False) -> float:
+    def number(
+        self, element: Element | None, tag: str, default: float, infinite: bool = False
+    ) -> float:
         """A finite number (or, if `infinite`, an infinite one); the default where there is no such child."""
         found = None if element is None else child(element, tag)
         if found is None or not (found.text or "").strip():
             return default
         return self.numbers(found, found.text or "", 1, infinite)[0]
 
-    def numbers(self, element: Element, text: str, count: int, infinite: bool = False) -> list[float]:
+    def numbers(
+        self, element: Element, text: str, count: int, infinite: bool = False
+    ) -> list[float]:
         words = text.split()
         try:
             values = [float(word) for word in words]
@@ -113,7 +129,9 @@ class Values(Reading):
         sound = all(math.isfinite(x) or (infinite and not math.isnan(x)) for x in values)
         if len(values) != count or not sound or "_" in text:
             needed = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self.refusal(element, f'<{tag_name(element)}> is "{text.strip()}"; it needs {needed}')
+            raise self.refusal(
+                element, f'<{tag_name(element)}> is "{text.strip()}"; it needs {needed}'
+            )
         return values
 
     def pose(self, element: Element) -> tuple[Placement, str]:
@@ -125,12 +143,17 @@ class Values(Reading):
         text, rotation_format = found.text or "", found.get("rotation_format", "euler_rpy")
         degrees = self.truth(found, "degrees", found.get("degrees", "false"))
         if rotation_format not in ("euler_rpy", "quat_xyzw"):
-            raise self.refusal(found, f'rotation_format is "{rotation_format}"; it needs euler_rpy or quat_xyzw')
+            raise self.refusal(
+                found, f'rotation_format is "{rotation_format}"; it needs euler_rpy or quat_xyzw'
+            )
         if rotation_format == "quat_xyzw":
             values = self.numbers(found, text, 7) if text.strip() else [0.0] * 6 + [1.0]
             size = math.hypot(*values[3:])
             if degrees or not 0.5 < size < 2.0:
-                raise self.refusal(found, "a quaternion must be of unit length and has no degrees; correct the pose")
+                raise self.refusal(
+                    found,
+                    "a quaternion must be of unit length and has no degrees; correct the pose",
+                )
             turn = quaternion_rotation([x / size for x in values[3:]])
         else:
             values = self.numbers(found, text, 6) if text.strip() else [0.0] * 6
@@ -163,7 +186,11 @@ def place(element: Element) -> str:
 
 def _says_nothing(element: Element) -> bool:
     """All that it holds is empty, zero or false."""
-    return all(word in ("0", "false") or _zero(word) for part in element.iter() for word in (part.text or "").split())
+    return all(
+        word in ("0", "false") or _zero(word)
+        for part in element.iter()
+        for word in (part.text or "").split()
+    )
 
 
 def _zero(word: str) -> bool:

@@ -5,33 +5,19 @@ lxml reads, with entities, DTDs and the network off.
 
 from __future__ import annotations
 
-import math
 import os
-import sys
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from lxml import etree
 
-from ..description import Link, ModelError, ModelWarning
-from ..model import Model
-
-ROUNDING = 1e-3
-"""Part of the largest principal moment by which an inertia may miss the laws of physics: files write 3 digits."""
-
-NEGLIGIBLE = 1e-12
-"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy link."""
-
-PACKAGE = __name__.partition(".")[0]
-
-WARNED_LINES = 12
-"""Remarks shown in the one warning of a load; `Model.warnings` has them all."""
+from ..model.description import ModelError
 
 
-def content(source: str | bytes | os.PathLike[str], caller: str, kind: str) -> tuple[str, bytes, str | None]:
+def content(
+    source: str | bytes | os.PathLike[str], caller: str, kind: str
+) -> tuple[str, bytes, str | None]:
     """What messages call the source, its XML, and the encoding where that is not the XML's to say."""
     if isinstance(source, bytes):
         return f"{kind} text", source, None
@@ -46,7 +32,9 @@ def content(source: str | bytes | os.PathLike[str], caller: str, kind: str) -> t
     try:
         return Path(source).name, Path(source).read_bytes(), None
     except FileNotFoundError:
-        problem = f"there is no such file; give the path of a {kind} file, or XML text that begins with <"
+        problem = (
+            f"there is no such file; give the path of a {kind} file, or XML text that begins with <"
+        )
     except IsADirectoryError:
         problem = f"is a directory; give the {kind} file in it"
     except (OSError, ValueError) as error:
@@ -74,11 +62,15 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
     except (etree.LxmlError, ValueError, LookupError):
         root = None  # the log says what is wrong
     if _declares_entities(root) if root is not None else b"<!ENTITY" in data:
-        raise ModelError(f"{name}: <!DOCTYPE>: entities and external DTDs are never read; remove the DOCTYPE")
+        raise ModelError(
+            f"{name}: <!DOCTYPE>: entities and external DTDs are never read; remove the DOCTYPE"
+        )
     fatal = next((entry for entry in xml.error_log if entry.level >= etree.ErrorLevels.FATAL), None)
     if fatal is not None or root is None:
         detail = f"{fatal.message.strip()} (line {fatal.line})" if fatal else "no element was found"
-        raise ModelError(f"{name}: not well-formed XML, or cut short: {detail}; mend the text or write it again")
+        raise ModelError(
+            f"{name}: not well-formed XML, or cut short: {detail}; mend the text or write it again"
+        )
     return root
 
 
@@ -118,33 +110,3 @@ class Reading:
     def ignored_lines(self) -> Iterator[str]:
         for what, lines in self.ignored.items():
             yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}line {lines[0]})"
-
-
-def unphysical(links: Sequence[Link]) -> Iterator[str]:
-    """A remark for each link whose inertia no rigid body has."""
-    for link in links:
-        largest = max(abs(x) for row in link.inertia for x in row)
-        if not NEGLIGIBLE < largest < math.inf:
-            continue
-        if not link.mass:
-            yield f'link "{link.name}": it has rotational inertia but no mass'
-        moments = [largest * float(part) for part in np.linalg.eigvalsh(np.array(link.inertia) / largest)]
-        shown = ", ".join(f"{moment:.3g}" for moment in moments)
-        if moments[0] < -ROUNDING * moments[2]:
-            yield f'link "{link.name}": a principal moment of its inertia is negative ({shown} kg·m²)'
-        elif moments[0] + moments[1] < (1 - ROUNDING) * moments[2]:
-            yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'
-
-
-def warn(name: str, model: Model) -> Model:
-    """The model, after one warning, where the user called, for all that was remarked."""
-    if model.warnings:
-        shown = list(model.warnings[:WARNED_LINES])
-        if len(model.warnings) > WARNED_LINES:
-            shown.append(f"... and {len(model.warnings) - WARNED_LINES} more, see model.warnings")
-        level, frame = 1, sys._getframe().f_back
-        while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
-            level, frame = level + 1, frame.f_back
-        text = "\n  ".join([f"{name} is used as written, but:", *shown])
-        warnings.warn(text, ModelWarning, stacklevel=level + 1)
-    return model

@@ -16,7 +16,9 @@ from typing import Any
 from lxml import etree
 from urdf_parser_py import urdf as parser  # type: ignore[import-untyped]
 
-from ..description import (
+from ..model import Model
+from ..model.checks import unphysical
+from ..model.description import (
     EYE,
     Geometry,
     Joint,
@@ -30,11 +32,14 @@ from ..description import (
     rpy_rotation,
     unit_vector,
 )
-from ..joints import KINDS
-from ..model import Model
-from .source import Reading, content, tag_name, unphysical, warn, xml_root
+from ..model.joints import KINDS
+from ..model.remarks import warn
+from .source import Reading, content, tag_name, xml_root
 
-JOINT_TYPES = {name: KINDS[name] for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")}
+JOINT_TYPES = {
+    name: KINDS[name]
+    for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,16 @@ TAGS = {
     "link": Tag({"name": TEXT}, optional=("inertial",), many=("visual", "collision")),
     "inertial": Tag(optional=("origin", "mass", "inertia")),
     "mass": Tag({"value": NUMBER}),
-    "inertia": Tag({"ixx": NUMBER, "iyy": NUMBER, "izz": NUMBER, "ixy": (1, "0"), "ixz": (1, "0"), "iyz": (1, "0")}),
+    "inertia": Tag(
+        {
+            "ixx": NUMBER,
+            "iyy": NUMBER,
+            "izz": NUMBER,
+            "ixy": (1, "0"),
+            "ixz": (1, "0"),
+            "iyz": (1, "0"),
+        }
+    ),
     "origin": Tag({"xyz": (3, "0 0 0"), "rpy": (3, "0 0 0")}),
     "visual": Tag({"name": (0, "")}, needed=("geometry",), optional=("origin",)),
     "collision": Tag({"name": (0, "")}, needed=("geometry",), optional=("origin",)),
@@ -63,17 +77,36 @@ TAGS = {
     "cylinder": Tag({"radius": NUMBER, "length": NUMBER}),
     "sphere": Tag({"radius": NUMBER}),
     "mesh": Tag({"filename": TEXT, "scale": (3, "1 1 1")}),
-    "joint": Tag({"name": TEXT, "type": TEXT}, ("parent", "child"), ("origin", "axis", "limit", "dynamics", "mimic")),
+    "joint": Tag(
+        {"name": TEXT, "type": TEXT},
+        ("parent", "child"),
+        ("origin", "axis", "limit", "dynamics", "mimic"),
+    ),
     "parent": Tag({"link": TEXT}),
     "child": Tag({"link": TEXT}),
     "axis": Tag({"xyz": VECTOR}),
-    "limit": Tag({"lower": (1, "0"), "upper": (1, "0"), "velocity": (1, "inf"), "effort": (1, "inf")}),
+    "limit": Tag(
+        {"lower": (1, "0"), "upper": (1, "0"), "velocity": (1, "inf"), "effort": (1, "inf")}
+    ),
     "dynamics": Tag({"damping": (1, "0"), "friction": (1, "0")}),
     "mimic": Tag({"joint": TEXT, "multiplier": (1, "1"), "offset": (1, "0")}),
 }
-SHAPES = {parser.Box: "box", parser.Cylinder: "cylinder", parser.Sphere: "sphere", parser.Mesh: "mesh"}
+SHAPES = {
+    parser.Box: "box",
+    parser.Cylinder: "cylinder",
+    parser.Sphere: "sphere",
+    parser.Mesh: "mesh",
+}
 WITHOUT_DYNAMICS = {
-    *("gazebo", "transmission", "ros2_control", "sensor", "material", "safety_controller", "calibration"),
+    *(
+        "gazebo",
+        "transmission",
+        "ros2_control",
+        "sensor",
+        "material",
+        "safety_controller",
+        "calibration",
+    ),
     *("contact", "contact_coefficients", "verbose"),
 }
 """Elements that are part of URDF or of its customs and change no motion: left out without a word."""
@@ -139,7 +172,9 @@ class _Reader(Reading):
         try:
             return parser.URDF.from_xml_string(kept)
         except Exception as error:  # whatever it raises on what the table let through
-            raise ModelError(f"{self.source}: urdf_parser_py refuses it: {error}; correct that element") from error
+            raise ModelError(
+                f"{self.source}: urdf_parser_py refuses it: {error}; correct that element"
+            ) from error
 
     def _copy(self, element: etree._Element, tag: str) -> etree._Element:
         """The part of an element that `TAGS` names, checked, with its defaults written out."""
@@ -152,14 +187,21 @@ class _Reader(Reading):
             name = tag_name(child)
             if child.prefix == "xacro":
                 raise self.refusal(
-                    child, "a xacro element is left; use load_xacro, or expand the file first with xacro"
+                    child,
+                    "a xacro element is left; use load_xacro, or expand the file first with xacro",
                 )
             if name in rule.many or (name in single and name not in seen):
-                copied = self._copy_shape(child, name) if name in ("visual", "collision") else self._copy(child, name)
+                copied = (
+                    self._copy_shape(child, name)
+                    if name in ("visual", "collision")
+                    else self._copy(child, name)
+                )
                 if copied is not None:
                     copy.append(copied)
             elif name not in WITHOUT_DYNAMICS:
-                self.ignore(f"{'second ' if name in single else ''}element <{name}> of <{tag}>", child)
+                self.ignore(
+                    f"{'second ' if name in single else ''}element <{name}> of <{tag}>", child
+                )
             seen.add(name)
         missing = [name for name in rule.needed if name not in seen]
         if missing:
@@ -174,7 +216,9 @@ class _Reader(Reading):
     def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:
         given = {str(key): str(value) for key, value in element.attrib.items()}
         if tag == "origin" and "quat_xyzw" in given:
-            raise self.refusal(element, "<origin> has quat_xyzw, which is not supported; write the rotation as rpy")
+            raise self.refusal(
+                element, "<origin> has quat_xyzw, which is not supported; write the rotation as rpy"
+            )
         if tag == "limit" and "lower" not in given and "upper" not in given:
             given |= {"lower": "-inf", "upper": "inf"}
         for key, (count, default) in TAGS[tag].attributes.items():
@@ -184,7 +228,9 @@ class _Reader(Reading):
             if count:
                 self._check_numbers(element, tag, key, value, count)
             if tag == "joint" and key == "type" and value not in JOINT_TYPES:
-                raise self.refusal(element, f'its type "{value}" is unknown; a joint is {", ".join(JOINT_TYPES)}')
+                raise self.refusal(
+                    element, f'its type "{value}" is unknown; a joint is {", ".join(JOINT_TYPES)}'
+                )
             copy.set(key, value)
         for key in given:
             if (tag, key) != ("robot", "version"):
@@ -195,16 +241,22 @@ class _Reader(Reading):
         try:
             return self._copy(element, tag)
         except ModelError as error:
-            self.remarks.append(f"{str(error).removeprefix(self.source + ': ')}; this {tag} is left out")
+            self.remarks.append(
+                f"{str(error).removeprefix(self.source + ': ')}; this {tag} is left out"
+            )
             return None
 
-    def _check_numbers(self, element: etree._Element, tag: str, key: str, value: str, count: int) -> None:
+    def _check_numbers(
+        self, element: etree._Element, tag: str, key: str, value: str, count: int
+    ) -> None:
         words = value.split()
         try:
             numbers = [float(word) for word in words]
         except ValueError:
             numbers = []
-        sound = all(map(math.isfinite, numbers)) or (tag == "limit" and not any(map(math.isnan, numbers)))
+        sound = all(map(math.isfinite, numbers)) or (
+            tag == "limit" and not any(map(math.isnan, numbers))
+        )
         if len(numbers) != count or not sound or "_" in value:
             what = f"<{tag}> {key}"
             needed = "a finite number" if count == 1 else f"{count} finite numbers"
@@ -220,28 +272,42 @@ class _Reader(Reading):
     # urdf_parser_py's objects to ours.
 
     def link(self, link: Any) -> Link:
-        visuals, collisions = (tuple(map(_geometry, shapes)) for shapes in (link.visuals, link.collisions))
+        visuals, collisions = (
+            tuple(map(_geometry, shapes)) for shapes in (link.visuals, link.collisions)
+        )
         if link.inertial is None:
             return Link(link.name, visuals=visuals, collisions=collisions)
         mass, inertia, pose = link.inertial.mass, parser.Inertia(), _pose(link.inertial.origin)
         if link.inertial.inertia is not None:
             inertia = link.inertial.inertia
         elif mass:
-            self.remarks.append(f'link "{link.name}": <inertial> has no <inertia>; taken as a point mass')
-        return Link(link.name, mass, pose.position, _turned(inertia, pose.rotation), visuals, collisions)
+            self.remarks.append(
+                f'link "{link.name}": <inertial> has no <inertia>; taken as a point mass'
+            )
+        return Link(
+            link.name, mass, pose.position, _turned(inertia, pose.rotation), visuals, collisions
+        )
 
     def joint(self, joint: Any) -> Joint:
         kind, place = JOINT_TYPES[joint.type], f'joint "{joint.name}"'
         limits = Limits()
         if joint.limit is not None:
-            limits = Limits(joint.limit.lower, joint.limit.upper, joint.limit.velocity, joint.limit.effort)
+            limits = Limits(
+                joint.limit.lower, joint.limit.upper, joint.limit.velocity, joint.limit.effort
+            )
         if not kind.needs_limits:
             limits = Limits(velocity=limits.velocity, effort=limits.effort) if kind.nv else Limits()
         elif limits.lower == -math.inf and limits.upper == math.inf:
-            self.remarks.append(f"{place}: a {kind.name} joint without position limits; taken as unlimited")
+            self.remarks.append(
+                f"{place}: a {kind.name} joint without position limits; taken as unlimited"
+            )
         elif limits.lower > limits.upper:
-            self.remarks.append(f"{place}: its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}")
-        follows = joint.mimic is not None and kind.nv  # files that fix a joint often leave its <mimic> behind
+            self.remarks.append(
+                f"{place}: its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}"
+            )
+        follows = (
+            joint.mimic is not None and kind.nv
+        )  # files that fix a joint often leave its <mimic> behind
         return Joint(
             joint.name,
             kind,
@@ -252,7 +318,9 @@ class _Reader(Reading):
             limits,
             joint.dynamics.damping if joint.dynamics else 0.0,
             joint.dynamics.friction if joint.dynamics else 0.0,
-            mimic=Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset) if follows else None,
+            mimic=Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
+            if follows
+            else None,
         )
 
 
@@ -292,4 +360,10 @@ def _geometry(element: Any) -> Geometry:
         "mesh": lambda: _vector(shape.scale),
     }
     kind = SHAPES[type(shape)]
-    return Geometry(kind, sizes[kind](), getattr(shape, "filename", None), _pose(element.origin), element.name or None)
+    return Geometry(
+        kind,
+        sizes[kind](),
+        getattr(shape, "filename", None),
+        _pose(element.origin),
+        element.name or None,
+    )

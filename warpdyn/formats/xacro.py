@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..description import ModelError
 from ..model import Model
+from ..model.description import ModelError
 from .urdf import load_urdf
 
 
@@ -29,15 +29,22 @@ def load_xacro(
     try:
         import xacro
     except ImportError:
-        raise ModelError(f"{path}: the package xacro expands it, and is not installed: pip install xacro") from None
+        raise ModelError(
+            f"{path}: the package xacro expands it, and is not installed: pip install xacro"
+        ) from None
     name = Path(path).name
     if not Path(path).is_file():
         raise ModelError(f"{path}: there is no such file; give the path of a xacro file")
-    mappings = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in arguments.items()}
+    mappings = {
+        key: str(value).lower() if isinstance(value, bool) else str(value)
+        for key, value in arguments.items()
+    }
     try:
         text = xacro.process_file(os.fspath(path), mappings=mappings).toxml(encoding="utf-8")
     except Exception as error:  # whatever the file's own expressions raise
-        raise ModelError(f"{name}: xacro cannot expand it: {' '.join(str(error).split()) or error!r}") from error
+        raise ModelError(
+            f"{name}: xacro cannot expand it: {' '.join(str(error).split()) or error!r}"
+        ) from error
     try:
         model = load_urdf(text, floating_base=floating_base, quaternion=quaternion)
         return model.with_base_velocity(base_velocity)

@@ -14,11 +14,11 @@ from typing import Any
 from ..algorithms import centroidal as _centroidal
 from ..algorithms import momentum as _momentum
 from ..arrays import Array
-from ..batch import batched
-from ..call import Call
-from ..description import ModelError
+from ..execution.call import Call
+from ..execution.launch import batched
 from ..model import Model
-from ..references import reference_of
+from ..model.description import ModelError
+from ..model.reference_frames import reference_of
 
 REFERENCES = {
     "local": ("base", "base"),
@@ -33,7 +33,9 @@ CENTROIDAL_REFERENCES = {"local": ("com", "base"), "local_world_aligned": ("com"
 
 
 def _chosen(reference: str, references: dict[str, tuple[str, str]]) -> tuple[tuple[str, Any], ...]:
-    return tuple(zip(("point", "axes"), references[reference_of(reference, choices=references)], strict=True))
+    return tuple(
+        zip(("point", "axes"), references[reference_of(reference, choices=references)], strict=True)
+    )
 
 
 def _refuse_massless(model: Model) -> None:
@@ -91,7 +93,12 @@ def momentum(
 
 @batched
 def momentum_jacobian(
-    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    *,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
     """The matrix that gives the total momentum, h = J(q) v.
 
@@ -100,7 +107,16 @@ def momentum_jacobian(
     Composite inertias times motion subspaces, RBDA table 6.2.
     """
     options = _chosen(reference, REFERENCES)
-    return _call("momentum_jacobian", model, _momentum.momentum_jacobian, {"q": q}, out, params, options, columns=True)
+    return _call(
+        "momentum_jacobian",
+        model,
+        _momentum.momentum_jacobian,
+        {"q": q},
+        out,
+        params,
+        options,
+        columns=True,
+    )
 
 
 @batched
@@ -120,12 +136,19 @@ def centroidal_momentum(
     Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot, Autonomous Robots 35 (2013).
     """
     options = _chosen(reference, CENTROIDAL_REFERENCES)
-    return _call("centroidal_momentum", model, _momentum.momentum, {"q": q, "v": v}, out, params, options)
+    return _call(
+        "centroidal_momentum", model, _momentum.momentum, {"q": q, "v": v}, out, params, options
+    )
 
 
 @batched
 def centroidal_momentum_matrix(
-    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    *,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
     """The centroidal momentum matrix A(q): momentum about the centre of mass is A v; the velocity of the centre of mass
     is A[:3] v / mass.
@@ -136,7 +159,9 @@ def centroidal_momentum_matrix(
     """
     options = _chosen(reference, CENTROIDAL_REFERENCES)
     text = _momentum.momentum_jacobian
-    return _call("centroidal_momentum_matrix", model, text, {"q": q}, out, params, options, columns=True)
+    return _call(
+        "centroidal_momentum_matrix", model, text, {"q": q}, out, params, options, columns=True
+    )
 
 
 @batched
@@ -150,7 +175,9 @@ def centroidal_momentum_matrix_derivative(
     """
     text = _centroidal.centroidal_momentum_matrix_derivative
     arrays = {"q": q, "v": v}
-    call = _call("centroidal_momentum_matrix_derivative", model, text, arrays, out, params, columns=True)
+    call = _call(
+        "centroidal_momentum_matrix_derivative", model, text, arrays, out, params, columns=True
+    )
     axes = dict(_chosen("local_world_aligned", CENTROIDAL_REFERENCES))
     return replace(call, rate_of=partial(_momentum.momentum_jacobian, **axes))
 
@@ -171,7 +198,12 @@ def centroidal_momentum_rate(
 
 @batched
 def locked_inertia(
-    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    *,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
     """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed ones included.
 
@@ -200,12 +232,25 @@ def average_velocity(
     Orin, Goswami and Lee (2013).
     """
     options = _chosen(reference, REFERENCES)
-    return _call("average_velocity", model, _momentum.average_velocity, {"q": q, "v": v}, out, params, options)
+    return _call(
+        "average_velocity",
+        model,
+        _momentum.average_velocity,
+        {"q": q, "v": v},
+        out,
+        params,
+        options,
+    )
 
 
 @batched
 def average_velocity_jacobian(
-    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    *,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
     """The matrix J(q) that gives the average velocity, J v: locked inertia⁻¹ times the momentum's Jacobian.
 
@@ -214,7 +259,9 @@ def average_velocity_jacobian(
     """
     options = _chosen(reference, REFERENCES)
     text = _momentum.average_velocity_jacobian
-    return _call("average_velocity_jacobian", model, text, {"q": q}, out, params, options, columns=True)
+    return _call(
+        "average_velocity_jacobian", model, text, {"q": q}, out, params, options, columns=True
+    )
 
 
 @batched
@@ -239,7 +286,12 @@ def average_centroidal_velocity(
 
 @batched
 def average_centroidal_velocity_jacobian(
-    model: Model, q: Array, *, reference: str = "local_world_aligned", params: Any = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    *,
+    reference: str = "local_world_aligned",
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
     """The matrix J(q) that gives the average velocity at the centre of mass, J v.
 
@@ -248,4 +300,13 @@ def average_centroidal_velocity_jacobian(
     """
     options = _chosen(reference, CENTROIDAL_REFERENCES)
     text = _momentum.average_velocity_jacobian
-    return _call("average_centroidal_velocity_jacobian", model, text, {"q": q}, out, params, options, columns=True)
+    return _call(
+        "average_centroidal_velocity_jacobian",
+        model,
+        text,
+        {"q": q},
+        out,
+        params,
+        options,
+        columns=True,
+    )

@@ -12,14 +12,21 @@ from typing import Any
 
 from ..algorithms import com as _com
 from ..arrays import Array
-from ..batch import batched
-from ..call import Call
-from ..description import ModelError
+from ..execution.call import Call
+from ..execution.launch import batched
 from ..model import Model
+from ..model.description import ModelError
 
 
 @batched
-def com(model: Model, q: Array, *, subtree: str | None = None, params: Any = None, out: Array | None = None) -> Any:
+def com(
+    model: Model,
+    q: Array,
+    *,
+    subtree: str | None = None,
+    params: Any = None,
+    out: Array | None = None,
+) -> Any:
     """Centre of mass in the world, sum of m_i c_i / m.
 
     q: (B, nq) [m, rad].  Returns (B, 3) [m].
@@ -31,7 +38,13 @@ def com(model: Model, q: Array, *, subtree: str | None = None, params: Any = Non
 
 @batched
 def com_velocity(
-    model: Model, q: Array, v: Array, *, subtree: str | None = None, params: Any = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    subtree: str | None = None,
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
     """Velocity of the centre of mass in the world: linear momentum / m, J v.
 
@@ -60,7 +73,13 @@ def com_acceleration(
 
 @batched
 def com_bias_acceleration(
-    model: Model, q: Array, v: Array, *, subtree: str | None = None, params: Any = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    v: Array,
+    *,
+    subtree: str | None = None,
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
     """J' v, the acceleration of the centre of mass that velocities alone give.
 
@@ -72,7 +91,12 @@ def com_bias_acceleration(
 
 @batched
 def com_jacobian(
-    model: Model, q: Array, *, subtree: str | None = None, params: Any = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    *,
+    subtree: str | None = None,
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
     """Jacobian of the centre of mass: J v is its velocity in the world.
 
@@ -89,7 +113,15 @@ def link_coms(model: Model, q: Array, *, params: Any = None, out: Array | None =
     q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`.
     """
 
-    return Call("link_coms", model, (_com.link_coms,), {"q": q}, out, (("links", model.link_names),), params=params)
+    return Call(
+        "link_coms",
+        model,
+        (_com.link_coms,),
+        {"q": q},
+        out,
+        (("links", model.link_names),),
+        params=params,
+    )
 
 
 def _refuse_massless(model: Model, subtree: str | None) -> None:

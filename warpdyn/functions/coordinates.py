@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..columns import Part, column, columns, joined, picked
-from ..model import BASE_JOINT, Coordinates, Model
+from ..arrays.columns import Part, column, columns, joined, picked
+from ..model import BASE_JOINT, Model
+from ..model.model import Coordinates
 
 Values = Mapping[str, Any] | Array | Sequence[float]
 
@@ -88,19 +89,29 @@ def _check(model: Model, which: str, name: str, array: Any, wanted: int) -> None
     shape = tuple(getattr(array, "shape", ()))
     if not shape or shape[-1] != wanted:
         got = shape or type(array).__name__
-        raise ValueError(f"{name} must be an array (..., {wanted}), got {got} (see model.{which}_names)")
+        raise ValueError(
+            f"{name} must be an array (..., {wanted}), got {got} (see model.{which}_names)"
+        )
 
 
 def _packed(model: Model, which: str, joints: Any, base: Any, default: Any) -> Array:
     if base is not None and not model.floating_base:
-        raise ValueError(f"{model.name} has no floating base; leave base= away, or load it with floating_base=True")
+        raise ValueError(
+            f"{model.name} has no floating base; leave base= away, or load it with floating_base=True"
+        )
     if isinstance(joints, Mapping):
-        return _from_names(model, which, joints if base is None else {**joints, BASE_JOINT: base}, default)
+        return _from_names(
+            model, which, joints if base is None else {**joints, BASE_JOINT: base}, default
+        )
     if default is not None:
-        raise ValueError("default= fills what a mapping by name leaves out; an array of all joints leaves out nothing")
+        raise ValueError(
+            "default= fills what a mapping by name leaves out; an array of all joints leaves out nothing"
+        )
     width = _base_width(model, which)
     if (base is None) != (width == 0):
-        raise ValueError(f"{model.name} has a floating base: give its {width} coordinates as base=(..., {width})")
+        raise ValueError(
+            f"{model.name} has a floating base: give its {width} coordinates as base=(..., {width})"
+        )
     parts = [] if base is None else [_part("base", base, width, False)]
     return joined([*parts, _part("joints", joints, _total(model, which) - width, False)])
 
@@ -120,7 +131,9 @@ def _from_names(model: Model, which: str, values: Mapping[str, Any], default: An
     for joint in model.moving_joints:
         own = _slice(model.coordinates[joint.name], which)
         if joint.name in values:
-            given.append(_part(joint.name, values[joint.name], own.stop - own.start, joint.kind.single))
+            given.append(
+                _part(joint.name, values[joint.name], own.stop - own.start, joint.kind.single)
+            )
         else:
             given.append(Part(columns(default, own), own.stop - own.start, False))
     return joined(given, like_first=values.values())

@@ -9,8 +9,8 @@ from typing import Any
 from ..algorithms import aba_derivatives as _aba_derivatives
 from ..algorithms import rnea_derivatives as _rnea_derivatives
 from ..arrays import Array
-from ..batch import batched, carry_out, described
-from ..call import Call, Forces, Gravity, all_arrays, derived, input_shape, result_names
+from ..execution.call import Call, Forces, Gravity, all_arrays, derived, input_shape, result_names
+from ..execution.launch import batched, carry_out, described
 from ..model import Model
 from .dynamics import refuse_unmoved
 
@@ -109,7 +109,16 @@ def vjp(
     implicit rule, with multipliers M⁻¹ w.
     """
     return carry_out(
-        vjp_call(function, model, *arrays, cotangents=cotangents, wrt=wrt, solution=solution, out=out, **options)
+        vjp_call(
+            function,
+            model,
+            *arrays,
+            cotangents=cotangents,
+            wrt=wrt,
+            solution=solution,
+            out=out,
+            **options,
+        )
     )
 
 
@@ -130,8 +139,12 @@ def vjp_call(
     if not isinstance(cotangents, tuple):
         cotangents = (cotangents,)
     if len(cotangents) != len(names):
-        raise ValueError(f"cotangents must be {len(names)} arrays, for {', '.join(names)}; got {len(cotangents)}")
-    return derived(call, "vjp", _known(call, wrt), dict(zip(names, cotangents, strict=True)), solution, out)
+        raise ValueError(
+            f"cotangents must be {len(names)} arrays, for {', '.join(names)}; got {len(cotangents)}"
+        )
+    return derived(
+        call, "vjp", _known(call, wrt), dict(zip(names, cotangents, strict=True)), solution, out
+    )
 
 
 vjp.describe = vjp_call  # type: ignore[attr-defined]
@@ -151,7 +164,9 @@ def jvp(
     `jvp(wd.rnea, model, q, v, a, tangents={"v": u})` gives dtau/dv u. Names, q and `solution` as in `vjp`.
     Forward mode on the recorded program (Griewank and Walther, section 3.1).
     """
-    return carry_out(jvp_call(function, model, *arrays, tangents=tangents, solution=solution, out=out, **options))
+    return carry_out(
+        jvp_call(function, model, *arrays, tangents=tangents, solution=solution, out=out, **options)
+    )
 
 
 def jvp_call(
@@ -167,13 +182,17 @@ def jvp_call(
     if call.solves and solution is None:
         solution = carry_out(call)
     if not isinstance(tangents, Mapping):
-        raise TypeError(f'tangents must be a mapping by name, such as {{"q": dq}}, got {type(tangents).__name__}')
+        raise TypeError(
+            f'tangents must be a mapping by name, such as {{"q": dq}}, got {type(tangents).__name__}'
+        )
     names = _known(call, tuple(tangents))
     for name, u in tangents.items():
         own = input_shape(call, name)
         if hasattr(u, "shape") and tuple(u.shape[len(u.shape) - len(own) :]) != own:
             got = tuple(u.shape)
-            raise ValueError(f"the tangent of {name} must be shaped like it, {own} for each robot; got {got}")
+            raise ValueError(
+                f"the tangent of {name} must be shaped like it, {own} for each robot; got {got}"
+            )
     return derived(call, "jvp", names, tangents, solution, out)
 
 
@@ -218,5 +237,7 @@ def _known(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
     chosen = names if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
     for name in chosen:
         if name not in names:
-            raise ValueError(f"{call.name} was given no input array {name!r}; it has {', '.join(names)}")
+            raise ValueError(
+                f"{call.name} was given no input array {name!r}; it has {', '.join(names)}"
+            )
     return chosen

@@ -9,15 +9,15 @@ from ..algorithms import aba as _aba
 from ..algorithms import bias_forces as _bias_forces
 from ..algorithms import coriolis as _coriolis
 from ..algorithms import crba as _crba
-from ..algorithms import effects as _effects
 from ..algorithms import gravity_torques as _gravity_torques
 from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
+from ..algorithms import passive_forces as _effects
 from ..algorithms import rnea as _rnea
 from ..arrays import Array
-from ..batch import batched
-from ..call import Call, Forces, Gravity, Solves, tree_of
-from ..description import ModelError
+from ..execution.call import Call, Forces, Gravity, Solves, tree_of
+from ..execution.launch import batched
 from ..model import BASE_JOINT, Model
+from ..model.description import ModelError
 
 
 @batched
@@ -44,7 +44,17 @@ def rnea(
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
     """
     arrays = {"q": q, "v": v, "a": a}
-    return Call("rnea", model, (_rnea.rnea,), arrays, out, forces=True, gravity=gravity, f_ext=f_ext, params=params)
+    return Call(
+        "rnea",
+        model,
+        (_rnea.rnea,),
+        arrays,
+        out,
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        params=params,
+    )
 
 
 @batched
@@ -54,7 +64,15 @@ def crba(model: Model, q: Array, *, params: Any = None, out: Array | None = None
     q: (B, nq) [m, rad].  Returns M: (B, nv, nv) [kg, kg·m, kg·m²], both triangles.
     Composite-rigid-body algorithm; RBDA table 6.2.
     """
-    return Call("crba", model, (_crba.crba,), {"q": q}, out, shapes={"out": (model.nv, model.nv)}, params=params)
+    return Call(
+        "crba",
+        model,
+        (_crba.crba,),
+        {"q": q},
+        out,
+        shapes={"out": (model.nv, model.nv)},
+        params=params,
+    )
 
 
 @batched
@@ -78,12 +96,19 @@ def aba(
     chapter 6; "auto", whichever is the shorter program for the robot.
     Raises ModelError where a joint moves no inertia: its acceleration is not defined.
     """
-    texts: dict[str, tuple[Callable[..., Any], ...]] = {"aba": (_aba.aba,), "crba": (_aba.forward_dynamics_crba,)}
-    texts["auto"] = texts["crba"] if tree_of(model).shares_coordinates else texts["aba"] + texts["crba"]
+    texts: dict[str, tuple[Callable[..., Any], ...]] = {
+        "aba": (_aba.aba,),
+        "crba": (_aba.forward_dynamics_crba,),
+    }
+    texts["auto"] = (
+        texts["crba"] if tree_of(model).shares_coordinates else texts["aba"] + texts["crba"]
+    )
     if method not in texts:
         raise ValueError(f'method must be "auto", "aba" or "crba", got {method!r}')
     if method == "aba" and tree_of(model).shares_coordinates:
-        raise ValueError(f'{model.name} has mimic joints, which articulated bodies cannot have; use "auto" or "crba"')
+        raise ValueError(
+            f'{model.name} has mimic joints, which articulated bodies cannot have; use "auto" or "crba"'
+        )
     return Call(
         "aba" if method == "auto" else f"aba_by_{method}",
         model,
@@ -115,7 +140,17 @@ def gravity_torques(
     rnea at rest without limit springs; RBDA section 5.3 with v and a zero.
     """
     text = (_gravity_torques.gravity_torques,)
-    return Call("gravity_torques", model, text, {"q": q}, out, forces=True, gravity=gravity, f_ext=f_ext, params=params)
+    return Call(
+        "gravity_torques",
+        model,
+        text,
+        {"q": q},
+        out,
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        params=params,
+    )
 
 
 @batched
@@ -149,18 +184,24 @@ def bias_forces(
 
 
 @batched
-def effect_torques(model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None) -> Any:
+def effect_torques(
+    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
+) -> Any:
     """Joint forces that friction and limit springs take; zero unless the model has them.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M a + h + this.
     For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position - limit)
     + damping * r. See `Model.with_friction` and `Model.with_limit_springs`.
     """
-    return Call("effect_torques", model, (_effects.effect_torques,), {"q": q, "v": v}, out, params=params)
+    return Call(
+        "effect_torques", model, (_effects.effect_torques,), {"q": q, "v": v}, out, params=params
+    )
 
 
 @batched
-def coriolis_matrix(model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None) -> Any:
+def coriolis_matrix(
+    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
+) -> Any:
     """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is skew-symmetric).
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv, nv).
@@ -170,11 +211,22 @@ def coriolis_matrix(model: Model, q: Array, v: Array, *, params: Any = None, out
     """
     arrays, shapes = {"q": q, "v": v}, {"out": (model.nv, model.nv)}
     text = (_coriolis.coriolis,)
-    return Call("coriolis_matrix", model, text, arrays, out, shapes=shapes, params=params, rate_of=_crba.crba)
+    return Call(
+        "coriolis_matrix",
+        model,
+        text,
+        arrays,
+        out,
+        shapes=shapes,
+        params=params,
+        rate_of=_crba.crba,
+    )
 
 
 @batched
-def mass_matrix_inverse(model: Model, q: Array, *, params: Any = None, out: Array | None = None) -> Any:
+def mass_matrix_inverse(
+    model: Model, q: Array, *, params: Any = None, out: Array | None = None
+) -> Any:
     """M(q)⁻¹, symmetric and positive definite.
 
     q: (B, nq) [m, rad].  Returns (B, nv, nv), both triangles.
@@ -182,7 +234,16 @@ def mass_matrix_inverse(model: Model, q: Array, *, params: Any = None, out: Arra
     Raises ModelError where a joint moves no inertia.
     """
     text, shapes = (_mass_matrix_inverse.mass_matrix_inverse,), {"out": (model.nv, model.nv)}
-    return Call("mass_matrix_inverse", model, text, {"q": q}, out, refuse=refuse_unmoved, shapes=shapes, params=params)
+    return Call(
+        "mass_matrix_inverse",
+        model,
+        text,
+        {"q": q},
+        out,
+        refuse=refuse_unmoved,
+        shapes=shapes,
+        params=params,
+    )
 
 
 @batched
@@ -197,7 +258,16 @@ def solve(model: Model, q: Array, b: Array, *, params: Any = None, out: Array | 
     if not tree_of(model).shares_coordinates:
         texts += (_mass_matrix_inverse.solve_articulated,)
     solves = Solves(_mass_matrix_inverse.product, "x", "b", _crba.crba)
-    return Call("solve", model, texts, {"q": q, "b": b}, out, refuse=refuse_unmoved, solves=solves, params=params)
+    return Call(
+        "solve",
+        model,
+        texts,
+        {"q": q, "b": b},
+        out,
+        refuse=refuse_unmoved,
+        solves=solves,
+        params=params,
+    )
 
 
 def refuse_unmoved(model: Model) -> None:

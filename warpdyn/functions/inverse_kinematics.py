@@ -10,11 +10,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .. import arrays
 from ..algorithms import inverse_kinematics as _ik
-from ..arrays import Array
-from ..batch import batched
-from ..call import Call, Repeat
+from ..arrays import Array, views
+from ..execution.call import Call, Repeat
+from ..execution.launch import batched
 from ..model import Model
 from .manifold import UNLIMITED
 
@@ -40,7 +39,9 @@ class Solution(NamedTuple):
     def converted(cls, *results: Array) -> Solution:
         """Flags as bool, counts as int32."""
         q, success, position, orientation, iterations = results
-        return cls(q, arrays.cast(success, "bool"), position, orientation, arrays.cast(iterations, "int32"))
+        return cls(
+            q, views.cast(success, "bool"), position, orientation, views.cast(iterations, "int32")
+        )
 
 
 @batched
@@ -82,7 +83,10 @@ def inverse_kinematics(
     shapes: dict[str, tuple[int, ...]] = {"seed": (model.nq,), "q0": (model.nq,)}
     position, orientation = (
         _weights(what, weight, named)
-        for what, weight in (("position_weight", position_weight), ("orientation_weight", orientation_weight))
+        for what, weight in (
+            ("position_weight", position_weight),
+            ("orientation_weight", orientation_weight),
+        )
     )
     for name, weight in zip(named, orientation, strict=True):
         shapes[f"target:{name}"] = _form(name, named[name], weight)
@@ -93,7 +97,9 @@ def inverse_kinematics(
             raise ValueError(f"{what} must be a whole number of at least {least}, got {number!r}")
     near = tuple(float(x) for x in tolerance)
     if len(near) != 2 or not min(near) > 0:
-        raise ValueError(f"tolerance must be two positive numbers, in metres and radians; got {tolerance!r}")
+        raise ValueError(
+            f"tolerance must be two positive numbers, in metres and radians; got {tolerance!r}"
+        )
     space = _spaces.get(model)
     if space is None:
         space = _spaces[model] = _space(model)
@@ -132,19 +138,27 @@ def _targets(targets: Mapping[str, Array] | Array, frame: str | None) -> dict[st
     """Target arrays by frame."""
     if isinstance(targets, Mapping):
         if frame is not None:
-            raise ValueError("give targets by frame, as {name: array}, or one array with frame=, not both")
+            raise ValueError(
+                "give targets by frame, as {name: array}, or one array with frame=, not both"
+            )
         if not targets:
             raise ValueError("targets must name at least one frame: {name: array}")
         return dict(targets)
     if frame is None:
-        raise ValueError("targets must be {name: array}; for a single array say which frame it is for: frame=name")
+        raise ValueError(
+            "targets must be {name: array}; for a single array say which frame it is for: frame=name"
+        )
     return {frame: targets}
 
 
-def _weights(what: str, given: float | Mapping[str, float], frames: Mapping[str, Array]) -> list[float]:
+def _weights(
+    what: str, given: float | Mapping[str, float], frames: Mapping[str, Array]
+) -> list[float]:
     """A weight for each frame."""
     if isinstance(given, Mapping) and set(given) != set(frames):
-        raise ValueError(f"{what} must be one number, or one for each of {', '.join(frames)}; got {', '.join(given)}")
+        raise ValueError(
+            f"{what} must be one number, or one for each of {', '.join(frames)}; got {', '.join(given)}"
+        )
     weights = [float(given[name] if isinstance(given, Mapping) else given) for name in frames]
     if not all(0 <= weight < math.inf for weight in weights):
         raise ValueError(f"{what} must be finite and not negative, got {given!r}")
@@ -156,9 +170,13 @@ def _form(name: str, target: Array, orientation: float) -> tuple[int, ...]:
     shape = tuple(np.shape(target) if isinstance(target, (list, tuple)) else target.shape)
     form = shape[-2:] if shape[-2:] == (4, 4) else shape[-1:]
     if form not in FORMS:
-        raise ValueError(f"the target of {name} must be (B, 4, 4), (B, 7), or (B, 3) for a position, got {shape}")
+        raise ValueError(
+            f"the target of {name} must be (B, 4, 4), (B, 7), or (B, 3) for a position, got {shape}"
+        )
     if form == (3,) and orientation:
-        raise ValueError(f"the target of {name} is a position: give orientation_weight=0, or a pose (B, 7), (B, 4, 4)")
+        raise ValueError(
+            f"the target of {name} is a position: give orientation_weight=0, or a pose (B, 7), (B, 4, 4)"
+        )
     return form
 
 
@@ -175,15 +193,25 @@ _spaces: WeakKeyDictionary[Model, _Space] = WeakKeyDictionary()
 
 
 def _space(model: Model) -> _Space:
-    lower, upper, middle = model.position_lower.tolist(), model.position_upper.tolist(), model.neutral.tolist()
+    lower, upper, middle = (
+        model.position_lower.tolist(),
+        model.position_upper.tolist(),
+        model.neutral.tolist(),
+    )
     draws = [(0.0, 1.0, False)] * model.nq
     for joint in model.moving_joints:
         first = model.coordinates[joint.name].q.start
         for c, angle in enumerate(joint.kind.angles, first):
             bounded, reach = math.isfinite(upper[c] - lower[c]), UNLIMITED[angle]
-            middle[c] = (lower[c] + upper[c]) / 2 if bounded else min(max(middle[c], lower[c]), upper[c])
+            middle[c] = (
+                (lower[c] + upper[c]) / 2 if bounded else min(max(middle[c], lower[c]), upper[c])
+            )
             if angle:
-                draws[c] = (max(lower[c], middle[c] - reach), min(upper[c], middle[c] + reach), False)
+                draws[c] = (
+                    max(lower[c], middle[c] - reach),
+                    min(upper[c], middle[c] + reach),
+                    False,
+                )
             else:
                 draws[c] = (lower[c], upper[c], False) if bounded else (-reach, reach, True)
     return _Space(tuple(lower), tuple(upper), tuple(middle), tuple(draws))

@@ -18,10 +18,10 @@ from ..algorithms import jacobian_derivative as _derivative
 from ..algorithms import manipulability as _manipulability
 from ..algorithms.frames import PARTS, of_one, of_several, with_point
 from ..arrays import Array
-from ..batch import batched
-from ..call import Call
+from ..execution.call import Call
+from ..execution.launch import batched
 from ..model import Model
-from ..references import one_of, reference_of
+from ..model.reference_frames import one_of, reference_of
 
 Text = Callable[..., Any]
 Options = tuple[tuple[str, Any], ...]
@@ -82,12 +82,25 @@ def jacobian(
     """
     chosen = reference_of(reference)
     options, several = _named(model, frame, frames)
-    options += (("reference", chosen), ("part", one_of("part", part, PARTS)), *_relative(model, relative_to))
+    options += (
+        ("reference", chosen),
+        ("part", one_of("part", part, PARTS)),
+        *_relative(model, relative_to),
+    )
     text, arrays, where = _at_point(_jacobian.jacobian, point, several)
     texts: tuple[Text, ...] = (of_several(text) if several else text,)
     if several and chosen == "local" and relative_to is None:
         texts += (_jacobian.jacobians_from_the_root,)
-    return Call("jacobian", model, texts, {"q": q, **arrays}, out, options + where, shapes=_POINT, params=params)
+    return Call(
+        "jacobian",
+        model,
+        texts,
+        {"q": q, **arrays},
+        out,
+        options + where,
+        shapes=_POINT,
+        params=params,
+    )
 
 
 @batched
@@ -105,7 +118,16 @@ def pose_and_jacobian(
     q: (B, nq) [m, rad].  Returns T: (B, 4, 4) and J: (B, 6, nv).
     """
     texts, options = (_jacobian.pose_and_jacobian,), of_link(model, frame, reference)
-    return Call("pose_and_jacobian", model, texts, {"q": q}, out, options, results=("pose", "jacobian"), params=params)
+    return Call(
+        "pose_and_jacobian",
+        model,
+        texts,
+        {"q": q},
+        out,
+        options,
+        results=("pose", "jacobian"),
+        params=params,
+    )
 
 
 @batched
@@ -161,7 +183,9 @@ def frame_acceleration(
         texts += (_motion.frame_acceleration_turned,)
     texts, options = _each(texts, model, frame, frames)
     options += (("reference", chosen), ("kind", kind))
-    return Call("frame_acceleration", model, texts, {"q": q, "v": v, "a": a}, out, options, params=params)
+    return Call(
+        "frame_acceleration", model, texts, {"q": q, "v": v, "a": a}, out, options, params=params
+    )
 
 
 @batched
@@ -190,7 +214,16 @@ def frame_bias_acceleration(
     options += (("reference", chosen),)
     rate_of = _jacobian.jacobian if frame is not None else of_several(_jacobian.jacobian)
     arrays = {"q": q, "v": v}
-    return Call("frame_bias_acceleration", model, texts, arrays, out, options, params=params, rate_of=rate_of)
+    return Call(
+        "frame_bias_acceleration",
+        model,
+        texts,
+        arrays,
+        out,
+        options,
+        params=params,
+        rate_of=rate_of,
+    )
 
 
 @batched
@@ -251,12 +284,20 @@ def kinematic_hessian(
     options = of_link(model, frame, reference, part)
     shapes = {"out": (6 if part == "both" else 3, model.nv, model.nv)}
     texts = (_derivative.kinematic_hessian,)
-    return Call("kinematic_hessian", model, texts, {"q": q}, out, options, shapes=shapes, params=params)
+    return Call(
+        "kinematic_hessian", model, texts, {"q": q}, out, options, shapes=shapes, params=params
+    )
 
 
 @batched
 def manipulability(
-    model: Model, q: Array, *, frame: str, part: str = "both", params: Any = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    *,
+    frame: str,
+    part: str = "both",
+    params: Any = None,
+    out: Array | None = None,
 ) -> Any:
     """Yoshikawa's measure of how freely a link can move: sqrt(det(J Jᵀ)), J at the link's origin.
 
@@ -266,13 +307,23 @@ def manipulability(
     Yoshikawa, Int. J. Robotics Research 4(2), 1985.
     """
     options = of_link(model, frame, part=part)
-    return Call("manipulability", model, (_manipulability.manipulability,), {"q": q}, out, options, params=params)
+    return Call(
+        "manipulability",
+        model,
+        (_manipulability.manipulability,),
+        {"q": q},
+        out,
+        options,
+        params=params,
+    )
 
 
 # What the options may be.
 
 
-def of_link(model: Model, frame: str, reference: str | None = None, part: str | None = None) -> Options:
+def of_link(
+    model: Model, frame: str, reference: str | None = None, part: str | None = None
+) -> Options:
     """The options of what is asked of one link."""
     model.link_index(frame)
     options: Options = (("frame", frame),)
@@ -286,12 +337,16 @@ def _named(model: Model, frame: str | None, frames: Sequence[str] | None) -> tup
     if frame is not None and frames is not None:
         raise ValueError("give frame= (one name) or frames= (a list of names), not both")
     if isinstance(frame, (list, tuple)):
-        raise TypeError(f"frame must be the name of one link, got {frame!r}; for several give frames=[...]")
+        raise TypeError(
+            f"frame must be the name of one link, got {frame!r}; for several give frames=[...]"
+        )
     if frame is not None:
         return of_link(model, frame), False
     names = model.link_names if frames is None else tuple(frames)
     if isinstance(frames, str) or not names:
-        raise ValueError(f'frames must be a list of link names, got {frames!r}; for one frame use frame="name"')
+        raise ValueError(
+            f'frames must be a list of link names, got {frames!r}; for one frame use frame="name"'
+        )
     model.link_indices(names)
     return (("frames", names),), True
 

@@ -6,11 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .. import arrays, sampling
 from ..algorithms import manifold as _manifold
-from ..arrays import Array
-from ..batch import batched, check_model
-from ..call import Call
+from ..arrays import Array, random_rows, views
+from ..execution.call import Call
+from ..execution.launch import batched, check_model
 from ..model import Model
 
 UNLIMITED = {True: math.pi, False: 1.0}
@@ -37,24 +36,37 @@ def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) 
     Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference.
     """
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "out": (model.nv,)}
-    return Call("difference", model, (_manifold.difference,), {"q0": q0, "q1": q1}, out, shapes=shapes)
+    return Call(
+        "difference", model, (_manifold.difference,), {"q0": q0, "q1": q1}, out, shapes=shapes
+    )
 
 
 @batched
-def interpolate(model: Model, q0: Array, q1: Array, t: float | Array, *, out: Array | None = None) -> Any:
+def interpolate(
+    model: Model, q0: Array, q1: Array, t: float | Array, *, out: Array | None = None
+) -> Any:
     """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond them as well.
 
     q0, q1: (B, nq) [m, rad].  t: a number, or (B,).  Returns (B, nq).
     integrate(q0, t difference(q0, q1)); spherical linear interpolation (Shoemake, SIGGRAPH 1985) for ball joints,
     screws for floating ones.
     """
-    column = arrays.column("t", t, q0) if hasattr(q0, "shape") else [float(t)]
+    column = views.column("t", t, q0) if hasattr(q0, "shape") else [float(t)]
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "t": (1,)}
-    return Call("interpolate", model, (_manifold.interpolate,), {"q0": q0, "q1": q1, "t": column}, out, shapes=shapes)
+    return Call(
+        "interpolate",
+        model,
+        (_manifold.interpolate,),
+        {"q0": q0, "q1": q1, "t": column},
+        out,
+        shapes=shapes,
+    )
 
 
 @batched
-def configuration_rate(model: Model, q: Array, v: Array, *, baumgarte: float = 0.0, out: Array | None = None) -> Any:
+def configuration_rate(
+    model: Model, q: Array, v: Array, *, baumgarte: float = 0.0, out: Array | None = None
+) -> Any:
     """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain vector.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nq).
@@ -63,7 +75,9 @@ def configuration_rate(model: Model, q: Array, v: Array, *, baumgarte: float = 0
     Graf, Quaternions and dynamics (2008), equation 20.
     """
     options = (("baumgarte", float(baumgarte)),)
-    return Call("configuration_rate", model, (_manifold.configuration_rate,), {"q": q, "v": v}, out, options)
+    return Call(
+        "configuration_rate", model, (_manifold.configuration_rate,), {"q": q, "v": v}, out, options
+    )
 
 
 @batched
@@ -81,7 +95,10 @@ def clamp(model: Model, q: Array, *, out: Array | None = None) -> Any:
 
     q: (B, nq) [m, rad].  Returns (B, nq).  Limits: `model.position_lower`, `model.position_upper`.
     """
-    options = (("lower", tuple(model.position_lower.tolist())), ("upper", tuple(model.position_upper.tolist())))
+    options = (
+        ("lower", tuple(model.position_lower.tolist())),
+        ("upper", tuple(model.position_upper.tolist())),
+    )
     return Call("clamp", model, (_manifold.clamp,), {"q": q}, out, options)
 
 
@@ -109,13 +126,15 @@ def random_configuration(
     if not isinstance(seed, int):
         raise TypeError(f"seed must be a whole number, got {seed!r}")
     lower, upper, quaternions = _ranges(model, box)
-    kind, where, single = arrays.kind_of(like, dtype, device)
-    q = arrays.empty(kind, where, single, count, (model.nq,), False)
-    sampling.draw(arrays.view("q", q), lower, upper, quaternions, seed, arrays.stream(kind, where))
-    return arrays.handed_back(kind, q)
+    kind, where, single = views.kind_of(like, dtype, device)
+    q = views.empty(kind, where, single, count, (model.nq,), False)
+    random_rows.draw(views.view("q", q), lower, upper, quaternions, seed, views.stream(kind, where))
+    return views.handed_back(kind, q)
 
 
-def _ranges(model: Model, box: tuple[Sequence[float], Sequence[float]]) -> tuple[list[float], list[float], list[int]]:
+def _ranges(
+    model: Model, box: tuple[Sequence[float], Sequence[float]]
+) -> tuple[list[float], list[float], list[int]]:
     """Least and greatest value of each coordinate, and where quaternions begin."""
     try:
         least, greatest = ([float(x) for x in corner] for corner in box)
@@ -123,7 +142,9 @@ def _ranges(model: Model, box: tuple[Sequence[float], Sequence[float]]) -> tuple
     except (TypeError, ValueError):
         sizes = []
     if len(sizes) != 3 or not all(math.isfinite(size) and size >= 0 for size in sizes):
-        raise ValueError(f"box must be ((x, y, z), (x, y, z)), least and greatest, finite and in order, got {box!r}")
+        raise ValueError(
+            f"box must be ((x, y, z), (x, y, z)), least and greatest, finite and in order, got {box!r}"
+        )
     lower, upper, quaternions = model.position_lower.tolist(), model.position_upper.tolist(), []
     for joint in model.moving_joints:
         first, kind = model.coordinates[joint.name].q.start, joint.kind

@@ -13,10 +13,10 @@ from ..algorithms.aba import generic_configurations
 from ..algorithms.frames import PARTS
 from ..algorithms.jacobian import jacobian
 from ..arrays import Array
-from ..batch import batched
-from ..call import Call, Forces, Gravity, tree_of
-from ..description import ModelError
+from ..execution.call import Call, Forces, Gravity, tree_of
+from ..execution.launch import batched
 from ..model import Model
+from ..model.description import ModelError
 from .dynamics import refuse_unmoved
 from .kinematics import of_link
 
@@ -79,7 +79,12 @@ def operational_space_inertia(
     Khatib (1987).  Raises ModelError where the frame cannot move in all these directions.
     """
     return _call(
-        model, _operational_space.operational_space_inertia, {"q": q}, out, (frame, reference, part), params=params
+        model,
+        _operational_space.operational_space_inertia,
+        {"q": q},
+        out,
+        (frame, reference, part),
+        params=params,
     )
 
 
@@ -100,12 +105,22 @@ def dynamically_consistent_inverse(
     reference, part: as for `jacobian`.  Khatib (1987).
     """
     return _call(
-        model, _operational_space.dynamically_consistent_inverse, {"q": q}, out, (frame, reference, part), params=params
+        model,
+        _operational_space.dynamically_consistent_inverse,
+        {"q": q},
+        out,
+        (frame, reference, part),
+        params=params,
     )
 
 
 def _call(
-    model: Model, text: Callable[..., Any], arrays: dict[str, Array], out: Any, where: tuple[str, str, str], **more: Any
+    model: Model,
+    text: Callable[..., Any],
+    arrays: dict[str, Array],
+    out: Any,
+    where: tuple[str, str, str],
+    **more: Any,
 ) -> Call:
     frame, reference, part = where
     options = of_link(model, frame, reference, part)
@@ -118,7 +133,12 @@ def _refuse_held(model: Model, frame: str, part: str) -> None:
     refuse_unmoved(model)
     tree, rank = tree_of(model), 0
     for q in generic_configurations(tree) if tree.nv else ():
-        rank = max(rank, int(np.linalg.matrix_rank(np.array(jacobian(tree, q, frame, "local", part=part)), 1e-9)))
+        rank = max(
+            rank,
+            int(
+                np.linalg.matrix_rank(np.array(jacobian(tree, q, frame, "local", part=part)), 1e-9)
+            ),
+        )
     needed = len(range(6)[PARTS[part]])
     if rank < needed:
         raise ModelError(

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..algorithms import poses as _poses
 from ..arrays import Array
-from ..batch import batched
-from ..call import Call
-from ..description import Link
+from ..execution.call import Call
+from ..execution.launch import batched
 from ..model import Model
+from ..model.description import Link
 
 SPACE = Model("space", (Link("world"),), ())
 """A robot without joints, for what is true of every body."""
@@ -40,25 +40,51 @@ def pose_to_matrix(pose: Array, *, order: str = "xyzw", out: Array | None = None
 @batched
 def matrix_to_quaternion(matrix: Array, *, order: str = "xyzw", out: Array | None = None) -> Any:
     """Rotation matrices (B, 3, 3) as unit quaternions (B, 4), `order` "xyzw" or "wxyz"; qw >= 0."""
-    return _call("matrix_to_quaternion", _poses.matrix_to_quaternion, {"matrix": matrix}, (3, 3), order, out)
+    return _call(
+        "matrix_to_quaternion", _poses.matrix_to_quaternion, {"matrix": matrix}, (3, 3), order, out
+    )
 
 
 @batched
-def quaternion_to_matrix(quaternion: Array, *, order: str = "xyzw", out: Array | None = None) -> Any:
+def quaternion_to_matrix(
+    quaternion: Array, *, order: str = "xyzw", out: Array | None = None
+) -> Any:
     """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA 4.12."""
-    return _call("quaternion_to_matrix", _poses.quaternion_to_matrix, {"quaternion": quaternion}, (4,), order, out)
+    return _call(
+        "quaternion_to_matrix",
+        _poses.quaternion_to_matrix,
+        {"quaternion": quaternion},
+        (4,),
+        order,
+        out,
+    )
 
 
 @batched
-def convert_quaternion(quaternion: Array, *, source: str, target: str, out: Array | None = None) -> Any:
+def convert_quaternion(
+    quaternion: Array, *, source: str, target: str, out: Array | None = None
+) -> Any:
     """Quaternions (B, 4) from one order to the other: `source` and `target` "xyzw" or "wxyz"."""
     options = (("source", _order(source)), ("target", _order(target)))
     text, shapes = _poses.convert_quaternion, {"quaternion": (4,)}
-    return Call("convert_quaternion", SPACE, (text,), {"quaternion": quaternion}, out, options, shapes=shapes)
+    return Call(
+        "convert_quaternion",
+        SPACE,
+        (text,),
+        {"quaternion": quaternion},
+        out,
+        options,
+        shapes=shapes,
+    )
 
 
 def _call(
-    name: str, text: Callable[..., Any], arrays: dict[str, Array], shape: tuple[int, ...], order: str, out: Array | None
+    name: str,
+    text: Callable[..., Any],
+    arrays: dict[str, Array],
+    shape: tuple[int, ...],
+    order: str,
+    out: Array | None,
 ) -> Call:
     shapes = dict.fromkeys(arrays, shape)
     return Call(name, SPACE, (text,), arrays, out, (("order", _order(order)),), shapes=shapes)

@@ -1,4 +1,4 @@
-"""Joint forces and energies as matrices times the links' inertial parameters (`warpdyn.inertial`).
+"""Joint forces and energies as matrices times the links' inertial parameters (`wd.inertial`).
 
 The parameters of a link are m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz: mass, first moment, and second moment about the
 **origin of the link's frame**, in its axes. `inertial_parameters(model).ravel()` is the vector pi of all links in the
@@ -11,8 +11,8 @@ from typing import Any
 
 from ..algorithms import regressors as _regressors
 from ..arrays import Array
-from ..batch import batched
-from ..call import Call, Gravity
+from ..execution.call import Call, Gravity
+from ..execution.launch import batched
 from ..model import Model
 
 
@@ -47,7 +47,9 @@ def joint_torque_regressor(
 
 
 @batched
-def kinetic_energy_regressor(model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None) -> Any:
+def kinetic_energy_regressor(
+    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
+) -> Any:
     """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of ω, with the
@@ -56,7 +58,9 @@ def kinetic_energy_regressor(model: Model, q: Array, v: Array, *, params: Any = 
     """
     options = (("links", model.link_names),)
     text = _regressors.kinetic_energy_regressor
-    return Call("kinetic_energy_regressor", model, (text,), {"q": q, "v": v}, out, options, params=params)
+    return Call(
+        "kinetic_energy_regressor", model, (text,), {"q": q, "v": v}, out, options, params=params
+    )
 
 
 @batched

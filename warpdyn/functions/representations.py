@@ -9,11 +9,11 @@ from typing import Any
 from ..algorithms import configurations as _configurations
 from ..algorithms import representations as _texts
 from ..arrays import Array
-from ..batch import batched
-from ..call import Call
-from ..dialects import DIALECTS, Layout, layout
+from ..execution.call import Call
+from ..execution.launch import batched
 from ..model import Model
-from ..references import REFERENCES, reference_of
+from ..model.conventions import DIALECTS, Layout, layout
+from ..model.reference_frames import REFERENCES, reference_of
 from .poses import SPACE
 
 OWN = "warpdyn"
@@ -148,7 +148,13 @@ def convert_force(
     RBDA 2.27, 2.29.
     """
     return _whole(
-        "convert_force", _texts.convert_force, model, {"q": q, "tau": tau}, out, (source, target, joints, com), FORCES
+        "convert_force",
+        _texts.convert_force,
+        model,
+        {"q": q, "tau": tau},
+        out,
+        (source, target, joints, com),
+        FORCES,
     )
 
 
@@ -171,7 +177,9 @@ def _whole(
         widths = {name: (model.nv if to else wide,) for name in arrays if name != "q"}
         widths["out"] = (wide if to else model.nv,)
     elif joints is not None:
-        raise ValueError("joints= is the order of another library's columns; source or target must name the library")
+        raise ValueError(
+            "joints= is the order of another library's columns; source or target must name the library"
+        )
     c = model.link(model.root).com if com is None else tuple(float(x) for x in com)
     options = (
         ("root", model.root),
@@ -183,7 +191,9 @@ def _whole(
     return Call(name, model, (text,), arrays, out, options, shapes=widths, converts=True)
 
 
-def _sides(model: Model, source: str, target: str, joints: Sequence[str] | None) -> tuple[Layout, bool]:
+def _sides(
+    model: Model, source: str, target: str, joints: Sequence[str] | None
+) -> tuple[Layout, bool]:
     """The other library's layout, and whether the conversion goes to it."""
     libraries = [side for side in (source, target) if side in DIALECTS]
     if len(libraries) != 1:
@@ -208,7 +218,9 @@ def _representation(model: Model, side: str, name: str) -> str:
 
 
 @batched
-def convert_twist(pose: Array, twist: Array, *, source: str, target: str, out: Array | None = None) -> Any:
+def convert_twist(
+    pose: Array, twist: Array, *, source: str, target: str, out: Array | None = None
+) -> Any:
     """A frame's twist from one representation to another, given the frame's pose.
 
     pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then meant by "world").
@@ -216,7 +228,10 @@ def convert_twist(pose: Array, twist: Array, *, source: str, target: str, out: A
     source, target: "local" ("body"), "local_world_aligned" ("mixed") or "world" ("inertial").
     From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω; RBDA 2.24.
     """
-    options = (("source", reference_of(source, "source")), ("target", reference_of(target, "target")))
+    options = (
+        ("source", reference_of(source, "source")),
+        ("target", reference_of(target, "target")),
+    )
     return Call(
         "convert_twist",
         SPACE,
@@ -229,13 +244,18 @@ def convert_twist(pose: Array, twist: Array, *, source: str, target: str, out: A
 
 
 @batched
-def convert_wrench(pose: Array, wrench: Array, *, source: str, target: str, out: Array | None = None) -> Any:
+def convert_wrench(
+    pose: Array, wrench: Array, *, source: str, target: str, out: Array | None = None
+) -> Any:
     """A wrench on a frame from one representation to another, given the frame's pose; arguments as in `convert_twist`.
 
     wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
     From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f; RBDA 2.25.
     """
-    options = (("source", reference_of(source, "source")), ("target", reference_of(target, "target")))
+    options = (
+        ("source", reference_of(source, "source")),
+        ("target", reference_of(target, "target")),
+    )
     return Call(
         "convert_wrench",
         SPACE,
@@ -254,7 +274,14 @@ def motion_transform(pose: Array, *, out: Array | None = None) -> Any:
     pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows first.
     RBDA 2.24 and 2.26; the adjoint of Lynch and Park, Modern Robotics, 3.20 (there angular first).
     """
-    return Call("motion_transform", SPACE, (_texts.motion_transform,), {"pose": pose}, out, shapes={"pose": (7,)})
+    return Call(
+        "motion_transform",
+        SPACE,
+        (_texts.motion_transform,),
+        {"pose": pose},
+        out,
+        shapes={"pose": (7,)},
+    )
 
 
 @batched
@@ -264,4 +291,11 @@ def force_transform(pose: Array, *, out: Array | None = None) -> Any:
     pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force rows first.
     RBDA 2.25 and 2.27.
     """
-    return Call("force_transform", SPACE, (_texts.force_transform,), {"pose": pose}, out, shapes={"pose": (7,)})
+    return Call(
+        "force_transform",
+        SPACE,
+        (_texts.force_transform,),
+        {"pose": pose},
+        out,
+        shapes={"pose": (7,)},
+    )

@@ -24,5 +24,9 @@ def load_robot(name: str, **options: Any) -> Model:
     """
     names = robot_names()
     if name not in names:
-        raise ValueError(f"there is no robot {name!r}; choose one of {', '.join(names)}, or read a file with load")
-    return load_urdf(Path(__file__).with_name(f"{name}.urdf"), **{"floating_base": name in FLOATING, **options})
+        raise ValueError(
+            f"there is no robot {name!r}; choose one of {', '.join(names)}, or read a file with load"
+        )
+    return load_urdf(
+        Path(__file__).with_name(f"{name}.urdf"), **{"floating_base": name in FLOATING, **options}
+    )

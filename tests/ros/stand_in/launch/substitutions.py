@@ -16,4 +16,6 @@ class PathJoinSubstitution:
         self.parts = list(substitutions)
 
     def perform(self, values: dict[str, str]) -> str:
-        return "/".join(part if isinstance(part, str) else part.perform(values) for part in self.parts)
+        return "/".join(
+            part if isinstance(part, str) else part.perform(values) for part in self.parts
+        )

@@ -18,6 +18,11 @@ class Node:
         condition: Any = None,
         output: str = "log",
     ) -> None:
-        self.package, self.executable, self.name, self.namespace = package, executable, name, namespace
+        self.package, self.executable, self.name, self.namespace = (
+            package,
+            executable,
+            name,
+            namespace,
+        )
         self.parameters, self.remappings = list(parameters or ()), list(remappings or ())
         self.arguments, self.condition = list(arguments or ()), condition

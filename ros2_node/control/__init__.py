@@ -1,0 +1,1 @@
+"""What the node does with joint states, free of ROS."""

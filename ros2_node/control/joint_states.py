@@ -1,0 +1,308 @@
+"""From the names and numbers of a JointState to columns of q and v: the mapping and its checks."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from warpdyn import Model
+
+from .settings import Settings
+
+POSITION_BOUND = 1e4
+"""A joint position beyond this is nonsense [rad, m]."""
+MIMIC_TOLERANCE = 1e-2
+"""How far a mimic joint may be from where its source puts it [rad, m]."""
+MAX_MAPS = 32
+"""Lists of names that are remembered; a publisher of ever new names must not fill the memory."""
+FUTURE = 1_000_000_000
+"""A stamp this far ahead of the clock is noticed [ns]."""
+JUMP_TIME, JUMP_MARGIN, FASTEST = 0.05, 0.1, 20.0
+"""A position jumps when it changes by more than twice the velocity limit allows in the time passed plus JUMP_TIME [s],
+plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as FASTEST [rad/s, m/s]."""
+
+
+Index = np.ndarray | slice
+
+
+@dataclass(eq=False)
+class NameMap:
+    """What one list of names means: entry `entries[k]` of the message is coordinate `columns[k]`."""
+
+    names: list[str]
+    problem: str | None
+    entries: Index
+    columns: Index
+    """Both are `slice(None)` where the message is q itself."""
+    v_columns: Index
+    missing: np.ndarray
+    unknown: int
+    mimics: tuple[tuple[int, int, float, float], ...]
+    """(entry, entry of its source, multiplier, offset)"""
+    complete: bool
+    stamp: int = 0
+    position: Sequence[float] | None = None
+
+
+class _Taken(NamedTuple):
+    """A message whose numbers are in use and whose oddities are not counted yet."""
+
+    map: NameMap
+    position: Sequence[float]
+    stamp: int
+    now: float
+    frozen: bool
+
+
+def single_joints(model: Model) -> tuple[str, ...]:
+    """The joints that a JointState can carry: one coordinate each, no mimics."""
+    return tuple(j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1)
+
+
+class JointStates:
+    """The latest state of one robot, read into rows `q` (nq,) and `v` (nv,) that the caller owns.
+
+    `now` is the watchdog's time in seconds. Joints that are not read stay at the model's neutral position.
+    """
+
+    def __init__(self, model: Model, settings: Settings, q: np.ndarray, v: np.ndarray) -> None:
+        able = single_joints(model)
+        self.joints = settings.joints or able
+        for name in self.joints:
+            if name not in able:
+                raise ValueError(_cannot_read(model, name))
+        self.q, self.v = q, v
+        q[:], v[:] = model.neutral, 0.0
+        self.counts: Counter[str] = Counter()
+        self.arrived = -np.inf
+        self._settings = settings
+        self._model = model
+        self._q_of = {name: model.q_indices([name])[0] for name in self.joints}
+        self._needed_q = np.array([self._q_of[name] for name in self.joints], dtype=int)
+        self._needed_v = np.array(model.v_indices(self.joints), dtype=int)
+        self._v_of_q = np.zeros(model.nq, dtype=int)
+        self._v_of_q[self._needed_q] = self._needed_v
+        self._continuous = np.zeros(model.nq, dtype=bool)
+        for name in self.joints:
+            self._continuous[self._q_of[name]] = model.joint(name).kind.name == "continuous"
+        self._fastest = np.full(model.nq, FASTEST)
+        limit = model.velocity_limit[self._needed_v]
+        self._fastest[self._needed_q] = np.where((limit > 0.0) & np.isfinite(limit), limit, FASTEST)
+        self._mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
+        self._seen = np.full(model.nq, -np.inf)
+        self._seen_stamp = np.zeros(model.nq, dtype=np.int64)
+        self._before = self.q.copy()
+        self._unnoted: _Taken | None = None
+        self._maps: dict[tuple[str, ...], NameMap] = {}
+        self._recent: NameMap | None = None
+
+    def read(
+        self,
+        names: list[str],
+        position: Sequence[float],
+        velocity: Sequence[float],
+        stamp: int,
+        now: float,
+        ros_now: int = 0,
+    ) -> str | None:
+        """`take` and `note` in one."""
+        reason = self.take(names, position, velocity, stamp, now)
+        self.note(ros_now)
+        return reason
+
+    def take(
+        self,
+        names: list[str],
+        position: Sequence[float],
+        velocity: Sequence[float],
+        stamp: int,
+        now: float,
+    ) -> str | None:
+        """Take one message, its stamp in nanoseconds. Returns why it was rejected; None when q and v are valid."""
+        if self._unnoted is not None:
+            self.note()
+        reason = self._take(names, position, velocity, stamp, now)
+        if reason is not None:
+            self.counts[reason] += 1
+        return reason
+
+    def _take(
+        self,
+        names: list[str],
+        position: Sequence[float],
+        velocity: Sequence[float],
+        stamp: int,
+        now: float,
+    ) -> str | None:
+        if not names:
+            return "empty_message"
+        m = self._recent
+        if m is None or m.names != names:
+            m = self._recent = self._map(names)
+        if m.problem is not None:
+            return m.problem
+        if len(position) != len(names) or len(velocity) not in (0, len(names)):
+            return "wrong_length"
+        every = _numbers(position)
+        p = every[m.entries]
+        if not bounded(p, POSITION_BOUND):
+            return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
+        w: np.ndarray | None = None
+        if self._settings.needs_velocity and self._settings.velocity_source == "message":
+            if len(velocity) == 0:
+                return "missing_velocity"
+            w = _numbers(velocity)[m.entries]
+            if not bounded(w, POSITION_BOUND):
+                return "nonfinite_velocity"
+        if self._settings.needs_velocity:
+            self.v[m.v_columns] = self._speed(m, p, w, stamp, now)
+        frozen = stamp != 0 and stamp == m.stamp and position == m.position
+        self._before[:] = self.q
+        self.q[m.columns] = p
+        self._unnoted = _Taken(m, position, stamp, now, frozen)
+        if not m.complete and not self._can_merge(m.missing, now):
+            return "missing_joint"
+        if not frozen:
+            self.arrived = now
+        return None
+
+    def note(self, ros_now: int = 0) -> None:
+        """What can wait until the torques are out: remember the message taken last, and count what is odd in it.
+
+        `ros_now` is the time that stamps are compared with [ns]; 0 compares with none.
+        """
+        if self._unnoted is None:
+            return
+        m, position, stamp, now, frozen = self._unnoted
+        self._unnoted = None
+        counts = self.counts
+        if m.unknown:
+            counts["unknown_joint"] += m.unknown
+        for i, source, multiplier, offset in m.mimics:
+            if not abs(position[i] - multiplier * position[source] - offset) <= MIMIC_TOLERANCE:
+                counts["mimic_mismatch"] += 1
+        if ros_now and stamp - ros_now > FUTURE:
+            counts["stamp_future"] += 1
+        if frozen:  # a repetition of the last message proves nothing alive
+            counts["repeated_message"] += 1
+            return
+        if 0 < stamp < m.stamp:
+            counts["stamp_backwards"] += 1
+        step = self.q - self._before
+        if not step @ step <= JUMP_MARGIN**2:
+            allowed = 2.0 * self._fastest * (now - self._seen + JUMP_TIME) + JUMP_MARGIN
+            if (np.abs(self._turned(step, slice(None))) > allowed)[m.columns].any():
+                counts["position_jump"] += 1
+        self._seen[m.columns] = now
+        self._seen_stamp[m.columns] = stamp
+        m.stamp, m.position = stamp, position
+
+    def forget(self) -> None:
+        """Start anew, as after a jump of the clock: earlier positions say nothing about velocities or jumps."""
+        self._seen[:] = -np.inf
+        self._unnoted = None
+        for m in self._maps.values():
+            m.stamp, m.position = 0, None
+
+    def age(self, now: float) -> float:
+        """Seconds since the last valid state."""
+        return now - self.arrived
+
+    def change(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def _map(self, names: list[str]) -> NameMap:
+        key = tuple(names)
+        found = self._maps.pop(key, None) or self._new_map(names)
+        while len(self._maps) >= MAX_MAPS:
+            del self._maps[next(iter(self._maps))]  # the one not used for longest
+        self._maps[key] = found
+        return found
+
+    def _new_map(self, names: list[str]) -> NameMap:
+        entry_of = {name: i for i, name in enumerate(names)}
+        entries = [i for i, name in enumerate(names) if name in self._q_of]
+        columns = [self._q_of[names[i]] for i in entries]
+        problem = None
+        if len(entry_of) != len(names):
+            problem = "duplicate_name"
+        elif not entries:
+            problem = "no_known_joint"
+        known = {j.name for j in self._model.joints}
+        mimics = tuple(
+            (i, entry_of[mimic.joint], mimic.multiplier, mimic.offset)
+            for i, name in enumerate(names)
+            if (mimic := self._mimics.get(name)) is not None and mimic.joint in entry_of
+        )
+        missing = sorted(set(self._q_of.values()) - set(columns))
+        in_order = columns == list(range(len(self.q))) and entries == list(range(len(names)))
+        plain = slice(None) if in_order else None
+        return NameMap(
+            names=list(names),
+            problem=problem,
+            entries=plain or np.array(entries, dtype=int),
+            columns=plain or np.array(columns, dtype=int),
+            v_columns=plain or self._v_of_q[columns],
+            missing=np.array(missing, dtype=int),
+            unknown=sum(name not in known for name in names),
+            mimics=mimics,
+            complete=not missing,
+        )
+
+    def _can_merge(self, missing: np.ndarray, now: float) -> bool:
+        if self._settings.missing_joint_policy == "hold":
+            late = missing[now - self._seen[missing] > self._settings.state_timeout]
+            self.v[self._v_of_q[late]] = 0.0
+            return True
+        return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
+
+    def _turned(self, step: np.ndarray, columns: Index) -> np.ndarray:
+        """Changes of position, the short way round for continuous joints."""
+        turns = self._continuous[columns]
+        return (
+            np.where(turns, (step + np.pi) % (2.0 * np.pi) - np.pi, step) if turns.any() else step
+        )
+
+    def _speed(
+        self, m: NameMap, p: np.ndarray, w: np.ndarray | None, stamp: int, now: float
+    ) -> np.ndarray | float:
+        """Velocities by the chosen source; differences over stamps where those tell a time, over arrivals otherwise."""
+        if w is not None:
+            return w
+        if self._settings.velocity_source != "finite_difference":
+            return 0.0
+        before, stamp_before = self._seen[m.columns], self._seen_stamp[m.columns]
+        passed = np.where(
+            (stamp > 0) & (stamp_before > 0), (stamp - stamp_before) * 1e-9, now - before
+        )
+        old = self.v[m.v_columns]
+        usable = (passed > 1e-5) & (passed <= self._settings.state_timeout)
+        speed = np.where(
+            usable,
+            self._turned(p - self.q[m.columns], m.columns) / np.where(usable, passed, 1.0),
+            0.0,
+        )
+        return np.where(passed == 0.0, old, speed)
+
+
+def bounded(x: np.ndarray, bound: float) -> bool:
+    """Whether all are finite and no larger than the bound; the sum of squares, which is quick, nearly always tells."""
+    return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())
+
+
+def _numbers(values: Sequence[float]) -> np.ndarray:
+    """The numbers of a message, not copied."""
+    return np.frombuffer(values) if isinstance(values, array) else np.asarray(values, dtype=float)
+
+
+def _cannot_read(model: Model, name: str) -> str:
+    mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
+    if name in mimics:
+        return f"joint {name!r} follows {mimics[name].joint!r} and has no coordinate of its own: take it off the list"
+    able = single_joints(model)
+    return f"{model.name} has no moving joint {name!r}; its joints are {', '.join(able[:40])}"

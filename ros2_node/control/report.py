@@ -1,0 +1,124 @@
+"""What the node says of itself: timings, rates, levels and the lines of its diagnostics. No ROS."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from .robot import NOTICES, REJECTIONS, Robot, State
+from .settings import Settings
+
+OK, WARN, ERROR = 0, 1, 2
+"""Levels of diagnostic_msgs/DiagnosticStatus."""
+SAMPLES = 2048
+
+
+class Timing:
+    """The last times of something, in seconds."""
+
+    def __init__(self) -> None:
+        self._samples = np.zeros(SAMPLES)
+        self.count = 0
+        self.longest = 0.0
+
+    def add(self, seconds: float) -> None:
+        self._samples[self.count % SAMPLES] = seconds
+        self.count += 1
+        if seconds > self.longest:
+            self.longest = seconds
+
+    def text(self) -> str:
+        """Median, 99th percentile and longest, in microseconds."""
+        if not self.count:
+            return "none yet"
+        p50, p99 = np.percentile(self._samples[: min(self.count, SAMPLES)], (50, 99)) * 1e6
+        return f"p50 {p50:.0f} us, p99 {p99:.0f} us, max {self.longest * 1e6:.0f} us"
+
+
+class Rates:
+    """Events a second since the last look."""
+
+    def __init__(self) -> None:
+        self.totals: Counter[str] = Counter()
+        self._before: Counter[str] = Counter()
+        self._looked = 0.0
+
+    def look(self, steady: float) -> dict[str, float]:
+        passed = steady - self._looked
+        rates = {
+            k: (n - self._before[k]) / passed if passed > 0.0 else 0.0
+            for k, n in self.totals.items()
+        }
+        self._before, self._looked = Counter(self.totals), steady
+        return rates
+
+
+class Reporter:
+    """Level, message and values of one robot's diagnostics."""
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self.counts = counts
+        self.rates = Rates()
+        self.remarks: dict[str, str] = {}
+        """Standing remarks by subject, such as a refused robot_description; each is a warning."""
+        self._noticed: Counter[str] = Counter()
+        self._recent: dict[str, float] = {}
+
+    def level(
+        self, robot: Robot | None, now: float, steady: float, period: float
+    ) -> tuple[int, str]:
+        """The level and the message at this moment. What was counted in the last period is a warning."""
+        if self.counts != self._noticed:
+            for reason, n in self.counts.items():
+                if n != self._noticed[reason] and reason in WARNINGS:
+                    self._recent[reason] = steady
+            self._noticed = Counter(self.counts)
+        recent = [reason for reason, at in self._recent.items() if steady - at <= period]
+        parts = [f"{reason} ({self.counts[reason]})" for reason in recent]
+        parts += [f"{subject}: {text}" for subject, text in self.remarks.items()]
+        if robot is None:
+            return WARN, "; ".join(["waiting for a model", *parts])
+        state = robot.state(now)
+        text = robot.fault or (robot.lost if state is State.LOST else "")
+        head = f"{state.value}: {text}" if text else state.value
+        if robot.fault or robot.lost:
+            level = ERROR
+        elif parts or state in (State.WAITING, State.STOPPING):
+            level = WARN
+        else:
+            level = OK
+        return level, "; ".join([head, *parts])
+
+    def values(
+        self, robot: Robot | None, settings: Settings, now: float, steady: float, timing: str
+    ) -> dict[str, str]:
+        """Key and value of each line."""
+        lines = {
+            "state": robot.state(now).value if robot else "waiting for a model",
+            "mode": settings.mode,
+            "enabled": str(robot.enabled if robot else False).lower(),
+            "model": robot.dynamics.model.name if robot else "none",
+            "device": settings.device,
+        }
+        for name, rate in self.rates.look(steady).items():
+            lines[f"{name} rate"] = f"{rate:.1f} Hz"
+        if robot:
+            age = robot.states.age(now)
+            lines["state age"] = f"{age:.3f} s" if np.isfinite(age) else "no state yet"
+            lines["command joints"] = " ".join(robot.output.joints)
+            lines["commands clamped"] = str(robot.output.clamped)
+            lines["commands rate limited"] = str(robot.output.rate_limited)
+        lines["compute time"] = timing
+        for reason in REJECTIONS:
+            if self.counts[reason]:
+                lines[f"rejected.{reason}"] = str(self.counts[reason])
+        for reason in (*NOTICES, "state_lost", "fault"):
+            if self.counts[reason]:
+                lines[f"noticed.{reason}"] = str(self.counts[reason])
+        lines["last fault"] = (robot.last_fault if robot else "") or "none"
+        return lines | self.remarks
+
+
+WARNINGS = frozenset((*REJECTIONS, *NOTICES)) - {"unknown_joint"}
+"""Counts that raise the level to WARN while they grow; other robots' joints on the same topic do not."""

@@ -1,0 +1,209 @@
+"""A robot to try the node on: MuJoCo simulates it in a process of its own and speaks ROS as ros2_control would.
+
+Publishes joint_states, applies the torques of ~/commands (remap it to the node's), and keeps the last ones for ever, as
+an effort controller does. Nothing of warpdyn's dynamics is in it: what it computes, it computes from the URDF itself.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from array import array
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+READY = {
+    "panda_joint2": -0.785398,
+    "panda_joint4": -2.356194,
+    "panda_joint6": 1.570796,
+    "panda_joint7": 0.785398,
+}
+"""Franka's "ready" pose [rad]; joints that are not named are at zero."""
+DEEP = QoSProfile(depth=10)
+
+
+class Arm:
+    """MuJoCo's model of a URDF: no friction, no contacts, the given damping in every hinge [N·m·s/rad]."""
+
+    def __init__(
+        self,
+        urdf: str,
+        pose: Mapping[str, float],
+        damping: float = 0.5,
+        period: float = 0.001,
+        payload: tuple[str, float, Sequence[float]] | None = None,
+    ) -> None:
+        spec = mujoco.MjSpec.from_string(urdf)
+        spec.compiler.fusestatic = False
+        spec.option.timestep = period
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+        if payload is not None:
+            link, mass, com = payload
+            tiny = 1e-9
+            spec.body(link).add_body(
+                name="payload",
+                pos=com,
+                mass=mass,
+                inertia=[tiny] * 3,
+                ipos=[0.0, 0.0, 0.0],
+                explicitinertial=True,
+            )
+        self.model = spec.compile()
+        hinges = self.model.jnt_type == int(mujoco.mjtJoint.mjJNT_HINGE)
+        self.model.dof_frictionloss[:] = 0.0
+        self.model.dof_damping[:] = np.where(hinges, damping, self.model.dof_damping)
+        self.data, self._still = mujoco.MjData(self.model), mujoco.MjData(self.model)
+        self.names = [self.model.joint(i).name for i in range(self.model.njnt)]
+        self.hinges = np.flatnonzero(hinges)
+        """Joints whose position is an angle."""
+        self.pose = pose
+        self.reset()
+
+    def reset(self) -> None:
+        mujoco.mj_resetData(self.model, self.data)
+        for name, value in self.pose.items():
+            if name in self.names:
+                self.data.qpos[self.names.index(name)] = value
+        mujoco.mj_forward(self.model, self.data)
+
+    def bias_at_rest(self) -> np.ndarray:
+        """MuJoCo's own torques against gravity in the present position, by joint."""
+        self._still.qpos[:] = self.data.qpos
+        mujoco.mj_forward(self.model, self._still)
+        return self._still.qfrc_bias
+
+    def step(self, torque: np.ndarray) -> None:
+        self.data.qfrc_applied[:] = torque
+        mujoco.mj_step(self.model, self.data)
+
+
+class Plant(Node):
+    """The arm in real time. Its brakes are services: ~/brake holds it where it is, ~/reset puts it back to its pose."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("plant", **options)
+        import warpdyn.robots  # the bundled files only
+
+        declare = self.declare_parameter
+        robot = str(declare("robot", "panda").value)
+        file = (
+            Path(robot)
+            if robot.endswith(".urdf")
+            else Path(warpdyn.robots.__file__).with_name(f"{robot}.urdf")
+        )
+        names: list[str] = list(declare("pose_joints", list(READY)).value or ())
+        values: list[float] = list(declare("pose", list(READY.values())).value or ())
+        link, mass = (
+            str(declare("payload.link", "").value),
+            float(declare("payload.mass", 0.0).value or 0.0),
+        )
+        com: list[float] = list(declare("payload.com", [0.0, 0.0, 0.0]).value or ())
+        rate = float(declare("rate", 1000.0).value or 1000.0)
+        damping = float(declare("damping", 0.5).value or 0.0)
+        self.trace_file = str(declare("trace", "").value)
+        self.period = 1.0 / rate
+        load = (link, mass, com) if link and mass else None
+        self.arm = Arm(
+            file.read_text(), dict(zip(names, values, strict=True)), damping, self.period, load
+        )
+        self.order: list[str] = list(declare("command_joints", self._independent()).value or ())
+        self.columns = [self.arm.names.index(name) for name in self.order]
+        self.torque = np.zeros(self.arm.model.nv)
+        self.braked = bool(declare("braked", False).value)
+        self.trace: list[np.ndarray] = []
+        self._states = self.create_publisher(JointState, "joint_states", DEEP)
+        self._message = JointState(name=self.arm.names)
+        self.create_subscription(Float64MultiArray, "~/commands", self._on_commands, DEEP)
+        self.create_service(SetBool, "~/brake", self._on_brake)
+        self.create_service(Trigger, "~/reset", self._on_reset)
+
+    def _independent(self) -> list[str]:
+        model = self.arm.model
+        joints = [i for i in range(model.neq) if model.eq_type[i] == int(mujoco.mjtEq.mjEQ_JOINT)]
+        followers = {int(model.eq_obj1id[i]) for i in joints}
+        return [name for i, name in enumerate(self.arm.names) if i not in followers]
+
+    def _on_commands(self, message: Float64MultiArray) -> None:
+        command = np.frombuffer(message.data) if len(message.data) else np.empty(0)
+        if len(command) != len(self.columns) or not np.isfinite(command).all():
+            self.get_logger().error("commands dropped", throttle_duration_sec=1.0)
+            return
+        self.torque[self.columns] = command
+
+    def _on_brake(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self.braked = request.data
+        self.arm.data.qvel[:] = 0.0
+        response.success = True
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.arm.reset()
+        response.success = True
+        return response
+
+    def step(self) -> None:
+        """One period: move unless braked, and say where."""
+        data = self.arm.data
+        if not self.braked:
+            self.arm.step(self.torque)
+        self._message.header.stamp = self.get_clock().now().to_msg()
+        self._message.position = array("d", data.qpos.tobytes())
+        self._message.velocity = array("d", data.qvel.tobytes())
+        self._states.publish(self._message)
+        if self.trace_file:
+            bias = self.arm.bias_at_rest()
+            self.trace.append(
+                np.concatenate([[time.monotonic(), self.braked], data.qpos, self.torque, bias])
+            )
+
+    def save(self) -> None:
+        if self.trace_file:
+            np.savez(
+                self.trace_file,
+                trace=np.array(self.trace),
+                names=self.arm.names,
+                hinges=self.arm.hinges,
+            )
+
+
+def main(args: list[str] | None = None) -> int:
+    """Simulate in real time until SIGINT or SIGTERM, then save the trace."""
+    stop: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, frame: stop.append(received))
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    plant = Plant()
+    executor = SingleThreadedExecutor()
+    executor.add_node(plant)
+    plant.get_logger().info(f"simulating {', '.join(plant.arm.names)}")
+    due = time.monotonic()
+    while not stop:
+        plant.step()
+        due = max(
+            due + plant.period, time.monotonic() - 0.05
+        )  # a late step is made up for, a long pause is not
+        executor.spin_once(timeout_sec=0.0)
+        while not stop and (left := due - time.monotonic()) > 0.0:
+            executor.spin_once(timeout_sec=left)
+    plant.save()
+    plant.destroy_node()
+    rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

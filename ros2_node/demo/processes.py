@@ -1,0 +1,133 @@
+"""Child processes and a client for the demo and the benchmarks: nodes apart, talking over DDS on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from std_srvs.srv import SetBool, Trigger
+
+PATIENCE = 60.0
+
+
+def on_this_machine(domain: int) -> None:
+    """Keep DDS on this machine and apart from others; before rclpy starts, for this process and its children."""
+    os.environ["ROS_DOMAIN_ID"] = str(domain)
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    os.environ.setdefault(
+        "FASTDDS_DEFAULT_PROFILES_FILE", str(Path(__file__).with_name("loopback.xml"))
+    )
+    here = str(Path(__file__).resolve().parents[2])
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        p for p in (here, os.environ.get("PYTHONPATH", "")) if p
+    )
+
+
+def ros_arguments(
+    parameters: dict[str, Any], remappings: dict[str, str] | None = None
+) -> list[str]:
+    """`--ros-args` with parameters and remappings."""
+    arguments = ["--ros-args"]
+    for name, value in parameters.items():
+        text = str(value).replace("'", '"').replace("True", "true").replace("False", "false")
+        arguments += ["-p", f"{name}:={text}"]
+    for old, new in (remappings or {}).items():
+        arguments += ["-r", f"{old}:={new}"]
+    return arguments
+
+
+class Child:
+    """A module run as a process, its output in a file."""
+
+    def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
+        self.log = log
+        self._output: TextIO = log.open("w")
+        command = [sys.executable, "-m", module, *arguments]
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(command, stdout=self._output, stderr=subprocess.STDOUT)
+
+    def wait_for(self, text: str) -> float:
+        """Seconds from the start until the output has the text."""
+        while text not in self.log.read_text(errors="replace"):
+            if self.process.poll() is not None or time.monotonic() - self.started > PATIENCE:
+                raise RuntimeError(
+                    f"no {text!r} from the process:\n{self.log.read_text(errors='replace')}"
+                )
+            time.sleep(0.01)
+        return time.monotonic() - self.started
+
+    def check(self) -> bool:
+        """True; RuntimeError with the end of the output when the process has ended by itself."""
+        if self.process.poll() is not None:
+            raise RuntimeError(
+                f"a process ended by itself:\n{self.log.read_text(errors='replace')[-2000:]}"
+            )
+        return True
+
+    def end(self, number: int = signal.SIGINT) -> float:
+        """Send a signal, wait; returns how long it took. A process that does not end is killed."""
+        begun = time.monotonic()
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+            try:
+                self.process.wait(10.0)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self._output.close()
+        return time.monotonic() - begun
+
+
+class Client:
+    """Calls services of other processes."""
+
+    def __init__(self, name: str = "client") -> None:
+        self.node = rclpy.create_node(name)
+        self.executor = SingleThreadedExecutor()
+        self.executor.add_node(self.node)
+
+    def until(self, condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
+        """Handle messages until the condition is true; returns its value."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.02)
+            found = condition()
+            if found:
+                return found
+        raise RuntimeError(f"{what} did not happen within {patience:g} s")
+
+    def rest(self, seconds: float) -> None:
+        """Handle messages for a while."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0.0:
+            self.executor.spin_once(timeout_sec=left)
+
+    def call(self, service: str, on: bool | None = None) -> Any:
+        """Trigger, or SetBool when `on` is given."""
+        kind = Trigger if on is None else SetBool
+        client: Any = self.node.create_client(kind, service)
+        self.until(client.service_is_ready, f"service {service}")
+        future = client.call_async(Trigger.Request() if on is None else SetBool.Request(data=on))
+        answer = self.until(lambda: future.done() and future.result(), f"an answer of {service}")
+        self.node.destroy_client(client)
+        return answer
+
+    def call_until_good(self, service: str, on: bool | None = None) -> None:
+        """Call until it succeeds: enabling needs a state, which may still be on its way."""
+        end = time.monotonic() + PATIENCE
+        while not (answer := self.call(service, on)).success:
+            if time.monotonic() > end:
+                raise RuntimeError(f"{service}: {answer.message}")
+            self.rest(0.05)
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        self.node.destroy_node()

@@ -1,0 +1,1 @@
+"""Topics, parameters and diagnostics of ROS 2."""

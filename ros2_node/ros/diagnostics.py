@@ -1,0 +1,71 @@
+"""/diagnostics: once a period, and at once when a level changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+
+from ..control.clock import WatchClock
+from ..control.fleet import Fleet
+from ..control.report import Reporter
+from ..control.settings import Settings
+from .topics import MANY
+
+
+class Diagnostics:
+    """One status for each robot; `names` are their namespaces."""
+
+    def __init__(
+        self, node: Node, names: Sequence[str], counts: Sequence[Counter[str]], clock: WatchClock
+    ) -> None:
+        title = node.get_fully_qualified_name().lstrip("/")
+        self._titles = [f"{title}: {name}" if name else title for name in names]
+        self.reporters = [Reporter(c) for c in counts]
+        self._levels = [-1] * len(names)
+        self._node, self._clock = node, clock
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", MANY)
+
+    def remark(self, subject: str, text: str) -> None:
+        """A standing warning on every robot; an empty text takes it back."""
+        for reporter in self.reporters:
+            reporter.remarks.pop(subject, None)
+            if text:
+                reporter.remarks[subject] = text[:500]
+
+    def changed(self, fleet: Fleet | None, settings: Settings, steady: float) -> bool:
+        """Whether a level is another than the one published."""
+        now, period = self._clock.now, settings.diagnostics_period
+        robots = fleet.robots if fleet else [None] * len(self.reporters)
+        pairs = zip(self.reporters, robots, strict=True)
+        return [
+            reporter.level(robot, now, steady, period)[0] for reporter, robot in pairs
+        ] != self._levels
+
+    def publish(self, fleet: Fleet | None, settings: Settings, steady: float) -> None:
+        now = self._clock.now
+        message = DiagnosticArray()
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        for i, (title, reporter) in enumerate(zip(self._titles, self.reporters, strict=True)):
+            robot = fleet.robots[i] if fleet else None
+            level, text = reporter.level(robot, now, steady, settings.diagnostics_period)
+            self._levels[i] = level
+            if self._clock.paused:
+                text += "; the simulation is paused: nothing ages"
+            values = reporter.values(
+                robot, settings, now, steady, fleet.timing.text() if fleet else "none yet"
+            )
+            if fleet and fleet.batch_timing.count:
+                values["batch time"] = fleet.batch_timing.text()
+            message.status.append(
+                DiagnosticStatus(
+                    name=title,
+                    hardware_id=robot.dynamics.model.name if robot else "",
+                    level=bytes([level]),
+                    message=text,
+                    values=[KeyValue(key=k, value=v) for k, v in values.items()],
+                )
+            )
+        self._publisher.publish(message)

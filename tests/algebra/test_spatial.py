@@ -1,0 +1,205 @@
+"""Spatial algebra: group laws of placements, duality of motions and forces, inertias as matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from warpdyn.algebra.spatial import (
+    IDENTITY,
+    ZERO,
+    ArticulatedInertia,
+    AxisRotation,
+    Force,
+    Inertia,
+    Matrix,
+    Motion,
+    Placement,
+    Symmetric,
+    TwoRotations,
+    Vector,
+    as_matrix,
+)
+from warpdyn.model.joints import quaternion_exp, quaternion_rotation
+
+ROUND_OFF = 1e-13
+"""Absolute, on numbers of size one to ten: a dozen roundings."""
+
+
+def close(a: object, b: object) -> None:
+    assert np.asarray(a, dtype=float) == pytest.approx(np.asarray(b, dtype=float), abs=ROUND_OFF)
+
+
+@pytest.fixture(params=range(8))
+def draw(request: pytest.FixtureRequest) -> np.random.Generator:
+    return np.random.default_rng(request.param)
+
+
+def vector(draw: np.random.Generator) -> Vector:
+    return Vector(*draw.uniform(-2, 2, 3).tolist())
+
+
+def motion(draw: np.random.Generator) -> Motion:
+    return Motion(vector(draw), vector(draw))
+
+
+def force(draw: np.random.Generator) -> Force:
+    return Force(vector(draw), vector(draw))
+
+
+def placement(draw: np.random.Generator) -> Placement:
+    """A turn of one of the kinds that joints make, and a shift."""
+    angle = draw.uniform(-3, 3)
+    full = quaternion_rotation(quaternion_exp(draw.uniform(-1.5, 1.5, 3).tolist()))
+    about = AxisRotation(int(draw.integers(3)), math.cos(angle), math.sin(angle))
+    return Placement(
+        [IDENTITY, full, about, TwoRotations(full, about)][draw.integers(4)], vector(draw)
+    )
+
+
+def inertia(draw: np.random.Generator) -> Inertia:
+    A = draw.normal(size=(3, 3))
+    J = A @ A.T
+    return Inertia.at_com(
+        draw.uniform(0.5, 3),
+        vector(draw),
+        Symmetric(J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]),
+    )
+
+
+def rows(M: Sequence) -> np.ndarray:
+    return np.array([list(row) for row in M])
+
+
+def matrix(X: Placement) -> np.ndarray:
+    """Homogeneous, child to parent."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = rows(as_matrix(X.R).matrix.rows), list(X.p)
+    return T
+
+
+def six(linear_map, kind) -> np.ndarray:
+    """The 6x6 matrix of a linear map of motions or forces, column by column."""
+    columns = [list(linear_map(kind(Vector(*e[:3]), Vector(*e[3:])))) for e in np.eye(6).tolist()]
+    return np.array(columns).T
+
+
+def test_rotations_turn_back(draw) -> None:
+    """to_child undoes to_parent; both keep length; a rotation kind and its matrix do the same."""
+    R, u = placement(draw).R, vector(draw)
+    close(list(R.to_child(R.to_parent(u))), list(u))
+    close(R.to_parent(u).dot(R.to_parent(u)), u.dot(u))
+    close(list(as_matrix(R).to_parent(u)), list(R.to_parent(u)))
+    close(np.linalg.det(rows(as_matrix(R).matrix.rows)), 1.0)
+
+
+def test_rotations_of_matrices(draw) -> None:
+    """matrix_to_parent and symmetric_to_parent are R H R^T."""
+    R = placement(draw).R
+    r, H = rows(as_matrix(R).matrix.rows), draw.uniform(-2, 2, (3, 3))
+    turned = R.matrix_to_parent(Matrix(tuple(Vector(*row) for row in H.tolist())))
+    close(rows(turned.rows), r @ H @ r.T)
+    S = H + H.T
+    symmetric = Symmetric(S[0, 0], S[0, 1], S[0, 2], S[1, 1], S[1, 2], S[2, 2])
+    close(rows(R.symmetric_to_parent(symmetric).rows), r @ S @ r.T)
+
+
+def test_placements_are_a_group(draw) -> None:
+    """compose is the matrix product and associative; the inverse undoes."""
+    X, Y, Z = placement(draw), placement(draw), placement(draw)
+    close(matrix(X.compose(Y)), matrix(X) @ matrix(Y))
+    close(matrix(X.compose(Y).compose(Z)), matrix(X.compose(Y.compose(Z))))
+    close(matrix(X.compose(X.inverse())), np.eye(4))
+    u = vector(draw)
+    close([*X.point_to_parent(u), 1.0], matrix(X) @ [*u, 1.0])
+
+
+def test_motions_and_forces_go_there_and_back(draw) -> None:
+    """to_child undoes to_parent, and composed placements carry as their parts in turn."""
+    X, Y, m, f = placement(draw), placement(draw), motion(draw), force(draw)
+    close(list(X.motion_to_child(X.motion_to_parent(m))), list(m))
+    close(list(X.force_to_child(X.force_to_parent(f))), list(f))
+    close(list(X.compose(Y).motion_to_parent(m)), list(X.motion_to_parent(Y.motion_to_parent(m))))
+    close(list(X.compose(Y).force_to_parent(f)), list(X.force_to_parent(Y.force_to_parent(f))))
+
+
+def test_power_does_not_depend_on_the_frame(draw) -> None:
+    """m . f is the same in parent and child: forces transform by the transposed inverse of motions."""
+    X, m, f = placement(draw), motion(draw), force(draw)
+    close(X.motion_to_parent(m).dot(X.force_to_parent(f)), m.dot(f))
+    close(six(X.force_to_parent, Force), np.linalg.inv(six(X.motion_to_parent, Motion)).T)
+
+
+def test_cross_products(draw) -> None:
+    """v x v = 0, antisymmetry, Jacobi's identity, and v x* is minus the transpose of v x."""
+    u, v, w, f = motion(draw), motion(draw), motion(draw), force(draw)
+    close(list(v.cross(v)), np.zeros(6))
+    close(list(u.cross(v)), -np.array(list(v.cross(u))))
+    jacobi = [np.array(list(a.cross(b.cross(c)))) for a, b, c in ((u, v, w), (v, w, u), (w, u, v))]
+    close(sum(jacobi), np.zeros(6))
+    close(u.cross(v).dot(f), -v.dot(u.cross_force(f)))
+
+
+def test_cross_is_the_rate_of_a_moving_frame(draw) -> None:
+    """X (v x m) = (X v) x (X m): transforming is a homomorphism."""
+    X, v, m, f = placement(draw), motion(draw), motion(draw), force(draw)
+    close(
+        list(X.motion_to_child(v.cross(m))), list(X.motion_to_child(v).cross(X.motion_to_child(m)))
+    )
+    close(
+        list(X.force_to_child(v.cross_force(f))),
+        list(X.motion_to_child(v).cross_force(X.force_to_child(f))),
+    )
+
+
+def test_inertia_is_symmetric_and_its_energy_is_kinetic(draw) -> None:
+    """m . I m = mass |v_com|^2 + w J_com w; the 6x6 is symmetric."""
+    body, m = inertia(draw), motion(draw)
+    I6 = six(lambda x: body @ x, Motion)
+    close(I6, I6.T)
+    com = body.h * (1 / body.mass)
+    at_com = m.linear + m.angular.cross(com)
+    J = np.array([list(row) for row in body.J.rows])
+    c = np.array(list(com))
+    J_com = J - body.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    w = np.array(list(m.angular))
+    close(m.dot(body @ m), body.mass * at_com.dot(at_com) + w @ J_com @ w)
+
+
+def test_inertias_move_as_their_matrices(draw) -> None:
+    """inertia_to_parent is X* I X^-1, for rigid and for articulated inertias; sums are sums."""
+    X, one, other = placement(draw), inertia(draw), inertia(draw)
+    F, M = six(X.force_to_parent, Force), six(X.motion_to_child, Motion)
+    wanted = F @ six(lambda x: one @ x, Motion) @ M
+    moved, articulated = X.inertia_to_parent(one), ArticulatedInertia.of(one)
+    close(six(lambda x: moved @ x, Motion), wanted)
+    close(six(lambda x: articulated @ x, Motion), six(lambda x: one @ x, Motion))
+    far = X.articulated_to_parent(articulated)
+    close(six(lambda x: far @ x, Motion), wanted)
+    close(
+        six(lambda x: (one + other) @ x, Motion),
+        six(lambda x: one @ x, Motion) + six(lambda x: other @ x, Motion),
+    )
+
+
+def test_articulated_inertia_less_an_outer_product(draw) -> None:
+    """minus_outer takes u w^T away, and what is left moves as its matrix does."""
+    X, body, u = placement(draw), ArticulatedInertia.of(inertia(draw)), force(draw)
+    less = body.minus_outer(u, u * 0.3)
+    full = six(lambda x: body @ x, Motion) - 0.3 * np.outer(list(u), list(u))
+    close(six(lambda x: less @ x, Motion), full)
+    moved = X.articulated_to_parent(less)
+    close(
+        six(lambda x: moved @ x, Motion),
+        six(X.force_to_parent, Force) @ full @ six(X.motion_to_child, Motion),
+    )
+
+
+def test_zero_and_identity() -> None:
+    """The identity placement changes nothing."""
+    here = Placement(IDENTITY, ZERO)
+    m = Motion(Vector(1.0, 2.0, 3.0), Vector(4.0, 5.0, 6.0))
+    assert list(here.motion_to_child(m)) == list(m) and list(here.motion_to_parent(m)) == list(m)

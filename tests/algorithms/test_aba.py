@@ -1,0 +1,180 @@
+"""Forward dynamics: laws on every robot, the oracle, Pinocchio, published tables, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tables
+from hypothesis import given, settings
+from pinocchio_peer import in_pinocchio
+from robots import ROBOTS, Robot, joint, link, random_trees, urdf
+from states import States, error, reduction, size, states, without_mimic
+
+import warpdyn as wd
+from warpdyn.algorithms.aba import unmoved_joint
+from warpdyn.execution.call import tree_of
+
+RESIDUAL = {"float64": 1e-12, "float32": 1e-5}
+"""Of M a + h - tau, relative to its largest term: what rounding leaves however ill-conditioned M is."""
+
+BACK = 1e-9
+"""Relative: an acceleration itself, times the condition of M (up to 1e5 here)."""
+
+
+def residual(model: wd.Model, s: States, a: np.ndarray, **options) -> float:
+    """|M a + h - tau| over its terms, by the oracle."""
+    M, h = wd.oracle(wd.crba, model, s.q), wd.oracle(wd.rnea, model, s.q, s.v, 0 * s.v, **options)
+    rows = np.abs(np.einsum("eij,ej->ei", M, a) + h - s.tau)
+    rows = np.where(np.isnan(rows), np.inf, rows)
+    terms = [size(np.abs(M[e]) @ np.abs(a[e]), h[e], s.tau[e]) for e in range(len(a))]
+    return float(np.max(rows / np.array(terms)[:, None]))
+
+
+def movable(robot: Robot) -> wd.Model:
+    joint = unmoved_joint(tree_of(robot.model))
+    if joint is not None:
+        pytest.skip(f"joint {joint} moves no inertia")
+    return robot.model
+
+
+def test_aba_solves_the_equation_of_motion(robot: Robot, run, dtype) -> None:
+    """M(q) a + h(q, v) = tau."""
+    model = movable(robot)
+    s = states(model).rounded(dtype)
+    assert (
+        residual(model, s, run(wd.aba, model, s.q, s.v, s.tau, dtype=dtype)) <= RESIDUAL[str(dtype)]
+    )
+
+
+def test_forward_and_inverse_dynamics_are_inverse(robot: Robot, run) -> None:
+    """rnea(q, v, aba(q, v, tau)) gives tau back, with gravity of every environment and forces on every link."""
+    model = movable(robot)
+    s = states(model)
+    a = run(wd.aba, model, s.q, s.v, s.tau, gravity=s.gravity, f_ext=s.forces)
+    tau = run(wd.rnea, model, s.q, s.v, a, gravity=s.gravity, f_ext=s.forces)
+    M = wd.oracle(wd.crba, model, s.q)
+    terms = np.einsum("eij,ej->ei", np.abs(M), np.abs(a))
+    assert error(tau, s.tau, terms) <= RESIDUAL["float64"]
+
+
+def test_inverse_and_forward_dynamics_are_inverse(robot: Robot, run) -> None:
+    """aba(q, v, rnea(q, v, a)) gives a back, to the condition of M."""
+    model = movable(robot)
+    s = states(model)
+    tau = wd.oracle(wd.rnea, model, s.q, s.v, s.a)
+    assert error(run(wd.aba, model, s.q, s.v, tau), s.a) <= BACK
+
+
+def test_both_texts_agree(robot: Robot) -> None:
+    """The articulated-body recursion and the factorised inertia matrix are one function (oracle of each)."""
+    from warpdyn.algorithms.aba import aba, forward_dynamics_crba
+
+    model, s = movable(robot), states(robot.model, 2)
+    tree, g = tree_of(model), (0.0, 0.0, -9.81)
+    for e in range(2):
+        args = (
+            tree,
+            s.q[e].tolist(),
+            s.v[e].tolist(),
+            s.tau[e].tolist(),
+            g,
+            {model.link_names[-1]: s.forces[e, 0].tolist()},
+        )
+        assert error(aba(*args), forward_dynamics_crba(*args)) <= BACK
+
+
+@pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)
+def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
+    """a = (G^T M_full G)^-1 (tau - G^T h_full)."""
+    model, full, s = movable(robot), without_mimic(robot.model), states(robot.model)
+    Gq, Gv, g = reduction(model)
+    q = s.q @ Gq.T + g
+    M = Gv.T @ wd.oracle(wd.crba, full, q) @ Gv
+    h = wd.oracle(wd.rnea, full, q, s.v @ Gv.T, np.zeros((len(q), full.nv))) @ Gv
+    wanted = np.linalg.solve(M, (s.tau - h)[..., None])[..., 0]
+    assert error(run(wd.aba, model, s.q, s.v, s.tau), wanted) <= BACK
+
+
+def test_a_free_robot_falls(robot: Robot, run) -> None:
+    """Without torque, from rest, a floating robot's base accelerates with gravity and nothing else moves."""
+    model = robot.model
+    if not model.floating_base:
+        pytest.skip("the base is fixed")
+    s = states(model)
+    zeros = np.zeros_like(s.v)
+    a = run(wd.aba, model, s.q, zeros, zeros)
+    R = wd.oracle(wd.fk, model, s.q, frame=model.root)[:, :3, :3]
+    wanted = np.hstack([np.einsum("eji,j->ei", R, [0, 0, -9.81]), zeros[:, 3:]])
+    assert error(a, wanted) <= BACK
+
+
+@settings(max_examples=40)
+@given(random_trees())
+def test_random_trees_solve_the_equation_of_motion(robot: Robot) -> None:
+    """On any tree with inertia beyond every joint, both texts give M a + h = tau."""
+    model, s = robot.model, states(robot.model, 1)
+    if unmoved_joint(tree_of(model)) is not None or not model.nv:
+        return
+    a = wd.oracle(wd.aba, model, s.q, s.v, s.tau, gravity=s.gravity, f_ext=s.forces)
+    assert residual(model, s, a, gravity=s.gravity, f_ext=s.forces) <= RESIDUAL["float64"]
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "planar"])
+def test_a_joint_that_moves_no_inertia_is_refused_by_name(kind: str, floating: bool) -> None:
+    """aba raises where it would divide by zero, and names joint and remedy; armature is one."""
+    parts = (
+        link("base", 1.0), link("arm", 1.0, (0.1, 0, 0.2)), link("ghost"),
+        joint("turn", "revolute", "base", "arm"), joint("vain", kind, "arm", "ghost", (0.1, 0, 0)),
+    )  # fmt: skip
+    model = wd.load_urdf(urdf("idle", *parts), floating_base=floating)
+    s = states(model, 3)
+    with pytest.raises(
+        wd.ModelError, match=r'idle: joint "vain" moves no inertia.*with_armature\(\{"vain"'
+    ):
+        wd.aba(model, s.q, s.v, s.tau)
+    assert np.all(np.isfinite(wd.rnea(model, s.q, s.v, s.a)))
+    mended = model.with_armature({"vain": 0.01})
+    assert residual(mended, s, wd.aba(mended, s.q, s.v, s.tau)) <= RESIDUAL["float64"]
+
+
+def test_a_point_mass_on_the_axis_is_refused() -> None:
+    """A mass on the axis of a revolute joint, without extent, is not moved by it."""
+    parts = (
+        link("base"),
+        link("bead", 1.0, (0, 0, 0.5), [0.0] * 6),
+        joint("spin", "revolute", "base", "bead"),
+    )
+    model = wd.load_urdf(urdf("bead", *parts))
+    with pytest.raises(wd.ModelError, match='joint "spin" moves no inertia'):
+        wd.aba(model, np.zeros(1), np.zeros(1), np.zeros(1))
+
+
+def test_aba_matches_pinocchio(robot: Robot, run) -> None:
+    """Pinocchio's own aba in float64 (mimic robots: by the residual of Pinocchio's M and h)."""
+    model, peer, s = movable(robot), in_pinocchio(robot), states(robot.model)
+    a = run(wd.aba, model, s.q, s.v, s.tau)
+    if not robot.has_mimic:
+        assert error(a, peer.aba(s.q, s.v, s.tau)) <= BACK
+    M, h = peer.crba(s.q), peer.rnea(s.q, s.v, 0 * s.v)
+    terms = np.einsum("eij,ej->ei", np.abs(M), np.abs(a))
+    assert error(np.einsum("eij,ej->ei", M, a) + h, s.tau, terms, h) <= RESIDUAL["float64"]
+
+
+@pytest.mark.parametrize("chain", tables.RBDL, ids=lambda chain: chain.name)
+def test_rbdl_table(chain: tables.Chain, run) -> None:
+    """Accelerations from rest of the chains in RBDL's DynamicsTests.cc, all digits."""
+    n = len(chain.bodies)
+    found = run(wd.aba, chain.model, *np.zeros((3, 1, n)), gravity=tables.RBDL_GRAVITY)
+    assert np.max(np.abs(found[0] - chain.qdd)) <= 1e-13
+
+
+def test_puma_560_table(run) -> None:
+    """Accelerations of the PUMA 560, friction and motors included, to the printed digits."""
+    v, applied, wanted = (np.array(x, dtype=float) for x in tables.PUMA_ACCEL)
+    model = tables.puma().with_armature(
+        {f"joint{i + 1}": g for i, g in enumerate(tables.PUMA_ARMATURE)}
+    )
+    tau = applied - tables.puma_motors(v, 0 * v)
+    a = run(wd.aba, model, np.array([tables.PUMA_QN]), v[None], tau[None])[0]
+    assert np.max(np.abs(a - wanted)) <= tables.PRINTED

@@ -1,0 +1,132 @@
+"""Energies: laws on every robot, the oracle, Pinocchio, and motion over time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pinocchio_peer import in_pinocchio, pin
+from robots import Robot, by_name
+from states import error, size, states, step
+
+import warpdyn as wd
+from warpdyn.functions.dynamics import effect_torques, gravity_torques
+from warpdyn.functions.energy import kinetic_energy, mechanical_energy, potential_energy
+
+ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}
+"""Relative to the largest term."""
+
+DIFFERENCE = 3e-8
+"""Relative; central differences with step 1e-5."""
+
+H = 1e-5
+
+
+def test_kinetic_energy_is_that_of_the_mass_matrix(robot: Robot) -> None:
+    """v^T M v / 2, armature included."""
+    model = robot.model.with_armature(0.3)
+    s = states(model, 3)
+    wanted = 0.5 * np.einsum("ei,eij,ej->e", s.v, wd.oracle(wd.crba, model, s.q), s.v)
+    assert error(wd.oracle(kinetic_energy, model, s.q, s.v), wanted) <= ROUND_OFF["float64"]
+
+
+def test_potential_energy_counts_every_link(robot: Robot) -> None:
+    """- sum m g . c over the links of the description, those fixed to the world included."""
+    model, s = robot.model, states(robot.model, 3)
+    T = wd.oracle(wd.fk, model, s.q)
+    com = np.array([[*link.com, 1.0] for link in model.links])
+    mass = np.array([link.mass for link in model.links])
+    terms = -np.einsum("l,elij,lj,ei->el", mass, T[:, :, :3], com, s.gravity)
+    found = wd.oracle(potential_energy, model, s.q, gravity=s.gravity)
+    assert error(found, terms.sum(1), terms) <= ROUND_OFF["float64"]
+
+
+def test_gravity_torques_are_its_gradient(robot: Robot) -> None:
+    """dU/dt = g(q) . v."""
+    model, s = robot.model, states(robot.model, 3)
+    later, earlier = (
+        wd.oracle(potential_energy, model, step(model, s.q, sign * H * s.v)) for sign in (1, -1)
+    )
+    rate = np.sum(wd.oracle(gravity_torques, model, s.q) * s.v, axis=1)
+    assert error((later - earlier) / (2 * H), rate, later) <= DIFFERENCE
+
+
+def test_power_is_the_rate_of_mechanical_energy(robot: Robot) -> None:
+    """(tau - effects) . v = dE/dt along the motion that tau gives."""
+    model, s = robot.model.with_friction(viscous=0.4, coulomb=0.7), states(robot.model, 2)
+    tau = wd.oracle(wd.rnea, model, s.q, s.v, s.a)
+    later, earlier = (
+        wd.oracle(mechanical_energy, model, step(model, s.q, sign * H * s.v), s.v + sign * H * s.a)
+        for sign in (1, -1)
+    )
+    power = (tau - wd.oracle(effect_torques, model, s.q, s.v)) * s.v
+    assert error((later - earlier) / (2 * H), power.sum(1), power, later) <= DIFFERENCE
+
+
+@pytest.mark.parametrize("coulomb", [0.0, 0.3])
+def test_energy_of_a_swinging_pendulum(coulomb: float) -> None:
+    """Simulated for half a second (Runge-Kutta, 1 ms), mechanical energy falls by what friction took."""
+    model = by_name("double_pendulum").model.with_friction(
+        viscous=0.2 if coulomb else 0.0, coulomb=coulomb
+    )
+    q, v, dt, lost = np.array([1.2, 0.4]), np.array([2.0, 3.0]), 1e-3, 0.0
+
+    def rates(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        return (
+            v,
+            wd.oracle(wd.aba, model, q, v, 0 * v),
+            float(wd.oracle(effect_torques, model, q, v) @ v),
+        )
+
+    start = wd.oracle(mechanical_energy, model, q, v)
+    for _ in range(500):
+        if (
+            coulomb and min(abs(v)) < 0.05
+        ):  # friction turns round there; the rule needs smooth motion
+            break
+        k1 = rates(q, v)
+        k2 = rates(q + dt / 2 * k1[0], v + dt / 2 * k1[1])
+        k3 = rates(q + dt / 2 * k2[0], v + dt / 2 * k2[1])
+        k4 = rates(q + dt * k3[0], v + dt * k3[1])
+        dq, dv, power = (
+            (a + 2 * b + 2 * c + d) / 6 for a, b, c, d in zip(k1, k2, k3, k4, strict=True)
+        )
+        q, v, lost = q + dt * dq, v + dt * dv, lost + dt * power
+    assert lost > 0.1 if coulomb else lost == 0.0
+    assert wd.oracle(mechanical_energy, model, q, v) == pytest.approx(
+        start - lost, abs=1e-8 * abs(start)
+    )
+
+
+@pytest.mark.parametrize("name", ["panda", "rooted", "mimic_branches", "free_inside_wxyz"])
+def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
+    """A number for each robot, with the default gravity and with gravity of every environment."""
+    model = by_name(name).model
+    s = states(model).rounded(dtype)
+    for given in ({}, {"gravity": s.gravity}):
+        for function, arrays in ((potential_energy, (s.q,)), (mechanical_energy, (s.q, s.v))):
+            wanted = wd.oracle(function, model, *arrays, **given)
+            assert (
+                error(run(function, model, *arrays, dtype=dtype, **given), wanted)
+                <= ROUND_OFF[str(dtype)]
+            )
+    found = run(kinetic_energy, model, s.q, s.v, dtype=dtype)
+    assert error(found, wd.oracle(kinetic_energy, model, s.q, s.v)) <= ROUND_OFF[str(dtype)]
+
+
+def test_energy_matches_pinocchio(robot: Robot) -> None:
+    """computeKineticEnergy, and computePotentialEnergy but for the links fixed to the world, which it leaves out."""
+    peer, model, s = in_pinocchio(robot), robot.model, states(robot.model, 3)
+    data = peer.pin.createData()
+    kinetic = [
+        pin.computeKineticEnergy(peer.pin, data, peer.q(q), peer.v(v))
+        for q, v in zip(s.q, s.v, strict=True)
+    ]
+    potential = np.array([pin.computePotentialEnergy(peer.pin, data, peer.q(q)) for q in s.q])
+    assert (
+        error(wd.oracle(kinetic_energy, model, s.q, s.v), np.array(kinetic)) <= ROUND_OFF["float64"]
+    )
+    found = wd.oracle(potential_energy, model, s.q)
+    assert (
+        error(found - found[0], potential - potential[0], size(found, potential))
+        <= ROUND_OFF["float64"]
+    )

@@ -1,0 +1,221 @@
+"""Velocities and accelerations of frames: laws on every robot, kernels against the oracle, Pinocchio."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from kernels import kernel_error
+from pinocchio_frames import frames_in_pinocchio
+from robots import Robot, by_name, random_trees
+from states import error, states, step
+
+import warpdyn as wd
+from warpdyn.execution.call import tree_of
+from warpdyn.functions import kinematics
+
+ROUND_OFF = {"float64": 1e-13, "float32": 1e-5}
+"""Relative to the largest entry: motions are carried along some ten joints."""
+
+DIFFERENCE = 3e-9
+"""Relative; central differences with step 1e-5 lose 1e-10 to curvature and 1e-11 to rounding."""
+
+H = 1e-5
+"""Step of central differences [s]."""
+
+REFERENCES = ("local", "world", "local_world_aligned")
+
+MIXED = "local_world_aligned"
+
+KERNELS = (
+    ("panda", "float64", "local"),
+    ("quadruped_floating", "float32", "world"),
+    ("mimic_branches", "float64", "local_world_aligned"),
+    ("balls_wxyz", "float32", "local_world_aligned"),
+)
+"""What is compiled: a chain, a floating tree, mimic joints, quaternions inside and wxyz."""
+
+
+@pytest.mark.parametrize("name, dtype, reference", KERNELS)
+def test_kernels_match_the_oracle(name: str, dtype: str, reference: str, device: str) -> None:
+    """All links at once, and the last one alone (another program)."""
+    model, near = by_name(name).model, ROUND_OFF[dtype]
+    s = states(model)
+    for chosen in ({}, {"frame": model.link_names[-1]}):
+        options = {"dtype": dtype, "reference": reference, **chosen}
+        assert kernel_error(device, kinematics.frame_velocity, model, s.q, s.v, **options) <= near
+        assert (
+            kernel_error(device, kinematics.frame_bias_acceleration, model, s.q, s.v, **options)
+            <= near
+        )
+        found = kernel_error(
+            device, kinematics.frame_acceleration, model, s.q, s.v, s.a, kind="classical", **options
+        )
+        assert found <= near
+
+
+def test_velocity_is_the_jacobian_times_v(robot: Robot) -> None:
+    """v_i = J_i v in every reference, for every link."""
+    model, s = robot.model, states(robot.model, 3)
+    for reference in REFERENCES:
+        J = wd.oracle(kinematics.jacobian, model, s.q, reference=reference)
+        found = wd.oracle(kinematics.frame_velocity, model, s.q, s.v, reference=reference)
+        assert error(found, np.einsum("elij,ej->eli", J, s.v), np.ones(1)) <= ROUND_OFF["float64"]
+
+
+def test_acceleration_is_linear_in_a(robot: Robot) -> None:
+    """J a + J' v: of the kind that goes with the reference."""
+    model, s = robot.model, states(robot.model, 3)
+    for reference in REFERENCES:
+        kind = "classical" if reference == MIXED else "spatial"
+        J = wd.oracle(kinematics.jacobian, model, s.q, reference=reference)
+        bias = wd.oracle(kinematics.frame_bias_acceleration, model, s.q, s.v, reference=reference)
+        found = wd.oracle(
+            kinematics.frame_acceleration, model, s.q, s.v, s.a, reference=reference, kind=kind
+        )
+        assert (
+            error(found, np.einsum("elij,ej->eli", J, s.a) + bias, np.ones(1))
+            <= ROUND_OFF["float64"]
+        )
+
+
+def test_bias_is_the_derivative_of_the_jacobian_times_v(robot: Robot) -> None:
+    """J' v by the rows of dJ/dt."""
+    model, s = robot.model, states(robot.model, 3)
+    for reference in REFERENCES:
+        dJ = wd.oracle(kinematics.jacobian_derivative, model, s.q, s.v, reference=reference)
+        bias = wd.oracle(kinematics.frame_bias_acceleration, model, s.q, s.v, reference=reference)
+        assert error(bias, np.einsum("elij,ej->eli", dJ, s.v), np.ones(1)) <= ROUND_OFF["float64"]
+
+
+@settings(max_examples=30)
+@given(random_trees())
+def test_acceleration_is_the_rate_of_velocity(robot: Robot) -> None:
+    """On any tree: the derivative of the velocity's components along the motion (q' = v, v' = a)."""
+    model, s = robot.model, states(robot.model, 1)
+    for reference in REFERENCES:
+        kind = "classical" if reference == MIXED else "spatial"
+        later, earlier = (
+            wd.oracle(
+                kinematics.frame_velocity,
+                model,
+                step(model, s.q, t * s.v + t * t / 2 * s.a),
+                s.v + t * s.a,
+                reference=reference,
+            )
+            for t in (H, -H)
+        )
+        found = wd.oracle(
+            kinematics.frame_acceleration, model, s.q, s.v, s.a, reference=reference, kind=kind
+        )
+        assert error(found, (later - earlier) / (2 * H), np.ones(1)) <= 10 * DIFFERENCE
+
+
+def test_classical_is_spatial_with_the_turning_of_the_velocity(robot: Robot) -> None:
+    """classical = spatial + [ω × v, 0], in every reference."""
+    model, s = robot.model, states(robot.model, 3)
+    for reference in REFERENCES:
+        V = wd.oracle(kinematics.frame_velocity, model, s.q, s.v, reference=reference)
+        spatial, classical = (
+            wd.oracle(
+                kinematics.frame_acceleration, model, s.q, s.v, s.a, reference=reference, kind=kind
+            )
+            for kind in ("spatial", "classical")
+        )
+        turning = np.concatenate([np.cross(V[..., 3:], V[..., :3]), 0 * V[..., 3:]], axis=-1)
+        assert error(classical, spatial + turning, np.ones(1)) <= ROUND_OFF["float64"]
+
+
+def test_turned_in_the_end_is_the_same(robot: Robot) -> None:
+    """The second text of accelerations, of which a kernel takes the shorter."""
+    model, s = robot.model, states(robot.model, 2)
+    for reference in ("world", MIXED):
+        kind = "classical" if reference == MIXED else "spatial"
+        for function, arrays, options in (
+            (kinematics.frame_acceleration, (s.q, s.v, s.a), {"kind": kind}),
+            (kinematics.frame_bias_acceleration, (s.q, s.v), {}),
+        ):
+            call = function.describe(model, *arrays, reference=reference, **options)
+            tree = tree_of(model)
+            first, second = (
+                np.array(
+                    [text(tree, *(x[e] for x in arrays), **dict(call.options)) for e in range(2)],
+                    dtype=float,
+                )
+                for text in call.texts
+            )
+            assert error(second, first, np.ones(1)) <= ROUND_OFF["float64"]
+
+
+@pytest.mark.parametrize("name", ["panda", "branches_wxyz", "mimic_branches", "rooted", "two_axes"])
+def test_relative_velocity_is_the_difference_of_velocities(name: str) -> None:
+    """As vectors in space: v_i - v_other, brought into the other's frame; and nothing against itself."""
+    model, other = by_name(name).model, by_name(name).model.link_names[2]
+    s = states(model, 3)
+    V = wd.oracle(kinematics.frame_velocity, model, s.q, s.v, reference="world")
+    difference = V - V[:, [model.link_index(other)]]
+    X = wd.oracle(kinematics.fk, model, s.q, frame=other)
+    R, p = X[:, None, :3, :3], X[:, None, :3, 3]
+    angular = (np.swapaxes(R, -1, -2) @ difference[..., 3:, None])[..., 0]
+    linear = (
+        np.swapaxes(R, -1, -2) @ (difference[..., :3] + np.cross(difference[..., 3:], p))[..., None]
+    )[..., 0]
+    found = wd.oracle(
+        kinematics.frame_velocity, model, s.q, s.v, reference="world", relative_to=other
+    )
+    assert (
+        error(found, np.concatenate([linear, angular], axis=-1), np.ones(1)) <= ROUND_OFF["float64"]
+    )
+    assert not np.any(found[:, model.link_index(other)])
+
+
+def test_where_the_world_is_does_not_matter() -> None:
+    """Moving and turning a floating robot changes neither local velocities nor accelerations."""
+    model = by_name("quadruped_floating").model
+    s = states(model, 3)
+    moved = s.q.copy()
+    moved[:, :7] = states(model, 3, seed=1).q[:, :7]
+    for function, arrays in (
+        (kinematics.frame_velocity, (s.v,)),
+        (kinematics.frame_acceleration, (s.v, s.a)),
+        (kinematics.frame_bias_acceleration, (s.v,)),
+    ):
+        here, there = (
+            wd.oracle(function, model, q, *arrays, reference="local") for q in (s.q, moved)
+        )
+        assert error(there, here) <= ROUND_OFF["float64"]
+
+
+def test_velocity_matches_pinocchio(robot: Robot) -> None:
+    """getFrameVelocity in every reference, every link."""
+    peer, s = frames_in_pinocchio(robot), states(robot.model, 3)
+    for reference in REFERENCES:
+        found = wd.oracle(kinematics.frame_velocity, robot.model, s.q, s.v, reference=reference)
+        assert error(found, peer.velocity(s.q, s.v, reference)) <= ROUND_OFF["float64"]
+
+
+def test_acceleration_matches_pinocchio(robot: Robot) -> None:
+    """getFrameAcceleration and getFrameClassicalAcceleration in every reference, every link."""
+    peer, s = frames_in_pinocchio(robot), states(robot.model, 3)
+    for reference in REFERENCES:
+        for kind in ("spatial", "classical"):
+            found = wd.oracle(
+                kinematics.frame_acceleration,
+                robot.model,
+                s.q,
+                s.v,
+                s.a,
+                reference=reference,
+                kind=kind,
+            )
+            assert (
+                error(found, peer.acceleration(s.q, s.v, s.a, reference, kind))
+                <= ROUND_OFF["float64"]
+            )
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    model = by_name("ur5e").model
+    s = states(model, 1)
+    with pytest.raises(ValueError, match="kind must be one of spatial, classical; got 'proper'"):
+        kinematics.frame_acceleration(model, s.q, s.v, s.a, kind="proper")

@@ -1,0 +1,413 @@
+"""Inverse kinematics: what it finds is true of forward kinematics, and it finds nearly everything that is there."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from devices import Placed
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from tests.codegen.test_cuda import HOST, fields
+from warpdyn.execution.call import record_call
+from warpdyn.execution.kernel import compile_kernel, write
+from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
+
+TOLERANCE = (1e-4, 1e-3)
+"""Metres and radians: what counts as solved."""
+
+SOLVED = 0.995
+"""Of reachable targets, at least."""
+
+HANDS = {"panda": "panda_hand", "ur5e": "tool0"}
+
+
+def reachable(
+    model: wd.Model, count: int, frames: list[str], dtype: Any = float, seed: int = 0
+) -> dict[str, Any]:
+    """Poses of frames at random configurations within the limits."""
+    s = states(model, count, seed)
+    q, draw = s.q, np.random.default_rng(seed)
+    lower, upper = model.position_lower, model.position_upper
+    limited = np.isfinite(lower) & np.isfinite(upper)
+    q[:, limited] = draw.uniform(lower[limited], upper[limited], (count, int(limited.sum())))
+    return {
+        name: np.ascontiguousarray(wd.fk(model, q, frame=name).astype(dtype)) for name in frames
+    }
+
+
+def errors(
+    model: wd.Model, q: np.ndarray, targets: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest distance and angle to the targets, in float64."""
+    p, w = [], []
+    for name, target in targets.items():
+        T = wd.fk(model, q.astype(float), frame=name)
+        p.append(np.linalg.norm(T[:, :3, 3] - target[:, :3, 3], axis=1))
+        # |R - R'| is 2 sqrt(2) sin(angle / 2); exact near zero, where the trace is not
+        gap = np.linalg.norm(T[:, :3, :3] - target[:, :3, :3], axis=(1, 2))
+        w.append(2 * np.arcsin(np.minimum(gap / 8**0.5, 1.0)))
+    return np.max(p, axis=0), np.max(w, axis=0)
+
+
+def check(
+    model: wd.Model, found: Solution, targets: dict[str, np.ndarray], rounding: float
+) -> None:
+    """The errors are those of forward kinematics, success follows from them, and q is a configuration within limits."""
+    p, w = errors(model, found.q, targets)
+    assert (
+        np.abs(p - found.position_error).max() < rounding
+        and np.abs(w - found.orientation_error).max() < rounding
+    )
+    assert ((p < TOLERANCE[0] + rounding) & (w < TOLERANCE[1] + rounding))[found.success].all()
+    assert ((p > TOLERANCE[0] - rounding) | (w > TOLERANCE[1] - rounding))[~found.success].all()
+    assert (found.q > model.position_lower - 1e-6).all() and (
+        found.q < model.position_upper + 1e-6
+    ).all()
+    assert np.abs(found.q - wd.normalize(model, found.q)).max(initial=0.0) < rounding
+    assert found.iterations.dtype == np.int32 and (found.iterations > 0).all()
+
+
+@pytest.mark.parametrize("name", HANDS)
+def test_reachable_targets_are_reached(name: str, dtype: np.dtype, device: str) -> None:
+    """Poses that a configuration within the limits has."""
+    model = wd.load_robot(name)
+    targets = reachable(model, 256, [HANDS[name]], dtype)
+    found = on(device, model, targets)
+    check(model, found, targets, 3e-6 if dtype == np.float32 else 1e-12)
+    assert found.success.mean() >= SOLVED
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", HANDS)
+def test_nearly_all_of_4096_targets_are_reached(name: str, seed: int) -> None:
+    """The figure of the project, with 32 restarts."""
+    model = wd.load_robot(name)
+    targets = reachable(model, 4096, [HANDS[name]], np.float32, seed)
+    found = inverse_kinematics(model, targets, restarts=32)
+    check(model, found, targets, 3e-6)
+    assert found.success.mean() >= SOLVED
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mimic_chain_floating",
+        "free_inside_wxyz",
+        "balls",
+        "planar_slanted",
+        "two_axes",
+        "quadruped_floating",
+    ],
+)
+def test_several_frames_of_any_robot(name: str) -> None:
+    """All joint kinds, mimic joints, free bases, quaternions of either order; up to three targets at once."""
+    model = by_name(name).model
+    targets = reachable(model, 64, list(model.link_names[-1:-8:-3]))
+    found = inverse_kinematics(model, targets)
+    check(model, found, targets, 1e-12)
+    assert found.success.mean() >= SOLVED
+
+
+def test_positions_orientations_and_weights() -> None:
+    """What weighs nothing is left out; matrices, poses and positions are the same targets."""
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    T = reachable(model, 64, [hand])[hand]
+    pose = np.concatenate([T[:, :3, 3], wd.matrix_to_pose(T)[:, 3:]], axis=1)
+    whole = inverse_kinematics(model, T, frame=hand)
+    assert np.abs(inverse_kinematics(model, {hand: pose}).q - whole.q).max() < 1e-6
+
+    there = inverse_kinematics(model, {hand: T}, orientation_weight=0.0)
+    p, w = errors(model, there.q, {hand: T})
+    assert (
+        there.success.all()
+        and p.max() < TOLERANCE[0]
+        and w.max() > 0.1
+        and not there.orientation_error.any()
+    )
+    assert (
+        inverse_kinematics(model, {hand: T[:, :3, 3].copy()}, orientation_weight=0).q == there.q
+    ).all()
+    assert there.iterations.mean() < whole.iterations.mean()
+
+    turned = inverse_kinematics(model, {hand: T}, position_weight={hand: 0}, tolerance=(1e-4, 1e-8))
+    p, w = errors(model, turned.q, {hand: T})
+    assert (
+        turned.success.all()
+        and w.max() < 1e-8
+        and p.max() > 0.1
+        and not turned.position_error.any()
+    )
+
+    far = T.copy()
+    far[:, :3, 3] *= 10
+    near_axis = inverse_kinematics(model, {hand: far}, position_weight=1e-3)
+    near_point = inverse_kinematics(model, {hand: far}, position_weight=1e3)
+    assert near_axis.orientation_error.mean() < 0.1 * near_point.orientation_error.mean()
+
+
+def test_targets_out_of_reach_get_the_best_there_is() -> None:
+    """Beyond two links of a pendulum, and beyond the arm of a robot: no success, and as near as the links are long."""
+    model = wd.load_robot("double_pendulum")
+    angle = np.random.default_rng(0).uniform(-3, 3, (32, 1))
+    stretched = wd.fk(model, angle * [1.0, 0.0], frame="tip")[:, :3, 3]
+    found = inverse_kinematics(model, {"tip": 3.0 * stretched}, orientation_weight=0)
+    lengths = np.linalg.norm(stretched, axis=1)
+    assert not found.success.any() and np.abs(found.position_error - 2.0 * lengths).max() < 1e-5
+
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    T = reachable(model, 32, [hand])[hand]
+    T[:, :3, 3] += 3.0 * T[:, :3, 3] / np.linalg.norm(T[:, :3, 3], axis=1, keepdims=True)
+    found, more = (inverse_kinematics(model, {hand: T}, restarts=n) for n in (32, 300))
+    assert not found.success.any() and not more.success.any()
+    assert (cost(found) < 1.02 * cost(more)).all() and cost(found).mean() < 1.002 * cost(
+        more
+    ).mean()
+    p, w = errors(model, found.q, {hand: T})
+    assert (
+        np.abs(p - found.position_error).max() < 1e-12
+        and np.abs(w - found.orientation_error).max() < 1e-9
+    )
+
+
+def cost(found: Solution) -> np.ndarray:
+    return found.position_error**2 + (2 * np.sin(found.orientation_error / 2)) ** 2
+
+
+def test_the_best_out_of_reach_is_stationary() -> None:
+    """J'e vanishes for coordinates that are free, and presses the others against their limits."""
+    model, hand = wd.load_robot("panda"), "panda_hand"
+    target = np.array([[1.2, 0.3, 0.9], [0.2, -1.4, 0.5], [-0.9, 0.9, 1.0]])
+    found = inverse_kinematics(model, {hand: target}, orientation_weight=0, iterations=500)
+    J = wd.jacobian(model, found.q, frame=hand, part="linear")
+    e = target - wd.fk(model, found.q, frame=hand)[:, :3, 3]
+    pull = np.einsum("eij,ei->ej", J, e)
+    high, low = found.q > model.position_upper - 1e-9, found.q < model.position_lower + 1e-9
+    assert not found.success.any() and (pull[high] > -1e-6).all() and (pull[low] < 1e-6).all()
+    assert np.abs(pull[~high & ~low]).max() < 1e-3 * np.linalg.norm(e, axis=1).min()
+
+
+def test_starts() -> None:
+    """From q0, one for each or one for all; at a solution nothing is left to do; the seed sets the other starts."""
+    model, hand = wd.load_robot("panda"), "panda_hand"
+    draw = np.random.default_rng(0)
+    q = draw.uniform(model.position_lower, model.position_upper, (50, model.nq))
+    T = {hand: wd.fk(model, q, frame=hand)}
+    found = inverse_kinematics(model, T, q0=q)
+    assert found.success.all() and (found.iterations == 1).all() and (found.q == q).all()
+    near = inverse_kinematics(
+        model, T, q0=q + 0.01, restarts=0
+    )  # moved inside the limits where that is outside
+    assert near.success.all() and np.abs(near.q - q).max() < 0.2 and near.iterations.max() <= 8
+    middle = (model.position_lower + model.position_upper) / 2
+    found = inverse_kinematics(model, T)
+    for again in (
+        inverse_kinematics(model, T, q0=middle),
+        inverse_kinematics(model, T, q0=np.tile(middle, (50, 1))),
+    ):
+        assert np.abs(again.q - found.q).max() < 1e-9
+    other = inverse_kinematics(model, T, seed=1)
+    assert (
+        np.abs(other.q - found.q).max() > 0.1
+        and (other.q == inverse_kinematics(model, T, seed=1).q).all()
+    )
+
+
+def test_limits_hold_and_may_be_in_the_way() -> None:
+    """A start outside them is brought in; a target beyond them is not reached."""
+    model = wd.load_robot("cartpole")
+    slider = float(model.position_upper[0])
+    q = np.array([[0.9 * slider, 0.3], [slider + 0.5, 0.3]])
+    T = {"cart": wd.fk(model, q, frame="cart")}
+    found = inverse_kinematics(model, T, q0=np.array([10.0, 0.0]))
+    assert found.success.tolist() == [True, False] and found.q[1, 0] == slider
+    assert abs(found.position_error[1] - 0.5) < 1e-6 and found.orientation_error[1] < 1e-6
+
+
+def test_a_frame_that_cannot_move() -> None:
+    """It is where it is: success if the target is there, and q0 either way."""
+    model = wd.load_robot("ur5e")
+    q, base = np.full((2, model.nq), 0.5), model.link_names[0]
+    T = wd.fk(model, q, frame=base)
+    T[1, 0, 3] += 1.0
+    found = inverse_kinematics(model, {base: T}, q0=q)
+    assert found.success.tolist() == [True, False] and (found.q == q).all()
+    assert np.allclose(found.position_error, [0, 1])
+
+
+def test_the_kernel_does_what_the_text_says() -> None:
+    """The oracle takes the same steps; the fewer, the less rounding has grown."""
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    T = reachable(model, 6, [hand], seed=2)
+    found, wanted = (
+        inverse_kinematics(model, T, restarts=2),
+        wd.oracle(inverse_kinematics, model, T, restarts=2),
+    )
+    assert isinstance(wanted, Solution)
+    alike = wanted.iterations == found.iterations
+    assert alike.sum() >= 4 and np.abs(found.q - wanted.q)[alike].max() < 1e-6
+    assert (found.success == wanted.success)[alike].all()
+
+
+def test_an_environment_does_not_feel_the_others(dtype: np.dtype) -> None:
+    """Bit by bit, in any order and any batch; what is not a number spoils itself alone, and at once."""
+    model, hand = wd.load_robot("panda"), "panda_hand"
+    T = reachable(model, 100, [hand], dtype)[hand]
+    whole = inverse_kinematics(model, {hand: T})
+    order = np.random.default_rng(1).permutation(100)
+    moved = inverse_kinematics(model, {hand: T[order]})
+    assert all(a[order].tobytes() == b.tobytes() for a, b in zip(whole, moved, strict=True))
+    one = inverse_kinematics(model, {hand: T[7]})
+    assert one.q.shape == (model.nq,) and all(
+        a[7].tobytes() == b.tobytes() for a, b in zip(whole, one, strict=True)
+    )
+    T[3, 0, 3] = np.nan
+    spoilt = inverse_kinematics(model, {hand: T})
+    rest = np.arange(100) != 3
+    assert all(a[rest].tobytes() == b[rest].tobytes() for a, b in zip(whole, spoilt, strict=True))
+    assert (
+        not spoilt.success[3] and np.isnan(spoilt.position_error[3]) and spoilt.iterations[3] == 1
+    )
+
+
+def test_placements_that_vary() -> None:
+    """Each environment's own arm, by its parameters."""
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    draw = np.random.default_rng(0)
+    elbow = np.tile([-0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (30, 1))
+    elbow[:, :3] += draw.uniform(-0.1, 0.1, (30, 3))
+    params = model.params(placement={"elbow_joint": elbow})
+    q = draw.uniform(-2, 2, (30, model.nq))
+    T = wd.fk(model, q, frame=hand, params=params)
+    found = inverse_kinematics(model, {hand: T}, params=params)
+    assert found.success.all()
+    reached, without = (
+        wd.fk(model, found.q, frame=hand, **given) for given in ({"params": params}, {})
+    )
+    assert (
+        np.abs(reached - T)[:, :3, 3].max() < TOLERANCE[0]
+        and np.abs(without - T)[:, :3, 3].max() > 0.01
+    )
+
+
+def test_libraries_out_and_bind() -> None:
+    """Arrays of the library given, flags as bool and counts as int32; with out=, the five arrays themselves."""
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    T = reachable(model, 20, [hand], np.float32)[hand]
+    wanted = inverse_kinematics(model, {hand: T})
+    assert wanted.success.dtype == bool and wanted.iterations.dtype == np.int32
+    found = inverse_kinematics(model, {hand: torch.tensor(T)})
+    assert found.success.dtype is torch.bool and found.iterations.dtype is torch.int32
+    assert all((a == b.numpy()).all() for a, b in zip(wanted, found, strict=True))
+    found = inverse_kinematics(model, {hand: wp.array(T, dtype=wp.float32, device="cpu")})
+    assert found.success.dtype is wp.bool and found.iterations.dtype is wp.int32
+    assert all((a == b.numpy()).all() for a, b in zip(wanted, found, strict=True))
+    for call in (
+        lambda x: inverse_kinematics(model, {hand: x}),
+        jax.jit(lambda x: inverse_kinematics(model, {hand: x})),
+    ):
+        found = call(jax.numpy.asarray(T))
+        assert found.success.dtype == bool and isinstance(found.q, jax.Array)
+        assert all((a == np.asarray(b)).all() for a, b in zip(wanted, found, strict=True))
+
+    out = tuple(np.full(x.shape, np.nan, np.float32) for x in wanted)
+    found = inverse_kinematics(model, {hand: T}, out=out)
+    assert all(x is y and (x == z).all() for x, y, z in zip(found, out, wanted, strict=True))
+    run = wd.bind(inverse_kinematics, model, {hand: T})
+    T[:] = T[::-1].copy()
+    assert (run().success == wanted.success[::-1]).all() and (run().q == wanted.q[::-1]).all()
+
+
+def test_refusals() -> None:
+    """What is needed, what arrived."""
+    model, T = wd.load_robot("ur5e"), np.tile(np.eye(4), (3, 1, 1))
+    for error, message, targets, options in (
+        (ValueError, "say which frame it is for", T, {}),
+        (ValueError, "not both", {"tool0": T}, {"frame": "tool0"}),
+        (ValueError, "at least one frame", {}, {}),
+        (KeyError, "tool1", {"tool1": T}, {}),
+        (ValueError, r"\(B, 4, 4\), \(B, 7\), or \(B, 3\)", {"tool0": T[:, :2]}, {}),
+        (ValueError, "give orientation_weight=0", {"tool0": T[:, 0, :3]}, {}),
+        (ValueError, "restarts must be", {"tool0": T}, {"restarts": -1}),
+        (ValueError, "iterations must be", {"tool0": T}, {"iterations": 0}),
+        (ValueError, "tolerance must be", {"tool0": T}, {"tolerance": (1e-4, 0.0)}),
+        (ValueError, "one for each of tool0", {"tool0": T}, {"position_weight": {"tool": 1.0}}),
+        (ValueError, "not negative", {"tool0": T}, {"position_weight": -1.0}),
+        (
+            ValueError,
+            "every weight is 0",
+            {"tool0": T},
+            {"position_weight": 0, "orientation_weight": 0},
+        ),
+        (ValueError, r"q0 must be", {"tool0": T}, {"q0": np.zeros((3, 7))}),
+    ):
+        with pytest.raises(error, match=message):
+            inverse_kinematics(model, targets, **options)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+def test_the_cuda_text_on_the_host(tmp_path: Path) -> None:
+    """One environment a thread, on the host: the same solutions."""
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    B, T = 40, reachable(wd.load_robot("ur5e"), 40, ["tool0"])[hand]
+    call = inverse_kinematics.describe(model, {hand: T})
+    seed = np.array(call.arrays["seed"])
+    text = write(
+        record_call(call, {f"target:{hand}": (4, 4), "seed": (6,)}, False), "ik", False, "cuda"
+    )
+    (tmp_path / "ik.cpp").write_text(HOST.format(source=text.source))
+    command = [
+        "g++",
+        "-O1",
+        "-std=c++17",
+        "-fPIC",
+        "-shared",
+        "-o",
+        tmp_path / "ik.so",
+        tmp_path / "ik.cpp",
+    ]
+    subprocess.run(command, check=True)
+    results = [np.full((B, *shape), np.nan) for shape in text.results.values()]
+    arguments = [0, B, 0, 0]
+    for array in (T, np.broadcast_to(seed, (B, 6)), *results):
+        arguments += fields(array)
+    ctypes.CDLL(str(tmp_path / "ik.so")).launch(
+        (ctypes.c_longlong * len(arguments))(*arguments), B + 3
+    )
+    found = Solution.converted(*results)
+    check(model, found, {hand: T}, 1e-12)
+    assert found.success.mean() >= SOLVED
+    same = inverse_kinematics(model, {hand: T})
+    assert (np.abs(found.q - same.q).max(axis=1) < 1e-6).mean() > 0.9
+
+
+def test_the_kernel_compiles_to_ptx(tmp_path: Path) -> None:
+    """The state stays in registers, or where they spill: it has no place in local memory."""
+    model = wd.load_robot("ur5e")
+    call = inverse_kinematics.describe(model, {"tool0": np.eye(4, dtype=np.float32)[None]})
+    kernel = compile_kernel(
+        write(record_call(call, {"target:tool0": (4, 4), "seed": (6,)}, True), "ik", True, "cuda")
+    )
+    wp.compile_aot_module(kernel.module, arch=90, module_dir=tmp_path, use_ptx=True)
+    (ptx,) = tmp_path.glob("*.ptx")
+    local = sum(int(size) for size in re.findall(r"__local_depot\d+\[(\d+)\]", ptx.read_text()))
+    assert (
+        "warpdyn_ik" in ptx.read_text() and local <= 28
+    )  # bytes that sine and cosine of huge angles need
+
+
+def on(device: str, model: wd.Model, targets: dict[str, np.ndarray], **options: Any) -> Solution:
+    """The search on a device, results back as NumPy."""
+    placed = {name: Placed(x, device).array for name, x in targets.items()}
+    found = inverse_kinematics(model, placed, **options)
+    return found if device == "cpu" else Solution(*(x.numpy() for x in found))

@@ -1,0 +1,126 @@
+"""The inverse of the mass matrix, systems with it, and forward dynamics by either method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pinocchio_peer import in_pinocchio, pin
+from robots import Robot, by_name
+from states import error, size, states
+
+import warpdyn as wd
+from warpdyn.algorithms.aba import unmoved_joint
+from warpdyn.algorithms.mass_matrix_inverse import solve_articulated
+from warpdyn.execution.call import tree_of
+from warpdyn.functions.dynamics import mass_matrix_inverse, solve
+from warpdyn.model.description import ModelError
+
+RESIDUAL = {"float64": 1e-12, "float32": 1e-5}
+"""Of M M^-1 - 1, over the condition number that |M| |M^-1| is."""
+
+PEER = 1e-11
+"""Relative to the largest entry."""
+
+KERNELS = ("panda", "mimic_branches", "branches_wxyz", "cartpole")
+
+
+def movable(robot: Robot) -> wd.Model:
+    joint = unmoved_joint(tree_of(robot.model))
+    if joint is not None:
+        pytest.skip(f"joint {joint} moves no inertia")
+    return robot.model
+
+
+def inverse_error(model: wd.Model, q: np.ndarray, inverse: np.ndarray) -> float:
+    M = wd.oracle(wd.crba, model, q)
+    assert np.array_equal(inverse, inverse.swapaxes(1, 2))
+    condition = size(np.abs(M) @ np.abs(inverse))
+    return error(M @ inverse, np.broadcast_to(np.eye(model.nv), M.shape)) / condition
+
+
+def test_it_is_the_inverse(robot: Robot) -> None:
+    """M M^-1 = 1, and both triangles are the same numbers."""
+    model = movable(robot)
+    s = states(model, 2)
+    assert (
+        inverse_error(model, s.q, wd.oracle(mass_matrix_inverse, model, s.q)) <= RESIDUAL["float64"]
+    )
+
+
+def test_solve_is_the_inverse_times_a_vector(robot: Robot) -> None:
+    """M solve(b) = b, by the factorised matrix and by articulated bodies."""
+    model = movable(robot)
+    s = states(model, 2)
+    M, x = wd.oracle(wd.crba, model, s.q), wd.oracle(solve, model, s.q, s.tau)
+    terms = np.einsum("eij,ej->ei", np.abs(M), np.abs(x))
+    assert error(np.einsum("eij,ej->ei", M, x), s.tau, terms) <= RESIDUAL["float64"]
+    tree = tree_of(model)
+    if not tree.shares_coordinates:
+        rows = [
+            solve_articulated(tree, q.tolist(), b.tolist()) for q, b in zip(s.q, s.tau, strict=True)
+        ]
+        assert (
+            error(np.einsum("eij,ej->ei", M, np.array(rows)), s.tau, terms) <= RESIDUAL["float64"]
+        )
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
+    """The inverse and `solve` in both precisions."""
+    model = by_name(name).model
+    s = states(model).rounded(dtype)
+    assert (
+        inverse_error(model, s.q, run(mass_matrix_inverse, model, s.q, dtype=dtype))
+        <= RESIDUAL[str(dtype)]
+    )
+    M, x = wd.oracle(wd.crba, model, s.q), run(solve, model, s.q, s.tau, dtype=dtype)
+    terms = np.einsum("eij,ej->ei", np.abs(M), np.abs(x))
+    assert error(np.einsum("eij,ej->ei", M, x), s.tau, terms) <= RESIDUAL[str(dtype)]
+
+
+@pytest.mark.parametrize("name", ["panda", "branches_wxyz", "mimic_chain"])
+def test_both_methods_of_forward_dynamics_agree(name: str, run) -> None:
+    """method="aba", "crba" and "auto" give one acceleration."""
+    model, s = by_name(name).model, states(by_name(name).model)
+    wanted = wd.oracle(wd.aba, model, s.q, s.v, s.tau)
+    methods = ("crba",) if by_name(name).has_mimic else ("aba", "crba")
+    for method in methods:
+        assert error(run(wd.aba, model, s.q, s.v, s.tau, method=method), wanted) <= 1e-9
+
+
+def test_what_is_no_method() -> None:
+    """An unknown method, and articulated bodies of a robot whose joints share coordinates."""
+    model = by_name("mimic_chain").model
+    with pytest.raises(ValueError, match='method must be "auto", "aba" or "crba"'):
+        wd.aba(model, np.zeros(2), np.zeros(2), np.zeros(2), method="rnea")
+    with pytest.raises(ValueError, match="mimic joints"):
+        wd.aba(model, np.zeros(2), np.zeros(2), np.zeros(2), method="aba")
+
+
+def test_a_joint_that_moves_no_inertia_is_refused() -> None:
+    """As `aba` does, with the joint's name."""
+    from robots import joint, link, urdf
+
+    text = urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
+    model = wd.load_urdf(text)
+    for call in (
+        lambda: mass_matrix_inverse(model, np.zeros(1)),
+        lambda: solve(model, np.zeros(1), np.zeros(1)),
+    ):
+        with pytest.raises(ModelError, match='"idle" moves no inertia'):
+            call()
+
+
+def test_inverse_matches_pinocchio(robot: Robot) -> None:
+    """Pinocchio's computeMinverse, of robots without mimic joints."""
+    model, peer = movable(robot), in_pinocchio(robot)
+    if robot.has_mimic:
+        pytest.skip("Pinocchio does not reduce mimic joints")
+    s, data, wanted = states(model, 3), peer.pin.createData(), []
+    for q in s.q:
+        inverse = pin.computeMinverse(peer.pin, data, peer.q(q))
+        wanted.append(peer.square(np.triu(inverse) + np.triu(inverse, 1).T))
+    condition = np.linalg.cond(wd.oracle(wd.crba, model, s.q)).max() if model.nv else 1.0
+    assert error(wd.oracle(mass_matrix_inverse, model, s.q), np.array(wanted)) <= max(
+        PEER, 1e-15 * condition
+    )

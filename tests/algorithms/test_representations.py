@@ -1,0 +1,196 @@
+"""Velocities, accelerations and forces in other representations: laws on every robot, kernels, and the libraries."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from robots import ROBOTS, Robot, by_name
+from states import error, states, step
+
+import warpdyn as wd
+from warpdyn.algorithms import representations as texts
+from warpdyn.execution.call import tree_of
+from warpdyn.functions import representations as rep
+
+ROUND_OFF = {"float64": 1e-13, "float32": 2e-6}
+"""Relative to the largest entry: a few products each."""
+
+DIFFERENCE = 1e-8
+"""Relative; central differences with step 1e-5 lose 1e-10 to curvature."""
+
+H = 1e-5
+"""Step of central differences [s]."""
+
+BASES = tuple(texts.REPRESENTATIONS)
+REFERENCES = ("local", "local_world_aligned", "world")
+FLOATING = [robot for robot in ROBOTS if robot.model.floating_base]
+
+
+@pytest.fixture(params=FLOATING, ids=lambda robot: robot.name)
+def floating(request: pytest.FixtureRequest) -> Robot:
+    return request.param
+
+
+def converted(
+    text: str, model: wd.Model, source: str, target: str, *arrays: np.ndarray
+) -> np.ndarray:
+    """The text on numbers, joints passed through, from any of `BASES` to any other."""
+    com, tree, function = model.link(model.root).com, tree_of(model), getattr(texts, text)
+    return np.array([
+        function(tree, *rows, model.root, source, target, com, None)
+        for rows in zip(*(array.tolist() for array in arrays), strict=True)
+    ])  # fmt: skip
+
+
+def test_there_and_back(floating: Robot) -> None:
+    """Each conversion is undone by its reverse, and joints are left alone."""
+    model, s = floating.model, states(floating.model, 2)
+    for source, target in permutations(BASES, 2):
+        v = converted("convert_velocity", model, source, target, s.q, s.v)
+        a = converted("convert_acceleration", model, source, target, s.q, s.v, s.a)
+        tau = converted("convert_force", model, source, target, s.q, s.tau)
+        assert np.array_equal(v[:, 6:], s.v[:, 6:]) and np.array_equal(tau[:, 6:], s.tau[:, 6:])
+        assert (
+            error(converted("convert_velocity", model, target, source, s.q, v), s.v, v)
+            <= ROUND_OFF["float64"]
+        )
+        back = converted("convert_acceleration", model, target, source, s.q, v, a)
+        assert error(back, s.a, a) <= ROUND_OFF["float64"]
+        assert (
+            error(converted("convert_force", model, target, source, s.q, tau), s.tau, tau)
+            <= ROUND_OFF["float64"]
+        )
+
+
+def test_velocities_are_the_jacobians(floating: Robot) -> None:
+    """The base's six entries are the root link's Jacobian times v, in each reference."""
+    model, s = floating.model, states(floating.model, 2)
+    for reference in REFERENCES:
+        J = wd.oracle(wd.jacobian, model, s.q, frame=model.root, reference=reference)
+        found = wd.oracle(rep.convert_velocity, model, s.q, s.v, source="local", target=reference)
+        assert error(found[:, :6], np.einsum("eij,ej->ei", J, s.v), J) <= ROUND_OFF["float64"]
+
+
+def test_power_is_the_same_in_all(floating: Robot) -> None:
+    """tau . v."""
+    model, s = floating.model, states(floating.model, 2)
+    power = np.sum(s.tau * s.v, axis=1)
+    for target in BASES:
+        v = converted("convert_velocity", model, "local", target, s.q, s.v)
+        tau = converted("convert_force", model, "local", target, s.q, s.tau)
+        assert error(np.sum(tau * v, axis=1), power, np.abs(tau * v)) <= ROUND_OFF["float64"]
+
+
+def test_accelerations_are_rates_of_velocities(floating: Robot) -> None:
+    """d/dt of the converted components, by central differences, in which the curvature of the motion cancels."""
+    model, s = floating.model, states(floating.model, 2)
+    later, earlier = ((step(model, s.q, t * s.v), s.v + t * s.a) for t in (H, -H))
+    for target in BASES:
+        rate = (
+            converted("convert_velocity", model, "local", target, *later)
+            - converted("convert_velocity", model, "local", target, *earlier)
+        ) / (2 * H)
+        found = converted("convert_acceleration", model, "local", target, s.q, s.v, s.a)
+        assert error(found, rate) <= DIFFERENCE
+
+
+def test_a_fixed_base_has_no_representation(run) -> None:
+    """Everything passes through."""
+    model = by_name("free_inside").model
+    s = states(model, 3)
+    assert np.array_equal(
+        run(rep.convert_velocity, model, s.q, s.v, source="body", target="inertial"), s.v
+    )
+
+
+SIDES = (("local", "world"), ("world", "mixed"), ("body", "mujoco"), ("drake", "warpdyn"))
+
+
+@pytest.mark.parametrize(
+    "name, sides",
+    [
+        *(("quadruped_floating", sides) for sides in SIDES),
+        *(("free_inside_wxyz", x) for x in SIDES[:2]),
+    ],
+)
+def test_kernels_match_the_oracle(name: str, sides: tuple[str, str], run, dtype) -> None:
+    """Velocities, accelerations and forces, compiled."""
+    model = by_name(name).model
+    s = states(model).rounded(dtype)
+    options = dict(zip(("source", "target"), sides, strict=True))
+    for function, arrays in (
+        (rep.convert_velocity, (s.q, s.v)),
+        (rep.convert_acceleration, (s.q, s.v, s.a)),
+        (rep.convert_force, (s.q, s.tau)),
+    ):
+        wanted = wd.oracle(function, model, *arrays, **options)
+        found = run(function, model, *arrays, dtype=dtype, **options)
+        assert error(found, wanted) <= ROUND_OFF[str(dtype)]
+
+
+# Six-vectors of frames.
+
+
+def poses(count: int = 5) -> np.ndarray:
+    draw = np.random.default_rng(3)
+    turn = draw.normal(size=(count, 4))
+    return np.hstack(
+        [draw.uniform(-2, 2, (count, 3)), turn / np.linalg.norm(turn, axis=1, keepdims=True)]
+    )
+
+
+def test_transforms_of_motions_and_forces() -> None:
+    """From local to world they are the 6x6 matrices, each the inverse transpose of the other."""
+    pose, six = poses(), np.random.default_rng(4).normal(size=(5, 6))
+    X, Xf = rep.motion_transform(pose), rep.force_transform(pose)
+    assert error(Xf, np.linalg.inv(X).transpose(0, 2, 1)) <= ROUND_OFF["float64"]
+    twist = rep.convert_twist(pose, six, source="local", target="world")
+    wrench = rep.convert_wrench(pose, six, source="body", target="inertial")
+    assert error(twist, np.einsum("eij,ej->ei", X, six)) <= ROUND_OFF["float64"]
+    assert error(wrench, np.einsum("eij,ej->ei", Xf, six)) <= ROUND_OFF["float64"]
+
+
+def test_frames_and_the_base_agree(run) -> None:
+    """The base's conversion is that of its twist, given its pose."""
+    model = by_name("quadruped_floating").model
+    s = states(model)
+    for source, target in permutations(REFERENCES, 2):
+        whole = run(rep.convert_velocity, model, s.q, s.v, source=source, target=target)
+        alone = rep.convert_twist(
+            s.q[:, :7].copy(), s.v[:, :6].copy(), source=source, target=target
+        )
+        assert error(whole[:, :6], alone) <= ROUND_OFF["float64"]
+        whole = run(rep.convert_force, model, s.q, s.tau, source=source, target=target)
+        alone = rep.convert_wrench(
+            s.q[:, :7].copy(), s.tau[:, :6].copy(), source=source, target=target
+        )
+        assert error(whole[:, :6], alone) <= ROUND_OFF["float64"]
+
+
+# Refusals.
+
+
+def test_refusals() -> None:
+    """Unknown names, two libraries, an order for no library or not of all joints, joints a library has otherwise."""
+    model, s = by_name("quadruped_floating").model, states(by_name("quadruped_floating").model, 1)
+    with pytest.raises(ValueError, match=r"(source|target) must be one of local"):
+        rep.convert_velocity(model, s.q, s.v, source="left", target="world")
+    with pytest.raises(ValueError, match="in two steps"):
+        rep.convert_velocity(model, s.q, s.v, source="mujoco", target="drake")
+    with pytest.raises(ValueError, match="must name the library"):
+        rep.convert_velocity(
+            model, s.q, s.v, source="local", target="world", joints=model.joint_names
+        )
+    with pytest.raises(ValueError, match="are missing"):
+        rep.convert_configuration(model, s.q, target="mujoco", joints=model.joint_names[1:])
+    with pytest.raises(ValueError, match="stands there twice"):
+        rep.convert_configuration(
+            model, s.q, target="mujoco", joints=[*model.joint_names, model.joint_names[0]]
+        )
+    with pytest.raises(ValueError, match=r"(source|target) must be one of local"):
+        rep.convert_twist(s.q[:, :7].copy(), s.v[:, :6].copy(), source="mujoco", target="world")
+    planar = by_name("planar").model
+    with pytest.raises(ValueError, match='"drive" is planar, which drake writes otherwise'):
+        rep.convert_configuration(planar, states(planar, 1).q, target="drake")

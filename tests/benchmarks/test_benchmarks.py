@@ -1,0 +1,263 @@
+"""`python -m benchmarks`: a tiny run without peers; what each peer is called with where it is installed."""
+
+from __future__ import annotations
+
+import json
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from benchmarks import memory, peers, readme, report, roofline
+from benchmarks.__main__ import main
+from benchmarks.algorithms import ALGORITHMS
+from benchmarks.cases import Case, cases
+from benchmarks.interleave import Turn, take_turns
+from benchmarks.peers import jax_aot
+from benchmarks.robots import JOINTS_OF_TREE, robot
+from benchmarks.throughput import measure
+
+
+def test_a_quick_run_writes_lines_report_and_pictures(tmp_path, capsys):
+    options = [
+        "--quick",
+        "--robots",
+        "double_pendulum",
+        "--algorithms",
+        "fk",
+        "rnea",
+        "rnea_vjp",
+        "--batches",
+        "1",
+        "64",
+    ]
+    assert (
+        main(
+            [*options, "--peers", "none", "--no-starts", "--rounds", "1", "--output", str(tmp_path)]
+        )
+        == 0
+    )
+    lines = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert (
+        lines[0]["versions"]["warpdyn"] == wd.__version__ and lines[0]["limits"]["operations"] > 1e8
+    )
+    timed = [line for line in lines if line["kind"] == "time"]
+    assert {(x["algorithm"], x["batch"]) for x in timed} == {
+        (a, b) for a in ("fk", "rnea", "rnea_vjp") for b in (1, 64)
+    }
+    assert all(x["ns"] > 0 and x["ns_low"] <= x["ns"] <= x["ns_high"] for x in timed)
+    assert all(x["worst_relative_error"] < 1e-5 for x in timed)
+    assert timed[-1]["primal"] == "rnea" and timed[-1]["times_primal"] > 0
+    text = (tmp_path / "report.md").read_text()
+    assert text in capsys.readouterr().out
+    for title in ("Gradients", "Batches", "How far from the floor"):
+        assert f"## {title}" in text
+    assert (tmp_path / "throughput.png").stat().st_size > 1000 and (
+        tmp_path / "roofline.png"
+    ).stat().st_size > 1000
+
+
+def test_what_is_measured_again_replaces_what_was(tmp_path, capsys):
+    options = [
+        "--quick",
+        "--robots",
+        "double_pendulum",
+        "--algorithms",
+        "rnea",
+        "--batches",
+        "16",
+        "--peers",
+        "none",
+    ]
+    for extra in ([], ["--add"]):
+        main([*options, "--no-starts", "--rounds", "1", "--output", str(tmp_path), *extra])
+    lines = (tmp_path / "results.jsonl").read_text().splitlines()
+    run = report.read(tmp_path)
+    assert len(lines) == 4 and len(run.own) == 1 and run.own[0]["ns"] == json.loads(lines[-1])["ns"]
+
+
+def test_peers_that_are_not_installed_are_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(
+        peers, "import_module", lambda *_: (_ for _ in ()).throw(ImportError("no module"))
+    )
+    found, missing = peers.find(["mjx"])
+    assert not found and missing == {"mjx": "not installed (no module)"}
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "quadruped"])
+def test_pinocchio_and_mujoco_compute_the_same(name):
+    """Every algorithm that they have; a wrong result would leave a blank that says so."""
+    found, _ = peers.find(["pinocchio", "mujoco", "mujoco_rollout"])
+    if not found:
+        pytest.skip("no peer is installed")
+    for algorithm in ("fk", "jacobian", "rnea", "aba"):
+        for record in measure([Case(name, algorithm, 32)], found, rounds=1):
+            assert "another result" not in record.get("blank", ""), record
+            assert "failed" not in record.get("blank", ""), record
+
+
+def test_a_wrong_peer_is_not_timed():
+    class Wrong:
+        NAME, PACKAGES, DTYPE = "wrong", (), "float64"
+
+        @staticmethod
+        def prepare(robot, algorithm, states, device):
+            return peers.Prepared(lambda: None, 4, lambda: [np.zeros((4, 2))])
+
+    records = list(
+        measure([Case("double_pendulum", "rnea", 16)], [peers.Installed("wrong", Wrong)], rounds=1)
+    )
+    assert "another result" in records[-1]["blank"] and "ns" not in records[-1]
+
+
+def test_cases_are_of_one_robot_and_algorithm():
+    found = cases("panda", "rnea", (1, 16))
+    assert [c.batch for c in found if c.plain] == [1, 16]
+    assert {(c.dtype, c.layout, c.threads) for c in found if not c.plain} == {
+        ("float64", "columns", 1),
+        ("float32", "rows", 1),
+        ("float32", "columns", 2),
+    }
+
+
+def test_every_algorithm_is_a_public_function():
+    assert all(
+        hasattr(wd, a.of or ("fk" if a.name == "fk_frame" else a.name)) or a.gradient
+        for a in ALGORITHMS.values()
+    )
+
+
+def test_slow_turns_are_taken_less_often(monkeypatch):
+    monkeypatch.setattr("benchmarks.interleave.TURN", 1e-4)
+    monkeypatch.setattr("benchmarks.interleave.SLOW", -1.0)
+    turn = Turn(lambda: None, 1)
+    take_turns([turn], 10)
+    assert len(turn.samples) == 3
+
+
+def test_the_tree_has_its_joints():
+    assert robot("tree60").model.nv == JOINTS_OF_TREE
+    assert robot("tree60_floating").model.nv == JOINTS_OF_TREE + 6
+
+
+def test_the_floor_is_the_longer_of_two():
+    measured = {"copy": {"1000": 1e9, "1000000": 1e8}, "operations": 1e9}
+    assert roofline.floor_ns(measured, 10, 1, 1000) == (10.0, "arithmetic")
+    assert roofline.floor_ns(measured, 1, 100, 10000) == (1000.0, "memory")
+    assert roofline.bandwidth(measured, 1e12) == 1e8
+
+
+def lines_of(folder, *records):
+    """A results folder with these measurements of a double pendulum's rnea, and what was read of it."""
+    about = {
+        "kind": "about",
+        "date": "today",
+        "hardware": "a core",
+        "device": "cpu",
+        "load": 0,
+        "commit": "c",
+    }
+    at = {"kind": "time", "robot": "double_pendulum", "nv": 2, "algorithm": "rnea", "device": "cpu"}
+    own = {
+        "library": "warpdyn",
+        "dtype": "float32",
+        "layout": "columns",
+        "threads": 1,
+        "operations": 10,
+        "bytes": 16,
+    }
+    own |= {
+        "ns_low": 1,
+        "ns_high": 3,
+        "ns_of_plain_call": 3,
+        "worst_relative_error": 0,
+        "ns": 2.0,
+        "batch": 4096,
+    }
+    found = [{**about, "versions": {}}, {**at, **own}, {**at, **own, "batch": 65536, "ns": 4.0}]
+    found += [
+        {**at, "peer": "p", "library": "Peer", "dtype": "float32", **record} for record in records
+    ]
+    (folder / "results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in found))
+    return report.read(folder)
+
+
+NUMBER = {"batch": 4096, "threads": 1, "form": "a call", "ns": 100.0, "first_call_seconds": 7.0}
+NUMBER |= {"worst_relative_error": 0.0}
+
+
+@pytest.mark.parametrize("last", ["number", "blank"])
+def test_a_number_replaces_a_blank_and_a_blank_a_number(tmp_path, last):
+    records = [NUMBER, {"blank": "no such function"}]
+    run = lines_of(tmp_path, *(records if last == "blank" else records[::-1]))
+    assert len(run.peers) == 1 and ("ns" in run.peers[0]) == (last == "number")
+
+
+def test_every_empty_cell_has_its_reason(tmp_path):
+    other = {**NUMBER, "library": "Other", "robot": "cartpole"}
+    text = "\n".join(
+        report.lines(lines_of(tmp_path, NUMBER, {"library": "None", "blank": "no rnea"}, other))
+    )
+    table = text[text.index("## Beside every peer") : text.index("## Empty cells")]
+    assert "| double_pendulum rnea | 2 | 50 | 100 | *r2* |" in table
+    assert "| *r1* | None | rnea | all robots | no rnea |" in text
+    assert "| *r2* | any | rnea | all robots | not run" in text
+
+
+def test_what_is_missed_is_said_first_with_how_much(tmp_path):
+    run = lines_of(tmp_path, NUMBER)
+    (tmp_path / "where_the_time_goes.md").write_text("memory")
+    report.write(tmp_path, run)
+    text = (tmp_path / "report.md").read_text()
+    assert text.index("## Missed") < text.index("## Beside every peer")
+    assert "[why](where_the_time_goes.md)" in text
+    assert (
+        "| change of ns from B = 4,096 on [%], at most 15 | double_pendulum | 1 of 1 | rnea 100 |"
+        in text
+    )
+    assert "1 of the 2 figures" in text and "**100**" in text
+    assert (
+        "| double_pendulum rnea |  | 7.0 |"
+        in text[text.index("## Seconds of the peers' first call") :]
+    )
+
+
+def test_memory_is_of_processes_of_their_own(monkeypatch):
+    """A batch needs more than the import, by its arrays at least."""
+    monkeypatch.setattr(memory, "ALGORITHMS", ("rnea",))
+    monkeypatch.setattr(memory, "find_spec", lambda name: None)
+    (record,) = memory.records(["double_pendulum"], 1 << 20)
+    assert (
+        record["arrays"] == pytest.approx(4 * 2 * 4) and record["compile"] > record["import"] > 10
+    )
+    assert record["run"] > record["import"] + record["arrays"]
+
+
+def test_a_program_of_jax_is_compiled_once_and_not_tried_again_within_its_limit(
+    tmp_path, monkeypatch
+):
+    asked, found = [], {60.0: None, 120.0: 70.0}
+    monkeypatch.setattr(jax_aot, "FOLDER", tmp_path)
+    monkeypatch.setattr(
+        jax_aot, "_compile", lambda *given: asked.append(given[-1]) or found[given[-1]]
+    )
+    peer = peers.Installed("peer", ModuleType("peer"), {"peer": "1.0"})
+    work = peers.Prepared(lambda: None, 4, lambda: [], "jit of vmap")
+
+    def seconds(limit: float) -> float:
+        return jax_aot.seconds(peer, robot("double_pendulum"), "rnea", work, "cpu", limit)
+
+    for _ in range(2):
+        with pytest.raises(peers.CannotDo, match="after 60 s"):
+            seconds(60.0)
+    assert [seconds(120.0), seconds(120.0)] == [70.0, 70.0] and asked == [60.0, 120.0]
+
+
+def test_readme_table_comes_from_the_results():
+    """What stands between the marks in README.md is what `python -m benchmarks.readme` writes."""
+    folder = readme.chosen()
+    if folder is None:
+        pytest.skip("no results")
+    run = report.read(folder)
+    assert readme.table(run, folder) and readme.stands(run, folder)

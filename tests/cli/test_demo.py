@@ -1,0 +1,74 @@
+"""The demo: what its picture shows is true, and it runs on robots of every sort."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.cli import demo
+from warpdyn.cli.main import main
+from warpdyn.cli.workload import random_states
+from warpdyn.model.description import Limits
+
+
+def test_the_falling_arm_falls_and_the_compensated_one_stays():
+    motion = demo.simulate(wd.load_robot("double_pendulum"))
+    assert np.abs(motion.held - motion.held[0]).max() < 1e-9
+    assert np.abs(motion.falling - motion.falling[0]).max() > 0.5
+
+
+def test_the_falling_pendulum_keeps_its_energy():
+    """Without stops, friction and torque, kinetic plus potential energy is what it was: the simulation is sound."""
+    model = wd.load_robot("double_pendulum")
+    free = replace(model, joints=tuple(replace(j, limits=Limits()) for j in model.joints))
+    motion = demo.simulate(free)
+    v = np.gradient(motion.falling, motion.time, axis=0)[1:-1]
+    q = motion.falling[1:-1]
+    kinetic = 0.5 * np.einsum("ei,eij,ej->e", v, wd.crba(free, q), v)
+    poses = wd.fk(free, q)
+    heights = [
+        (poses[:, k] @ [*link.com, 1.0])[:, 2] * link.mass for k, link in enumerate(free.links)
+    ]
+    potential = 9.81 * np.sum(heights, axis=0)
+    total = kinetic + potential
+    assert np.ptp(total) < 0.02 * np.ptp(potential)
+
+
+@pytest.mark.parametrize("name", wd.robot_names())
+def test_random_states_keep_limits(name):
+    model = wd.load_robot(name)
+    q = random_states(model, 200)["q"]
+    bounded = np.isfinite(model.position_lower)
+    assert (q >= model.position_lower)[:, bounded].all() and (q <= model.position_upper)[
+        :, bounded
+    ].all()
+    if model.floating_base:
+        assert np.allclose(np.linalg.norm(q[:, 3:7], axis=1), 1)
+
+
+@pytest.mark.parametrize("arguments", [["double_pendulum"], ["quadruped"]])
+def test_demo_names_its_picture(arguments, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(demo, "BATCH", 256)
+    picture = tmp_path / "arm.png"
+    assert main(["demo", *arguments, "--output", str(picture)]) == 0
+    said = capsys.readouterr().out
+    assert "worst relative error" in said and f"picture: {picture}" in said
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_explains_a_robot_that_has_no_forward_dynamics(tmp_path, capsys):
+    weightless = tmp_path / "weightless.urdf"
+    weightless.write_text(
+        "<robot name='w'><link name='a'/><link name='b'/><joint name='j' type='continuous'>"
+        "<parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint></robot>"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert main(["demo", str(weightless), "--output", str(tmp_path / "w.png")]) == 0
+    said = capsys.readouterr().out
+    assert "aba is not defined" in said and "no picture" in said

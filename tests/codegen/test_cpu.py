@@ -1,0 +1,508 @@
+"""Kernels against themselves: batch sizes, memory layouts, lanes, threads, NaN, sine and cosine.
+
+On a GPU the same laws hold of its kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from devices import Placed, result_shape
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.arrays import views
+from warpdyn.execution import launch
+
+SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 67, 1000)
+CLOSE = {"float64": 1e-12, "float32": 1e-5}
+"""Relative to the largest entry, against the oracle."""
+
+SINE = {"float64": 3e-16, "float32": 1.2e-7}
+"""Absolute error of sine and cosine that the design allows, for every finite angle."""
+
+# Entries per environment of q and of the result, fewer and more than the lanes, one, two and three trailing dimensions.
+JOBS: dict[str, tuple[str, Callable, tuple[str, ...], dict]] = {
+    "rnea": ("panda", wd.rnea, ("q", "v", "a"), {}),
+    "rnea_34": ("humanoid_floating", wd.rnea, ("q", "v", "a"), {}),
+    "crba": ("panda", wd.crba, ("q",), {}),
+    "aba": ("cartpole", wd.aba, ("q", "v", "tau"), {}),
+    "fk": ("panda", wd.fk, ("q",), {}),
+    "fk_one": ("single", wd.fk, ("q",), {"frame": "arm"}),
+    "jacobian": ("quadruped_floating", wd.jacobian, ("q",), {"frame": "trunk"}),
+}
+
+
+class Job:
+    """One algorithm on one robot: inputs, the oracle's answer, and calls through given memory."""
+
+    def __init__(self, name: str, dtype: np.dtype, device: str, count: int):
+        robot, self.function, keys, self.options = JOBS[name]
+        self.model, self.dtype, self.device = by_name(robot).model, dtype, device
+        if "frame" in self.options and self.options["frame"] not in self.model.link_names:
+            self.options = {"frame": self.model.link_names[-1]}
+        s = states(self.model, max(count, 1)).rounded(dtype)
+        self.inputs = [getattr(s, key)[:count].astype(dtype) for key in keys]
+        self.shape = (count, *result_shape(self.function, self.model, self.options))
+
+    def run(
+        self, inputs: list[np.ndarray] | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The result in `out`, which is full of NaN before; by default in C order."""
+        places = [Placed(x, self.device) for x in (self.inputs if inputs is None else inputs)]
+        if out is None:
+            out = np.empty(self.shape, self.dtype)
+        out[...] = np.nan
+        result = Placed(out, self.device)
+        assert (
+            self.function(self.model, *(p.array for p in places), out=result.array, **self.options)
+            is result.array
+        )
+        return result.back()
+
+    def oracle(self) -> np.ndarray:
+        return wd.oracle(
+            self.function, self.model, *(x.astype(float) for x in self.inputs), **self.options
+        )
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    return (
+        a.shape == b.shape
+        and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+    )
+
+
+# Where an array of shape (B, ...) may lie.
+
+
+def guarded(
+    array: np.ndarray, shape: tuple[int, ...], take: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """A view of NaN-filled memory of `shape`, chosen by `take`, holding `array`."""
+    memory = np.full(shape, np.nan, array.dtype)
+    view = take(memory)
+    view[...] = array
+    assert view.shape == array.shape and np.shares_memory(view, memory)
+    return view
+
+
+def environments_last(a: np.ndarray) -> np.ndarray:
+    return guarded(a, (*a.shape[1:], a.shape[0]), lambda m: np.moveaxis(m, -1, 0))
+
+
+def padded_columns(a: np.ndarray) -> np.ndarray:
+    return guarded(a, (*a.shape[1:], a.shape[0] + 5), lambda m: np.moveaxis(m, -1, 0)[: a.shape[0]])
+
+
+def padded_rows(a: np.ndarray) -> np.ndarray:
+    return guarded(a, (*a.shape[:-1], a.shape[-1] + 3), lambda m: m[..., 2:-1])
+
+
+def every_second(a: np.ndarray) -> np.ndarray:
+    return guarded(a, (2 * a.shape[0], *a.shape[1:]), lambda m: m[1::2])
+
+
+def backwards(a: np.ndarray) -> np.ndarray:
+    return guarded(a, a.shape, lambda m: m[::-1])
+
+
+def entries_backwards(a: np.ndarray) -> np.ndarray:
+    return guarded(a, a.shape, lambda m: m[..., ::-1])
+
+
+def columns_backwards(a: np.ndarray) -> np.ndarray:
+    return guarded(a, (*a.shape[1:], a.shape[0]), lambda m: np.moveaxis(m[..., ::-1], -1, 0))
+
+
+def every_third_entry(a: np.ndarray) -> np.ndarray:
+    return guarded(a, (*a.shape[:-1], 3 * a.shape[-1]), lambda m: m[..., ::3])
+
+
+def transposed(a: np.ndarray) -> np.ndarray:
+    return guarded(a, a.shape[::-1], lambda m: m.T)
+
+
+def blocked(a: np.ndarray) -> np.ndarray:
+    return guarded(a, (a.shape[0], 2, *a.shape[1:]), lambda m: m[:, 1])
+
+
+def unaligned(a: np.ndarray) -> np.ndarray:
+    return guarded(a, (a.size + 1,), lambda m: m[1:].reshape(a.shape))
+
+
+LAYOUTS = (
+    environments_last, padded_columns, padded_rows, every_second, backwards, entries_backwards, columns_backwards,
+    every_third_entry, transposed, blocked, unaligned,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_any_batch_size(name: str, dtype: np.dtype, device: str) -> None:
+    """Every environment gets the oracle's answer whatever the number of environments; single = batch, bit for bit."""
+    whole = Job(name, dtype, device, max(SIZES))
+    wanted = whole.run()
+    assert error(wanted[:37], whole_part(whole, slice(0, 37)).oracle()) <= CLOSE[str(dtype)]
+    for count in SIZES:
+        found = whole_part(whole, slice(0, count)).run()
+        assert same_bits(found, wanted[:count]), count
+
+
+def whole_part(job: Job, rows: slice) -> Job:
+    part = Job.__new__(Job)
+    part.__dict__.update(job.__dict__)
+    part.inputs = [x[rows] for x in job.inputs]
+    part.shape = (len(part.inputs[0]), *job.shape[1:])
+    return part
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_one_robot_is_a_batch_of_one(name: str, dtype: np.dtype, device: str) -> None:
+    """(n,) arrays give the row that (B, n) arrays give, bit for bit."""
+    job = Job(name, dtype, device, 20)
+    wanted = job.run()
+    for e in (0, 7, 19):
+        places = [Placed(x[e], device) for x in job.inputs]
+        out = Placed(np.full(job.shape[1:], np.nan, dtype), device)
+        assert (
+            job.function(job.model, *(p.array for p in places), out=out.array, **job.options)
+            is out.array
+        )
+        assert same_bits(out.back(), wanted[e])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("count", [1, 37, 128])
+def test_any_layout(name: str, layout: Callable, count: int, dtype: np.dtype, device: str) -> None:
+    """Inputs and results may lie anyhow in memory: same bits; nothing beside the result is written."""
+    job = Job(name, dtype, device, count)
+    wanted = job.run()
+    assert same_bits(job.run([layout(x) for x in job.inputs]), wanted)
+    out = layout(np.zeros(job.shape, dtype))
+    memory = out
+    while memory.base is not None:
+        memory = memory.base
+    memory[...] = 12345.0
+    found = job.run(out=out)
+    assert same_bits(found, wanted)
+    if device == "cpu":
+        out[...] = 12345.0
+        assert np.all(memory == 12345.0)
+    assert same_bits(
+        job.run([layout(x) for x in job.inputs], layout(np.zeros(job.shape, dtype))), wanted
+    )
+
+
+@pytest.mark.parametrize("side_by_side", [False, True], ids=["rows", "columns"])
+@pytest.mark.parametrize("name", JOBS)
+def test_stores_past_the_cache(
+    name: str, side_by_side: bool, dtype: np.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results of a batch that is taken for large are written past the cache, rows end to end by way of a stage: same
+    bits, wherever the result begins, and nothing after its end is written."""
+    job = Job(name, dtype, "cpu", 133)
+    wanted = job.run()
+    monkeypatch.setattr(launch, "STREAM_FROM", 0)
+    monkeypatch.setattr(launch, "STAGE_FROM", 0)
+    for first in (0, 1, 16, 133):
+        memory = views.empty("numpy", "cpu", dtype == np.float32, 300, job.shape[1:], side_by_side)
+        memory[...] = 12345.0
+        out = memory[first : first + 133]
+        assert same_bits(job.run(out=out), wanted)
+        out[...] = 12345.0
+        assert np.all(memory == 12345.0)
+
+
+@pytest.mark.parametrize("mixed", range(6))
+@pytest.mark.parametrize("name", ["rnea", "rnea_34"])
+def test_layouts_mixed(name: str, mixed: int, dtype: np.dtype, device: str) -> None:
+    """Each array of a call may lie in its own way."""
+    job = Job(name, dtype, device, 50)
+    chosen = [LAYOUTS[(mixed * 4 + 3 * k) % len(LAYOUTS)] for k in range(4)]
+    inputs = [layout(x) for layout, x in zip(chosen, job.inputs, strict=False)]
+    assert same_bits(job.run(inputs, chosen[3](np.zeros(job.shape, dtype))), job.run())
+
+
+@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("name", ["rnea", "rnea_34"])
+def test_broadcast_inputs(name: str, which: int, dtype: np.dtype, device: str) -> None:
+    """An input that repeats one row (stride 0) is read as that row in every environment."""
+    job = Job(name, dtype, device, 37)
+    rows = [np.repeat(x[:1], 37, axis=0) if k == which else x for k, x in enumerate(job.inputs)]
+    repeated = [
+        np.broadcast_to(x[:1], x.shape) if k == which else x for k, x in enumerate(job.inputs)
+    ]
+    assert same_bits(job.run(repeated), job.run(rows))
+
+
+def test_all_joints_broadcast_from_one_number(device: str) -> None:
+    """Strides 0 in both dimensions."""
+    job = Job("rnea", np.dtype("float64"), device, 19)
+    zero = np.broadcast_to(np.zeros(1), job.inputs[1].shape)
+    assert same_bits(
+        job.run([job.inputs[0], zero, zero]),
+        job.run([job.inputs[0], np.array(zero), np.array(zero)]),
+    )
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_order_of_environments_does_not_matter(name: str, dtype: np.dtype, device: str) -> None:
+    """A permuted batch gives the permuted result, bit for bit: a robot's lane does not show in its numbers."""
+    job = Job(name, dtype, device, 67)
+    order = np.random.default_rng(1).permutation(67)
+    wanted = job.run()
+    assert same_bits(job.run([x[order] for x in job.inputs]), wanted[order])
+    same = [np.repeat(x[3:4], 67, axis=0) for x in job.inputs]
+    assert same_bits(job.run(same), np.repeat(wanted[3:4], 67, axis=0))
+
+
+@pytest.mark.parametrize(
+    "layout", [np.ascontiguousarray, environments_last, every_third_entry], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_bad_number_stays_in_its_environment(
+    name: str, bad: float, layout: Callable, dtype: np.dtype, device: str
+) -> None:
+    """NaN or infinity in one robot's angles makes that robot's result NaN; its neighbours keep every bit."""
+    job = Job(name, dtype, device, 37)
+    clean = job.run()
+    for e in (0, 5, 15, 16, 31, 36):
+        inputs = [np.array(x) for x in job.inputs]
+        inputs[0][e, -1] = bad
+        found = job.run([layout(x) for x in inputs])
+        others = np.arange(37) != e
+        assert same_bits(found[others], clean[others])
+        assert np.any(np.isnan(found[e])), (e, found[e])
+
+
+@pytest.mark.parametrize("dirty", ["v", "tau"])
+def test_a_bad_velocity_or_torque_stays_in_its_environment(
+    dirty: str, dtype: np.dtype, device: str
+) -> None:
+    """The same for the other inputs, and nothing finite comes out of that robot's accelerations."""
+    job = Job("aba", dtype, device, 37)
+    clean = job.run()
+    inputs = [np.array(x) for x in job.inputs]
+    inputs[1 if dirty == "v" else 2][20, -1] = math.nan
+    found = job.run(inputs)
+    others = np.arange(37) != 20
+    assert same_bits(found[others], clean[others]) and np.all(np.isnan(found[20]))
+
+
+@pytest.mark.parametrize("name", ["rnea", "crba", "fk"])
+def test_threads_do_not_show(name: str, dtype: np.dtype, device: str) -> None:
+    """One, two, three and seven threads give the same bits, batches not a multiple of anything."""
+    job = Job(name, dtype, device, 40_003)
+    results = []
+    try:
+        for number in (1, 2, 3, 7):
+            wd.set_num_threads(number)
+            results += [
+                job.run(),
+                job.run(
+                    [environments_last(x) for x in job.inputs],
+                    environments_last(np.zeros(job.shape, dtype)),
+                ),
+            ]
+    finally:
+        wd.set_num_threads(None)
+    assert all(same_bits(r, results[0]) for r in results[1:])
+    last = whole_part(job, slice(40_000, 40_003))
+    assert error(results[0][40_000:], last.oracle()) <= CLOSE[str(dtype)]
+
+
+@pytest.mark.parametrize("count", [4096, 9000])
+def test_results_beyond_the_cache(count: int, dtype: np.dtype, device: str) -> None:
+    """Results of many megabytes, which bypass the cache, are the same bits, aligned or not, padded or not."""
+    job = Job("fk", dtype, device, count)
+    wanted = job.run()
+    ends = whole_part(job, slice(count - 3, count))
+    assert error(wanted[-3:], ends.oracle()) <= CLOSE[str(dtype)]
+    for layout in (environments_last, padded_columns, unaligned):
+        assert same_bits(job.run(out=layout(np.zeros(job.shape, dtype))), wanted)
+    if device == "cpu":
+        own = wd.fk(job.model, environments_last(job.inputs[0]))
+        assert same_bits(np.array(own), wanted) and own.strides[0] == dtype.itemsize
+
+
+@pytest.mark.parametrize("name", ["crba", "fk"])
+def test_bound_calls_write_what_plain_calls_write(name: str, dtype: np.dtype, device: str) -> None:
+    """A bound call leaves constant entries alone, and writes all others, in any layout of the result."""
+    job = Job(name, dtype, device, 37)
+    wanted = job.run()
+    for layout in (np.array, environments_last, padded_columns, every_third_entry):
+        q, out = (
+            Placed(np.zeros_like(job.inputs[0]) + 0.5, device),
+            Placed(layout(np.full(job.shape, np.nan, dtype)), device),
+        )
+        launch = wd.bind(job.function, job.model, q.array, out=out.array, **job.options)
+        if device == "cpu":
+            q.host[...] = job.inputs[0]
+            assert launch() is out.array
+            assert same_bits(out.back(), wanted)
+
+
+# Interleaved and overlapping memory.
+
+
+def test_columns_of_one_array(dtype: np.dtype, device: str) -> None:
+    """q, v, a and the result may be columns of one array: they touch different entries."""
+    job = Job("rnea", dtype, device, 50)
+    wanted, n = job.run(), job.shape[1]
+    memory = np.full((50, 4 * n), np.nan, dtype)
+    parts = [memory[:, k * n : (k + 1) * n] for k in range(4)]
+    for part, given in zip(parts, job.inputs, strict=False):
+        part[...] = given
+    if device == "cpu":
+        assert wd.rnea(job.model, *parts[:3], out=parts[3]) is parts[3]
+        assert same_bits(np.array(parts[3]), wanted)
+        assert all(same_bits(np.array(p), x) for p, x in zip(parts, job.inputs, strict=False))
+
+
+@pytest.mark.parametrize("shift", [0, 1, 3, 8])
+def test_out_that_overlaps_an_input_is_refused(shift: int) -> None:
+    """Results are written while inputs are still read: memory shared with one is refused, by name."""
+    job = Job("rnea", np.dtype("float64"), "cpu", 20)
+    q, v, a = job.inputs
+    memory = np.zeros(v.size + shift)
+    v_view, out = memory[: v.size].reshape(v.shape), memory[shift:].reshape(v.shape)
+    v_view[...] = v
+    with pytest.raises(ValueError, match=r"out shares memory with v.*pass another array"):
+        wd.rnea(job.model, q, v_view, a, out=out)
+    with pytest.raises(ValueError, match="out shares memory with a"):
+        wd.rnea(job.model, q, v, a, out=a[::-1])
+
+
+def test_out_beside_an_input_is_accepted() -> None:
+    """Neighbours in one block of memory do not overlap."""
+    job = Job("rnea", np.dtype("float64"), "cpu", 20)
+    memory = np.zeros((2, 20, job.shape[1]))
+    memory[0] = job.inputs[1]
+    wd.rnea(job.model, job.inputs[0], memory[0], job.inputs[2], out=memory[1])
+    assert same_bits(memory[1], job.run())
+
+
+def test_out_whose_rows_overlap_is_refused() -> None:
+    """Two environments that write the same entry would race: rows on top of each other, or one row for all."""
+    job = Job("rnea", np.dtype("float64"), "cpu", 20)
+    n = job.shape[1]
+    strided = np.lib.stride_tricks.as_strided
+    for strides in ((0, 8), (8, 0), (8, 8), (8 * (n - 1), 8), (-8 * (n - 1), 8)):
+        with pytest.raises(ValueError, match="out"):
+            wd.rnea(
+                job.model, *job.inputs, out=strided(np.zeros(40 * n)[20 * n :], (20, n), strides)
+            )
+
+
+# Sine and cosine.
+
+
+def angles(dtype: np.dtype) -> np.ndarray:
+    """Angles of every size: near multiples of pi/2, huge, tiny, denormal, on both sides of the reduction's limits."""
+    draw = np.random.default_rng(3)
+    tiny = np.finfo(dtype).smallest_subnormal
+    parts = [
+        np.array(
+            [
+                0.0,
+                -0.0,
+                tiny,
+                -tiny,
+                np.finfo(dtype).tiny,
+                1e8,
+                3e9,
+                -3e9,
+                1e15,
+                1e22,
+                1e30,
+                -1e30,
+                np.finfo(dtype).max,
+            ]
+        ),
+        np.arange(-400, 401) * (math.pi / 2),
+        np.array(
+            [
+                65536.0,
+                65536.01,
+                1e5,
+                100000.5,
+                99999.9,
+                -65535.99,
+                -1e5,
+                2.0**23,
+                2.0**24,
+                2.0**31,
+                2.0**32,
+                2.0**52,
+                2.0**53,
+            ]
+        ),
+        draw.uniform(-4, 4, 3000),
+        draw.uniform(-1e3, 1e3, 3000),
+        draw.uniform(-1.1e5, 1.1e5, 3000),
+        10.0 ** draw.uniform(-45 if dtype == np.float32 else -320, 0, 1000),
+        10.0 ** draw.uniform(4, 38, 1000),
+        np.round(draw.uniform(-41000, 41000, 2000)) * (math.pi / 2),
+    ]
+    x = np.concatenate(parts).astype(dtype)
+    near = np.round(np.concatenate(parts[1:2] + parts[8:]) / (math.pi / 2)) * (math.pi / 2)
+    around = [
+        np.nextafter(near.astype(dtype), dtype.type(s * np.inf), dtype=dtype) for s in (1, -1)
+    ]
+    return np.concatenate([x, *around])
+
+
+def exact(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sine and cosine of these very numbers, in longer arithmetic than that under test."""
+    if x.dtype == np.float32:
+        return np.sin(x.astype(float)), np.cos(x.astype(float))
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workprec(64 + 1100):
+        pairs = [(mpmath.sin(mpmath.mpf(float(v))), mpmath.cos(mpmath.mpf(float(v)))) for v in x]
+    with mpmath.workprec(120):
+        high = np.array([[float(s), float(c)] for s, c in pairs])
+        low = np.array(
+            [
+                [float(s - mpmath.mpf(a)), float(c - mpmath.mpf(b))]
+                for (s, c), (a, b) in zip(pairs, high, strict=True)
+            ]
+        )
+    long = high.astype(np.longdouble) + low.astype(np.longdouble)
+    return long[:, 0], long[:, 1]
+
+
+def test_sine_and_cosine(dtype: np.dtype, device: str) -> None:
+    """Within the design's absolute error for every finite angle: a robot that turns about z shows them in its pose."""
+    model, x = by_name("single").model, angles(dtype)
+    assert np.all(np.isfinite(x))
+    out = Placed(np.full((len(x), 4, 4), np.nan, dtype), device)
+    wd.fk(model, Placed(x[:, None], device).array, frame="arm", out=out.array)
+    T = out.back()
+    sine, cosine = exact(x)
+    assert float(np.max(np.abs(T[:, 1, 0] - sine))) <= SINE[str(dtype)]
+    assert float(np.max(np.abs(T[:, 0, 0] - cosine))) <= SINE[str(dtype)]
+    assert same_bits(T[:, 0, 0], T[:, 1, 1]) and same_bits(T[:, 0, 1], -T[:, 1, 0])
+    assert np.all(np.abs(T[:, :2, :2]) <= 1.0 + SINE[str(dtype)])
+
+
+def test_an_angle_among_huge_ones_keeps_its_bits(dtype: np.dtype, device: str) -> None:
+    """A lane that needs the long way does not change the others' way."""
+    model = by_name("single").model
+    calm = np.linspace(-3, 3, 64).astype(dtype)
+    wild = calm.copy()
+    wild[::5] = [1e30, 3e9, np.nan, np.inf, 7e7, 1e12, -1e9, -np.inf, 1e20, 123456.0, 1e6, 1e7, 1e8]
+    results = []
+    for x in (calm, wild):
+        out = Placed(np.full((64, 4, 4), np.nan, dtype), device)
+        wd.fk(model, Placed(x[:, None], device).array, frame="arm", out=out.array)
+        results.append(out.back())
+    kept = np.arange(64) % 5 != 0
+    assert same_bits(results[0][kept], results[1][kept])
+    bad = np.flatnonzero(~np.isfinite(wild))
+    assert np.all(np.isnan(results[1][bad][:, :2, :2]))

@@ -1,0 +1,138 @@
+"""The CUDA form computes the right numbers: its text is plain C++, run by the host one thread after the other.
+
+This stands in for a GPU where there is none: what is not tested here is the device itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.execution.call import record_call
+from warpdyn.execution.kernel import write
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+
+B = 5
+"""Environments, fewer than the threads that are started."""
+
+ROUNDING = {np.float32: 1e-5, np.float64: 1e-12}
+"""Relative to the largest entry: the project's bounds."""
+
+HOST = """
+#include <cmath>
+struct Args {{ const long long* at; long long operator[](int i) const {{ return at[i]; }} }};
+static void thread(const Args args, const int tid) {{
+{source}
+}}
+extern "C" void launch(const long long* at, int threads) {{
+  for (int tid = 0; tid < threads; ++tid) thread({{at}}, tid);
+}}
+"""
+
+
+def fields(array: np.ndarray) -> list[int]:
+    """Address and strides in elements: environment, then up to three more."""
+    strides = [s // array.itemsize for s in array.strides]
+    return [array.ctypes.data, *strides, *[0] * (4 - len(strides))]
+
+
+def run(
+    text, arrays: dict[str, np.ndarray], out: np.ndarray, folder: Path, keep_constants: bool = False
+) -> None:
+    """Build the text and start more threads than there are environments."""
+    source, library = folder / f"{text.name}.cpp", folder / f"{text.name}.so"
+    source.write_text(HOST.format(source=text.source))
+    subprocess.run(
+        ["g++", "-O1", "-std=c++17", "-fPIC", "-shared", "-o", library, source], check=True
+    )
+    arguments = [0, B, int(keep_constants), 0]
+    for array in (*(arrays[name] for name in text.inputs), out):
+        arguments += fields(array)
+    ctypes.CDLL(str(library)).launch((ctypes.c_longlong * len(arguments))(*arguments), B + 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("algorithm", ["fk", "jacobian", "rnea", "crba", "aba"])
+@pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
+def test_the_text_matches_the_oracle(
+    name: str, algorithm: str, dtype: type, tmp_path: Path
+) -> None:
+    """Rows of larger arrays in, a transposed array out; threads beyond the batch touch nothing."""
+    model = by_name(name).model
+    s = states(model, B)
+    given = {"q": s.q, "v": s.v, "a": s.a, "tau": 10.0 * s.a}
+    names = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau")}.get(algorithm, ("q",))
+    options = {"frame": model.link_names[-1]} if algorithm == "jacobian" else {}
+    wide = {
+        k: np.concatenate([given[k], np.full((B, 3), np.nan)], axis=1).astype(dtype) for k in names
+    }
+    arrays = {k: x[:, :-3] for k, x in wide.items()}
+    function = getattr(wd, algorithm)
+    call = function.describe(model, *arrays.values(), **options)
+    single = dtype is np.float32
+    text = write(
+        record_call(call, {k: x.shape[1:] for k, x in arrays.items()}, single),
+        algorithm,
+        single,
+        "cuda",
+    )
+    memory = np.full((*text.results["out"], B + 4), np.nan, dtype)
+    out = np.moveaxis(memory[..., :B], -1, 0)
+    run(text, arrays, out, tmp_path)
+    expected = wd.oracle(function, model, *(x.astype(float) for x in arrays.values()), **options)
+    if algorithm == "aba":  # by what M a + h lacks of tau
+        a = out.astype(float)
+        lacks = (
+            wd.oracle(wd.rnea, model, arrays["q"].astype(float), arrays["v"].astype(float), a)
+            - arrays["tau"]
+        )
+        M = np.abs(wd.oracle(wd.crba, model, arrays["q"].astype(float)))
+        size = np.einsum("bij,bj->bi", M, np.abs(a)).max() + np.abs(arrays["tau"]).max()
+        assert np.abs(lacks).max() <= ROUNDING[dtype] * size
+    else:
+        assert error(out, expected) <= ROUNDING[dtype]
+    assert np.isnan(memory[..., B:]).all()
+
+
+def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
+    """One gravity for all by a stride of zero, a force by link name; constants are left alone where they are kept."""
+    model = by_name("panda").model
+    s, link = states(model, B), "panda_hand"
+    force = np.random.default_rng(0).normal(size=(B, 6))
+    call = wd.rnea.describe(model, s.q, s.v, s.a, gravity=np.ones((B, 3)), f_ext={link: force})
+    inputs = {
+        "q": (model.nq,),
+        "v": (model.nv,),
+        "a": (model.nv,),
+        "gravity": (3,),
+        f"f_ext:{link}": (6,),
+    }
+    text = write(record_call(call, inputs, False), "rnea", False, "cuda")
+    gravity = np.broadcast_to(np.array([1.0, -2.0, -9.0]), (B, 3))
+    out = np.full((B, model.nv), np.nan)
+    run(
+        text,
+        {"q": s.q, "v": s.v, "a": s.a, "gravity": gravity, f"f_ext:{link}": force},
+        out,
+        tmp_path,
+    )
+    expected = wd.oracle(
+        wd.rnea, model, s.q, s.v, s.a, gravity=(1.0, -2.0, -9.0), f_ext={link: force}
+    )
+    assert error(out, expected) <= ROUNDING[np.float64]
+
+    call = wd.fk.describe(model, s.q)
+    text = write(record_call(call, {"q": (model.nq,)}, False), "fk", False, "cuda")
+    poses = np.full((B, *text.results["out"]), np.nan)
+    run(text, {"q": s.q}, poses, tmp_path, keep_constants=True)
+    assert np.isnan(poses[..., 3, :]).all()
+    assert np.isfinite(poses[:, 1:-1, :3, 3]).any()

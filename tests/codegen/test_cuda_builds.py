@@ -1,0 +1,89 @@
+"""The CUDA form builds without a GPU: NVRTC compiles the five kernels of an arm and of a humanoid to PTX for sm_90."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import warp as wp
+from robots import by_name
+
+import warpdyn as wd
+from warpdyn.execution.call import input_shape, record_call
+from warpdyn.execution.kernel import compile_kernel, write
+from warpdyn.recording import recorder
+
+ARCHITECTURE = 90
+
+
+def call_of(algorithm: str, model: wd.Model):
+    """The algorithm's call and the trailing shapes of its inputs."""
+    q, v = np.zeros(model.nq), np.zeros(model.nv)
+    wide = {"q": (model.nq,), "v": (model.nv,)}
+    if algorithm == "rnea":
+        return wd.rnea.describe(model, q, v, v), {**wide, "a": (model.nv,)}
+    if algorithm == "aba":
+        return wd.aba.describe(model, q, v, v), {**wide, "tau": (model.nv,)}
+    if algorithm == "jacobian":
+        return wd.jacobian.describe(model, q, frame=model.link_names[-1]), {"q": (model.nq,)}
+    return getattr(wd, algorithm).describe(model, q), {"q": (model.nq,)}
+
+
+@pytest.mark.parametrize("algorithm", ["fk", "jacobian", "rnea", "crba", "aba"])
+@pytest.mark.parametrize("name", ["panda", "humanoid_floating"])
+def test_kernels_compile_to_ptx(name: str, algorithm: str, tmp_path: Path) -> None:
+    """The kernel's PTX is for sm_90, holds the kernel, and computes in float32 only."""
+    call, inputs = call_of(algorithm, by_name(name).model)
+    text = write(record_call(call, inputs, True), f"{algorithm}_{name}", True, "cuda")
+    kernel = compile_kernel(text)
+    wp.compile_aot_module(kernel.module, arch=ARCHITECTURE, module_dir=tmp_path, use_ptx=True)
+    (ptx,) = tmp_path.glob("*.ptx")
+    code = ptx.read_text()
+    assert f".target sm_{ARCHITECTURE}" in code and f"warpdyn_{algorithm}_{name}" in code
+    assert (
+        "fma.rn.f32" in code
+        and "fma.rn.f64" not in code.split("trig_reduction_slowpath")[0].split(".entry", 1)[-1]
+    ) or algorithm != "crba"
+
+
+def test_a_double_kernel_compiles_to_ptx(tmp_path: Path) -> None:
+    """float64, forces by link name and gravity of every environment among the inputs."""
+    model = by_name("cartpole").model
+    q = np.zeros(2)
+    call = wd.rnea.describe(
+        model, q, q, q, gravity=np.zeros((1, 3)), f_ext={model.link_names[-1]: np.zeros(6)}
+    )
+    inputs = {
+        "q": (2,),
+        "v": (2,),
+        "a": (2,),
+        "gravity": (3,),
+        f"f_ext:{model.link_names[-1]}": (6,),
+    }
+    kernel = compile_kernel(write(record_call(call, inputs, False), "rnea_cartpole", False, "cuda"))
+    wp.compile_aot_module(kernel.module, arch=ARCHITECTURE, module_dir=tmp_path, use_ptx=True)
+    (ptx,) = tmp_path.glob("*.ptx")
+    assert "fma.rn.f64" in ptx.read_text()
+
+
+def test_derivatives_compile_to_ptx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several results, an adjoint, parameters of each environment, and a routine with arrays of the thread's own."""
+    model = by_name("panda").model
+    q, v = np.zeros((1, model.nq)), np.zeros((1, model.nv))
+    monkeypatch.setattr(recorder, "ROLL_FROM", -1)
+    params = model.params(mass={model.link_names[-1]: np.ones(1)})
+    for k, call in enumerate((
+        wd.aba_derivatives.describe(model, q, v, v),
+        wd.vjp.describe(wd.rnea, model, q, v, v, cotangents=v, params=params),
+        wd.integrate.describe(by_name("quadruped_floating").model, np.zeros((1, 19)), np.zeros((1, 18))),
+    )):  # fmt: skip
+        inputs = {name: input_shape(call, name) for name in call.arrays}
+        kernel = compile_kernel(
+            write(record_call(call, inputs, True), f"derivative_{k}", True, "cuda")
+        )
+        wp.compile_aot_module(
+            kernel.module, arch=ARCHITECTURE, module_dir=tmp_path / str(k), use_ptx=True
+        )
+        (ptx,) = (tmp_path / str(k)).glob("*.ptx")
+        assert f"derivative_{k}" in ptx.read_text()

@@ -1,0 +1,257 @@
+"""Calls inside JAX: jit, vmap, grad, jvp, jacobians and hessians, in both precisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from gradient_cases import MODELS, Case
+from states import error
+
+import warpdyn as wd
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+from jax.test_util import check_grads  # noqa: E402
+
+DIGITS = {"float64": 1e-12, "float32": 1e-4}
+"""Relative to the largest entry; float32 gradients as the issue asks."""
+
+DIFFERENCES = 1e-5
+"""Second derivatives against differences of first ones."""
+
+
+@pytest.fixture(autouse=True)
+def doubles() -> Iterator[None]:
+    """float64 for these tests alone."""
+    with jax.enable_x64(True):
+        yield
+
+
+def given(case: Case, dtype: Any = np.float64) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The case's function of its arrays, quaternions of forward dynamics at unit length, and the arrays."""
+    arrays = {name: jnp.asarray(x, dtype) for name, x in case.arrays.items()}
+    names = tuple(arrays)
+
+    def function(*values: Any) -> Any:
+        named = dict(zip(names, values, strict=True))
+        if case.function == "aba":
+            named["q"] = wd.normalize(case.model, named["q"])
+        results = case.run(named)
+        return results if len(results) > 1 else results[0]
+
+    return function, tuple(arrays.values())
+
+
+TWICE = (
+    Case("rnea", "gripper", "q v a", "gravity mass"),
+    Case("aba", "pendulum", "q v tau", "gravity armature"),
+    Case("fk", "hopper", options={"frame": "leg"}),
+    Case("crba", "gripper", more="mass"),
+)
+
+
+@pytest.mark.parametrize("case", TWICE, ids=str)
+def test_first_and_second_derivatives(case: Case) -> None:
+    """Forward and reverse mode, and each over the other, against differences; parameters inside the traced function."""
+    function, arrays = given(case)
+    check_grads(function, arrays, order=2, modes=("fwd", "rev"), atol=DIFFERENCES, rtol=DIFFERENCES)
+
+
+TRACED = (
+    Case("rnea", "gripper", "q v a", "gravity f_ext mass com inertia placement armature viscous"),
+    Case("aba", "hopper", "q v tau", "gravity f_ext mass"),
+    Case("pose_and_jacobian", "hopper", options={"frame": "leg"}),
+    Case("rnea_derivatives", "gripper", "q v a"),
+    Case("integrate", "socket", "q d"),
+    Case("potential_energy", "gripper", "q", "gravity mass"),
+)
+
+
+@pytest.mark.parametrize("case", TRACED, ids=str)
+def test_compiled_is_as_plain(case: Case, dtype: np.dtype) -> None:
+    """jit of results and of gradients: what NumPy arrays give, and what `vjp` gives."""
+    function, arrays = given(case, dtype)
+    plain = case.run({name: x.astype(dtype) for name, x in case.arrays.items()})
+    found = jax.jit(function)(*arrays)
+    found = found if isinstance(found, tuple) else (found,)
+    assert all(x.dtype == dtype for x in found)
+    assert max(error(x, y) for x, y in zip(found, plain, strict=True)) <= DIGITS[str(dtype)]
+
+    def total(*values: Any) -> Any:
+        results = function(*values)
+        return sum(x.sum() for x in results) if isinstance(results, tuple) else results.sum()
+
+    everything = tuple(range(len(arrays)))
+    bars = jax.jit(jax.grad(total, everything))(*arrays)
+    for bar, x, y in zip(bars, arrays, jax.grad(total, everything)(*arrays), strict=True):
+        assert bar.shape == x.shape and bar.dtype == dtype
+        assert error(bar, y) <= DIGITS[str(dtype)]
+    if dtype == np.float32:
+        exact, wide = given(case)
+        rounded = tuple(jnp.asarray(np.asarray(x, float)) for x in arrays)
+        assert all(x.shape == y.shape for x, y in zip(wide, rounded, strict=True))
+        sums = jax.grad(lambda *x: sum(y.sum() for y in jax.tree.leaves(exact(*x))), everything)(
+            *rounded
+        )
+        assert max(error(x, y) for x, y in zip(bars, sums, strict=True)) <= DIGITS["float32"]
+
+
+def test_forward_mode_is_the_jacobian_times_a_tangent() -> None:
+    """jvp, jacfwd and jacrev of one robot, and `derivatives`."""
+    model = MODELS["gripper"]
+    q, v, a = (jnp.asarray(x[0]) for x in Case("rnea", "gripper", "q v a").arrays.values())
+    by_q, by_v, by_a = wd.rnea_derivatives(model, q, v, a)
+    for derive in (jax.jacfwd, jax.jacrev):
+        found = jax.jit(derive(lambda *x: wd.rnea(model, *x), (0, 1, 2)))(q, v, a)
+        for x, y in zip(found, (by_q, by_v, by_a), strict=True):
+            assert error(x, y) <= DIGITS["float64"]
+    _, along = jax.jvp(lambda *x: wd.rnea(model, *x), (q, v, a), (a, q, v))
+    assert error(along, by_q @ a + by_v @ q + by_a @ v) <= DIGITS["float64"]
+
+
+def test_hessian_of_the_potential_is_that_of_the_gravity_torques() -> None:
+    """d²V/dq² = dg/dq, robot by robot and in a vmap."""
+    model, q = MODELS["gripper"], jnp.asarray(Case("crba", "gripper").arrays["q"])
+    hessian = jax.hessian(lambda q: wd.potential_energy(model, q))
+    wanted = wd.derivatives(wd.gravity_torques, model, q)
+    assert error(jax.jit(jax.vmap(hessian))(q), wanted) <= DIGITS["float64"]
+    assert error(hessian(q[0]), wanted[0]) <= DIGITS["float64"]
+
+
+# vmap.
+
+
+def test_vmap_over_one_robot_is_the_batch() -> None:
+    """Mixed axes, results on another axis, what is not mapped serving all."""
+    model, arrays = MODELS["hopper"], Case("rnea", "hopper", "q v a").arrays
+    q, v, a = (jnp.asarray(x) for x in arrays.values())
+    wanted = wd.rnea(model, q, v, jnp.stack([a[0], a[0]]))
+    found = jax.vmap(lambda q, v, a: wd.rnea(model, q, v, a), (0, 1, None), 1)(q, v.T, a[0])
+    assert error(found.T, wanted) <= DIGITS["float64"]
+    found = jax.jit(jax.vmap(lambda q, v: wd.rnea(model, q, v, a[0])))(q, v)
+    assert error(found, wanted) <= DIGITS["float64"]
+
+
+def test_vmap_over_batches() -> None:
+    """(N, B, n) arrays, gravity shared by all, by each batch or by none, and a vmap within a vmap."""
+    model, draw = MODELS["pendulum"], np.random.default_rng(0)
+    q, v, a = (jnp.asarray(draw.uniform(-1, 1, (3, 4, 2))) for _ in range(3))
+    flat = [x.reshape(12, 2) for x in (q, v, a)]
+    for gravity, axis in (((3,), None), ((3, 3), 0), ((3, 4, 3), 0)):
+        g = jnp.asarray(draw.uniform(-9, 9, gravity))
+        found = jax.vmap(lambda q, v, a, g: wd.rnea(model, q, v, a, gravity=g), (0, 0, 0, axis))(
+            q, v, a, g
+        )
+        each = np.broadcast_to(np.expand_dims(g, 1) if g.ndim == 2 else g, (3, 4, 3)).reshape(12, 3)
+        wanted = wd.rnea(model, *flat, gravity=jnp.asarray(each))
+        assert error(found.reshape(12, 2), wanted) <= DIGITS["float64"]
+    grid = jax.vmap(jax.vmap(lambda q, v: wd.rnea(model, q, v, v), (0, None)), (None, 0))(
+        q[0], v[0, :3]
+    )
+    assert error(grid[2, 1], wd.rnea(model, q[0, 1], v[0, 2], v[0, 2])) <= DIGITS["float64"]
+
+
+def test_gradients_through_vmap() -> None:
+    """The gradient of one mass that serves all robots is the sum of those of a mass each."""
+    model, arrays = MODELS["gripper"], Case("aba", "gripper", "q v tau").arrays
+    q, v, tau = (jnp.asarray(x) for x in arrays.values())
+
+    def one(q: Any, v: Any, tau: Any, mass: Any) -> Any:
+        return wd.aba(model, q, v, tau, params=model.params(mass={"left": mass}))
+
+    mass = jnp.asarray(0.7)
+    shared = jax.grad(lambda m: (jax.vmap(one, (0, 0, 0, None))(q, v, tau, m) ** 2).sum())(mass)
+    each = jax.jit(jax.grad(lambda m: (jax.vmap(one)(q, v, tau, m) ** 2).sum()))(jnp.full(2, mass))
+    assert error(shared, each.sum()) <= DIGITS["float64"]
+
+
+# What else a JAX program does.
+
+
+def test_rollout_with_parameters() -> None:
+    """A scan of forward dynamics, checkpointed, differentiated by start, mass and gravity."""
+    model = MODELS["pendulum"]
+    q = jnp.asarray(np.random.default_rng(0).uniform(-1, 1, (2, 2)))
+
+    def after(q: Any, mass: Any, gravity: Any) -> Any:
+        params = model.params(mass={"lower_rod": mass})
+
+        def step(state: Any, _: Any) -> Any:
+            q, v = state
+            v = v + 0.05 * wd.aba(model, q, v, 0.0 * v, params=params, gravity=gravity)
+            return (wd.integrate(model, q, 0.05 * v), v), None
+
+        (q, v), _ = jax.lax.scan(jax.checkpoint(step), (q, 0.0 * q), length=4)
+        return wd.mechanical_energy(model, q, v, params=params, gravity=gravity)
+
+    arrays = (q, jnp.asarray([1.0, 2.0]), jnp.asarray([0.5, 0.0, -9.81]))
+    check_grads(
+        jax.jit(after), arrays, order=1, modes=("fwd", "rev"), atol=DIFFERENCES, rtol=DIFFERENCES
+    )
+
+
+def test_nothing_of_the_trace_is_kept() -> None:
+    """jax.checking_leaks finds no tracer that outlives its trace, parameters included."""
+    function, arrays = given(Case("rnea", "pendulum", "q v a", "gravity mass"))
+    with jax.checking_leaks():
+        jax.jit(jax.grad(lambda *x: function(*x).sum(), (0, 4)))(*arrays)
+
+
+def test_no_robots_at_all() -> None:
+    """A batch of none compiles and gives a result of none."""
+    nothing = jnp.zeros((0, 2))
+    assert jax.jit(lambda q: wd.rnea(MODELS["pendulum"], q, q, q))(nothing).shape == (0, 2)
+
+
+# Refusals.
+
+ONE = np.ones((3, 2))
+WRONG = (
+    (
+        lambda x: wd.rnea(MODELS["pendulum"], x, x, jnp.ones((3, 3))),
+        ValueError,
+        r"a must be \(3, 2\), got \(3, 3\)",
+    ),
+    (
+        lambda x: wd.rnea(MODELS["pendulum"], x, x, jnp.ones((4, 2))),
+        ValueError,
+        r"a must be \(3, 2\), got \(4, 2\)",
+    ),
+    (
+        lambda x: wd.rnea(MODELS["pendulum"], x, x, x, gravity=jnp.ones(2)),
+        ValueError,
+        r"gravity must be \(3,\) or \(3, 3\), got \(2,\), in a call of rnea for double_pendulum",
+    ),
+    (
+        lambda x: wd.crba(MODELS["pendulum"], x, out=jnp.ones((3, 2, 2))),
+        TypeError,
+        "leave out= away",
+    ),
+    (
+        lambda x: wd.crba(MODELS["pendulum"], x.astype(int)),
+        TypeError,
+        "q must be float32 or float64, got int64",
+    ),
+    (
+        lambda x: wd.rnea(MODELS["pendulum"], ONE, x, x),
+        TypeError,
+        r"v is traced by JAX.*first array.*jnp.asarray",
+    ),
+    (
+        lambda x: wd.bind(wd.crba, MODELS["pendulum"], x),
+        TypeError,
+        "bind takes none that are traced",
+    ),
+)
+
+
+@pytest.mark.parametrize("function, kind, text", WRONG)
+def test_refusals_inside_jit(
+    function: Callable[..., Any], kind: type[Exception], text: str
+) -> None:
+    """What is needed and what arrived, raised while tracing."""
+    with pytest.raises(kind, match=text):
+        jax.jit(function)(jnp.asarray(ONE))

@@ -1,0 +1,213 @@
+"""Gradients inside Torch: gradcheck of every function, by every array that it has derivatives by."""
+
+from __future__ import annotations
+
+import pytest
+from gradient_cases import CASES, MODELS, NOT_DIFFERENTIABLE, OF_FUNCTIONS, Case
+
+import warpdyn as wd
+
+torch = pytest.importorskip("torch")
+
+EXACT = {"eps": 1e-6, "atol": 1e-6, "rtol": 1e-6}
+"""Central differences by 1e-6 lose 1e-10 of the largest value to rounding."""
+
+IMPLICIT = ("aba", "solve")
+"""M x = b is solved for x, and differentiated as rnea(x) = b: one and the same while quaternions are of unit length."""
+
+
+def tensors(case: Case) -> tuple[list[str], list[torch.Tensor]]:
+    arrays = case.arrays
+    return list(arrays), [
+        torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in arrays.values()
+    ]
+
+
+def normalized(case: Case, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """With quaternions at unit length."""
+    result = {**arrays, "q": wd.normalize(case.model, arrays["q"])}
+    if "placement" in arrays:
+        position, turn = arrays["placement"][:, :3], arrays["placement"][:, 3:]
+        result["placement"] = torch.cat([position, turn / turn.norm(dim=1, keepdim=True)], 1)
+    return result
+
+
+def test_every_function_has_a_case() -> None:
+    """A new public function is to be added to `gradient_cases`."""
+    functions = {name for name in wd.__all__ if hasattr(getattr(wd, name), "describe")}
+    assert functions - NOT_DIFFERENTIABLE - OF_FUNCTIONS == {case.function for case in CASES}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_gradients_are_those_of_small_changes(case: Case) -> None:
+    """torch.autograd.gradcheck, and gradgradcheck where the case says so, by all its arrays at once."""
+    names, given = tensors(case)
+
+    def function(*values: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        arrays = dict(zip(names, values, strict=True))
+        return case.run(normalized(case, arrays) if case.function in IMPLICIT else arrays)
+
+    assert torch.autograd.gradcheck(function, given, **EXACT)
+    if case.second:
+        assert torch.autograd.gradgradcheck(function, given, **EXACT)
+
+
+def at_rest(case: Case) -> dict[str, torch.Tensor]:
+    """Zeros, neutral configurations and identical poses: where closed forms are 0/0."""
+    names, given = tensors(case)
+    arrays = dict(zip(names, given, strict=True))
+    turned = {
+        "pose": [0, 0, 0, 0, 0, 0, 1],
+        "quaternion": [0, 0, 0, 1],
+        "matrix": torch.eye(4),
+        "rotation": torch.eye(3),
+    }
+    with torch.no_grad():
+        for name in case.given.split():
+            still = (
+                case.model.neutral
+                if name.startswith("q") and name != "quaternion"
+                else turned.get(name, 0.0)
+            )
+            arrays[name][:] = torch.as_tensor(still)
+    return arrays
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if not c.second], ids=str)
+def test_gradients_are_finite_at_rest(case: Case) -> None:
+    """Where nothing moves and nothing is turned, singular configurations among them."""
+    arrays = at_rest(case)
+    results = case.run(arrays)
+    sum(x.sum() for x in results).backward()
+    for x in (*results, *(x.grad for x in arrays.values())):
+        assert torch.isfinite(x).all()
+
+
+# Functions of functions, and what else a Torch program does.
+
+
+def test_products_and_derivatives_are_differentiable() -> None:
+    """vjp, jvp and derivatives are functions like any other: gradcheck."""
+    model, case = MODELS["gripper"], Case("rnea", "gripper", "q v a")
+    _, given = tensors(case)
+    w = torch.tensor([[0.3, -1.0], [2.0, 0.5]], dtype=torch.float64, requires_grad=True)
+    checked = {
+        wd.vjp: lambda q, v, a, w: wd.vjp(wd.rnea, model, q, v, a, cotangents=w, wrt=("q", "v")),
+        wd.jvp: lambda q, v, a, w: wd.jvp(wd.rnea, model, q, v, a, tangents={"q": w, "a": w}),
+        wd.derivatives: lambda q, v, a, w: wd.derivatives(wd.rnea, model, q, v, a, wrt=("q", "v")),
+    }
+    assert {function.__name__ for function in checked} == OF_FUNCTIONS
+    for function in checked.values():
+        assert torch.autograd.gradcheck(function, (*given, w), **EXACT)
+
+
+def test_forward_dynamics_products_are_differentiable() -> None:
+    """The implicit rule with the solution computed first, and with one that is given."""
+    case = Case("aba", "gripper", "q v tau", "gravity mass")
+    names, given = tensors(case)
+    w = torch.tensor([[0.3, -1.0], [2.0, 0.5]], dtype=torch.float64, requires_grad=True)
+
+    def product(*values: torch.Tensor, solved: bool = False) -> tuple[torch.Tensor, ...]:
+        (*values, w), (arguments, options) = (
+            values,
+            case.arguments(dict(zip(names, values[:-1], strict=True))),
+        )
+        solution = wd.aba(*arguments, **options) if solved else None
+        return wd.vjp(wd.aba, *arguments, cotangents=w, solution=solution, **options)
+
+    for solved in (False, True):
+        assert torch.autograd.gradcheck(
+            lambda *x, solved=solved: product(*x, solved=solved), (*given, w), **EXACT
+        )
+    inside = torch.autograd.grad(product(*given, w)[0].sum(), given)
+    outside = torch.autograd.grad(product(*given, w, solved=True)[0].sum(), given)
+    assert all(
+        torch.allclose(x, y, rtol=1e-12, atol=1e-12) for x, y in zip(inside, outside, strict=True)
+    )
+
+
+def test_what_serves_all_gathers_from_all() -> None:
+    """One mass, one gravity for all environments: their gradient is the sum of those of an array each."""
+    model, arrays = MODELS["gripper"], Case("rnea", "gripper", "q v a").arrays
+    q, v, a = (torch.tensor(x) for x in arrays.values())
+    one = torch.tensor([0.4, 0.7], dtype=torch.float64, requires_grad=True)
+    each = one.detach().expand(2, 2).clone().requires_grad_(True)
+    names = ("palm", "left")
+    for mass in (dict(zip(names, one, strict=True)), dict(zip(names, each.unbind(1), strict=True))):
+        (wd.rnea(model, q, v, a, params=model.params(mass=mass)) ** 2).sum().backward()
+    assert torch.allclose(one.grad, each.grad.sum(0), rtol=1e-13)
+
+
+def test_one_robot_alone() -> None:
+    """(n,) arrays have gradients of their own shape: those of a row."""
+    case = Case("rnea", "hopper", "q v a", "gravity mass")
+    (names, rows), (_, single) = tensors(case), tensors(case)
+    single = [x if name == "gravity" else x[0] for name, x in zip(names, single, strict=True)]
+    single = [x.detach().clone().requires_grad_(True) for x in single]
+    found = case.run(dict(zip(names, single, strict=True)))[0]
+    wanted = case.run(dict(zip(names, rows, strict=True)))[0][0]
+    assert found.shape == (7,) and torch.allclose(found, wanted)
+    w = torch.linspace(-1, 1, 7, dtype=torch.float64)
+    for x, y in zip(
+        torch.autograd.grad(found @ w, single), torch.autograd.grad(wanted @ w, rows), strict=True
+    ):
+        assert torch.allclose(x, y if y.ndim == x.ndim else y[0], rtol=1e-13)
+
+
+def test_in_a_chain_with_torchs_own_functions() -> None:
+    """Two calls after one another, strided arrays, and a network's output as joint forces."""
+    model = MODELS["pendulum"]
+    memory = torch.tensor(
+        [[0.3, -0.5, 1.0], [0.2, 0.8, -1.0]], dtype=torch.float64, requires_grad=True
+    )
+    weight = torch.tensor([[0.3, -0.1], [0.2, 0.4]], dtype=torch.float64, requires_grad=True)
+
+    def after(memory: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        q, v = memory.T, torch.zeros(3, 2, dtype=torch.float64)
+        for _ in range(3):
+            v = v + 0.05 * wd.aba(model, q, v, torch.tanh(q @ weight))
+            q = wd.integrate(model, q, 0.05 * v)
+        return wd.fk(model, q, frame="tip")[:, :3, 3]
+
+    assert torch.autograd.gradcheck(after, (memory, weight), **EXACT)
+
+
+def test_single_precision() -> None:
+    """float32 gradients are those of float64 to 1e-4."""
+    case = Case("aba", "hopper", "q v tau", "gravity f_ext mass")
+    names, exact = tensors(case)
+    rounded = [x.detach().float().requires_grad_(True) for x in exact]
+    exact = [x.detach().double().requires_grad_(True) for x in rounded]
+    found, wanted = (
+        torch.autograd.grad(case.run(dict(zip(names, given, strict=True)))[0].sum(), given)
+        for given in (rounded, exact)
+    )
+    for x, y in zip(found, wanted, strict=True):
+        assert x.dtype == torch.float32
+        assert (x.double() - y).abs().max() <= 1e-4 * y.abs().max()
+
+
+def test_only_what_is_asked_for() -> None:
+    """Gradients reach the arrays that require them; without one, or under no_grad, there is no graph."""
+    model = MODELS["pendulum"]
+    q, v, a = (torch.ones(1, 2, dtype=torch.float64) for _ in range(3))
+    v.requires_grad_(True)
+    wd.rnea(model, q, v, a).sum().backward()
+    assert v.grad is not None and q.grad is None
+    assert not wd.rnea(model, q, v.detach(), a).requires_grad
+    with torch.no_grad():
+        assert not wd.rnea(model, q, v, a, out=torch.empty_like(a)).requires_grad
+
+
+def test_results_cannot_be_written_into_an_array_of_the_callers() -> None:
+    """out= and a gradient: refused, with the way out."""
+    model, q = MODELS["pendulum"], torch.ones(1, 2, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(TypeError, match=r"out= cannot take part in a gradient.*torch.no_grad"):
+        wd.crba(model, q, out=torch.empty(1, 2, 2, dtype=torch.float64))
+
+
+def test_bind_takes_no_part_in_gradients() -> None:
+    """bind launches a kernel and nothing else; a tensor that requires a gradient is refused."""
+    model, q = MODELS["pendulum"], torch.ones(1, 2, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(NotImplementedError, match=r"detach\(\)"):
+        wd.bind(wd.crba, model, q)

@@ -1,0 +1,466 @@
+"""MJCF: five models of ours against MuJoCo's own mass matrix, bias and poses; what is read, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mujoco_peer import Peer
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.formats.mjcf import load_mjcf
+from warpdyn.model.description import Mimic, ModelError, ModelWarning
+from warpdyn.model.joints import KINDS
+
+MUJOCO = 1e-10
+"""Relative; MuJoCo makes inertias diagonal and normalises quaternions."""
+
+ARM = """
+<mujoco model="arm">
+  <compiler angle="degree"/>
+  <default>
+    <joint armature="0.1" damping="2"/>
+    <default class="finger">
+      <joint type="slide" axis="0 1 0" armature="0.02" range="-0.1 0.2"/>
+      <default class="thumb"><joint axis="0 -1 0.5"/></default>
+    </default>
+  </default>
+  <worldbody>
+    <geom type="plane" size="1 1 0.1"/>
+    <site name="door" pos="1 2 3" euler="10 20 30"/>
+    <body name="base" pos="0.1 0.2 0.3" euler="10 20 30">
+      <inertial pos="0.1 0 0" mass="5" diaginertia="0.1 0.2 0.25"/>
+      <body name="upper" pos="0 0 0.3" quat="0.9 0.1 0 0.2">
+        <joint name="shoulder" axis="0 1 1" pos="0.01 0.02 -0.03" range="-90 60" ref="20" frictionloss="0.3"/>
+        <inertial pos="0 0.1 0.2" mass="2" quat="0.7 0.1 0.2 0.3" diaginertia="0.02 0.03 0.04"/>
+        <body name="fore" pos="0.3 0 0" axisangle="1 2 3 40">
+          <joint name="pitch" axis="0 1 0" pos="0.1 0 0" armature="0"/>
+          <joint name="reach" type="slide" axis="1 0 0.2" pos="5 5 5" ref="0.1" range="0 0.4"/>
+          <joint name="yaw" axis="0 0 3" pos="0 0.2 0" actuatorfrcrange="-3 3"/>
+          <inertial pos="0.1 0 0" mass="1.5" fullinertia="0.03 0.02 0.025 0.001 -0.002 0.003"/>
+          <site name="tip" pos="0.2 0 0" zaxis="1 0 1"/>
+          <frame pos="0.2 0 0.1" euler="0 0 45" childclass="finger">
+            <body name="left"><joint name="left"/><inertial pos="0 0 0" mass="0.2" diaginertia="1e-4 1e-4 1e-4"/></body>
+            <body name="right">
+              <joint name="right" class="thumb"/><inertial pos="0 0 0.1" mass="0.3" diaginertia="1e-4 2e-4 2e-4"/>
+            </body>
+          </frame>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>"""
+
+WALKER = """
+<mujoco model="walker">
+  <compiler angle="radian" eulerseq="ZyX"/>
+  <default><geom density="800"/><default class="limb"><geom type="capsule" size="0.04"/></default></default>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <body name="torso" pos="0 0 1" euler="0.1 0.2 0.3">
+      <freejoint name="root"/>
+      <geom name="trunk" type="box" size="0.1 0.15 0.2" pos="0.02 0 0.1"/>
+      <geom type="ellipsoid" size="0.08 0.1 0.12" pos="0 0 0.45" euler="0.3 0.2 0.1" mass="4"/>
+      <camera name="eye"/>
+      <body name="thigh" pos="0 0.1 -0.2" childclass="limb">
+        <joint name="hip" type="ball" pos="0 0.01 0.02" damping="1" range="0 1"/>
+        <geom fromto="0 0 0 0.05 0 -0.4"/>
+        <body name="shin" pos="0.05 0 -0.4" xyaxes="1 0.1 0 0 1 0.2">
+          <joint name="knee" axis="0 1 0" range="-2 0"/>
+          <geom fromto="0 0 0 0 0 -0.4" size="0.03"/>
+          <body name="foot" pos="0 0 -0.4">
+            <joint name="ankle" type="ball" armature="0.01"/>
+            <geom class="limb" type="cylinder" size="0.05 0.02" shellinertia="true" mass="0.5"/>
+          </body>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>"""
+
+LOOSE = """
+<mujoco>
+  <compiler inertiagrouprange="1 2" settotalmass="7"/>
+  <worldbody>
+    <body name="cube" pos="1 0 0"><joint name="thrown" type="free"/>
+      <geom type="box" size="0.1 0.2 0.3" group="1"/><geom size="9" group="3"/></body>
+    <frame pos="0 1 0" quat="0 1 0 0">
+      <body name="puck"><freejoint name="slipping"/>
+        <frame euler="0 30 0" pos="0.1 0 0"><geom type="cylinder" size="0.3 0.05" group="2" euler="20 0 0"/></frame>
+        <body name="flag" pos="0 0 0.1"><joint name="wave" axis="1 1 0" pos="0 0 0.01"/>
+          <geom group="1" size="0.1" pos="0 0.2 0" mass="0.4"/></body>
+      </body>
+      <body name="post"><geom group="1" size="0.2"/>
+        <body name="swing" pos="0.1 0 0"><joint name="rock" axis="0 1 0"/>
+          <geom group="1" size="0.1" pos="0 0 -1"/></body></body>
+    </frame>
+  </worldbody>
+</mujoco>"""
+
+SPHERICAL = """
+<mujoco model="spherical">
+  <compiler eulerseq="xYz" boundmass="0.5" boundinertia="0.05" balanceinertia="true"/>
+  <worldbody>
+    <body name="a" euler="10 20 30" pos="0 0 1">
+      <joint name="x" axis="1 0 0"/><joint name="y" axis="0 1 0"/><joint name="z" axis="0 0 1"/>
+      <inertial pos="0 0 -0.3" mass="0.2" diaginertia="0.3 0.01 0.6" euler="40 50 60"/>
+      <body name="b" zaxis="0 -1 0.2" pos="0 0 -0.6">
+        <joint name="slide" type="slide" axis="0 1 0"/><joint name="ball" type="ball" pos="0.1 0 0"/>
+        <inertial pos="0.1 0 0" mass="1" fullinertia="0.1 0.2 0.15 0.01 0.02 0.03"/>
+        <body name="c" zaxis="0 0 -1"><joint name="last" axis="0 1 0" ref="-30"/><geom size="0.2" pos="0 0 0.3"/></body>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>"""
+
+GRIPPER = """
+<mujoco model="gripper">
+  <compiler angle="radian" inertiafromgeom="true"/>
+  <worldbody>
+    <body name="hand" pos="0 0 1">
+      <joint name="turn" axis="0 0 1"/>
+      <inertial pos="0 0 0" mass="99" diaginertia="9 9 9"/>
+      <geom type="box" size="0.1 0.05 0.02" pos="0.1 0 0"/>
+      <body name="l1"><joint name="lead" axis="1 0 0" ref="0.2"/><geom size="0.05" pos="0 0.2 0.1"/>
+        <body name="l2" pos="0 0.2 0"><joint name="tip" axis="0 0 1"/><geom size="0.04" pos="0.1 0 0.1"/></body></body>
+      <body name="r1"><joint name="follow" axis="1 0 0" ref="-0.1"/><geom size="0.05" pos="0 -0.2 0.1"/></body>
+      <body name="cap"><joint name="held" type="slide" axis="0 1 1"/><geom size="0.05" pos="0 0 0.3"/></body>
+    </body>
+  </worldbody>
+  <equality>
+    <joint joint1="follow" joint2="lead" polycoef="0.05 -1.5 0 0 0"/>
+    <joint joint1="tip" joint2="follow"/>
+    <joint joint1="held" polycoef="0.03"/>
+    <weld body1="hand" body2="cap" active="false"/>
+  </equality>
+</mujoco>"""
+
+TEXTS = {"arm": ARM, "walker": WALKER, "loose": LOOSE, "spherical": SPHERICAL, "gripper": GRIPPER}
+each_text = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+
+
+def load(text: str, **options: Any) -> wd.Model:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        return load_mjcf(text, **options)
+
+
+def body(inside: str, **attributes: str) -> str:
+    """A file of one body."""
+    given = " ".join(f'{key}="{value}"' for key, value in attributes.items())
+    return f'<mujoco><worldbody><body name="b" {given}>{inside}</body></worldbody></mujoco>'
+
+
+INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+
+
+def free(text: str) -> str:
+    """Without its constraints."""
+    start, end = text.find("<equality>"), text.find("</equality>")
+    return text if start < 0 else text[:start] + text[end + len("</equality>") :]
+
+
+# Against MuJoCo.
+
+
+@each_text
+@pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
+def test_dynamics_are_mujocos(text: str, quaternion: str) -> None:
+    """Mass matrix (mj_fullM), bias (qfrc_bias) and poses of every body and site."""
+    model = load(free(text))
+    peer, s = Peer(free(text), model), states(model, 4)
+    there = load(free(text), quaternion=quaternion)
+    for q, v in zip(s.q, s.v, strict=True):
+        named = dict(zip(model.q_names, q, strict=True))
+        own = np.array([named[name] for name in there.q_names])
+        assert error(wd.oracle(wd.crba, there, own), peer.mass_matrix(q, v)) < MUJOCO
+        assert error(wd.oracle(wd.rnea, there, own, v, 0 * v), peer.bias(q, v)) < MUJOCO
+        for name in there.link_names:
+            if ":" not in name and name != "world":
+                assert error(wd.oracle(wd.fk, there, own, frame=name), peer.pose(q, name)) < MUJOCO
+
+
+def test_coupled_joints_are_mimic_joints() -> None:
+    """Their motion is that of MuJoCo's full robot on the constraint, q1 - ref1 = c0 + c1 (q2 - ref2)."""
+    model, full = load(GRIPPER), load(free(GRIPPER))
+    assert model.joint_names == ("turn", "lead") and full.nv == 5
+    assert model.joint("follow").mimic == Mimic("lead", -1.5, -0.1 + 0.05 + 1.5 * 0.2)
+    q, v = np.array([0.3, 0.7]), np.array([0.4, -0.9])
+    follow = -0.1 + 0.05 - 1.5 * (0.7 - 0.2)
+    by_name = {"turn": 0.3, "lead": 0.7, "follow": follow, "tip": follow + 0.1, "held": 0.03}
+    rates = {"turn": [1, 0], "lead": [0, 1], "follow": [0, -1.5], "tip": [0, -1.5], "held": [0, 0]}
+    all_q = np.array([by_name[name] for name in full.q_names])
+    G = np.array([rates[name] for name in full.v_names], dtype=float)
+    peer = Peer(free(GRIPPER), full)
+    assert error(wd.oracle(wd.crba, model, q), G.T @ peer.mass_matrix(all_q, G @ v) @ G) < MUJOCO
+    assert error(wd.oracle(wd.rnea, model, q, v, 0 * v), G.T @ peer.bias(all_q, G @ v)) < MUJOCO
+    assert error(wd.oracle(wd.fk, model, q, frame="cap"), peer.pose(all_q, "cap")) < MUJOCO
+
+
+# What is read.
+
+
+def test_joints_keep_their_numbers() -> None:
+    """Limits in radians, armature and damping of the class, friction, effort; kinds by whether they are limited."""
+    model = load(ARM)
+    shoulder, reach = model.joint("shoulder"), model.joint("reach")
+    assert shoulder.kind is KINDS["revolute"] and model.joint("pitch").kind is KINDS["continuous"]
+    assert (shoulder.limits.lower, shoulder.limits.upper) == (math.radians(-90), math.radians(60))
+    assert (shoulder.armature, shoulder.damping, shoulder.friction) == (0.1, 2, 0.3)
+    assert (reach.kind, reach.limits.lower, reach.limits.upper) == (KINDS["prismatic"], 0, 0.4)
+    assert model.joint("pitch").armature == 0 and model.joint("yaw").limits.effort == 3
+    assert model.joint("left").armature == model.joint("right").armature == 0.02
+    assert (
+        model.joint("right").axis != model.joint("left").axis
+        and model.joint("right").limits.upper == 0.2
+    )
+    assert model.name == "arm" and model.root == "world" and model.link("door").mass == 0
+    assert [name for name in model.link_names if ":" in name] == [
+        *("upper:shoulder", "fore:pitch", "fore:reach", "fore:yaw")
+    ]
+
+
+def test_one_free_body_is_a_free_base() -> None:
+    """Asked for or not; held, it stands where the file puts it; several free bodies float in the world."""
+    walker = load(WALKER)
+    assert (
+        walker.floating_base and walker.root == "torso" and walker.q_names[0] == "floating_base.x"
+    )
+    held = load(WALKER, floating_base=False)
+    assert held.root == "world" and held.nv == walker.nv - 6 and not held.floating_base
+    assert held.joint("world_to_torso").pose.position == (0, 0, 1)
+    loose = load(LOOSE)
+    assert loose.root == "world" and loose.q_names[0] == "thrown.x" and not loose.floating_base
+    assert load(body(INERTIAL), floating_base=True).nv == 6 and load(body(INERTIAL)).nv == 0
+    with pytest.raises(ModelError, match="there are 3 bodies; leave floating_base out"):
+        load(LOOSE, floating_base=True)
+    with pytest.raises(ModelError, match='"b" has a joint there'):
+        load(body(INERTIAL + "<joint/>"), floating_base=True)
+
+
+def test_a_path_is_read_and_names_are_made_up(tmp_path: Path) -> None:
+    """Bodies and joints without a name are numbered, around names that are taken."""
+    path = tmp_path / "two.xml"
+    path.write_text(
+        f'<mujoco><worldbody><body name="body2"><joint name="joint1"/>{INERTIAL}'
+        f"<body><joint/>{INERTIAL}<site/></body></body></worldbody></mujoco>"
+    )
+    model = load_mjcf(path)
+    assert model.link_names == ("world", "body2", "body2_") and model.joint_names == (
+        "joint1",
+        "joint1_",
+    )
+
+
+def test_sites_are_frames_of_their_own_name() -> None:
+    """Unless a body has it; one between two points looks along them."""
+    model = load(body(INERTIAL + '<site name="b"/><site name="line" fromto="0 0 0 0 2 0"/>'))
+    assert model.link_names == ("world", "b", "b_site", "line")
+    line = model.joint("line_joint").pose
+    assert line.position == (0, 1, 0) and np.allclose(np.array(line.rotation)[:, 2], (0, -1, 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (body(INERTIAL + '<joint stiffness="3"/>'), "stiffness"),
+        (body(INERTIAL + '<joint type="ball" range="0 40"/>'), "range of a ball joint"),
+        (body(INERTIAL, gravcomp="1"), "gravcomp"),
+        (body('<inertial pos="0 0 0" mass="1" diaginertia="1 1 9"/>'), "triangle inequality"),
+        ('<mujoco><option gravity="0 0 0"/><worldbody/></mujoco>', r"gravity is \(0, 0, 0\)"),
+        ("<mujoco><worldbody><wheel/></worldbody></mujoco>", "element <wheel>"),
+        (
+            f'<mujoco><worldbody><site name="s"/><body><freejoint/>{INERTIAL}</body></worldbody></mujoco>',
+            "sites of <worldbody> are left out",
+        ),
+    ],
+)
+def test_what_is_left_out_is_a_warning(text: str, said: str) -> None:
+    """Where it would change the motion."""
+    with pytest.warns(ModelWarning, match=said):
+        load_mjcf(text)
+
+
+def test_what_changes_no_motion_is_left_out_without_a_word() -> None:
+    """Actuators, tendons, sensors, contacts, assets, keyframes; options at their defaults."""
+    extra = (
+        '<option timestep="0.01" gravity="0 0 -9.81"/><asset><mesh name="m" file="nowhere.obj"/></asset>'
+        '<actuator><motor joint="j"/></actuator><sensor/><contact/><tendon/><keyframe/><visual/><size/><statistic/>'
+    )
+    inside = f'<joint name="j"/>{INERTIAL}<geom type="mesh" mesh="m"/>'
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = load_mjcf(body(inside).replace("<worldbody>", extra + "<worldbody>"))
+    assert model.nv == 1
+
+
+# What is refused.
+
+JOINT_PAIR = f'<body><joint name="p"/>{INERTIAL}</body><body><joint name="q"/>{INERTIAL}</body>'
+
+
+def equality(inside: str) -> str:
+    return f"<mujoco><worldbody>{JOINT_PAIR}</worldbody><equality>{inside}</equality></mujoco>"
+
+
+LOOPS = (
+    ('<connect body1="a" body2="b" anchor="0 0 0"/>', "closes a loop"),
+    ('<weld name="w" body1="a" body2="b"/>', 'weld "w": this constraint closes a loop'),
+    ('<tendon tendon1="t"/>', "couples tendons"),
+    ('<joint joint1="p" joint2="q" polycoef="0 1 2 0 0"/>', 'joint "p" by more than a line'),
+    ('<joint joint1="p" joint2="q"/><joint joint1="p"/>', 'is the second on joint "p"'),
+)
+
+
+@pytest.mark.parametrize(("inside", "said"), LOOPS)
+def test_what_is_no_tree_is_refused_or_cut(inside: str, said: str) -> None:
+    """By name, with the two ways out."""
+    with pytest.raises(ModelError, match=f'{said}.*loops="cut"'):
+        load_mjcf(equality(inside))
+    with pytest.warns(ModelWarning, match="it is left out"):
+        model = load_mjcf(equality(inside), loops="cut")
+    assert model.nv == (1 if "second" in said else 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<robot/>", "this is URDF, use load_urdf"),
+        ("<sdf/>", "this is SDF, use load_sdf"),
+        ("<html/>", "this is another format"),
+        ("<mujoco>", "not well-formed"),
+        ('<!DOCTYPE m [<!ENTITY e SYSTEM "file:///etc/passwd">]><mujoco>&e;</mujoco>', "entities"),
+        ('<mujoco><include file="other.xml"/></mujoco>', "<include> is not read"),
+        (
+            '<mujoco><worldbody><replicate count="2"/></worldbody></mujoco>',
+            "<replicate> is not read",
+        ),
+        ("<mujoco><worldbody><joint/></worldbody></mujoco>", "the world moves on no joint"),
+        ('<mujoco><compiler coordinate="global"/></mujoco>', "no longer MJCF"),
+        (
+            '<mujoco><compiler angle="grad"/></mujoco>',
+            'angle is "grad"; it is one of degree, radian',
+        ),
+        ('<mujoco><compiler eulerseq="xyw"/></mujoco>', "three letters of xyzXYZ"),
+        ("<mujoco><default><default/></default></mujoco>", "has no class"),
+        (
+            body(INERTIAL, childclass="soft"),
+            'body "b": there is no default class "soft"; the classes are none',
+        ),
+        (body(INERTIAL + '<joint class="soft"/>'), "there is no default class"),
+        (
+            body(INERTIAL, pos="1 2"),
+            r'body "b": pos is "1 2"; it needs 3 finite numbers \(line 1\)',
+        ),
+        (body(INERTIAL, pos="1 2 nan"), "3 finite numbers"),
+        (body(INERTIAL, quat="0 0 0 0"), "quat is zero"),
+        (body(INERTIAL, quat="1 0 0 0", euler="0 0 0"), "both quat and euler"),
+        (body(INERTIAL, zaxis="0 0 0"), "zaxis has an axis without a direction"),
+        (body(INERTIAL, xyaxes="1 0 0 2 0 0"), "xyaxes has an axis without a direction"),
+        (body('<inertial mass="1" diaginertia="1 1 1"/>'), "<inertial> has no pos"),
+        (body('<inertial pos="0 0 0"/>'), "<inertial> has no mass"),
+        (body('<inertial pos="0 0 0" mass="-1" diaginertia="1 1 1"/>'), "must not be negative"),
+        (
+            body(INERTIAL + '<joint name="j" type="screw"/>'),
+            'joint "j": type is "screw"; it is one of hinge, slide',
+        ),
+        (body(INERTIAL + '<joint name="j" axis="0 0 0"/>'), 'joint "j": axis is'),
+        (body(INERTIAL + '<joint name="j" limited="true" range="2 1"/>'), "range must go up"),
+        (
+            body(INERTIAL + '<freejoint/><joint name="j"/>'),
+            "the one joint of a body in <worldbody>",
+        ),
+        (
+            body(INERTIAL + f"<body><freejoint/>{INERTIAL}</body>"),
+            "the one joint of a body in <worldbody>",
+        ),
+        (body(INERTIAL + f'<body name="b">{INERTIAL}</body>'), 'two bodies are named "b"'),
+        (body(INERTIAL + f'<body name="world">{INERTIAL}</body>'), 'two bodies are named "world"'),
+        (body(INERTIAL + '<joint name="j"/><joint name="j"/>'), 'two joints are named "j"'),
+        (
+            body('<geom name="g" type="mesh" mesh="m"/>'),
+            'geom "g": the inertia of body "b" .* write an <inertial>',
+        ),
+        (body('<geom size="nan"/>'), 'size is "nan"; it needs a finite number'),
+        (body('<geom type="box" size="-1 0 0"/>'), "MuJoCo cannot weigh the geoms"),
+        (equality("<joint/>"), "it has no joint1"),
+        (equality('<joint joint1="r"/>'), 'joint1 "r" does not exist'),
+        (equality('<joint joint1="p" joint2="q" polycoef="x"/>'), 'polycoef is "x"'),
+        (equality('<joint joint1="p" joint2="p"/>'), "follow each other in a circle"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(text: str, said: str) -> None:
+    """One error that names the file, the element and the remedy."""
+    with pytest.raises(ModelError, match=said):
+        load(text)
+
+
+def test_autolimits_off_asks_for_a_word() -> None:
+    """As MuJoCo does."""
+    text = body(INERTIAL + '<joint range="0 1"/>').replace(
+        "<worldbody>", '<compiler autolimits="false"/><worldbody>'
+    )
+    with pytest.raises(ModelError, match="autolimits is off"):
+        load(text)
+
+
+def test_geoms_are_weighed_only_by_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, the text says what to install; files with <inertial> need none."""
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(ModelError, match=r'body "b" has no <inertial>.* pip install mujoco'):
+        load(body('<geom size="0.1"/>'))
+    assert load(ARM).nv == 6 and load(body('<geom size="0.1" mass="0"/>')).total_mass == 0
+
+
+# Anything at all.
+
+PIECES = st.sampled_from([
+    *('<body name="a">', '<body pos="1 0 0" euler="0 9 0">', "</body>", '<frame quat="1 1 0 0">', "</frame>"),
+    *("<joint/>", '<joint type="ball"/>', '<joint name="j" type="slide" axis="0 0 0"/>', "<freejoint/>", INERTIAL),
+    *('<joint ref="9" range="1 2" pos="1 0 0"/>', '<inertial pos="0 0 0" mass="1e400"/>', '<site name="a"/>'),
+    *('<geom size="0" mass="0"/>', '<default class="c">', "</default>", '<compiler angle="radian"/>', "<equality>"),
+    *('<joint joint1="j" joint2="j"/>', "</equality>", "<worldbody>", "</worldbody>", "&amp;", "<a:b/>", "\ud800"),
+])  # fmt: skip
+
+
+def survives(text: str | bytes) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            load_mjcf(text)
+    except ModelError:
+        pass
+
+
+@settings(max_examples=300)
+@given(st.lists(PIECES, max_size=14))
+def test_any_arrangement_of_elements_is_a_model_or_a_model_error(pieces: list[str]) -> None:
+    """Nothing else comes out."""
+    survives(f"<mujoco>{''.join(pieces)}</mujoco>")
+    survives(f"<mujoco><worldbody>{''.join(pieces)}</worldbody></mujoco>")
+
+
+@settings(max_examples=200)
+@given(
+    st.sampled_from([ARM, SPHERICAL]), st.integers(0, 4000), st.integers(0, 40), st.text(max_size=6)
+)
+def test_a_file_with_a_hole_is_a_model_or_a_model_error(
+    text: str, start: int, size: int, new: str
+) -> None:
+    """A stretch of a sound file replaced."""
+    survives(text[:start] + new + text[start + size :])
+
+
+@given(st.binary(max_size=60))
+def test_bytes_are_a_model_or_a_model_error(data: bytes) -> None:
+    """Whatever they are."""
+    survives(b"<mujoco>" + data)
+    survives(data)

@@ -1,0 +1,441 @@
+"""The SDF reader: every joint type against its formula, axes, threads, gears, mimics, directions and loops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sdf_texts import (
+    AB,
+    ROUND_OFF,
+    axis,
+    frame,
+    joint,
+    link,
+    load,
+    model,
+    motion,
+    placed,
+    poses,
+    quietly,
+    refusal,
+    remarks,
+    robot,
+    sdf,
+    turned,
+    world,
+)
+
+import warpdyn as wd
+from warpdyn.model import Model
+from warpdyn.model.description import Limits
+from warpdyn.model.joints import quaternion_rotation
+
+B_IN_A = placed(1, 2, 3, 0.1, 0.2, 0.3)
+"""Where AB puts link b."""
+
+U, W = np.array([0.6, 0.0, 0.8]), np.array([0.0, 1.0, 0.0])
+PITCH = "<screw_thread_pitch>0.5</screw_thread_pitch>"
+TURN = [0.1, -0.2, 0.3, math.sqrt(1 - 0.14)]
+
+KINDS = {
+    "revolute": ("", [0.7], lambda q: motion(turned(U, q[0]))),
+    "continuous": ("", [0.7], lambda q: motion(turned(U, q[0]))),
+    "prismatic": ("", [0.7], lambda q: motion(p=U * q[0])),
+    "screw": (PITCH, [0.7], lambda q: motion(turned(U, q[0]), U * 0.5 * q[0] / (2 * math.pi))),
+    "fixed": ("", [], lambda q: np.eye(4)),
+    "ball": (
+        "",
+        TURN,
+        lambda q: motion(np.array([[*row] for row in quaternion_rotation(q).matrix.rows])),
+    ),
+    "universal": ("", [0.7, -0.4], lambda q: motion(turned(U, q[0]) @ turned(W, q[1]))),
+    "revolute2": ("", [0.7, -0.4], lambda q: motion(turned(U, q[0]) @ turned(W, q[1]))),
+}
+"""What a type needs besides its axes, a position, and the motion of the child side in the parent side."""
+
+PLACES = ["", "0.5 0 0 0 0 0", "0.5 -1 2 0.4 0.5 0.6", "0 0 0 0.4 0.5 0.6"]
+"""Joint frames in the child link."""
+
+
+def numbers(text: str) -> np.ndarray:
+    return placed(*(float(word) for word in text.split()))
+
+
+def arm(kind: str, pose: str = "", inside: str = "") -> str:
+    axes = axis("0.6 0 0.8") + axis("0 1 0", tag="axis2")
+    return robot(AB, joint("j", kind, inside=inside + axes, pose=pose))
+
+
+@pytest.mark.parametrize("pose", PLACES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_type_moves_by_its_formula(kind: str, pose: str) -> None:
+    """b = a_T_b J E(q) J^-1: the joint frame J lies where the file says in the child, not in its origin."""
+    inside, q, formula = KINDS[kind]
+    found = load(arm(kind, pose, inside), floating_base=False)
+    J = numbers(pose)
+    if kind == "ball" and not J[:3, 3].any():
+        q = [
+            *(J[:3, :3] @ q[:3]),
+            q[3],
+        ]  # the child's axes serve where the joint lies in its origin
+        turn = np.linalg.inv(J) @ formula(q) @ J
+    else:
+        turn = formula(q)
+    moved = poses(found, q)["b"]
+    assert np.allclose(moved, B_IN_A @ J @ turn @ np.linalg.inv(J), rtol=0, atol=ROUND_OFF)
+    assert np.allclose(poses(found)["b"], B_IN_A, rtol=0, atol=ROUND_OFF)
+
+
+def test_a_joint_beside_its_childs_origin_has_a_link_of_its_name() -> None:
+    """Massless, in the joint frame; not where the axis passes through the origin, nor where nothing turns."""
+    beside = load(arm("revolute", "0.5 0 0 0 0 0"))
+    assert (
+        beside.link_names == ("a", "j", "b")
+        and beside.link("j").mass == 0
+        and beside.parent("b") == "j"
+    )
+    assert beside.joint_names == ("j",) and beside.joint("j_to_b").kind.nv == 0
+    assert load(arm("revolute", "0.6 0 0.8 0 0 0")).link_names == ("a", "b")
+    assert load(arm("prismatic", "0.5 0 0 0 0 0")).link_names == ("a", "b")
+
+
+def test_types_in_capitals_are_read() -> None:
+    """As libsdformat reads them."""
+    assert load(robot(AB, joint(kind="Revolute"))).nv == 7
+
+
+# Axes.
+
+
+def direction(found: Model, name: str = "j") -> np.ndarray:
+    """The axis in the world, at the file's poses."""
+    own = found.joint(name)
+    return poses(found)[own.parent][:3, :3] @ np.array(own.pose.rotation) @ own.axis
+
+
+CHILD, MODEL, JOINT = (
+    placed(0, 0, 0, *rpy)[:3, :3] for rpy in ((0.1, 0.2, 0.3), (0.5, 0, 0.2), (0.3, 0.2, 0.1))
+)
+TURNED_MODEL = "<pose>0 0 0 0.5 0 0.2</pose>"
+
+
+@pytest.mark.parametrize(
+    ("version", "frame_of", "wanted"),
+    [
+        ("1.9", "", CHILD @ JOINT),
+        ("1.9", "__model__", np.eye(3)),
+        ("1.9", "b", CHILD),
+        ("1.9", "f", CHILD @ placed(0, 0, 0, 1)[:3, :3]),
+        ("1.4", "", np.eye(3)),
+        ("1.5", "", CHILD @ JOINT),
+        ("1.6", "", CHILD @ JOINT),
+        ("1.5", "parent", np.eye(3)),
+        ("1.6", "parent", np.eye(3)),
+    ],
+)
+def test_axes_are_given_in_a_frame(version: str, frame_of: str, wanted: np.ndarray) -> None:
+    """The joint's, or what expressed_in (1.7) or use_parent_model_frame (1.5, 1.6) says; the model's in 1.4."""
+    flag = "<use_parent_model_frame>true</use_parent_model_frame>" if frame_of == "parent" else ""
+    own = axis("0.6 0 0.8", flag, expressed_in="" if frame_of == "parent" else frame_of)
+    parts = [
+        TURNED_MODEL,
+        AB,
+        joint(inside=own, pose="0 0 0 0.3 0.2 0.1"),
+        frame("f", "0 0 0 1 0 0", "b"),
+    ]
+    found = load(robot(*parts, version=version), floating_base=False)
+    assert np.allclose(direction(found), MODEL @ wanted @ U, rtol=0, atol=ROUND_OFF)
+
+
+def test_axes_are_normalised_and_default_to_z() -> None:
+    """Of any length; <axis/> is z."""
+    assert load(robot(AB, joint(inside=axis("0 -7 0")))).joint("j").axis == (0, -1, 0)
+    assert load(robot(AB, joint(inside="<axis/>"))).joint("j").axis == (0, 0, 1)
+
+
+def test_rounding_of_right_angles_leaves_no_crumbs() -> None:
+    """Frames that agree in the file agree in the model, though each is given in the model's frame."""
+    twisted = "0.3 0.4 0.5 0.7 -0.8 0.9"
+    text = robot(
+        link("a", twisted), link("b", twisted), joint(inside=axis("0 0 1", expressed_in="a"))
+    )
+    own = load(text).joint("j")
+    assert own.pose.rotation == ((1, 0, 0), (0, 1, 0), (0, 0, 1)) and own.axis == (0, 0, 1)
+
+
+# Values.
+
+
+def test_limits_damping_and_friction_are_data() -> None:
+    """Those of both axes; 1e16 and negative bounds are infinite."""
+    values = (
+        "<limit><lower>-1</lower><upper>2</upper><effort>3</effort><velocity>4</velocity></limit>"
+    )
+    values += "<dynamics><damping>5</damping><friction>6</friction></dynamics>"
+    loose = "<limit><lower>-1e16</lower><upper>1e16</upper><effort>-1</effort><velocity>-1</velocity></limit>"
+    two = load(
+        robot(
+            AB,
+            joint("j", "universal", inside=axis("1 0 0", values) + axis("0 1 0", loose, "axis2")),
+        )
+    )
+    own = two.joint("j")
+    assert own.limits == Limits(-1, 2, 4, 3) and own.limits2 == Limits()
+    assert (own.damping, own.friction, own.damping2, own.friction2) == (5, 6, 0, 0)
+    assert (
+        load(robot(AB, joint(inside=axis(inside="<limit><upper>inf</upper></limit>"))))
+        .joint("j")
+        .limits
+        == Limits()
+    )
+
+
+def test_continuous_and_ball_joints_have_no_position_limits() -> None:
+    """Bounds of velocity and effort stay."""
+    values = (
+        "<limit><lower>-1</lower><upper>2</upper><effort>3</effort><velocity>4</velocity></limit>"
+    )
+    for kind in ("continuous", "ball"):
+        own = load(robot(AB, joint("j", kind, inside=axis("1 0 0", values)))).joint("j")
+        assert own.limits == Limits(velocity=4, effort=3)
+
+
+def test_springs_and_crossed_limits_are_remarked() -> None:
+    """What the model does not hold, and what looks wrong."""
+    spring = "<dynamics><spring_stiffness>1</spring_stiffness><spring_reference>2</spring_reference></dynamics>"
+    assert remarks(robot(AB, joint(inside=axis(inside=spring)))) == (
+        "ignored element <spring_stiffness> of <dynamics> (line 1)",
+    )
+    start = axis(inside="<initial_position>0.5</initial_position>")
+    assert remarks(robot(AB, joint(inside=start, pose="1 0 0 0 0 0"))) == (
+        "ignored element <initial_position> of <axis> (line 1)",
+    )
+    crossed = "<limit><lower>1</lower><upper>0</upper></limit>"
+    assert (
+        'joint "m::j": its lower limit 1 is above'
+        in remarks(robot(AB, joint(inside=axis(inside=crossed))))[0]
+    )
+
+
+# Threads.
+
+
+@pytest.mark.parametrize(
+    ("inside", "advance"),
+    [
+        ("<screw_thread_pitch>0.5</screw_thread_pitch>", 0.5),
+        ("<thread_pitch>20</thread_pitch>", -2 * math.pi / 20),
+        ("<thread_pitch>-12.566</thread_pitch>", 2 * math.pi / 12.566),
+        ("<screw_thread_pitch>0.5</screw_thread_pitch><thread_pitch>7</thread_pitch>", 0.5),
+    ],
+)
+def test_threads(inside: str, advance: float) -> None:
+    """screw_thread_pitch: metres a revolution, right-handed; it wins. thread_pitch: radians a metre, left-handed."""
+    found = load(
+        robot(link("a"), link("b"), joint("j", "screw", inside=inside + axis())),
+        floating_base=False,
+    )
+    assert np.isclose(poses(found, [2 * math.pi])["b"][2, 3], advance, rtol=1e-15)
+
+
+def test_a_screw_without_pitch_advances_a_metre() -> None:
+    """SDFormat's default, with a remark."""
+    text = robot(link("a"), link("b"), joint("j", "screw"))
+    assert "it has no pitch; SDF's default is 1 m a revolution" in remarks(text)[0]
+    assert np.isclose(
+        poses(quietly(text, floating_base=False), [2 * math.pi])["b"][2, 3], 1, rtol=1e-15
+    )
+
+
+# Mimics and gears.
+
+
+def mimic(inside: str = "", leader: str = "j", more: str = "") -> str:
+    return f'<mimic joint="{leader}" {more}>{inside}</mimic>'
+
+
+def test_mimic_joints_follow() -> None:
+    """multiplier * (leader - reference) + offset."""
+    values = "<multiplier>2</multiplier><offset>0.5</offset><reference>0.1</reference>"
+    text = robot(
+        link("a"),
+        link("b"),
+        link("c"),
+        joint(),
+        joint("k", child="c", inside=axis(inside=mimic(values))),
+    )
+    found = load(text, floating_base=False)
+    assert found.nv == 1
+    expected = 2 * (0.7 - 0.1) + 0.5
+    assert np.allclose(
+        poses(found, [0.7])["c"], motion(turned([0, 0, 1], expected)), rtol=0, atol=ROUND_OFF
+    )
+
+
+def test_mimic_joints_follow_into_nested_models() -> None:
+    """By path."""
+    inner = model(link("c"), link("d"), joint("k", parent="c", child="d"), name="inner")
+    follower = joint(inside=axis(inside=mimic(leader="inner::k")))
+    held = joint("hold", "fixed", "a", "inner::c", "")
+    assert load(robot(AB, inner, held, follower), floating_base=False).joint_names == ("inner::k",)
+
+
+def gears(ratio: str = "5", inside: str | None = None) -> str:
+    """A shaft b and a wheel c on a, and a gearbox between them."""
+    links = link("a") + link("b", "0 0 1 0 0 0") + link("c", "1 0 1 0 0.3 0")
+    wheel = joint("wheel", child="c", inside=axis("0 0 1", expressed_in="__model__"))
+    body = "<gearbox_reference_body>a</gearbox_reference_body>"
+    inside = (
+        axis(expressed_in="__model__") + axis(tag="axis2", expressed_in="__model__")
+        if inside is None
+        else inside
+    )
+    gear = joint(
+        "gear", "gearbox", "b", "c", f"{body}<gearbox_ratio>{ratio}</gearbox_ratio>{inside}"
+    )
+    return robot(links, joint("shaft"), wheel, gear)
+
+
+@pytest.mark.parametrize("ratio", [5.0, -0.25])
+def test_a_gearbox_couples_two_joints(ratio: float) -> None:
+    """theta_2 = -ratio theta_1, both against the reference body; the wheel's joint is no coordinate."""
+    found = load(gears(str(ratio)), floating_base=False)
+    assert found.joint_names == ("shaft",)
+    moved = poses(found, [0.3])
+    assert np.allclose(moved["b"][:3, :3], turned([0, 0, 1], 0.3), rtol=0, atol=ROUND_OFF)
+    wheel = turned([0, 0, 1], -ratio * 0.3) @ placed(pitch=0.3)[:3, :3]
+    assert np.allclose(moved["c"][:3, :3], wheel, rtol=0, atol=ROUND_OFF)
+
+
+def test_a_gearbox_turned_the_other_way() -> None:
+    """axis2 against the wheel's axis turns the sign."""
+    reversed_axis = axis(expressed_in="__model__") + axis(
+        "0 0 -1", tag="axis2", expressed_in="__model__"
+    )
+    moved = poses(load(gears("5", reversed_axis), floating_base=False), [0.3])
+    wheel = turned([0, 0, 1], 5 * 0.3) @ placed(pitch=0.3)[:3, :3]
+    assert np.allclose(moved["c"][:3, :3], wheel, rtol=0, atol=ROUND_OFF)
+
+
+def test_a_gearbox_may_carry_its_child_alone() -> None:
+    """theta_2 is the child's angle against the reference body, not against its parent."""
+    body = "<gearbox_reference_body>a</gearbox_reference_body><gearbox_ratio>2</gearbox_ratio>"
+    gear = joint("gear", "gearbox", "b", "c", body + axis() + axis(tag="axis2"))
+    found = load(robot(link("a"), link("b"), link("c"), joint("shaft"), gear), floating_base=False)
+    assert found.joint_names == ("shaft",)
+    assert np.allclose(
+        poses(found, [0.3])["c"][:3, :3], turned([0, 0, 1], -2 * 0.3), rtol=0, atol=ROUND_OFF
+    )
+
+
+# Direction.
+
+
+@pytest.mark.parametrize("pose", PLACES)
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "screw", "fixed"])
+def test_a_joint_towards_the_root_is_turned_around(kind: str, pose: str) -> None:
+    """A joint whose child is held and whose parent moves is the inverse motion, with the same coordinate."""
+    inside, q, formula = KINDS[kind]
+    hold = joint("hold", "fixed", "world", "b", "")
+    text = robot(AB, joint("j", kind, inside=inside + axis("0.6 0 0.8"), pose=pose), hold)
+    found = load(text)
+    J = numbers(pose)
+    wanted = B_IN_A @ J @ np.linalg.inv(formula(q)) @ np.linalg.inv(J) @ np.linalg.inv(B_IN_A)
+    moved = poses(found, q)
+    assert np.allclose(moved["a"], wanted, rtol=0, atol=ROUND_OFF)
+    assert np.allclose(moved["b"], B_IN_A, rtol=0, atol=ROUND_OFF)
+
+
+def test_the_root_of_a_free_robot_is_its_first_uncarried_link() -> None:
+    """Joints from two sides onto one link: one is turned around, the motion is the same."""
+    parts = [link("a"), link("b", "1 0 0 0 0 0"), link("c", "2 0 0 0 0 0")]
+    met = load(robot(*parts, joint(), joint("k", parent="c", child="b")))
+    assert met.root == "a" and met.parent("c") == "k" and met.nv == 8
+    assert load(robot(parts[1], parts[0], joint())).root == "a"
+    q = np.array([0.1, 0.2, 0.3, *TURN, 0.4, 0.5])
+    straight = load(
+        robot(
+            *parts,
+            joint(),
+            joint("k", parent="b", child="c", inside=axis("0 0 -1"), pose="-1 0 0 0 0 0"),
+        )
+    )
+    assert np.allclose(
+        wd.oracle(wd.crba, met, q), wd.oracle(wd.crba, straight, q), rtol=0, atol=1e-13
+    )
+
+
+def test_joints_of_several_coordinates_are_not_turned_around() -> None:
+    """Their inverse is another joint."""
+    hold = joint("hold", "fixed", "world", "b", "")
+    for kind in ("ball", "universal", "revolute2"):
+        text = robot(AB, joint("j", kind, inside=axis() + axis("0 1 0", tag="axis2")), hold)
+        assert f"a {kind} joint cannot be turned around; exchange <parent> and <child>" in refusal(
+            text
+        )
+
+
+# Loops.
+
+TRIANGLE = [
+    *(link("a"), link("b", "1 0 0 0 0 0"), link("c", "0 1 0 0 0 0")),
+    *(joint(), joint("k", parent="b", child="c"), joint("l", parent="a", child="c")),
+]
+
+
+def test_loops_are_refused_by_name() -> None:
+    """With both ends and the remedy."""
+    message = refusal(robot(*TRIANGLE))
+    assert (
+        'joint "m::l": it closes a loop between "a" and "c"' in message and 'loops="cut"' in message
+    )
+
+
+def test_loops_can_be_left_open() -> None:
+    """With a remark; the joint is gone."""
+    assert 'joint "l": it closes a loop' in remarks(robot(*TRIANGLE), loops="cut")[0]
+    assert quietly(robot(*TRIANGLE), loops="cut").joint_names == ("j", "k")
+
+
+def test_the_file_may_say_where_a_loop_is_cut() -> None:
+    """physics/simbody/must_be_loop_joint."""
+    mark = "<physics><simbody><must_be_loop_joint>1</must_be_loop_joint></simbody></physics>"
+    parts = [*TRIANGLE[:3], joint(inside=axis() + mark), *TRIANGLE[4:]]
+    assert quietly(robot(*parts), loops="cut").joint_names == ("l", "k")
+
+
+def test_loops_takes_two_words() -> None:
+    """Anything else is the caller's mistake."""
+    with pytest.raises(ValueError, match='loops must be "refuse" or "cut"'):
+        load(robot(*TRIANGLE), loops="open")
+
+
+# Joints of a world.
+
+
+def test_a_joint_of_the_world_may_hold_a_model() -> None:
+    """Since 1.10; to the world, or to a static model."""
+    for parent in ("world", "ground::plate"):
+        ground = model("<static>1</static>", link("plate"), name="ground")
+        text = sdf(
+            world(ground, model(AB, joint()), joint("hold", "fixed", parent, "m::a", "")),
+            version="1.10",
+        )
+        held = load(text)
+        assert held.nv == 1 and held.root == "world" and held.joint("hold").child == "a"
+
+
+def test_a_joint_of_the_world_may_tie_models() -> None:
+    """They load together."""
+    two = [model(link("a"), name="one"), model(link("b", "1 0 0 0 0 0"), name="two")]
+    text = sdf(world(*two, joint("tie", "revolute", "one::a", "two::b")), version="1.10")
+    assert 'joint "tie": it ties model "one" to link "two::b"' in refusal(text, model="one")
+    together = load(text, model="world")
+    assert together.root == "one::a" and together.joint_names == ("tie",) and together.nv == 7
+
+
+def test_joints_within_a_static_model_are_still() -> None:
+    """Nothing of it moves."""
+    assert load(robot("<static>1</static>", *TRIANGLE)).nv == 0

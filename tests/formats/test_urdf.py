@@ -1,0 +1,522 @@
+"""The URDF reader: what it reads, what it remarks, what it refuses."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from urdf_texts import LIMIT, ROUND_OFF, body, inertia, joint, links, load, refusal, remarks, robot
+
+from warpdyn.formats.urdf import load_urdf
+from warpdyn.model.description import EYE, Geometry, Limits, Mimic, ModelWarning
+
+# Sources.
+
+
+def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:
+    """A Path, a path in a str, XML in a str and XML in bytes are one robot."""
+    text = '<?xml version="1.0" encoding="utf-8"?>' + robot(links("a", "bü"), joint(child="bü"))
+    path = tmp_path / "r.urdf"
+    path.write_text(text, encoding="utf-8")
+    models = [load_urdf(path), load_urdf(str(path)), load(text), load(text.encode())]
+    assert len({model.key for model in models}) == 1
+    assert models[0].link_names == ("a", "bü")
+
+
+@pytest.mark.parametrize("before", ["", "\n\n  ", "\ufeff", "\ufeff\n"])
+@pytest.mark.parametrize("declaration", ["", '<?xml version="1.0" encoding="iso-8859-1"?>'])
+def test_text_may_begin_with_blanks_and_name_any_encoding(before: str, declaration: str) -> None:
+    """A str is text already: blanks, a byte order mark and a declared encoding change nothing."""
+    assert load(before + declaration + robot(links("é"))).link_names == ("é",)
+
+
+def test_bytes_are_read_in_their_own_encoding() -> None:
+    """Bytes carry their encoding in a mark or a declaration."""
+    text = robot(links("é"))
+    assert load(text.encode("utf-16")).link_names == ("é",)
+    assert load(
+        ('<?xml version="1.0" encoding="iso-8859-1"?>' + text).encode("latin-1")
+    ).link_names == ("é",)
+
+
+def test_robot_without_a_name_is_called_after_its_file(tmp_path: Path) -> None:
+    """The name of a robot changes no motion, so that a missing one is no error."""
+    path = tmp_path / "arm.urdf"
+    path.write_text('<robot><link name="a"/></robot>')
+    assert load_urdf(path).name == "arm"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("", ["empty", "give a path or XML text"]),
+        (" \n ", ["empty"]),
+        (b"", ["empty"]),
+        (b" \n", ["empty"]),
+        ("no/such.urdf", ["no/such.urdf", "no such file", "give the path"]),
+        (Path("no/such.urdf"), ["no/such.urdf", "no such file"]),
+        ("x\0y", ["cannot be read"]),
+        ("long" * 2000, ["..."]),
+        ("no angle bracket <robot/>", ["no such file", "begins with <"]),
+    ],
+)
+def test_source_that_is_no_description_is_refused(
+    source: str | bytes | Path, words: list[str]
+) -> None:
+    """Nothing to read: one ModelError that says what to give."""
+    message = refusal(source)
+    assert all(word in message for word in words) and len(message) < 400
+
+
+def test_directory_and_empty_file_are_refused(tmp_path: Path) -> None:
+    """A directory and a file of nothing are named in the ModelError."""
+    assert "is a directory" in refusal(tmp_path)
+    empty = tmp_path / "empty.urdf"
+    empty.write_text("")
+    assert refusal(empty).startswith("empty.urdf: the text is empty")
+
+
+def test_source_of_another_type_is_a_type_error() -> None:
+    """What is neither path nor text is the caller's mistake, not the file's."""
+    with pytest.raises(TypeError, match="needs a path or XML text, got int"):
+        load_urdf(3)  # type: ignore[arg-type]
+
+
+# XML.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<",
+        "<robot",
+        "<robot>",
+        robot(links("a"))[:-3],
+        robot(links("a")) + "<robot/>",
+        "<a b='1' b='2'/>",
+    ],
+)
+def test_text_that_is_cut_or_malformed_is_refused(text: str) -> None:
+    """Recovery is for undeclared prefixes only: broken XML is an error with its line."""
+    message = refusal(text)
+    assert "not well-formed XML" in message and "line 1" in message
+
+
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_a_bundled_robot_cut_anywhere_is_refused(cut: int) -> None:
+    """No beginning of a description passes for the whole."""
+    text = Path(sys.modules["warpdyn.robots"].__file__ or "").with_name("cartpole.urdf").read_text()
+    assert refusal(text[: len(text) * cut // 12]).startswith("URDF text: ")
+
+
+def bomb(use: str) -> str:
+    layers = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
+    return f'<!DOCTYPE robot [<!ENTITY e0 "ha">{layers}]>{use}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        bomb('<robot name="&e11;"/>'),
+        bomb("<robot>&e11;</robot>"),
+        bomb('<robot><link name="a"/></robot>'),
+        f'<!DOCTYPE robot [<!ENTITY e "{"x" * 100_000}">]><robot name="{"&e;" * 20_000}"/>',
+        '<!DOCTYPE robot [<!ENTITY % p SYSTEM "file:///etc/hostname"> %p;]><robot><link name="a"/></robot>',
+        '<!DOCTYPE robot SYSTEM "http://example.invalid/urdf.dtd"><robot><link name="a"/></robot>',
+        '<!DOCTYPE robot PUBLIC "x" "urdf.dtd"><robot><link name="a"/></robot>',
+    ],
+)
+def test_entities_and_external_dtds_are_refused(text: str) -> None:
+    """Entity bombs never go off; the remedy is named."""
+    assert "remove the DOCTYPE" in refusal(text)
+
+
+@pytest.mark.parametrize(
+    "use", ['<link name="&secret;"/>', "<link name='a'>&secret;</link>", '<link name="a"/>']
+)
+def test_external_entities_are_never_read(tmp_path: Path, use: str) -> None:
+    """A file named by an entity stays closed."""
+    secret = tmp_path / "secret"
+    secret.write_text("opened")
+    message = refusal(
+        f'<!DOCTYPE robot [<!ENTITY secret SYSTEM "{secret.as_uri()}">]><robot>{use}</robot>'
+    )
+    assert "remove the DOCTYPE" in message and "opened" not in message
+
+
+def test_plain_doctype_is_harmless() -> None:
+    """A DOCTYPE that declares nothing is read over."""
+    assert load(f"<!DOCTYPE robot>{robot(links('a'))}").link_names == ("a",)
+
+
+def test_undeclared_entity_is_refused() -> None:
+    """A reference to nothing is malformed XML."""
+    assert "Entity 'e' not defined" in refusal(robot("&e;", links("a")))
+
+
+def test_deep_nesting_is_refused() -> None:
+    """A tower of elements ends as a ModelError, not as a full stack."""
+    assert "Excessive depth" in refusal(robot("<a>" * 5000 + "</a>" * 5000))
+
+
+@pytest.mark.parametrize(
+    ("root", "word"),
+    [("sdf", "SDF"), ("mujoco", "MJCF"), ("gazebo", "format"), ("x:robot", "x:robot")],
+)
+def test_root_other_than_robot_is_refused_by_name(root: str, word: str) -> None:
+    """Another format is recognised where it can be."""
+    message = refusal(f"<{root}/>")
+    assert f"the root element is <{root}>" in message and word in message
+
+
+def test_default_namespace_is_the_robots_own() -> None:
+    """<robot xmlns="..."> holds links and joints all the same."""
+    text = robot(links("a", "b"), joint()).replace(
+        "<robot", '<robot xmlns="http://example.org/urdf"'
+    )
+    assert load(text).joint_names == ("j",)
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_undeclared_prefixes_are_ignored_with_one_remark(count: int) -> None:
+    """Elements with an undeclared prefix are left out and said once, however many."""
+    said = remarks(robot("<foo:bar baz:x='1'><link name='z'/></foo:bar>" * count, links("a")))
+    times = f"{count} times, first on line 1" if count > 1 else "line 1"
+    assert said == (f"ignored element <foo:bar> of <robot> ({times})",)
+
+
+def test_undeclared_prefix_excuses_no_other_error() -> None:
+    """Truncation is seen behind hundreds of undeclared prefixes."""
+    assert "not well-formed" in refusal(robot("<foo:bar/>" * 300, links("a"))[:-4])
+
+
+def test_elements_without_dynamics_are_left_out_silently() -> None:
+    """gazebo, transmission, ros2_control, sensors and materials change no motion and deserve no remark."""
+    extras = """
+      <gazebo reference="a"><sensor><plugin filename="x"/></sensor></gazebo><gazebo/>
+      <transmission name="t"><type>x</type><joint name="j"/></transmission>
+      <ros2_control name="c" type="system"><joint name="j"><command_interface name="position"/></joint></ros2_control>
+      <sensor name="s" type="force_torque"><parent joint="j"/></sensor>
+      <material name="bare"/><material/><!-- comment --><?pi?>
+      <link name="a"><visual><geometry><sphere radius="1"/></geometry><material/></visual></link><link name="b"/>"""
+    model = load(
+        robot(
+            extras,
+            joint(inside=LIMIT + '<safety_controller k_velocity="x"/><calibration rising="y"/>'),
+        )
+    )
+    assert model.joint_names == ("j",) and len(model.links[0].visuals) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (robot("<axel/>", links("a")), "ignored element <axel> of <robot>"),
+        (
+            robot('<link name="a"><gravity>0</gravity></link>'),
+            "ignored element <gravity> of <link>",
+        ),
+        (robot('<link name="a" colour="red"/>'), 'ignored attribute "colour" of <link>'),
+        (
+            robot(links("a", "b"), joint(inside=LIMIT * 2)),
+            "ignored second element <limit> of <joint>",
+        ),
+    ],
+)
+def test_unknown_parts_are_ignored_with_a_remark(text: str, said: str) -> None:
+    """A misspelt word is seen, not swallowed."""
+    assert remarks(text) == (f"{said} (line 1)",)
+
+
+def test_xacro_is_refused() -> None:
+    """An unexpanded xacro file is half a robot."""
+    text = '<robot xmlns:xacro="http://ros.org/wiki/xacro">\n<link name="a"/><xacro:arm/></robot>'
+    assert "expand the file first" in refusal(text) and "(line 2)" in refusal(text)
+
+
+# Links.
+
+
+def test_link_values_are_read() -> None:
+    """Mass, centre of mass and inertia are those written."""
+    text = body('<origin xyz="1 2 3"/><mass value="4"/>' + inertia(0.5, 0.6, 0.7, 0.01, 0.02, 0.03))
+    link = load(robot(text)).link("a")
+    assert (link.mass, link.com) == (4.0, (1.0, 2.0, 3.0))
+    assert link.inertia == ((0.5, 0.01, 0.02), (0.01, 0.6, 0.03), (0.02, 0.03, 0.7))
+
+
+def test_link_without_inertial_weighs_nothing() -> None:
+    """No <inertial>: mass and inertia are zero, without a remark."""
+    link = load(robot(links("world"))).link("world")
+    assert link.mass == 0 and not np.any(link.inertia)
+
+
+def test_inertial_without_origin_lies_at_the_link_frame() -> None:
+    """A missing <origin> is the zero pose."""
+    assert load(robot(body('<mass value="1"/>' + inertia(1, 1, 1)))).link("a").com == (0, 0, 0)
+
+
+@given(st.tuples(*[st.floats(-7, 7)] * 3))
+def test_inertial_rpy_turns_the_inertia(rpy: tuple[float, float, float]) -> None:
+    """The stored inertia is R I R^T with R = Rz(yaw) Ry(pitch) Rx(roll): link axes, symmetric to the last bit."""
+    written = np.array([[2.0, 0.1, 0.2], [0.1, 1.5, 0.3], [0.2, 0.3, 1.8]])
+    origin = f'<origin rpy="{rpy[0]!r} {rpy[1]!r} {rpy[2]!r}"/>'
+    model = load(robot(body(origin + '<mass value="1"/>' + inertia(2.0, 1.5, 1.8, 0.1, 0.2, 0.3))))
+    found = np.array(model.link("a").inertia)
+    turned = urdf_rotation(*rpy)
+    assert np.array_equal(found, found.T)
+    assert np.abs(found - turned @ written @ turned.T).max() <= 20 * ROUND_OFF
+
+
+def urdf_rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    def about(axis: int, angle: float) -> np.ndarray:
+        turn, (i, j) = np.eye(3), ((axis + 1) % 3, (axis + 2) % 3)
+        turn[i, i] = turn[j, j] = math.cos(angle)
+        turn[i, j], turn[j, i] = -math.sin(angle), math.sin(angle)
+        return turn
+
+    return about(2, yaw) @ about(1, pitch) @ about(0, roll)
+
+
+@pytest.mark.parametrize(
+    ("inside", "said"),
+    [
+        ('<mass value="0"/>' + inertia(1, 1, 1), "rotational inertia but no mass"),
+        ('<mass value="1"/>' + inertia(1, 1, 2.1), "break the triangle inequality"),
+        (
+            '<mass value="1"/>' + inertia(1, 1, 1, ixy=1.5),
+            "principal moment of its inertia is negative",
+        ),
+        ('<mass value="1"/>' + inertia(-1, -1, -1), "principal moment of its inertia is negative"),
+        ('<mass value="1"/>', "has no <inertia>; taken as a point mass"),
+        (inertia(1, 1, 1), "has no <mass>; taken as 0 kg"),
+    ],
+)
+def test_impossible_inertia_is_remarked_and_used_as_written(inside: str, said: str) -> None:
+    """A body that cannot exist is named in a warning and kept: the caller's numbers are the caller's."""
+    with pytest.warns(ModelWarning, match='link "a"'):
+        model = load_urdf(robot(body(inside)))
+    assert any(said in line and 'link "a"' in line for line in model.warnings)
+    if "inertia" in inside:
+        assert np.any(model.link("a").inertia)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '<mass value="0"/>' + inertia(0, 0, 0),
+        '<mass value="1"/>' + inertia(0, 0, 0),
+        '<mass value="1"/>' + inertia(0.0123, 0.0456, 0.0579),
+        '<mass value="1"/>' + inertia(1e-20, 1e-20, 9e-20),
+    ],
+)
+def test_massless_point_and_rounded_bodies_are_not_remarked(inside: str) -> None:
+    """Nothing, a point, a flat plate rounded to three digits and a dummy's mark are no mistakes."""
+    load(robot(body(inside)))
+
+
+def test_missing_products_of_inertia_are_zero() -> None:
+    """ixy, ixz and iyz may be left out."""
+    assert load(robot(body('<mass value="1"/><inertia ixx="1" iyy="2" izz="3"/>'))).link(
+        "a"
+    ).inertia == (
+        (1, 0, 0),
+        (0, 2, 0),
+        (0, 0, 3),
+    )
+
+
+def test_a_load_warns_once_and_keeps_every_remark() -> None:
+    """One warning with at most a dozen lines, raised where the user called; Model.warnings has them all."""
+    many = [body('<mass value="0"/>' + inertia(1, 1, 1), f"b{i}") for i in range(40)]
+    chain = [joint(f"j{i}", "fixed", f"b{i}", f"b{i + 1}", "") for i in range(39)]
+    with pytest.warns(ModelWarning) as caught:
+        model = load_urdf(robot(*many, *chain))
+    assert len(model.warnings) == 40 and len(caught) == 1
+    assert str(caught[0].message).count("\n") <= 13 and "and 28 more" in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+# Joints.
+
+
+def test_joint_values_are_read() -> None:
+    """Pose, axis, limits, damping and friction are those written."""
+    inside = (
+        LIMIT
+        + '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 0 -1"/><dynamics damping="5" friction="6"/>'
+    )
+    read = load(robot(links("a", "b"), joint(inside=inside))).joint("j")
+    assert (read.kind.name, read.parent, read.child) == ("revolute", "a", "b")
+    assert read.pose.position == (1, 2, 3) and read.axis == (0, 0, -1)
+    assert np.abs(np.array(read.pose.rotation) - urdf_rotation(0.1, 0.2, 0.3)).max() <= ROUND_OFF
+    assert read.limits == Limits(-1, 2, 3, 4) and (read.damping, read.friction) == (5, 6)
+
+
+def test_defaults_of_a_joint() -> None:
+    """No origin: the zero pose. No axis: x. No dynamics: no damping and no friction."""
+    read = load(robot(links("a", "b"), joint())).joint("j")
+    assert read.pose.rotation is EYE and read.pose.position == (0, 0, 0)
+    assert read.axis == (1, 0, 0) and read.damping == read.friction == 0 and read.mimic is None
+
+
+@pytest.mark.parametrize(
+    "kind", ["revolute", "continuous", "prismatic", "fixed", "planar", "floating"]
+)
+def test_every_kind_is_read(kind: str) -> None:
+    """The six kinds of URDF."""
+    assert load(robot(links("a", "b"), joint(kind=kind))).joint("j").kind.name == kind
+
+
+@given(st.tuples(*[st.floats(-1e6, 1e6)] * 3).filter(lambda axis: max(map(abs, axis)) > 1e-6))
+def test_axes_are_normalised(axis: tuple[float, float, float]) -> None:
+    """An axis is a direction: length one, as written otherwise."""
+    found = np.array(
+        load(
+            robot(
+                links("a", "b"),
+                joint(inside=f'{LIMIT}<axis xyz="{axis[0]!r} {axis[1]!r} {axis[2]!r}"/>'),
+            )
+        )
+        .joint("j")
+        .axis
+    )
+    assert abs(np.linalg.norm(found) - 1) <= 2 * ROUND_OFF
+    assert (
+        np.abs(np.cross(found, axis)).max() <= 1e-15 * np.linalg.norm(axis) * 4 and found @ axis > 0
+    )
+
+
+@pytest.mark.parametrize("axis", ["1e-310 0 0", "5e-324 0 0", "1e308 0 0", "7 0 0"])
+def test_axis_length_may_be_extreme(axis: str) -> None:
+    """Neither underflow nor overflow on the way to length one."""
+    assert load(robot(links("a", "b"), joint(inside=f'{LIMIT}<axis xyz="{axis}"/>'))).joint(
+        "j"
+    ).axis == (1, 0, 0)
+
+
+def test_axis_of_a_fixed_joint_is_not_looked_at() -> None:
+    """Fixed and floating joints often carry a zero axis."""
+    for kind in ("fixed", "floating"):
+        load(robot(links("a", "b"), joint(kind=kind, inside='<axis xyz="0 0 0"/>')))
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "limits"),
+    [
+        ("revolute", '<limit effort="0" velocity="0" lower="1" upper="1"/>', Limits(1, 1, 0, 0)),
+        ("prismatic", '<limit lower="-1" upper="1"/>', Limits(-1, 1)),
+        ("revolute", '<limit upper="1" effort="2" velocity="3"/>', Limits(0, 1, 3, 2)),
+        (
+            "revolute",
+            '<limit lower="-inf" upper="1" effort="inf" velocity="inf"/>',
+            Limits(-math.inf, 1),
+        ),
+        (
+            "continuous",
+            '<limit lower="-1" upper="1" effort="2" velocity="3"/>',
+            Limits(velocity=3, effort=2),
+        ),
+        (
+            "planar",
+            '<limit lower="-1" upper="1" effort="2" velocity="3"/>',
+            Limits(velocity=3, effort=2),
+        ),
+        ("fixed", '<limit lower="-1" upper="1" effort="2" velocity="3"/>', Limits()),
+    ],
+)
+def test_limits_are_data(kind: str, limit: str, limits: Limits) -> None:
+    """What is written is kept, zero and equal limits too; a kind without position limits has none."""
+    assert load(robot(links("a", "b"), joint(kind=kind, inside=limit))).joint("j").limits == limits
+
+
+@pytest.mark.parametrize("inside", ["", '<limit effort="1" velocity="2"/>'])
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_missing_position_limits_are_remarked_and_unlimited(kind: str, inside: str) -> None:
+    """A revolute or prismatic joint that gives no bound has none."""
+    with pytest.warns(ModelWarning, match='joint "j".*without position limits'):
+        model = load_urdf(robot(links("a", "b"), joint(kind=kind, inside=inside)))
+    assert model.position_lower[0] == -math.inf and model.position_upper[0] == math.inf
+
+
+def test_crossed_limits_are_remarked_and_kept() -> None:
+    """lower > upper is used as written."""
+    assert (
+        "above its upper limit"
+        in remarks(robot(links("a", "b"), joint(inside='<limit lower="2" upper="1"/>')))[0]
+    )
+
+
+def test_mimic_without_multiplier_or_offset_follows_one_to_one() -> None:
+    """Defaults: multiplier 1, offset 0."""
+    text = robot(
+        links("a", "b", "c", "d"),
+        joint("lead"),
+        joint("plain", parent="b", child="c", inside=LIMIT + '<mimic joint="lead"/>'),
+        joint(
+            "scaled",
+            parent="b",
+            child="d",
+            inside=LIMIT + '<mimic joint="lead" multiplier="-2" offset="0.5"/>',
+        ),
+    )
+    model = load(text)
+    assert model.joint("plain").mimic == Mimic("lead", 1, 0) and model.joint(
+        "scaled"
+    ).mimic == Mimic("lead", -2, 0.5)
+    assert model.joint_names == ("lead",) and model.nq == model.nv == 1
+
+
+def test_mimic_left_behind_on_a_fixed_joint_is_dropped() -> None:
+    """A fixed joint follows nothing, whatever it says."""
+    model = load(robot(links("a", "b"), joint(kind="fixed", inside='<mimic joint="gone"/>')))
+    assert model.joint("j").mimic is None
+
+
+# Shapes.
+
+
+def test_shapes_are_kept_as_data() -> None:
+    """box, cylinder, sphere and mesh, with pose and name; package:// paths stay text."""
+    text = """<link name="a">
+      <visual name="v"><origin xyz="1 0 0"/><geometry><box size="1 2 3"/></geometry></visual>
+      <visual><geometry><cylinder radius="1" length="2"/></geometry></visual>
+      <collision><geometry><sphere radius="1"/></geometry></collision>
+      <collision><geometry><mesh filename="package://p/m.stl" scale="1 -1 1"/></geometry></collision>
+      <collision><geometry><mesh filename="m.dae"/></geometry></collision></link>"""
+    link = load(robot(text)).link("a")
+    assert [(shape.shape, shape.size) for shape in link.visuals] == [
+        ("box", (1, 2, 3)),
+        ("cylinder", (1, 2)),
+    ]
+    assert link.visuals[0].name == "v" and link.visuals[0].pose.position == (1, 0, 0)
+    assert link.collisions == (
+        Geometry("sphere", (1.0,)),
+        Geometry("mesh", (1.0, -1.0, 1.0), "package://p/m.stl"),
+        Geometry("mesh", (1.0, 1.0, 1.0), "m.dae"),
+    )
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "",
+        "<geometry/>",
+        "<geometry><capsule/></geometry>",
+        "<geometry><mesh/></geometry>",
+        '<geometry><box size="1 nan 1"/></geometry>',
+        '<geometry><sphere radius="1"/><box size="1 1 1"/></geometry>',
+    ],
+)
+def test_broken_shapes_are_remarked_and_left_out(inside: str) -> None:
+    """No motion depends on a shape, so that a broken one costs the robot nothing."""
+    with pytest.warns(ModelWarning, match='link "a".*this visual is left out'):
+        assert (
+            load_urdf(robot(f'<link name="a"><visual>{inside}</visual></link>')).link("a").visuals
+            == ()
+        )

@@ -1,0 +1,84 @@
+"""xacro files, expanded by the package xacro."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from warpdyn.formats.urdf import load_urdf
+from warpdyn.formats.xacro import load_xacro
+from warpdyn.model.description import ModelError
+
+TWO_ARMS = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="two">
+  <xacro:arg name="length" default="1.5"/><xacro:arg name="tool" default="false"/>
+  <xacro:include filename="arm.xacro"/>
+  <link name="base"/>
+  <xacro:arm side="left"/><xacro:arm side="right"/>
+  <xacro:if value="$(arg tool)"><link name="tool"/>
+    <joint name="mount" type="fixed"><parent link="left"/><child link="tool"/></joint></xacro:if>
+</robot>"""
+
+ARM = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:macro name="arm" params="side">
+    <link name="${side}"><inertial><origin xyz="0 0 ${$(arg length) / 2}"/><mass value="2"/>
+      <inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+    <joint name="${side}_joint" type="continuous">
+      <parent link="base"/><child link="${side}"/><axis xyz="1 0 0"/></joint>
+  </xacro:macro>
+</robot>"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "arm.xacro").write_text(ARM)
+    (tmp_path / "two.urdf.xacro").write_text(TWO_ARMS)
+    return tmp_path / "two.urdf.xacro"
+
+
+def test_macros_includes_and_arguments_are_expanded(path: Path) -> None:
+    """What stands in the file after xacro is the robot."""
+    pytest.importorskip("xacro")
+    model = load_xacro(path)
+    assert model.joint_names == ("left_joint", "right_joint") and model.link("left").com == (
+        0,
+        0,
+        0.75,
+    )
+    other = load_xacro(str(path), floating_base=True, length=3, tool=True)
+    assert (
+        other.floating_base
+        and other.link("left").com == (0, 0, 1.5)
+        and other.link("tool").mass == 0
+    )
+
+
+def test_what_cannot_be_expanded_is_refused(path: Path) -> None:
+    """With xacro's own words, or the reader's."""
+    pytest.importorskip("xacro")
+    with pytest.raises(ModelError, match="no such file"):
+        load_xacro(path.with_name("three.xacro"))
+    for text, said in (
+        (
+            TWO_ARMS.replace("arm.xacro", "leg.xacro"),
+            "two.urdf.xacro: xacro cannot expand it: .*leg.xacro",
+        ),
+        (TWO_ARMS.replace("</robot>", ""), "two.urdf.xacro: xacro cannot expand it"),
+        (
+            TWO_ARMS.replace('<link name="base"/>', ""),
+            'two.urdf.xacro, expanded: joint "left_joint": its parent link',
+        ),
+    ):
+        path.write_text(text)
+        with pytest.raises(ModelError, match=said):
+            load_xacro(path)
+
+
+def test_the_text_says_what_to_install(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package; and load_urdf says which function a xacro file is for."""
+    with pytest.raises(ModelError, match="load_xacro"):
+        load_urdf(path)
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    with pytest.raises(ModelError, match="pip install xacro"):
+        load_xacro(path)

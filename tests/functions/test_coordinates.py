@@ -1,0 +1,151 @@
+"""Coordinates by name, in every array library, with any leading dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from robots import Robot, by_name
+from states import states
+
+from warpdyn.arrays.columns import library
+from warpdyn.functions import coordinates as named
+
+MODELS = ("quadruped_floating", "panda", "planar", "free_inside_wxyz", "mimic_branches")
+
+
+def in_torch(x: Any) -> Any:
+    return pytest.importorskip("torch").tensor(x)
+
+
+def in_jax(x: Any) -> Any:
+    jax = pytest.importorskip("jax")
+    return jax.numpy.asarray(x)
+
+
+def in_warp(x: Any) -> Any:
+    return wp.array(x, device="cpu")
+
+
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "numpy": np.asarray,
+    "torch": in_torch,
+    "jax": in_jax,
+    "warp": in_warp,
+}
+
+
+@pytest.fixture(params=MAKERS)
+def make(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+    return MAKERS[request.param]
+
+
+def numbers(x: Any) -> np.ndarray:
+    return x.numpy() if library(x) in ("torch", "warp") else np.asarray(x)
+
+
+def test_taken_apart_and_put_together(robot: Robot) -> None:
+    """pack(unpack(q)) is q, for one robot, a batch, and more leading dimensions."""
+    model, s = robot.model, states(robot.model, 6)
+    if not model.nq:
+        return
+    for lead in ((), (6,), (2, 3)):
+        for pack, unpack, values in (
+            (named.pack_q, named.unpack_q, s.q),
+            (named.pack_v, named.unpack_v, s.v),
+        ):
+            given = values[0] if lead == () else values.reshape(*lead, -1)
+            parts = unpack(model, given)
+            assert list(parts) == list(model.coordinates)
+            assert np.array_equal(pack(model, parts), given)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_in_every_library(name: str, make) -> None:
+    """Split, selected, unpacked and packed: the same kind of array, dtype and numbers."""
+    model, s = by_name(name).model, states(by_name(name).model, 5)
+    q, v = s.q.astype(np.float32), s.v.astype(np.float32)
+    base, joints = named.split_q(model, make(q))
+    packed = named.pack_q(model, joints, base=base)
+    assert type(packed) is type(make(q)) and packed.dtype == make(q).dtype
+    assert np.array_equal(numbers(packed), q)
+    assert (base is None) == (not model.floating_base)
+    if base is not None:
+        assert np.array_equal(numbers(base), q[:, :7])
+    parts = named.unpack_v(model, make(v))
+    assert np.array_equal(numbers(named.pack_v(model, parts)), v)
+    some = list(reversed(model.joint_names))[:3]
+    assert np.array_equal(
+        numbers(named.select_q(model, make(q), some)), q[:, model.q_indices(some)]
+    )
+    assert np.array_equal(
+        numbers(named.select_v(model, make(v), some)), v[:, model.v_indices(some)]
+    )
+    one = named.pack_v(model, named.unpack_v(model, make(v[0])))
+    assert np.array_equal(numbers(one).reshape(-1), v[0])
+
+
+def test_over_a_default(make) -> None:
+    """What a mapping leaves out comes from the default, which is broadcast and cast to the values given."""
+    model = by_name("quadruped_floating").model
+    some = model.joint_names[2]
+    values = np.linspace(-1, 1, 4, dtype=np.float32)
+    q = named.pack_q(model, {some: make(values)}, default=model.neutral)
+    wanted = np.tile(model.neutral.astype(np.float32), (4, 1))
+    wanted[:, model.q_indices([some])[0]] = values
+    assert q.dtype == make(values).dtype and np.array_equal(numbers(q), wanted)
+
+
+def test_plain_numbers() -> None:
+    """Numbers and lists make NumPy arrays of float64; several are broadcast."""
+    model = by_name("panda").model
+    q = named.pack_q(model, dict.fromkeys(model.joint_names, 0.25))
+    assert q.dtype == np.float64 and np.array_equal(q, np.full(model.nq, 0.25))
+    q = named.pack_q(
+        model,
+        {model.joint_names[0]: [0.1, 0.2], model.joint_names[1]: 1},
+        default=model.neutral.tolist(),
+    )
+    assert q.shape == (2, model.nq) and q[1, 0] == 0.2 and q[0, 1] == 1.0
+    assert np.array_equal(named.pack_q(model, [0.5] * model.nq), np.full(model.nq, 0.5))
+
+
+def test_gradients_pass() -> None:
+    """Torch differentiates through, and jax.jit traces through."""
+    model = by_name("panda").model
+    torch = pytest.importorskip("torch")
+    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    named.pack_q(model, {model.joint_names[1]: x}, default=model.neutral)[:, 1].sum().backward()
+    assert torch.equal(x.grad, torch.ones(3, dtype=torch.float64))
+    jax = pytest.importorskip("jax")
+    packed = jax.jit(
+        lambda y: named.pack_q(model, {model.joint_names[1]: y}, default=model.neutral)
+    )(1.5)
+    assert packed[1] == 1.5 and packed[0] == 0.0
+
+
+def test_refusals() -> None:
+    """Names missing or unknown, widths, bases that are not there or not given."""
+    model, fixed = by_name("quadruped_floating").model, by_name("panda").model
+    q = states(model, 2).q
+    with pytest.raises(ValueError, match=r"floating_base, .* missing: add them, or give default="):
+        named.pack_q(model, {model.joint_names[0]: 0.0})
+    with pytest.raises(KeyError, match="no moving joint named 'knee'"):
+        named.pack_q(model, {"knee": 0.0}, default=model.neutral)
+    with pytest.raises(ValueError, match=r"q must be an array \(\.\.\., 19\), got \(2, 18\)"):
+        named.unpack_q(model, q[:, 1:])
+    with pytest.raises(ValueError, match="has a floating base: give its 7 coordinates"):
+        named.pack_q(model, q[:, 7:])
+    with pytest.raises(ValueError, match="has no floating base"):
+        named.pack_q(fixed, np.zeros(9), base=np.zeros(7))
+    with pytest.raises(ValueError, match=r"floating_base must be \(\.\.\., 7\), got \(2, 6\)"):
+        named.pack_q(model, {}, base=q[:, :6], default=model.neutral)
+    with pytest.raises(ValueError, match=r"joints must be \(\.\.\., 12\), got \(2, 11\)"):
+        named.pack_q(model, q[:, 8:], base=q[:, :7])
+    with pytest.raises(ValueError, match="leaves out nothing"):
+        named.pack_q(model, q[:, 7:], base=q[:, :7], default=model.neutral)
+    with pytest.raises(ValueError, match="Warp arrays are not broadcast"):
+        named.pack_q(model, in_warp(q[:, 7:]), base=in_warp(q[:1, :7]))

@@ -1,0 +1,223 @@
+"""The public functions are one family: the same options, defaults and refusals, whoever wrote them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+MODEL = wd.load_robot("quadruped")
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: getattr(wd, name)
+    for name in wd.__all__
+    if getattr(getattr(wd, name), "of_a_model", False)
+}
+
+WITHOUT_NUMBERS = {
+    *("integrate", "difference", "interpolate", "configuration_rate", "normalize", "clamp"),
+    *("convert_configuration", "convert_velocity", "convert_acceleration", "convert_force"),
+}
+"""They use no mass, length or joint effect of the model, so that no parameter is theirs."""
+
+ONE_FRAME = [name for name, f in FUNCTIONS.items() if "frame" in inspect.signature(f).parameters]
+SEVERAL = [name for name, f in FUNCTIONS.items() if "frames" in inspect.signature(f).parameters]
+REFERRED = [name for name, f in FUNCTIONS.items() if "reference" in inspect.signature(f).parameters]
+
+
+def options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    parameters = inspect.signature(function).parameters
+    return {name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+
+
+def arrays(name: str, rows: int = 3, dtype: type = np.float32) -> dict[str, Any]:
+    """What a function needs, by name: configurations, vectors of nv, one frame, the other library."""
+    function, given = FUNCTIONS[name], {}
+    for argument in list(inspect.signature(function).parameters.values())[1:]:
+        if argument.kind is argument.POSITIONAL_OR_KEYWORD:
+            wide = MODEL.nq if argument.name in ("q", "q0", "q1") else MODEL.nv
+            given[argument.name] = np.zeros((rows, wide), dtype)
+    if "t" in given:
+        given["t"] = 0.5
+    if "targets" in given:
+        given["targets"] = np.zeros((rows, 4, 4), dtype)
+    if name in ONE_FRAME and name not in SEVERAL:
+        given["frame"] = "FL_foot"
+    if name.startswith("convert_"):
+        given["target"] = "mujoco"
+    return given
+
+
+each = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+@each
+def test_params_and_out_come_last(name: str) -> None:
+    """Options are keywords; `params` is taken wherever a number of the model enters."""
+    own = list(options(FUNCTIONS[name]))
+    assert own[-1] == "out" and options(FUNCTIONS[name])["out"].default is None
+    if name not in WITHOUT_NUMBERS:
+        assert own[-2] == "params" and options(FUNCTIONS[name])["params"].default is None
+
+
+def test_an_option_has_one_default() -> None:
+    """Of one name everywhere; `frame` alone must be given where there is no "all frames"."""
+    defaults: dict[str, set[Any]] = {}
+    for function in FUNCTIONS.values():
+        for option, parameter in options(function).items():
+            defaults.setdefault(option, set()).add(parameter.default)
+    assert {option for option, found in defaults.items() if len(found) > 1} == {"frame"}
+
+
+@each
+def test_docstrings_give_shapes(name: str) -> None:
+    """A first line in English, then shapes of what goes in and what comes out."""
+    doc = inspect.getdoc(FUNCTIONS[name]) or ""
+    assert "(B, " in doc and ("Returns" in doc or name == "inverse_kinematics")
+
+
+@pytest.mark.parametrize("name", ONE_FRAME)
+def test_a_frame_is_one_name(name: str) -> None:
+    """A link that does not exist, a joint, a list and an index are refused in the same words."""
+    given = arrays(name)
+    for wrong in ("FL_fot", "FL_hip_joint"):
+        with pytest.raises(KeyError, match=f"quadruped has no link named '{wrong}'; did you mean"):
+            FUNCTIONS[name](MODEL, **{**given, "frame": wrong})
+    for wrong in (["FL_foot"], 3):
+        with pytest.raises(TypeError, match="name"):
+            FUNCTIONS[name](MODEL, **{**given, "frame": wrong})
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_frames_are_a_list_of_names(name: str) -> None:
+    """Not one name, not none, not both."""
+    given = arrays(name)
+    for wrong in ("FL_foot", []):
+        with pytest.raises(
+            ValueError,
+            match=r'frames must be a list of link names, .*; for one frame use frame="name"',
+        ):
+            FUNCTIONS[name](MODEL, **given, frames=wrong)
+    with pytest.raises(ValueError, match="not both"):
+        FUNCTIONS[name](MODEL, **given, frame="base", frames=["base"])
+    with pytest.raises(TypeError, match="by its name"):
+        FUNCTIONS[name](MODEL, **given, frames=[["base"]])
+
+
+@pytest.mark.parametrize("name", REFERRED)
+def test_references_have_aliases(name: str) -> None:
+    """The same call by either name; others are refused with the list."""
+    given, describe = arrays(name), FUNCTIONS[name].describe  # type: ignore[attr-defined]
+    assert options(FUNCTIONS[name])["reference"].default == "local_world_aligned"
+    for alias, own in (("body", "local"), ("mixed", "local_world_aligned")):
+        described = (
+            describe(MODEL, **given, reference=reference).options for reference in (alias, own)
+        )
+        assert len(set(described)) == 1
+    with pytest.raises(ValueError, match=r"reference must be one of local, .*; got 'LOCAL'"):
+        describe(MODEL, **given, reference="LOCAL")
+
+
+@each
+def test_widths_are_checked(name: str) -> None:
+    """An array one column too wide is refused with its name, what is needed and what came."""
+    given = arrays(name)
+    for argument, array in given.items():
+        if isinstance(array, np.ndarray) and array.ndim == 2:
+            wide = np.zeros((3, array.shape[1] + 1), np.float32)
+            with pytest.raises(
+                ValueError, match=rf"^{argument} must be \(B, .*, got \(3, {wide.shape[1]}\)"
+            ):
+                FUNCTIONS[name](MODEL, **{**given, argument: wide})
+
+
+@each
+def test_dtypes_are_checked(name: str) -> None:
+    """Whole numbers, and float64 beside float32."""
+    given = arrays(name)
+    first, *others = [
+        argument for argument, array in given.items() if isinstance(array, np.ndarray)
+    ]
+    with pytest.raises(TypeError, match=r"must be float32 or float64, got int64; convert it"):
+        FUNCTIONS[name](MODEL, **{**given, first: given[first].astype(int)})
+    for other in others:
+        with pytest.raises(
+            TypeError,
+            match=f"of one dtype: {first} is float32, {other} is float64; convert {other}",
+        ):
+            FUNCTIONS[name](MODEL, **{**given, other: given[other].astype(float)})
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - WITHOUT_NUMBERS))
+def test_params_come_from_the_model(name: str) -> None:
+    """Not a mapping, and not another robot's."""
+    given = arrays(name)
+    with pytest.raises(TypeError, match=r"params must come from model\.params\(\.\.\.\), got dict"):
+        FUNCTIONS[name](MODEL, **given, params={"mass": 1.0})
+    with pytest.raises(ValueError, match="these params are of ur5e, not quadruped"):
+        FUNCTIONS[name](
+            MODEL, **given, params=wd.load_robot("ur5e").params(mass={"forearm_link": 3.0})
+        )
+
+
+@pytest.mark.parametrize("name", [name for name, f in FUNCTIONS.items() if "gravity" in options(f)])
+def test_gravity_is_a_vector(name: str) -> None:
+    """Not its size."""
+    with pytest.raises(
+        TypeError, match=r"gravity must be numbers \(x, y, z\) or an array, got 9\.81"
+    ):
+        FUNCTIONS[name](MODEL, **arrays(name), gravity=9.81)
+
+
+def test_lists_of_names_are_not_one_name() -> None:
+    """ "abc" is a sequence of letters to Python; here it is a mistake."""
+    q = MODEL.neutral
+    for call in (
+        lambda name: wd.select_q(MODEL, q, name),
+        lambda name: MODEL.v_indices(name),
+        lambda name: MODEL.link_indices(name),
+        lambda name: MODEL.reduce(name),
+        lambda name: MODEL.collapse(keep=name),
+    ):
+        with pytest.raises(
+            TypeError,
+            match=r'a list of names is asked for, got "FL_hip"; for one name \["FL_hip"\]',
+        ):
+            call("FL_hip")
+
+
+def test_inputs_to_differentiate_by_are_named() -> None:
+    """One name or several; an array in place of a mapping, or one that was not given, is refused."""
+    q, v = np.tile(MODEL.neutral, (2, 1)), np.zeros((2, MODEL.nv))
+    one, several = (
+        wd.derivatives.describe(wd.kinetic_energy, MODEL, q, v, wrt=wrt) for wrt in ("v", ("v",))
+    )
+    assert one.derivatives == several.derivatives
+    with pytest.raises(
+        ValueError, match="potential_energy was given no input array 'gravity'; it has q"
+    ):
+        wd.derivatives(wd.potential_energy, MODEL, q, wrt="gravity")
+    with pytest.raises(
+        TypeError, match=r'tangents must be a mapping by name, such as \{"q": dq\}, got ndarray'
+    ):
+        wd.jvp(wd.kinetic_energy, MODEL, q, v, tangents=v)
+    with pytest.raises(
+        TypeError, match=r"must be one of warpdyn's batched functions, such as wd.rnea, got Model"
+    ):
+        wd.vjp(MODEL, wd.kinetic_energy, q, v, cotangents=v[:, 0])
+
+
+def test_the_oracle_checks_shapes_too() -> None:
+    """As the kernels do."""
+    q = np.tile(MODEL.neutral, (2, 1))
+    with pytest.raises(ValueError, match=r"^v must be \(B, nv\) = \(2, 18\), got \(1, 18\)"):
+        wd.oracle(wd.kinetic_energy, MODEL, q, np.zeros((1, MODEL.nv)))
+
+
+def test_a_model_shows_itself_in_a_line() -> None:
+    """For who types its name."""
+    assert repr(MODEL) == f"<Model {MODEL.summary().splitlines()[0]}>"

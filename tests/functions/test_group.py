@@ -1,0 +1,156 @@
+"""Different robots in one batch: rows of each model, the same results as alone, zeros beyond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.functions.group import Group
+from warpdyn.functions.randomise import randomise, scale
+
+MODELS = [by_name(name).model for name in ("double_pendulum", "cartpole", "single")]
+ENVS = [5, 19, 2]
+GROUP = Group(MODELS, ENVS)
+
+
+def padded(name: str, fill: float = 7.0) -> np.ndarray:
+    """A state's array of all environments, with other numbers beyond a model's own columns."""
+    parts = [getattr(states(model, n), name) for model, n in zip(MODELS, ENVS, strict=True)]
+    out = np.full((sum(ENVS), max(x.shape[1] for x in parts)), fill)
+    for rows, part in zip(GROUP.rows, parts, strict=True):
+        out[rows, : part.shape[1]] = part
+    return out
+
+
+def alone(function: Any, *names: str, **options: Any) -> list[Any]:
+    return [
+        function(model, *(getattr(states(model, n), name) for name in names), **options)
+        for model, n in zip(MODELS, ENVS, strict=True)
+    ]
+
+
+def check(whole: Any, parts: list[Any]) -> None:
+    for rows, part in zip(GROUP.rows, parts, strict=True):
+        own = np.zeros((len(part), *whole.shape[1:]))
+        own[tuple(slice(0, n) for n in part.shape)] = part
+        assert np.array_equal(np.asarray(whole)[rows], own)
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (wd.rnea, "q v a"),
+        (wd.crba, "q"),
+        (wd.fk, "q"),
+        (wd.kinetic_energy, "q v"),
+        (wd.rnea_derivatives, "q v a"),
+    ],
+    ids=["rnea", "crba", "fk", "kinetic_energy", "rnea_derivatives"],
+)
+def test_each_model_does_its_rows(function: Any, names: str) -> None:
+    """As each alone, vectors, matrices, numbers, several results; zeros beyond."""
+    found, wanted = GROUP(function, *map(padded, names.split())), alone(function, *names.split())
+    if isinstance(found, tuple):
+        for whole, parts in zip(found, zip(*wanted, strict=True), strict=True):
+            check(whole, list(parts))
+    else:
+        check(found, wanted)
+
+
+def test_options_of_each_and_of_all() -> None:
+    """Gravity by environment, a frame and params by model."""
+    gravity = np.random.default_rng(0).normal(size=(GROUP.count, 3))
+    params = [None, randomise(MODELS[1], ENVS[1], mass=scale(0.5, 2)), None]
+    found = GROUP(wd.gravity_torques, padded("q"), gravity=gravity, each={"params": params})
+    for model, rows, own in zip(MODELS, GROUP.rows, params, strict=True):
+        wanted = wd.gravity_torques(
+            model, padded("q")[rows, : model.nq], gravity=gravity[rows], params=own
+        )
+        assert np.array_equal(found[rows, : model.nv], wanted)
+    frames = [model.link_names[-1] for model in MODELS]
+    poses = GROUP(wd.fk, padded("q"), each={"frame": frames}, form="pose")
+    for model, rows, frame in zip(MODELS, GROUP.rows, frames, strict=True):
+        assert np.array_equal(
+            poses[rows], wd.fk(model, padded("q")[rows, : model.nq], frame=frame, form="pose")
+        )
+
+
+def test_out_and_bind() -> None:
+    """Results in place, what is beyond a model's columns left alone; arrays changed in place between launches."""
+    q, v, a = padded("q"), padded("v"), padded("a")
+    tau = np.full((GROUP.count, GROUP.nv), 3.0)
+    assert GROUP(wd.rnea, q, v, a, out=tau) is tau
+    wanted = GROUP(wd.rnea, q, v, a)
+    beyond = np.ones_like(tau, dtype=bool)
+    for model, rows in zip(MODELS, GROUP.rows, strict=True):
+        beyond[rows, : model.nv] = False
+    assert np.array_equal(tau[beyond], np.full(beyond.sum(), 3.0)) and np.array_equal(
+        tau[~beyond], wanted[~beyond]
+    )
+    run = GROUP.bind(wd.rnea, q, v, a)
+    q += 0.3
+    assert np.array_equal(run(), GROUP(wd.rnea, q, v, a))
+
+
+@pytest.mark.parametrize("name", ["torch", "jax", "warp"])
+def test_libraries(name: str) -> None:
+    """Arrays of any library, and gradients through a group."""
+    q, v, a = (padded(x).astype(np.float32) for x in ("q", "v", "a"))
+    wanted = GROUP(wd.rnea, q, v, a)
+    if name == "warp":
+        found = GROUP(wd.rnea, *(wp.array(x, dtype=wp.float32) for x in (q, v, a))).numpy()
+    elif name == "torch":
+        torch = pytest.importorskip("torch")
+        found = GROUP(wd.rnea, *map(torch.as_tensor, (q, v, a))).numpy()
+        leaf = torch.tensor(q, requires_grad=True)
+        tau = GROUP(wd.rnea, leaf, torch.as_tensor(v), torch.as_tensor(a))
+        assert np.array_equal(tau.detach().numpy(), wanted)
+        tau.sum().backward()
+        for model, rows in zip(MODELS, GROUP.rows, strict=True):
+            own = [x[rows, : model.nv].copy() for x in (q, v, a)]
+            bar = wd.vjp(wd.rnea, model, *own, cotangents=np.ones_like(own[1]), wrt=["q"])
+            assert np.allclose(leaf.grad[rows, : model.nq].numpy(), bar, atol=1e-4)
+            assert not leaf.grad[rows, model.nq :].any()
+    else:
+        jax = pytest.importorskip("jax")
+        found = GROUP(wd.rnea, *map(jax.numpy.asarray, (q, v, a)))
+    assert np.array_equal(np.asarray(found), wanted)
+
+
+def test_cost() -> None:
+    """Operations and bytes of each model's program; the share of padding."""
+    pendulum, cart, single = GROUP.cost(wd.rnea)
+    assert (pendulum.model, pendulum.envs) == ("double_pendulum", 5) and cart.envs == 19
+    assert pendulum.operations > cart.operations > single.operations > 0
+    assert (
+        pendulum.bytes == 4 * (2 + 2 + 2 + 2) and single.bytes == 4 * 3
+    )  # of one joint the rate is not felt
+    assert GROUP.cost(wd.fk, each={"frame": [m.link_names[-1] for m in MODELS]})[0].operations > 0
+    assert "26 environments: 5 double_pendulum (nq 2, nv 2)" in repr(
+        GROUP
+    ) and "4% of (B, 2)" in repr(GROUP)
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match="a group needs models and a number of environments for each"
+    ):
+        Group(MODELS, [1, 2])
+    with pytest.raises(
+        ValueError, match=r"whole numbers of environments, at least 1, got \[1, 0, 2\]"
+    ):
+        Group(MODELS, [1, 0, 2])
+    with pytest.raises(ValueError, match=r"q must be \(B, n\) = \(26, at least 2\), got \(26, 1\)"):
+        GROUP(wd.crba, np.zeros((26, 1)))
+    with pytest.raises(ValueError, match=r"\(26, at least 2\), got \(25, 2\)"):
+        GROUP(wd.crba, np.zeros((25, 2)))
+    with pytest.raises(ValueError, match="params needs 3 values, one a model, got 1"):
+        GROUP(wd.crba, padded("q"), each={"params": [None]})
+    with pytest.raises(ValueError, match=r"out\[0\] must be \(26, 2, 2\), got \(26, 2\)"):
+        GROUP(wd.crba, padded("q"), out=np.zeros((26, 2)))

@@ -1,0 +1,146 @@
+"""Models built by hand are those that a file of the same content gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from robots import ROBOTS, Robot, random_trees
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.model import Model
+from warpdyn.model.builder import ModelBuilder
+from warpdyn.model.description import ModelError, ModelWarning, Pose
+from warpdyn.model.joints import KINDS
+
+J = ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.02))
+
+
+def rebuilt(model: Model) -> Model:
+    """The same robot, part by part."""
+    builder = ModelBuilder(model.name)
+    for joint in reversed(model.joints):
+        second = {"axis2": joint.axis2, "limits2": joint.limits2} if joint.kind.series else {}
+        gear = {"gearbox": (joint.gearbox.ratio, joint.gearbox.reference)} if joint.gearbox else {}
+        mimic = joint.mimic and (joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
+        limits = {
+            name: getattr(joint.limits, name) for name in ("lower", "upper", "velocity", "effort")
+        }
+        others = {
+            "mimic": mimic,
+            "pitch": joint.pitch,
+            "armature": joint.armature,
+            **limits,
+            **second,
+            **gear,
+        }
+        axis = [2.5 * x for x in joint.axis] if max(map(abs, joint.axis)) == 1 else joint.axis
+        builder.add_joint(
+            joint.name, joint.kind.name, joint.parent, joint.child, joint.pose, axis, **others
+        )
+    builder._joints = dict(reversed(builder._joints.items()))
+    for link in model.links:
+        builder.add_link(link.name, link.mass, link.com, np.array(link.inertia))
+    return builder.build(floating_base=model.floating_base, quaternion=model.quaternion)
+
+
+@pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)
+@pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
+def test_built_robot_is_the_read_one(robot: Robot) -> None:
+    """Same key, hence the same dynamics and the same kernels, and the same limits."""
+    built = rebuilt(robot.model)
+    assert built.key == robot.model.key and built.q_names == robot.model.q_names
+    assert np.array_equal(built.position_lower, robot.model.position_lower)
+    assert np.array_equal(built.effort_limit, robot.model.effort_limit)
+
+
+@given(random_trees())
+@pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
+def test_every_built_tree_is_the_read_one(robot: Robot) -> None:
+    """Random trees, mimic joints among them."""
+    assert rebuilt(robot.model).key == robot.model.key
+
+
+def pendulum() -> ModelBuilder:
+    builder = ModelBuilder("pendulum")
+    builder.add_joint(
+        "hinge", "continuous", "base", "rod", pose=(0, 0, 1), axis=(0, -3, 0), damping=0.1
+    )
+    return builder.add_link("base").add_link("rod", 2.0, (0, 0, -0.5), J)
+
+
+def test_a_pendulum_by_hand() -> None:
+    """Parts come in any order; the torque that holds it level is m g l."""
+    model = pendulum().add_frame("tip", "rod", Pose.at((0, 0, -1), (0.1, 0, 0))).build()
+    assert model.link_names == ("base", "rod", "tip") and model.joint("hinge").axis == (0, -1, 0)
+    q = np.array([np.pi / 2])
+    assert error(wd.oracle(wd.rnea, model, q, 0 * q, 0 * q), np.array([2.0 * 9.81 * 0.5])) < 1e-12
+    assert error(wd.oracle(wd.fk, model, q, frame="tip")[:3, 3], np.array([1.0, 0.0, 1.0])) < 1e-12
+
+
+def test_every_kind_can_be_built() -> None:
+    """A joint of each kind, with what the kind needs."""
+    needs: dict[str, dict[str, Any]] = {
+        "universal": {"axis2": (0, 2, 0)},
+        "revolute2": {"axis2": (1, 1, 0)},
+        "screw": {"pitch": 0.1},
+        "gearbox": {"gearbox": (2.0, "base")},
+    }
+    for kind in KINDS:
+        builder = ModelBuilder(kind).add_link("base").add_link("arm", 1.0, (0.1, 0.2, 0.3), J)
+        builder.add_joint("lead", "revolute", "base", "arm", lower=-1, upper=1).add_link(
+            "tip", 1.0, (0.1, 0, 0), J
+        )
+        model = builder.add_joint("own", kind, "arm", "tip", **needs.get(kind, {})).build()
+        s = states(model, 1)
+        assert np.isfinite(wd.oracle(wd.rnea, model, s.q, s.v, s.a)).all()
+
+
+@pytest.mark.parametrize(
+    ("add", "said"),
+    [
+        (lambda b: b.add_link("rod"), 'link "rod" is there already'),
+        (lambda b: b.add_joint("hinge", "fixed", "rod", "tip"), 'joint "hinge" is there already'),
+        (
+            lambda b: b.add_joint("j", "hinge", "rod", "tip"),
+            'no joint kind "hinge"; choose one of revolute',
+        ),
+        (
+            lambda b: b.add_joint("j", "fixed", "rod", "tip").build(),
+            'child link "tip" does not exist',
+        ),
+        (lambda b: b.add_joint("j", "fixed", "rod", "tip", pose=[1, 2]), 'joint "j": a pose is'),
+        (lambda b: b.add_joint("j", "ball", "rod", "tip", axis="up"), 'joint "j": '),
+        (
+            lambda b: (
+                b.add_link("tip").add_joint("j", "prismatic", "rod", "tip", axis=(0, 0, 0)).build()
+            ),
+            "non-zero",
+        ),
+        (lambda b: b.add_link("tip").add_joint("j", "universal", "rod", "tip").build(), "axis2"),
+        (lambda b: b.add_link("tip").build(), "2 links have no parent joint"),
+        (lambda b: b.add_link("tip", -1.0), 'link "tip" needs a finite mass'),
+        (lambda b: b.add_link("tip", 1.0, inertia=(1, 2, 3)), r"inertia \(3, 3\)"),
+        (lambda b: b.add_link("tip", 1.0, inertia=np.arange(9).reshape(3, 3)), "must be symmetric"),
+        (lambda b: b.build(quaternion="wxzy"), "quaternion must be"),
+    ],
+)
+def test_what_cannot_be_built_is_refused(add: Callable[[ModelBuilder], Any], said: str) -> None:
+    """By name, at the part where that can be seen."""
+    with pytest.raises(ModelError, match=said):
+        add(pendulum())
+
+
+def test_impossible_inertia_is_a_warning() -> None:
+    """As from a file."""
+    builder = (
+        pendulum()
+        .add_link("flat", 1.0, inertia=((1, 0, 0), (0, 1, 0), (0, 0, 3)))
+        .add_joint("j", "fixed", "rod", "flat")
+    )
+    with pytest.warns(ModelWarning, match='link "flat".*triangle inequality'):
+        builder.build()

@@ -1,0 +1,549 @@
+"""Parameters that differ between environments: each environment is the model rebuilt with its own numbers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from devices import Placed
+from programs import evaluate
+from robots import Robot, by_name, joint, link, urdf
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.execution.call import PARAMETER, all_arrays, input_shape, record_call
+from warpdyn.execution.launch import described
+from warpdyn.functions.inverse_kinematics import inverse_kinematics
+
+ROUND_OFF = {"float64": 1e-13, "float32": 1e-5}
+"""Relative to the largest entry."""
+
+RIG_TEXT = urdf(
+    "rig",
+    link("pedestal", 5.0, (0.1, 0.05, 0.3)),
+    link("arm", 1.2, (0.2, 0.02, 0.1)),
+    link("tool", 0.6, (0.01, 0.05, 0.1)),
+    link("slider", 0.4, (0.03, 0, 0.05)),
+    link("mirror", 0.3, (0.05, -0.02, 0.1)),
+    joint("elbow", "revolute", "pedestal", "arm", (0, 0, 0.6), (0.2, 0.3, 0), axis=(0, 1, 0)),
+    joint("flange", "fixed", "arm", "tool", (0.4, 0, 0), (0.5, -0.3, 0.2)),
+    joint("feed", "prismatic", "tool", "slider", (0, 0, 0.2), (0, 0.4, 0), axis=(1, 0, 0)),
+    joint(
+        "follow",
+        "revolute",
+        "arm",
+        "mirror",
+        (0.1, 0.2, 0),
+        axis=(0, 0, -1),
+        mimic=("elbow", -0.5, 0.3),
+    ),
+)
+RIG = Robot("rig", RIG_TEXT).model.with_friction(viscous=0.1)
+FREE_RIG = Robot("rig", RIG_TEXT, floating=True).model.rename(name="free_rig")
+
+
+def signature(function: Any) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters
+
+
+FUNCTIONS = [
+    function
+    for function in (getattr(wd, name) for name in wd.__all__)
+    if hasattr(function, "describe") and "params" in signature(function)
+    if function is not wd.inverse_kinematics  # it repeats
+]
+OPTIONS = {"frame": "slider", "subtree": "tool"}
+MASSLESS_EFFECTS = {"stiffness": 30.0, "damping": 2.0}
+LINK_NUMBERS = ("mass", "com", "inertia")
+
+
+def numbers(model: wd.Model, quantity: str, count: int, seed: int = 0) -> np.ndarray:
+    """(count, k, ..) for all links, or joints, of the model: near its own where it has some."""
+    draw = np.random.default_rng([seed, len(quantity)])
+    links, joints = model.links, model.joints
+
+    def near(values: Any, spread: float) -> np.ndarray:
+        values = np.array(values, dtype=float)
+        return values + draw.uniform(-spread, spread, (count, *values.shape))
+
+    if quantity == "mass":
+        return near([x.mass for x in links], 0.1)
+    if quantity == "com":
+        return near([x.com for x in links], 0.05)
+    if quantity == "inertia":
+        upper = np.triu_indices(3)
+        return near([np.array(x.inertia)[upper] for x in links], 1e-3)
+    if quantity == "placement":
+        turn = near(np.tile([0.1, -0.2, 0.3, 0.9], (len(joints), 1)), 0.2)
+        turn /= np.linalg.norm(turn, axis=-1, keepdims=True)
+        return np.concatenate([near([x.pose.position for x in joints], 0.1), turn], axis=-1)
+    return draw.uniform(0.1, 0.4, (count, len(joints)))
+
+
+def given(model: wd.Model, count: int, *quantities: str) -> dict[str, dict[str, np.ndarray]]:
+    """By quantity and name, for links and joints that have a use for it."""
+    found = {}
+    for quantity in quantities:
+        owners = model.links if quantity in LINK_NUMBERS else model.joints
+        values = numbers(model, quantity, count)
+        found[quantity] = {
+            owner.name: values[:, k]
+            for k, owner in enumerate(owners)
+            if quantity in (*LINK_NUMBERS, "placement") or owner.kind.nv
+            if quantity not in ("stiffness", "damping") or owner.bounded
+        }
+    return found
+
+
+def rebuilt(model: wd.Model, values: Mapping[str, Mapping[str, np.ndarray]], e: int) -> wd.Model:
+    """The model with the numbers of environment e."""
+    own = {
+        quantity: {name: x[e] for name, x in by_name.items()}
+        for quantity, by_name in values.items()
+    }
+
+    def changed_link(old: wd.Link) -> wd.Link:
+        new = {}
+        if old.name in own.get("mass", {}):
+            new["mass"] = float(own["mass"][old.name])
+        if old.name in own.get("com", {}):
+            new["com"] = tuple(own["com"][old.name].tolist())
+        if old.name in own.get("inertia", {}):
+            xx, xy, xz, yy, yz, zz = own["inertia"][old.name].tolist()
+            new["inertia"] = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        return replace(old, **new)
+
+    def changed_joint(old: wd.Joint) -> wd.Joint:
+        pose = own.get("placement", {}).get(old.name)
+        return old if pose is None else replace(old, pose=wd.Pose.of(pose))
+
+    model = replace(
+        model,
+        links=tuple(map(changed_link, model.links)),
+        joints=tuple(map(changed_joint, model.joints)),
+    )
+    if "armature" in own:
+        model = model.with_armature({name: float(x) for name, x in own["armature"].items()})
+    for method, quantities in (
+        ("with_friction", ("viscous", "coulomb")),
+        ("with_limit_springs", MASSLESS_EFFECTS),
+    ):
+        values = {q: {name: float(x) for name, x in own[q].items()} for q in quantities if q in own}
+        model = getattr(model, method)(**values) if values else model
+    return model
+
+
+def arguments(
+    function: Any, model: wd.Model, count: int
+) -> tuple[list[np.ndarray], dict[str, Any]]:
+    """Random arrays that a function takes, and the options that it cannot do without."""
+    s = states(model, count)
+    parameters = signature(function).values()
+    arrays = {"q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "b": s.tau}
+    options = {p.name: OPTIONS[p.name] for p in parameters if p.name in OPTIONS}
+    return [
+        arrays[p.name] for p in parameters if p.default is p.empty and p.name in arrays
+    ], options
+
+
+@pytest.mark.parametrize(
+    ("function", "model"),
+    [
+        (f, model)
+        for f in FUNCTIONS
+        for model in (RIG, FREE_RIG)
+        if model.nv > 5 or "part" not in signature(f)
+    ],
+    ids=lambda x: getattr(x, "__name__", None) or x.name,
+)
+def test_each_environment_is_a_model_of_its_own(function: Any, model: wd.Model) -> None:
+    """What is recorded with everything varied gives, on each environment's numbers, the results of the model rebuilt
+    with them: root-fixed links, lumped links, mimic joints."""
+    values = given(
+        model, 2, *LINK_NUMBERS, "placement", "armature", "viscous", "coulomb", *MASSLESS_EFFECTS
+    )
+    check_environments(function, model, values)
+
+
+@pytest.mark.parametrize(
+    "function", [wd.rnea, wd.crba, wd.aba, wd.momentum], ids=lambda function: function.__name__
+)
+@pytest.mark.parametrize("name", ["panda", "slides"])
+def test_spreads_of_links_that_do_not_turn_against_each_other(function: Any, name: str) -> None:
+    """They may be added up before they are used: the fingers' and the hand's, those on a slide of the floor."""
+    model = by_name(name).model
+    check_environments(function, model, given(model, 2, *LINK_NUMBERS))
+    check_environments(function, model, given(model, 2, "inertia"))
+
+
+def check_environments(
+    function: Any, model: wd.Model, values: Mapping[str, Mapping[str, np.ndarray]]
+) -> None:
+    """What is recorded against the rebuilt models of two environments."""
+    arrays, options = arguments(function, model, 2)
+    params = model.params(**values)
+    call = described(function, (model, *arrays), {**options, "params": params})
+    inputs = all_arrays(call)
+    program = record_call(call, {name: input_shape(call, name) for name in inputs}, False)
+    for e in range(2):
+        found = evaluate(program, {name: array[e] for name, array in inputs.items()})
+        own = wd.oracle(function, rebuilt(model, values, e), *(x[e] for x in arrays), **options)
+        own = own if isinstance(own, tuple) else (own,)
+        wanted = np.concatenate([np.ravel(x) for x in own])
+        assert error(np.array(found), wanted) <= 100 * ROUND_OFF["float64"]
+
+
+@pytest.mark.parametrize(
+    "function", [wd.rnea, wd.aba, wd.crba, wd.com, wd.fk], ids=lambda f: f.__name__
+)
+def test_kernels_read_each_environments_numbers(
+    function: Any, dtype: np.dtype, device: str
+) -> None:
+    """19 environments, a part of the links and joints, one value for all in between."""
+    arrays, options = arguments(function, RIG, 19)
+    values = given(RIG, 19, *LINK_NUMBERS, "placement", "armature")
+    values["mass"].pop("arm")
+    values["com"] = {"tool": values["com"]["tool"]}
+    values["inertia"].pop("pedestal")
+    values["placement"].pop("elbow")
+    rounded = {
+        q: {n: x.astype(dtype).astype(float) for n, x in by_name.items()}
+        for q, by_name in values.items()
+    }
+    rounded["mass"]["mirror"] = np.full(19, 0.5)
+    wanted = [
+        wd.oracle(
+            function,
+            rebuilt(RIG, rounded, e),
+            *(x[e].astype(dtype).astype(float) for x in arrays),
+            **options,
+        )
+        for e in range(19)
+    ]
+    placed = {
+        q: {n: Placed(x.astype(dtype), device).array for n, x in by_name.items()}
+        for q, by_name in values.items()
+    }
+    placed["mass"]["mirror"] = 0.5
+    options["params"] = RIG.params(**placed)
+    out = Placed(np.full((19, *wanted[0].shape), np.nan, dtype), device)
+    function(
+        RIG, *(Placed(x.astype(dtype), device).array for x in arrays), out=out.array, **options
+    )
+    assert error(out.back(), np.array(wanted)) <= ROUND_OFF[str(dtype)] * (
+        20 if function is wd.aba else 1
+    )
+
+
+def placed_like(library: str) -> Any:
+    if library == "numpy":
+        return lambda x: x
+    if library == "warp":
+        return lambda x: wp.array(np.ascontiguousarray(x), dtype=wp.float32)
+    if library == "torch":
+        return pytest.importorskip("torch").tensor
+    jax = pytest.importorskip("jax")
+    return jax.numpy.asarray
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "warp"])
+def test_libraries(library: str) -> None:
+    """Values by name and whole arrays of any library, with numbers among them; results are of that library."""
+    place, s = placed_like(library), states(RIG, 19)
+    s = [x.astype(np.float32) for x in (s.q, s.v, s.a)]
+    values = {
+        q: {n: x.astype(np.float32) for n, x in by.items()}
+        for q, by in given(RIG, 19, *LINK_NUMBERS).items()
+    }
+    values["mass"]["tool"] = np.float32(0.7)
+    whole = numbers(RIG, "placement", 19).astype(np.float32)
+    wanted = wd.rnea(RIG, *s, params=RIG.params(**values, placement=whole))
+    placed = {
+        q: {n: x if x.ndim == 0 else place(x) for n, x in by_name.items()}
+        for q, by_name in values.items()
+    }
+    placed["mass"]["tool"] = 0.7
+    params = RIG.params(**placed, placement=place(whole))
+    assert type(params["com"]) is type(place(whole)) and tuple(params["com"].shape) == (19, 5, 3)
+    found = wd.rnea(RIG, *map(place, s), params=params)
+    assert type(found) is type(place(whole))
+    assert error(np.asarray(found.numpy() if hasattr(found, "numpy") else found), wanted) == 0.0
+
+
+def test_values_for_all_environments() -> None:
+    """A single value is one for all; where all values are single, so is the array, unless `envs` asks for room."""
+    s = states(RIG, 19)
+    single = {
+        q: {n: x[0] for n, x in by_name.items()}
+        for q, by_name in given(RIG, 1, *LINK_NUMBERS).items()
+    }
+    shared, roomy = RIG.params(**single), RIG.params(19, **single)
+    assert shared["com"].shape == (5, 3) and roomy["com"].shape == (19, 5, 3)
+    wanted = wd.oracle(
+        wd.rnea,
+        rebuilt(RIG, {q: {n: x[None] for n, x in by.items()} for q, by in single.items()}, 0),
+        s.q,
+        s.v,
+        s.a,
+    )
+    for params in (shared, roomy):
+        assert error(wd.rnea(RIG, s.q, s.v, s.a, params=params), wanted) <= ROUND_OFF["float64"]
+    one = wd.rnea(RIG, s.q[0], s.v[0], s.a[0], params=shared)
+    assert error(one, wanted[0]) <= ROUND_OFF["float64"]
+    assert (
+        error(wd.oracle(wd.rnea, RIG, s.q[0], s.v[0], s.a[0], params=shared), wanted[0])
+        <= ROUND_OFF["float64"]
+    )
+
+
+def test_any_memory_will_do() -> None:
+    """Rows of one environment, environments side by side, every other entry: the same results."""
+    s, values = states(RIG, 19), {q: numbers(RIG, q, 19) for q in LINK_NUMBERS}
+    wanted = wd.rnea(RIG, s.q, s.v, s.a, params=RIG.params(**values))
+    side_by_side = {
+        q: np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 0, -1)), -1, 0)
+        for q, x in values.items()
+    }
+    spaced = {q: np.repeat(x, 2, axis=-1)[..., ::2] for q, x in values.items()}
+    backwards = {q: np.ascontiguousarray(x[::-1])[::-1] for q, x in values.items()}
+    for arrays in (side_by_side, spaced, backwards):
+        assert error(wd.rnea(RIG, s.q, s.v, s.a, params=RIG.params(**arrays)), wanted) <= 1e-15
+
+
+def test_values_by_name_lie_side_by_side() -> None:
+    """Neighbouring environments are neighbours in memory, rows no multiple of 1 KiB apart."""
+    params = RIG.params(
+        1024, mass={"tool": 1.0, "arm": 2.0}, com={"tool": (0.1, 0.2, 0.3)}, dtype=np.float32
+    )
+    assert params["com"].strides[0] == 4 and params["com"].strides[2] % 1024
+    assert np.array_equal(params["mass"][5], [2.0, 1.0])  # in the order of the model
+
+
+def test_gravity_of_each_environment() -> None:
+    """As the argument `gravity`, which comes first."""
+    s = states(RIG, 19)
+    params = RIG.params(gravity=s.gravity)
+    assert np.array_equal(
+        wd.rnea(RIG, s.q, s.v, s.a, params=params), wd.rnea(RIG, s.q, s.v, s.a, gravity=s.gravity)
+    )
+    still = wd.rnea(RIG, s.q, s.v, s.a, gravity=(0, 0, 0), params=params)
+    assert np.array_equal(still, wd.rnea(RIG, s.q, s.v, s.a, gravity=(0, 0, 0)))
+    assert error(wd.com(RIG, s.q, params=params), wd.com(RIG, s.q)) == 0.0
+
+
+def test_payload_comes_and_goes() -> None:
+    """A frame with params of its own is a load that is put on and taken off between launches, without another
+    recording."""
+    model = RIG.with_frame("payload", "slider", (0.0, 0.1, 0.05))
+    s = states(model, 8)
+    none = {
+        "mass": {"payload": 0.0},
+        "com": {"payload": (0.0, 0.0, 0.0)},
+        "inertia": {"payload": [0.0] * 6},
+    }
+    params = model.params(8, **none)
+    run = wd.bind(wd.rnea, model, s.q, s.v, s.a, params=params)
+    empty = wd.rnea(RIG, s.q, s.v, s.a)
+    assert error(run(), empty) <= ROUND_OFF["float64"]
+    params["mass"][3] = 2.0
+    params["com"][3] = (0.01, 0.02, 0.03)
+    params["inertia"][3] = (0.02, 0.001, 0.0, 0.03, 0.0, 0.04)
+    loaded = model.with_link_mass("payload", 2.0).with_link_inertia(
+        "payload", [[0.02, 0.001, 0.0], [0.001, 0.03, 0.0], [0.0, 0.0, 0.04]], (0.01, 0.02, 0.03)
+    )
+    wanted = empty.copy()
+    wanted[3] = wd.rnea(loaded, s.q[3], s.v[3], s.a[3])
+    assert error(run(), wanted) <= ROUND_OFF["float64"]
+    for quantity in none:
+        params[quantity][:] = 0.0
+    assert error(run(), empty) <= ROUND_OFF["float64"]
+
+
+def test_what_a_massless_link_may_become() -> None:
+    """Functions that a model without the mass is refused are defined where params give it."""
+    model = Robot(
+        "twig", urdf("twig", link("base"), link("rod"), joint("turn", "continuous", "base", "rod"))
+    ).model
+    q = np.zeros((3, 1))
+    with pytest.raises(wd.ModelError, match="no link has mass"):
+        wd.com(model, q)
+    mass, com = np.array([1.0, 2.0, 3.0]), np.array([(1.0, 0.0, 0.0)] * 3)
+    params = model.params(
+        mass={"rod": mass}, com={"rod": com}, inertia={"rod": np.full((3, 6), 0.0)}
+    )
+    turned = wd.com(model, q, params=params)
+    assert error(np.linalg.norm(turned, axis=1), np.ones(3)) <= ROUND_OFF["float64"]
+    assert (
+        error(
+            wd.aba(model, q, q, np.ones((3, 1)), params=params, gravity=(0, 0, 0)),
+            1 / wd.oracle(wd.crba, model, q, params=params)[:, 0],
+        )
+        <= ROUND_OFF["float64"]
+    )
+
+
+def test_inverse_kinematics_of_each_environments_robot() -> None:
+    """Targets are reached by the robot that each environment has."""
+    model = by_name("panda").model
+    draw = np.random.default_rng(1)
+    place = np.tile(
+        [
+            *model.joint("panda_joint4").pose.position,
+            *wd.matrix_to_quaternion(np.array(model.joint("panda_joint4").pose.rotation)),
+        ],
+        (4, 1),
+    )
+    place[:, :3] += draw.uniform(-0.05, 0.05, (4, 3))
+    params = model.params(placement={"panda_joint4": place})
+    q = model.neutral + np.array([0.1, 0.3, 0.2, -1.5, 0.1, 1.6, 0.4, 0.0])
+    targets = wd.fk(model, np.tile(q, (4, 1)), frame="panda_hand", params=params)
+    near = np.tile(q + 0.1, (4, 1))
+    found = inverse_kinematics(model, targets, frame="panda_hand", q0=near, params=params)
+    reached = wd.fk(model, found.q, frame="panda_hand", params=params)
+    assert (
+        np.abs(reached - targets).max() < 1e-3
+    )  # its default tolerance; the robots differ by 0.05
+
+
+# What it costs.
+
+
+def operations(model: wd.Model, function: Any = wd.rnea, arrays: int = 3, **varied: Any) -> int:
+    params = model.params(**varied) if varied else None
+    call = described(function, (model, *[None] * arrays), {"params": params})
+    return record_call(
+        call, {name: input_shape(call, name) for name in all_arrays(call)}, True
+    ).operations
+
+
+def test_what_does_not_vary_costs_nothing() -> None:
+    """No params, or those that have no effect on a result, leave the program as it is; one number that varies adds the
+    arithmetic on it."""
+    panda = by_name("panda").model
+    plain = operations(panda)
+    empty = described(wd.rnea, (panda, None, None, None), {"params": panda.params()})
+    assert (
+        record_call(empty, {n: input_shape(empty, n) for n in all_arrays(empty)}, True).operations
+        == plain
+    )
+    assert operations(panda, mass={"panda_link0": 1.0}) == plain  # bolted to the floor
+    assert operations(panda, armature={"panda_joint3": 0.1}) == plain + 2
+    assert operations(panda, mass={"panda_link5": 1.0}) <= 1.06 * plain
+    assert operations(panda, wd.fk, 1, mass=1.0, com=np.ones((13, 3))) == operations(
+        panda, wd.fk, 1
+    )
+
+
+def test_all_inertias_varied_cost_half_as_much_again() -> None:
+    """Mass, centre and inertia of every link of panda that has mass: numbers that vary are used as they are."""
+    panda = by_name("panda").model
+    links = [x.name for x in panda.links if x.mass]
+    own = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.0, 0.0, 0.1, 0.0, 0.1)}
+    varied = {quantity: dict.fromkeys(links, value) for quantity, value in own.items()}
+    assert operations(panda, **varied) <= 1.45 * operations(panda)
+
+
+# What is refused.
+
+REFUSED = {
+    "unknown link": (
+        {"mass": {"sliderr": 1.0}},
+        KeyError,
+        "no link named 'sliderr'; did you mean 'slider'",
+    ),
+    "unknown joint": (
+        {"armature": {"elbo": 1.0}},
+        KeyError,
+        "no joint named 'elbo'; did you mean 'elbow'",
+    ),
+    "no name": ({"mass": {}}, ValueError, "mass varies for nothing: give at least one name"),
+    "too wide": (
+        {"mass": {"arm": np.ones((3, 2))}},
+        ValueError,
+        r'mass of "arm" must be a number or \(B,\), got \(3, 2\)',
+    ),
+    "too narrow": (
+        {"com": {"arm": 1.0}},
+        ValueError,
+        r'com of "arm" must be \(3,\) or \(B, 3\), got \(\)',
+    ),
+    "not six": (
+        {"inertia": {"arm": np.eye(3)[:2]}},
+        ValueError,
+        r"must be \(6,\) or \(B, 6\), got \(2, 3\)",
+    ),
+    "not all links": (
+        {"mass": np.ones((3, 4))},
+        ValueError,
+        r"an array \(B, 5\), for the 5 links of rig; got \(3, 4\)",
+    ),
+    "not alike": (
+        {"mass": {"arm": np.ones(3), "tool": np.ones(4)}},
+        ValueError,
+        'mass is for different numbers of environments: "arm": 3, "tool": 4',
+    ),
+    "not together": (
+        {"mass": {"arm": np.ones(3)}, "com": {"arm": np.ones((4, 3))}},
+        ValueError,
+        "different numbers of environments: mass: 3, com: 4",
+    ),
+    "not envs": ({"envs": 5, "mass": {"arm": np.ones(3)}}, ValueError, 'envs: 5, "arm": 3'),
+    "not gravity": (
+        {"mass": {"arm": np.ones(3)}, "gravity": np.ones((2, 3))},
+        ValueError,
+        "mass: 3, gravity: 2",
+    ),
+    "fixed": (
+        {"armature": {"flange": 1.0}},
+        ValueError,
+        'joint "flange" of rig is fixed; armature belongs to a moving',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_params_refuse(case: str) -> None:
+    """What is needed, what arrived, what to do."""
+    wrong, kind, message = REFUSED[case]
+    with pytest.raises(kind, match=message):
+        RIG.params(**wrong)
+
+
+def test_springs_need_limits() -> None:
+    with pytest.raises(
+        ValueError, match='"turn" of single has no position limits for stiffness to act beyond'
+    ):
+        by_name("single").model.params(stiffness={"turn": 3.0})
+
+
+def test_what_a_call_refuses() -> None:
+    """Params of another model, of another number of environments, of another dtype; names that do not vary."""
+    s, params = states(RIG, 3), RIG.params(mass={"arm": np.ones(4)})
+    with pytest.raises(ValueError, match=r"mass.* must be \(B, 1\) = \(3, 1\), got \(4, 1\)"):
+        wd.rnea(RIG, s.q, s.v, s.a, params=params)
+    with pytest.raises(TypeError, match=r"q is float32, .*mass.* is float64"):
+        wd.com(RIG, s.q.astype(np.float32), params=params)
+    with pytest.raises(ValueError, match="these params are of rig, another model of that name"):
+        wd.com(RIG.with_frame("tip", "arm", (0, 0, 1)), s.q, params=params)
+    with pytest.raises(ValueError, match="these params are of rig, not single"):
+        wd.com(by_name("single").model, np.zeros((4, 1)), params=params)
+    with pytest.raises(KeyError, match="no varying quantity named 'com'"):
+        params["com"]
+    with pytest.raises(KeyError, match="no varying quantity named 'com'"):
+        params.replaced(com=np.ones((4, 1, 3)))
+
+
+def test_replaced_arrays() -> None:
+    """The same program, other numbers."""
+    s = states(RIG, 4)
+    heavy = RIG.params(mass={"arm": np.full(4, 9.0)})
+    light = heavy.replaced(mass=np.full((4, 1), 1.2))
+    assert error(wd.com(RIG, s.q, params=light), wd.com(RIG, s.q)) <= ROUND_OFF["float64"]
+    assert heavy["mass"][0, 0] == 9.0 and PARAMETER + "mass" in all_arrays(
+        wd.com.describe(RIG, s.q, params=light)
+    )

@@ -1,0 +1,240 @@
+"""Products with derivatives, forward and reverse: each other, differences of the oracle, kernels, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from gradient_cases import CASES, MODELS, Case, turn
+from states import error
+
+import warpdyn as wd
+from warpdyn.execution.call import Call, all_arrays, derived, input_shape
+from warpdyn.execution.launch import described
+
+ROUND_OFF = {"float64": 1e-12, "float32": 1e-4}
+
+DIFFERENCES = 1e-7
+"""Relative to the largest entry, of central differences by 1e-5."""
+
+H = 1e-5
+
+UNIT = ("q", "q0", "q1", "pose", "quaternion", "params:placement")
+"""Arrays with quaternions in them, which tangents must leave at unit length."""
+
+
+def carried_out(call: Call) -> tuple[np.ndarray, ...]:
+    """The oracle's results of a call."""
+
+    def function() -> None: ...
+
+    function.describe = lambda: call  # type: ignore[attr-defined]
+    results = wd.oracle(function)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def described_case(case: Case) -> Call:
+    positional, keywords = case.arguments(case.arrays)
+    return described(getattr(wd, case.function), positional, keywords)
+
+
+def tangents_of(call: Call) -> dict[str, np.ndarray]:
+    """Of every array, for each environment; of quaternions such that their length stays."""
+    draw, tangents = np.random.default_rng(1), {}
+    for name, array in all_arrays(call).items():
+        own = input_shape(call, name)
+        x = np.broadcast_to(array, (2, *own))
+        u = draw.normal(size=x.shape)
+        if name in UNIT:
+            for first in quaternions(call, name):
+                n = x[..., first : first + 4]
+                u[..., first : first + 4] -= n * np.sum(
+                    n * u[..., first : first + 4], -1, keepdims=True
+                )
+        tangents[name] = u
+    return tangents
+
+
+def quaternions(call: Call, name: str) -> list[int]:
+    """Where quaternions begin in an array's rows."""
+    if name == "quaternion":
+        return [0]
+    if not name.startswith("q"):
+        return [3]
+    moving = [
+        (call.model.coordinates[j.name].q.start, j.kind.quaternion)
+        for j in call.model.moving_joints
+    ]
+    return [start + k for start, k in moving if k is not None]
+
+
+def moved(call: Call, tangents: Mapping[str, np.ndarray], h: float) -> Call:
+    given = {
+        n: np.broadcast_to(x, tangents[n].shape) + h * tangents[n]
+        for n, x in all_arrays(call).items()
+    }
+    return replace(call, arrays=given)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_adjoints_and_tangents_are_of_one_matrix(case: Case) -> None:
+    """<w, J u> = <Jᵀ w, u> with u over all arrays; J u is what small steps along u change."""
+    call = described_case(case)
+    tangents = tangents_of(call)
+    solution = carried_out(call)[0] if call.solves else None
+    along = carried_out(derived(call, "jvp", tuple(tangents), tangents, solution))
+    draw = np.random.default_rng(2)
+    cotangents = {
+        name: draw.normal(size=x.shape) for name, x in zip(call.results, along, strict=True)
+    }
+    bars = carried_out(derived(call, "vjp", tuple(tangents), cotangents, solution))
+
+    one = [w * x for w, x in zip(cotangents.values(), along, strict=True)]
+    other = [bar * u for bar, u in zip(bars, tangents.values(), strict=True)]
+    sums = [np.array(sum(x.sum() for x in products)) for products in (one, other)]
+    assert error(*sums, *one, *other) <= ROUND_OFF["float64"]
+
+    ahead, behind = (carried_out(moved(call, tangents, sign * H)) for sign in (1, -1))
+    for x, y, found in zip(ahead, behind, along, strict=True):
+        assert error(found, (x - y) / (2 * H)) <= DIFFERENCES
+
+
+KERNELS = (
+    Case("rnea", "gripper", "q v a"),
+    Case("aba", "pendulum", "q v tau"),
+    Case("fk", "hopper", options={"frame": "leg", "form": "pose"}),
+    Case("pose_and_jacobian", "gripper", options={"frame": "right"}),
+)
+
+
+@pytest.mark.parametrize("case", KERNELS, ids=str)
+def test_kernels_match_the_oracle(case: Case, run, dtype) -> None:
+    """vjp, jvp and derivatives, in both precisions."""
+    function, model = getattr(wd, case.function), case.model
+    given = [x.astype(dtype).astype(float) for x in case.arrays.values()]
+    results = wd.oracle(function, model, *given, **case.options)
+    cotangents = (
+        tuple(np.cos(x).astype(dtype).astype(float) for x in results)
+        if isinstance(results, tuple)
+        else None
+    )
+    if cotangents is None:
+        cotangents = np.cos(results).astype(dtype).astype(float)
+    tangents = {
+        name: np.sin(x).astype(dtype).astype(float)
+        for name, x in zip(case.arrays, given, strict=True)
+    }
+    for derivative, options in (
+        (wd.vjp, {"cotangents": cotangents}),
+        (wd.jvp, {"tangents": tangents}),
+        (wd.derivatives, {"wrt": tuple(case.arrays)}),
+    ):
+        wanted = wd.oracle(derivative, function, model, *given, **options, **case.options)
+        found = run(derivative, function, model, *given, dtype=dtype, **options, **case.options)
+        for x, y in zip(
+            *(r if isinstance(r, tuple) else (r,) for r in (found, wanted)), strict=True
+        ):
+            assert error(x, y) <= ROUND_OFF[str(dtype)]
+
+
+# Calling them.
+
+
+def test_the_solution_may_be_at_hand(run) -> None:
+    """vjp and jvp of aba with `solution=` are those that compute it first."""
+    model, case = MODELS["gripper"], Case("aba", "gripper", "q v tau")
+    given = tuple(case.arrays.values())
+    qdd, w = wd.aba(model, *given), np.cos(given[1])
+    for x, y in zip(
+        wd.vjp(wd.aba, model, *given, cotangents=w, solution=qdd),
+        wd.vjp(wd.aba, model, *given, cotangents=w),
+        strict=True,
+    ):
+        assert np.array_equal(x, y)
+    u = {"q": w, "tau": np.sin(w)}
+    assert np.array_equal(
+        wd.jvp(wd.aba, model, *given, tangents=u, solution=qdd),
+        wd.jvp(wd.aba, model, *given, tangents=u),
+    )
+    _, by_q, _, by_tau = wd.aba_derivatives(model, *given)
+    assert (
+        error(
+            wd.vjp(wd.aba, model, *given, cotangents=w, wrt=("q",)),
+            np.einsum("eij,ei->ej", by_q, w),
+        )
+        <= 10 * ROUND_OFF["float64"]
+    )
+    wanted = np.einsum("eij,ej->ei", by_q, u["q"]) + np.einsum("eij,ej->ei", by_tau, u["tau"])
+    assert error(wd.jvp(wd.aba, model, *given, tangents=u), wanted) <= 10 * ROUND_OFF["float64"]
+
+
+def test_bound_products() -> None:
+    """bind prepares a vjp once; it follows its arrays, the solution's among them."""
+    model, case = MODELS["gripper"], Case("aba", "gripper", "q v tau")
+    given = tuple(case.arrays.values())
+    qdd, w = wd.aba(model, *given), np.cos(given[1])
+    run = wd.bind(wd.vjp, wd.aba, model, *given, cotangents=w, solution=qdd)
+    first = tuple(x.copy() for x in run())
+    w *= 2.0
+    assert all(error(x, 2 * y) <= ROUND_OFF["float64"] for x, y in zip(run(), first, strict=True))
+    given[0][:] += 0.3
+    wd.aba(model, *given, out=qdd)
+    for x, y in zip(run(), wd.vjp(wd.aba, model, *given, cotangents=w), strict=True):
+        assert np.array_equal(x, y)
+
+
+def test_functions_of_poses() -> None:
+    """Those without a model, and second derivatives by vjp of a vjp."""
+    pose = np.hstack([np.ones((2, 3)), turn(np.random.default_rng(0), 2)])
+    w = np.arange(32.0).reshape(2, 4, 4)
+    bar = wd.vjp(wd.pose_to_matrix, pose, cotangents=w)
+    assert error(bar[:, :3], w[:, :3, 3]) <= ROUND_OFF["float64"]
+
+
+def test_rows_of_results_may_be_given(run) -> None:
+    """out= is a tuple of as many arrays as inputs asked for."""
+    model, (q, v, a) = MODELS["gripper"], Case("rnea", "gripper", "q v a").arrays.values()
+    out = np.full((2, 2), np.nan), np.full((2, 2), np.nan)
+    found = wd.vjp(wd.rnea, model, q, v, a, cotangents=v, wrt=("a", "q"), out=out)
+    assert (
+        found[0] is out[0]
+        and error(out[0], np.einsum("eij,ei->ej", wd.crba(model, q), v)) <= ROUND_OFF["float64"]
+    )
+
+
+ONE = np.ones((3, 2))
+PENDULUM = MODELS["pendulum"]
+RNEA = (wd.rnea, PENDULUM, ONE, ONE, ONE)
+WRONG: tuple[tuple[Callable[..., Any], dict[str, Any], str], ...] = (
+    (wd.vjp, {"cotangents": (ONE, ONE)}, "cotangents must be 1 arrays, for out; got 2"),
+    (
+        wd.vjp,
+        {"cotangents": ONE[:, :1]},
+        r"cotangent of rnea's result out must be shaped like it, \(2,\).*got \(1,\)",
+    ),
+    (wd.vjp, {"cotangents": ONE, "wrt": ("gravity",)}, "no input array 'gravity'; it has q, v, a"),
+    (wd.jvp, {"tangents": {"tau": ONE}}, "no input array 'tau'; it has q, v, a"),
+    (
+        wd.jvp,
+        {"tangents": {"q": ONE[:, :1]}},
+        r"tangent of q must be shaped like it, \(2,\).*got \(3, 1\)",
+    ),
+    (wd.derivatives, {"wrt": ("f_ext",)}, "no input array 'f_ext'; it has q, v, a"),
+)
+
+
+@pytest.mark.parametrize("function, options, text", WRONG)
+def test_refusals(function: Callable[..., Any], options: dict[str, Any], text: str) -> None:
+    """What is needed, what arrived; a kernel for the right shape does not take the wrong one either."""
+    wd.vjp(*RNEA, cotangents=ONE)
+    with pytest.raises(ValueError, match=text):
+        function(*RNEA, **options)
+    with pytest.raises(
+        ValueError, match=r"cotangent of aba's result out.*\(2,\) for each robot; got \(1,\)"
+    ):
+        wd.vjp(wd.aba, PENDULUM, ONE, ONE, ONE, cotangents=ONE[:, :1])
+    with pytest.raises(TypeError, match="one of warpdyn's batched functions"):
+        wd.derivatives(len, PENDULUM, ONE)

@@ -1,0 +1,171 @@
+"""Recorded programs: what is kept, in what order, and that the printed text is the program."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from programs import evaluate
+from robots import Robot, random_trees
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.algebra.scalar import minimum, sin, sqrt
+from warpdyn.execution.call import record_call
+from warpdyn.recording.program import Program, operands, record
+
+ROUND_OFF = 1e-12
+"""Relative to the largest entry: the same operations in another order."""
+
+
+def programs(robot: Robot) -> dict[str, tuple[Program, dict[str, np.ndarray], np.ndarray]]:
+    """Each algorithm's program in float64, inputs of one robot, and the oracle's answer."""
+    model, s = robot.model, states(robot.model, 1)
+    q, v, a = s.q[0], s.v[0], s.a[0]
+    jobs = {
+        "rnea": (
+            wd.rnea.describe(model, q, v, a),
+            {"q": q, "v": v, "a": a},
+            wd.oracle(wd.rnea, model, q, v, a),
+        ),
+        "crba": (wd.crba.describe(model, q), {"q": q}, wd.oracle(wd.crba, model, q)),
+        "fk": (wd.fk.describe(model, q), {"q": q}, wd.oracle(wd.fk, model, q)),
+    }
+    return {
+        name: (
+            record_call(call, {key: x.shape for key, x in inputs.items()}, False),
+            inputs,
+            wanted,
+        )
+        for name, (call, inputs, wanted) in jobs.items()
+    }
+
+
+def check(program: Program) -> None:
+    """Every value is defined once, before it is used, and used or an output; every output is stored once."""
+    defined: set[int] = set()
+    used: set[int] = set()
+    for statement in program.statements:
+        needed = set(operands(statement))
+        assert needed <= defined, statement
+        assert statement.target not in defined
+        defined.add(statement.target)
+        used |= needed
+    outputs = {o.node for o in program.outputs if o.node is not None}
+    assert outputs <= defined and defined <= used | outputs
+    stored = sorted(k for entries in program.stores.values() for k in entries)
+    assert stored == [k for k, o in enumerate(program.outputs) if o.node is not None]
+
+
+def test_the_printed_program_is_the_algorithm(robot: Robot) -> None:
+    """Executed line by line as Python, the text gives the oracle's numbers; its order is valid and nothing is idle."""
+    for program, inputs, wanted in programs(robot).values():
+        check(program)
+        assert program.results == {"out": wanted.shape}
+        assert error(np.reshape(evaluate(program, inputs), wanted.shape), wanted) <= ROUND_OFF
+
+
+@settings(max_examples=25)
+@given(random_trees())
+def test_programs_of_random_trees(robot: Robot) -> None:
+    """The same on any tree, where constants of every kind meet."""
+    test_the_printed_program_is_the_algorithm(robot)
+
+
+def test_unused_values_are_pruned() -> None:
+    """What no output needs is not in the program, inputs included."""
+
+    def text(x: list) -> list:
+        _ = sin(x[0]) * x[1] + sqrt(x[2])
+        return [x[3] * x[3]]
+
+    program = record(text, {"x": (4,)})
+    assert [s.operation for s in program.statements] == ["input", "mul"]
+    assert program.operations == 1
+
+
+def test_a_product_used_once_joins_its_sum() -> None:
+    """a b + c, a b - c and c - a b are one statement each, in one rounding; a product used twice stands alone."""
+
+    def text(x: list) -> list:
+        a, b, c, d = x
+        first, later = c * d, sin(a)
+        return [a * b + c, first - later, b - a * d]
+
+    program = record(text, {"x": (4,)})
+    assert sorted(
+        s.operation for s in program.statements if s.operation not in ("input", "sin")
+    ) == [
+        "fma",
+        "fms",
+        "fnma",
+    ]
+    assert evaluate(program, {"x": [2.0, 3.0, 5.0, 7.0]}) == [11.0, 35.0 - math.sin(2.0), -11.0]
+    assert program.operations == 6
+    twice = record(lambda x: [x[0] * x[1] + x[2], x[0] * x[1] - x[3]], {"x": (4,)})
+    assert sorted(s.operation for s in twice.statements if s.operation != "input") == [
+        "add",
+        "mul",
+        "sub",
+    ]
+    shown = record(lambda x: [x[0] * x[1] + x[2], x[0] * x[1]], {"x": (3,)})
+    assert evaluate(shown, {"x": [2.0, 3.0, 5.0]}) == [11.0, 6.0]
+    square = record(lambda x: [x[0] * x[0] + x[0] * x[0] * x[1]], {"x": (2,)})
+    assert evaluate(square, {"x": [3.0, 2.0]}) == [27.0]
+    both = record(lambda x: [x[0] * x[1] + x[2] * x[3]], {"x": (4,)})
+    assert sorted(s.operation for s in both.statements if s.operation != "input") == ["fma", "mul"]
+
+
+def test_outputs_of_every_kind() -> None:
+    """Constants, an input itself, a value and its opposite, the same value twice, nested shapes."""
+
+    def text(x: list) -> list:
+        s = x[0] + x[1]
+        return [[s, -s, 1.0], [0.0, x[0], -x[0]], [s, -0.5, minimum(s, x[0])]]
+
+    program = record(text, {"x": (2,)})
+    assert program.results == {"out": (3, 3)}
+    assert evaluate(program, {"x": [1.5, -4.0]}) == [
+        -2.5,
+        2.5,
+        1.0,
+        0.0,
+        1.5,
+        -1.5,
+        -2.5,
+        -0.5,
+        -2.5,
+    ]
+    check(program)
+
+
+def test_inputs_of_every_shape() -> None:
+    """Arrays of one and two trailing dimensions reach the text as nested lists."""
+
+    def text(q: list, f: list) -> list:
+        assert len(f) == 2 and len(f[0]) == 3
+        return [q[0] * f[0][2] + f[1][0]]
+
+    assert evaluate(
+        record(text, {"q": (1,), "f": (2, 3)}), {"q": [2.0], "f": [[1, 2, 3], [4, 5, 6]]}
+    ) == [10.0]
+
+
+def test_results_without_entries() -> None:
+    """A robot without joints has a program without statements."""
+    program = record(lambda q: [], {"q": (0,)})
+    assert program.outputs == () and program.statements == [] and program.results == {"out": (0,)}
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_recording_is_deterministic(single: bool) -> None:
+    """The same call records the same text, whatever was recorded before."""
+    from robots import by_name
+
+    model = by_name("quadruped_floating").model
+    call = wd.crba.describe(model, model.neutral)
+    first = record_call(call, {"q": (model.nq,)}, single).text()
+    record_call(wd.fk.describe(model, model.neutral), {"q": (model.nq,)}, single)
+    assert record_call(call, {"q": (model.nq,)}, single).text() == first

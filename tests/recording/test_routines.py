@@ -1,0 +1,75 @@
+"""Texts recorded once and called for many columns: the same numbers as in line, on the CPU and in CUDA's text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from tests.codegen.test_cuda import run as run_on_host
+from warpdyn.algebra.scalar import each
+from warpdyn.execution.call import record_call
+from warpdyn.execution.kernel import write
+from warpdyn.recording import recorder
+from warpdyn.recording.program import record
+
+
+@pytest.fixture
+def rolled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Every text for columns becomes a routine."""
+    monkeypatch.setattr(recorder, "ROLL_FROM", -1)
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
+def test_kernels_with_routines(name: str, dtype: type, rolled: None) -> None:
+    """Every layout and a batch that fills no vector; 2 nv columns do not fill the last call either."""
+    model = by_name(name).model
+    s = states(model, 19).rounded(np.dtype(dtype))
+    bound = {np.float32: 1e-4, np.float64: 1e-10}[dtype]
+    wanted = wd.oracle(wd.aba_derivatives, model, s.q, s.v, s.tau)
+    rows = [x.astype(dtype) for x in (s.q, s.v, s.tau)]
+    columns = [np.ascontiguousarray(x.T).T for x in rows]
+    call = wd.aba_derivatives.describe(model, *rows)
+    assert record_call(
+        call, {n: x.shape[1:] for n, x in call.arrays.items()}, dtype is np.float32
+    ).routines
+    fresh = model.with_base_velocity("local")  # a model of its own, without kernels yet
+    for given in (rows, columns):
+        for found, expected in zip(wd.aba_derivatives(fresh, *given), wanted, strict=True):
+            assert error(found, expected) <= bound
+
+
+def test_the_text_for_cuda(rolled: None, tmp_path: Path) -> None:
+    """Built by the host's compiler and run thread by thread."""
+
+    def solve(shared, column):
+        x = [column[0], column[1] - shared[0] * column[0]]
+        return [x[0], x[1] * shared[1], 2.0]
+
+    def text(q):
+        return [
+            y
+            for column in each(solve, [q[0], q[1]], [[q[k], q[k + 1]] for k in range(5)])
+            for y in column
+        ]
+
+    program = record(text, {"q": (6,)})
+    assert len(program.routines) == 1
+    q = np.random.default_rng(0).normal(size=(5, 6))
+    out = np.full((5, 15), np.nan)
+    run_on_host(write(program, "routine", False, "cuda"), {"q": q}, out, tmp_path)
+    assert error(out, np.array([text(row.tolist()) for row in q])) <= 1e-14
+
+
+def test_short_texts_stay_in_line_and_derivatives_too() -> None:
+    """What has a derivative, or costs nothing to write out, is no routine."""
+    model = wd.load_robot("panda")
+    q = np.zeros((1, model.nq))
+    call = wd.aba_derivatives.describe(model, q, q, q)
+    assert not record_call(call, {n: x.shape[1:] for n, x in call.arrays.items()}, True).routines

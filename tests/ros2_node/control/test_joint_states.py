@@ -1,0 +1,190 @@
+"""Names to columns and the checks of a state, without ROS: any order, any gap, any nonsense."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import warpdyn as wd
+from ros2_node.control.joint_states import MAX_MAPS, JointStates
+from ros2_node.control.settings import Settings
+
+MODEL = wd.load_robot("panda")
+NAMES = list(MODEL.joint_names)
+N = len(NAMES)
+NUMBERS = st.lists(st.floats(-3.0, 3.0), min_size=N, max_size=N)
+
+
+def reader(**values):
+    q, v = np.full(N, np.nan), np.full(N, np.nan)
+    return JointStates(
+        MODEL, Settings.of({name.replace("__", "."): x for name, x in values.items()}), q, v
+    )
+
+
+@given(
+    st.permutations(range(N)),
+    NUMBERS,
+    st.lists(st.sampled_from(["wheel", "camera", "lift"]), unique=True),
+)
+def test_any_order_with_strangers_among_them(order, numbers, strangers):
+    """Each number reaches the column of its name."""
+    states = reader(mode="inverse_dynamics")
+    q = np.array(numbers)
+    names = [*strangers, *(NAMES[i] for i in order)]
+    position = array("d", [9e9] * len(strangers) + list(q[order]))
+    velocity = array("d", [np.nan] * len(strangers) + list(2 * q[order]))
+    assert states.read(names, position, velocity, 0, 0.0) is None
+    np.testing.assert_array_equal(states.q, q)
+    np.testing.assert_array_equal(states.v, 2 * q)
+    assert states.counts["unknown_joint"] == len(strangers)
+
+
+@given(
+    st.lists(st.sampled_from([*NAMES, "panda_finger_joint2", "wheel"]), max_size=14),
+    st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=14),
+    st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=14),
+    st.integers(0, 2**62),
+    st.sampled_from(["gravity", "inverse_dynamics"]),
+    st.sampled_from(["message", "zero", "finite_difference"]),
+)
+@settings(max_examples=400)
+def test_no_message_whatever_makes_a_row_that_is_not_finite(
+    names, position, velocity, stamp, mode, source
+):
+    """Nothing raises, rows stay finite and bounded, and a rejection is counted under its reason."""
+    states = reader(mode=mode, velocity_source=source)
+    for k in range(3):
+        reason = states.read(names, array("d", position), array("d", velocity), stamp + k, 0.01 * k)
+        assert np.isfinite(states.q).all() and (np.abs(states.q) <= 1e4).all()
+        assert np.isfinite(states.v).all() and (np.abs(states.v) <= 1e7).all()
+        assert reason is None or states.counts[reason] > 0
+        if reason is None:
+            assert set(NAMES) <= set(names)
+
+
+@given(st.sets(st.integers(0, N - 1), min_size=1, max_size=N - 1), NUMBERS, st.floats(0.0, 0.3))
+def test_two_publishers_together_make_a_state_while_both_are_fresh(first, numbers, gap):
+    states, q = reader(state_timeout=0.1), np.array(numbers)
+    one, other = sorted(first), sorted(set(range(N)) - first)
+    assert states.read([NAMES[i] for i in one], array("d", q[one]), (), 0, 1.0) == "missing_joint"
+    reason = states.read([NAMES[i] for i in other], array("d", q[other]), (), 0, 1.0 + gap)
+    assert reason == (None if 1.0 + gap - 1.0 <= 0.1 else "missing_joint")
+    np.testing.assert_array_equal(states.q, q)
+
+
+def test_missing_joints_held():
+    """missing_joint_policy hold: the last position, zero if there was none."""
+    states = reader(missing_joint_policy="hold")
+    assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 0.0) is None
+    assert states.q[7] == 0.0
+    assert states.read(NAMES, array("d", [0.1] * 7 + [0.03]), (), 0, 0.0) is None
+    assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 100.0) is None
+    assert states.q[7] == 0.03
+
+
+def test_only_the_chosen_joints_are_needed():
+    states = reader(joints=NAMES[:7])
+    assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 0.0) is None
+    for wrong in ("panda_finger_joint2", "nose"):
+        with pytest.raises(ValueError, match=wrong):
+            reader(joints=[wrong])
+
+
+@pytest.mark.parametrize(
+    "reason, names, position, velocity",
+    [
+        ("empty_message", [], [], []),
+        ("wrong_length", NAMES, [0.0] * 7, []),
+        ("wrong_length", NAMES, [], []),
+        ("wrong_length", NAMES, [0.0] * 8, [0.0]),
+        ("duplicate_name", [*NAMES[:7], NAMES[0]], [0.0] * 8, []),
+        ("no_known_joint", ["a"], [0.0], []),
+        ("nonfinite_position", NAMES, [float("nan"), *[0.0] * 7], []),
+        ("nonfinite_position", NAMES, [float("-inf"), *[0.0] * 7], []),
+        ("position_out_of_range", NAMES, [1.1e4, *[0.0] * 7], []),
+        ("missing_velocity", NAMES, [0.0] * 8, []),
+        ("nonfinite_velocity", NAMES, [0.0] * 8, [float("nan")] * 8),
+    ],
+)
+def test_reasons(reason, names, position, velocity):
+    states = reader(mode="computed_torque")
+    assert states.read(names, array("d", position), array("d", velocity), 0, 0.0) == reason
+    assert states.counts == {reason: 1} and states.age(1.0) == np.inf
+
+
+def test_gravity_mode_does_not_ask_for_velocities():
+    states = reader()
+    for velocity in ([], [float("nan")] * 8, [5.0] * 8):
+        assert states.read(NAMES, array("d", [0.0] * 8), array("d", velocity), 0, 0.0) is None
+        assert not states.v.any()
+
+
+def test_differences_of_positions_by_stamps_then_by_arrival():
+    states = reader(mode="inverse_dynamics", velocity_source="finite_difference", state_timeout=0.1)
+    step = array("d", [0.01] * 8)
+    states.read(NAMES, array("d", [0.0] * 8), (), 1_000_000_000, 5.0)
+    assert not states.v.any()
+    states.read(NAMES, step, (), 1_020_000_000, 5.001)
+    np.testing.assert_allclose(states.v, 0.5)
+    states.read(NAMES, array("d", [0.0] * 8), (), 1_010_000_000, 5.002)
+    assert not states.v.any(), "stamps backwards: no velocity"
+    states.forget()
+    states.read(NAMES, step, (), 0, 5.003)
+    assert not states.v.any(), "a jump of the clock: no velocity"
+    states.read(NAMES, array("d", [0.02] * 8), (), 0, 5.013)
+    np.testing.assert_allclose(states.v, 1.0)
+
+
+def test_a_continuous_joint_turns_past_pi():
+    """From 3.1 to -3.1 is a small step, not a jump of 6.2."""
+    link = """<link name="{}"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+    joint = '<joint name="spin" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+    model = wd.load_urdf(f'<robot name="wheel">{link.format("a")}{link.format("b")}{joint}</robot>')
+    values = Settings.of({"mode": "inverse_dynamics", "velocity_source": "finite_difference"})
+    states = JointStates(model, values, np.zeros(1), np.zeros(1))
+    states.read(["spin"], array("d", [3.1]), (), 0, 0.0)
+    states.read(["spin"], array("d", [-3.1]), (), 0, 0.01)
+    np.testing.assert_allclose(states.v, (2 * np.pi - 6.2) / 0.01)
+    assert not states.counts["position_jump"]
+
+
+def test_what_is_noticed():
+    states = reader()
+    zero = [0.0] * 8
+    second = 1_000_000_000
+    states.read([*NAMES, "panda_finger_joint2"], array("d", [*zero, 0.04]), (), second, 0.0)
+    states.read(NAMES, array("d", zero), (), 10 * second, 0.01, ros_now=second)
+    states.read(NAMES, array("d", zero), (), 10 * second, 0.02, ros_now=20 * second)
+    states.read(NAMES, array("d", zero), (), 5 * second, 0.03, ros_now=20 * second)
+    states.read(NAMES, array("d", [1.0] * 8), (), 6 * second, 0.04, ros_now=20 * second)
+    expected = {
+        "mimic_mismatch",
+        "stamp_future",
+        "repeated_message",
+        "stamp_backwards",
+        "position_jump",
+    }
+    assert {k: n for k, n in states.counts.items() if n} == dict.fromkeys(expected, 1)
+
+
+def test_a_repeated_message_does_not_feed_the_watchdog():
+    states = reader()
+    for k in range(5):
+        assert states.read(NAMES, array("d", [0.0] * 8), (), 7, 0.1 * k) is None
+    assert states.age(0.4) == 0.4
+    for k in range(5):
+        states.read(NAMES, array("d", [0.0] * 8), (), 0, 0.5 + 0.1 * k)
+    assert states.age(0.9) == 0.0, "a stamp of zero says nothing"
+
+
+def test_ever_new_names_do_not_fill_the_memory():
+    states = reader()
+    for k in range(1000):
+        states.read([*NAMES, f"x{k}"], array("d", [0.0] * 9), (), 0, 0.0)
+    assert len(states._maps) <= MAX_MAPS

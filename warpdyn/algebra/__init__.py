@@ -1,0 +1,1 @@
+"""Arithmetic of numbers or symbols: scalars, small systems, quaternions, spatial vectors."""

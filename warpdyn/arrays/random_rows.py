@@ -1,0 +1,103 @@
+"""Random numbers drawn where the array lies: a counter hashed with a seed, the same on every device.
+
+Entry i of a draw is the hash of (seed, i): it depends on neither the size of the batch nor the order of threads.
+The hash is the finaliser of SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators (2014).
+"""
+# mypy: disable-error-code="operator, valid-type, arg-type, var-annotated"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import warp as wp
+
+from .views import View, numbers
+
+GAMMA, FIRST, SECOND = (
+    wp.constant(wp.uint64(x)) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
+TURN = wp.constant(wp.float64(6.283185307179586))
+UNIT = wp.constant(wp.float64(2.0**-53))
+PLAIN, QUATERNION, WITHIN = 0, 1, 2
+
+
+@wp.func
+def mixed(x: wp.uint64) -> wp.uint64:
+    y = (x ^ (x >> wp.uint64(30))) * FIRST
+    y = (y ^ (y >> wp.uint64(27))) * SECOND
+    return y ^ (y >> wp.uint64(31))
+
+
+@wp.func
+def uniform(seed: wp.uint64, index: wp.uint64) -> wp.float64:
+    """In [0, 1), 53 bits."""
+    z = mixed(mixed(seed + GAMMA) + (index + wp.uint64(1)) * GAMMA)
+    return wp.float64(z >> wp.uint64(11)) * UNIT
+
+
+@wp.kernel(enable_backward=False)
+def draw_rows(
+    out: wp.array2d(dtype=Any),
+    lower: wp.array(dtype=wp.float64),
+    upper: wp.array(dtype=wp.float64),
+    roles: wp.array(dtype=wp.float64),
+    seed: wp.uint64,
+):
+    e = wp.tid()
+    width = out.shape[1]
+    for k in range(width):
+        i = (wp.uint64(e) * wp.uint64(width) + wp.uint64(k)) * wp.uint64(3)
+        role = int(roles[k])
+        a = uniform(seed, i)
+        if role == PLAIN:
+            out[e, k] = out.dtype(lower[k] + a * (upper[k] - lower[k]))
+        elif role == QUATERNION:
+            b = TURN * uniform(seed, i + wp.uint64(1))
+            c = TURN * uniform(seed, i + wp.uint64(2))
+            r, s = wp.sqrt(wp.float64(1.0) - a), wp.sqrt(a)
+            out[e, k] = out.dtype(r * wp.sin(b))
+            out[e, k + 1] = out.dtype(r * wp.cos(b))
+            out[e, k + 2] = out.dtype(s * wp.sin(c))
+            out[e, k + 3] = out.dtype(s * wp.cos(c))
+
+
+@lru_cache(maxsize=2)
+def _kernel(single: bool) -> wp.Kernel:
+    dtype, real = (wp.float32 if single else wp.float64), wp.array(dtype=wp.float64)
+    return wp.overload(draw_rows, [wp.array2d(dtype=dtype), real, real, real, wp.uint64])
+
+
+def draw(
+    out: View,
+    lower: Sequence[float],
+    upper: Sequence[float],
+    quaternions: Sequence[int],
+    seed: int,
+    stream: Any,
+) -> None:
+    """Fill rows: uniform between `lower` and `upper`, four columns from each of `quaternions` a uniform rotation
+    (Shoemake, Uniform random rotations, Graphics Gems III, 1992)."""
+    count, width = out.shape
+    if not count or not width:
+        return
+    roles = [PLAIN] * width
+    for first in quaternions:
+        roles[first : first + 4] = [QUATERNION, WITHIN, WITHIN, WITHIN]
+    dtype, size = (wp.float32, 4) if out.single else (wp.float64, 8)
+    strides = (out.strides[0] * size, out.strides[1] * size)
+    rows = wp.array(
+        ptr=out.address, shape=out.shape, strides=strides, dtype=dtype, device=out.device
+    )
+    ranges = [
+        numbers("warp", out.device, False, tuple(map(float, values)))
+        for values in (lower, upper, roles)
+    ]
+    wp.launch(
+        _kernel(out.single),
+        dim=count,
+        inputs=[rows, *ranges, wp.uint64(seed % 2**64)],
+        device=out.device,
+        stream=stream,
+    )

@@ -1,0 +1,1 @@
+"""A recorded program as C++, for the CPU and for CUDA."""

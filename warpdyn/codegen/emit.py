@@ -1,0 +1,139 @@
+"""The statements of a program as C++, for a scalar type T that may be a float, a double or a vector of lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..recording.program import Program, Statement
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one target writes things.
+
+    `type` of a value; the names of `functions`; `constant(x)`; `load(array, entry)` and `store(entries, value)` of the
+    frame around; `sincos(angle, sine, cosine)`, a statement that declares both.
+    """
+
+    type: str
+    functions: Mapping[str, str]
+    constant: Callable[[float], str]
+    load: Callable[[str, int], str]
+    store: Callable[[list[int], str], str]
+    sincos: Callable[[str, str, str], str]
+    select: Callable[[str, str, str, str], str]
+    workspace: str = "work"
+    regions: Mapping[str, Region] = field(default_factory=dict)
+    """Where each routine finds its inputs and leaves its results."""
+
+
+class Region(NamedTuple):
+    """C++ addresses of a routine's shared inputs, its column, and its results; the function, and what else it takes."""
+
+    function: str
+    shared: str
+    column: str
+    out: str
+    more: str = ""
+
+
+def literal(value: float, single: bool) -> str:
+    """A C++ constant of full precision."""
+    text = f"{value:.9g}" if single else f"{value:.17g}"
+    if not any(c in text for c in ".en"):
+        text += ".0"
+    return text + ("f" if single else "")
+
+
+def emit(
+    program: Program,
+    statements: Sequence[Statement],
+    dialect: Dialect,
+    stored: set[int],
+    turns: Mapping[int, tuple[str, str]] = MappingProxyType({}),
+) -> Iterator[str]:
+    """One line a statement, outputs stored as soon as they are known.
+
+    `stored`: outputs that need no storing any more; grows. `turns`: sine and cosine of angles that the frame around has
+    computed already.
+    """
+    turned: set[int] = set()
+    for statement in statements:
+        target = f"t{statement.target}"
+        if statement.operation == "keep":
+            yield f"{dialect.workspace}[{statement.arguments[0]}] = {target};"
+            continue
+        if statement.operation in ("frame", "call"):
+            yield from _routine(statement, dialect)
+            continue
+        if statement.operation in ("sin", "cos"):
+            (angle,) = statement.arguments
+            if angle not in turns and angle not in turned:
+                turned.add(angle)
+                yield dialect.sincos(f"t{angle}", f"s{angle}", f"c{angle}")
+            sine, cosine = turns.get(angle, (f"s{angle}", f"c{angle}"))
+            right = sine if statement.operation == "sin" else cosine
+        else:
+            right = expression(statement, dialect)
+        yield f"const {dialect.type} {target} = {right};"
+        if statement.target not in stored:
+            stored.add(statement.target)
+            entries = program.stores.get(statement.target, [])
+            for negative in (False, True):
+                same = [k for k in entries if program.outputs[k].negative is negative]
+                if same:
+                    yield dialect.store(same, f"{'-' if negative else ''}{target}")
+
+
+def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
+    """What a routine's calls share, or a column, put where it finds them; and the call."""
+    region = dialect.regions[statement.arguments[0]]
+    called = statement.operation == "call"
+    place, values = (
+        (region.column, statement.arguments[2:])
+        if called
+        else (region.shared, statement.arguments[1:])
+    )
+    for k, x in enumerate(values):
+        yield f"({place})[{k}] = {f't{x}' if isinstance(x, int) else dialect.constant(x)};"
+    if called:
+        yield f"{region.function}({region.shared}, {region.column}, {region.out}{region.more});"
+
+
+def expression(statement: Statement, dialect: Dialect) -> str:
+    """The right side of a statement that is neither sine nor cosine."""
+    operation = statement.operation
+    if operation == "input":
+        array, entry = statement.arguments
+        return dialect.load(array, entry)
+    if operation == "of":
+        name, _, k = statement.arguments
+        return f"({dialect.regions[name].out})[{k}]"
+    if operation == "recall":
+        return f"{dialect.workspace}[{statement.arguments[0]}]"
+    x = [f"t{a}" if isinstance(a, int) else dialect.constant(a) for a in statement.arguments]
+    if operation == "select":
+        return dialect.select(*x)
+    return FORMS[operation].format(*x, one=dialect.constant(1.0), **dialect.functions)
+
+
+FORMS = {
+    "add": "{0} + {1}",
+    "sub": "{0} - {1}",
+    "mul": "{0} * {1}",
+    "rcp": "{one} / {0}",
+    "neg": "-{0}",
+    "sqrt": "{sqrt}({0})",
+    "abs": "{abs}({0})",
+    "floor": "{floor}({0})",
+    "exp": "{exp}({0})",
+    "log": "{log}({0})",
+    "atan2": "{atan2}({0}, {1})",
+    "fma": "{fma}({0}, {1}, {2})",
+    "fms": "{fma}({0}, {1}, -{2})",
+    "fnma": "{fma}(-{0}, {1}, {2})",
+}
+"""C++ of the operations on values."""

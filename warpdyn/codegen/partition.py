@@ -1,0 +1,88 @@
+"""A program cut into parts that a compiler handles well, with a workspace for the values that cross the cuts.
+
+A compiler allots registers to a straight line of thousands of statements badly: the RNEA of a 32-joint robot, 2,400
+statements, took 67 ns an environment in one function and 54 in ten (clang, 32 vector registers, B = 16,384). Cuts are
+made where few values are alive. What can be had again for a load (inputs, sines and cosines that lie in a table) is not
+kept but loaded again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..recording.program import Program, Statement, operands
+
+
+def split(
+    program: Program, size: int, at_hand: Callable[[Statement], bool]
+) -> tuple[list[list[Statement]], int]:
+    """Parts of about `size` statements, and the number of slots that their workspace needs.
+
+    Further operations: `recall(slot)` reads the workspace, `keep(slot)` writes its target there.
+    `at_hand` tells which statements only load what every part can load.
+    """
+    statements = program.statements
+    bounds = _bounds(statements, size, at_hand)
+    part_of = {
+        s.target: k for k, (start, stop) in enumerate(bounds) for s in statements[start:stop]
+    }
+    last_part = {x: part_of[s.target] for s in statements for x in operands(s)}
+    loads = {s.target: s for s in statements if at_hand(s)}
+    parts: list[list[Statement]] = []
+    slot: dict[int, int] = {}
+    free: list[int] = []
+    slots = 0
+    leaving: dict[int, list[int]] = {}
+    for k, (start, stop) in enumerate(bounds):
+        free += leaving.pop(k, [])
+        part: list[Statement] = []
+        known: set[int] = set()
+        for statement in statements[start:stop]:
+            for x in dict.fromkeys(operands(statement)):
+                if x not in known and (x in loads or part_of[x] < k):
+                    part.append(loads[x] if x in loads else Statement(x, "recall", (slot[x],)))
+                    known.add(x)
+            if statement.target not in known:
+                part.append(statement)
+                known.add(statement.target)
+            until = last_part.get(statement.target, k)
+            if until > k and statement.target not in loads:
+                if not free:
+                    free.append(slots)
+                    slots += 1
+                slot[statement.target] = free.pop()
+                part.append(Statement(statement.target, "keep", (slot[statement.target],)))
+                leaving.setdefault(until + 1, []).append(slot[statement.target])
+        parts.append(part)
+    return parts, slots
+
+
+def _bounds(
+    statements: Sequence[Statement], size: int, at_hand: Callable[[Statement], bool]
+) -> list[tuple[int, int]]:
+    """Where parts start and stop: within half a part of even cuts, where the fewest values are alive."""
+    total = len(statements)
+    number = max(1, round(total / size))
+    alive = _alive(statements, at_hand)
+    cuts = [0]
+    for k in range(1, number):
+        even = total * k // number
+        low, high = max(even - size // 2, cuts[-1] + 1), min(even + size // 2, total - 1)
+        if low < high:
+            cuts.append(min(range(low, high), key=alive.__getitem__))
+    return list(zip(cuts, [*cuts[1:], total], strict=True))
+
+
+def _alive(statements: Sequence[Statement], at_hand: Callable[[Statement], bool]) -> list[int]:
+    """Before each statement, the number of earlier values that it or a later one reads."""
+    last = {x: n for n, s in enumerate(statements) for x in operands(s)}
+    change = [0] * (len(statements) + 2)
+    for n, statement in enumerate(statements):
+        if statement.target in last and not at_hand(statement):
+            change[n + 1] += 1
+            change[last[statement.target] + 1] -= 1
+    alive, now = [], 0
+    for step in change:
+        now += step
+        alive.append(now)
+    return alive

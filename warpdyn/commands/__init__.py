@@ -1,1 +1,0 @@
-"""What the `warpdyn` command does, a file for each of its larger subcommands; `warpdyn.cli` parses the command line."""

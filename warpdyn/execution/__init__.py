@@ -1,0 +1,1 @@
+"""A call from its arrays to a kernel, and back."""

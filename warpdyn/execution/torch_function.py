@@ -1,0 +1,65 @@
+"""Calls inside `torch.autograd`: gradients, and gradients of gradients, by the recorded adjoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from .call import Call, all_arrays, derived, result_names
+
+
+def run(call: Call, compute: Callable[[Call], Any]) -> Any:
+    """The call's results; part of Torch's graph where an array requires a gradient."""
+    given = all_arrays(call)
+    tensors = [x for x in given.values() if isinstance(x, torch.Tensor) and x.requires_grad]
+    if not tensors or not torch.is_grad_enabled():
+        return compute(call)
+    if call.out is not None:
+        raise TypeError(
+            "out= cannot take part in a gradient; leave it away, or call under torch.no_grad()"
+        )
+    return _applied(replace(call, arrays=given), compute)
+
+
+def _applied(call: Call, compute: Callable[[Call], Any]) -> Any:
+    results = _Recorded.apply(call, compute, tuple(call.arrays), *call.arrays.values())
+    return results if len(result_names(call)) > 1 else results[0]
+
+
+class _Recorded(torch.autograd.Function):
+    """A call as a node of Torch's graph; its backward pass is one too."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, call: Call, compute: Callable[[Call], Any], names: tuple[str, ...], *given: Any
+    ) -> Any:
+        results = compute(replace(call, arrays=dict(zip(names, given, strict=True))))
+        results = results if isinstance(results, tuple) else (results,)
+        tensors = [x if isinstance(x, torch.Tensor) else torch.empty(0) for x in given]
+        solution = results[:1] if call.solves and not call.derivatives else ()
+        ctx.save_for_backward(*tensors, *solution)
+        ctx.call, ctx.compute, ctx.names = call, compute, names
+        ctx.plain = {
+            n: x for n, x in zip(names, given, strict=True) if not isinstance(x, torch.Tensor)
+        }
+        return results
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: torch.Tensor) -> Any:
+        count = len(ctx.names)
+        given = {**dict(zip(ctx.names, ctx.saved_tensors[:count], strict=True)), **ctx.plain}
+        solution = ctx.saved_tensors[count] if len(ctx.saved_tensors) > count else None
+        wrt = [n for n, needed in zip(ctx.names, ctx.needs_input_grad[3:], strict=True) if needed]
+        call = replace(ctx.call, arrays=given)
+        seeds = dict(zip(result_names(call), cotangents, strict=True))
+        bars = _applied(derived(call, "vjp", wrt, seeds, solution), ctx.compute)
+        named = dict(zip(wrt, bars if len(wrt) > 1 else (bars,), strict=True))
+        return None, None, None, *(_summed(named.get(n), given[n]) for n in ctx.names)
+
+
+def _summed(bar: torch.Tensor | None, x: Any) -> torch.Tensor | None:
+    """Of an array that serves all environments, the sum of their parts."""
+    return bar.sum(0) if bar is not None and bar.ndim > x.ndim else bar

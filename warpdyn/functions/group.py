@@ -1,0 +1,242 @@
+"""Different robots in one batch: each model does its own rows of common arrays."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from ..arrays import Array, views
+from ..arrays.columns import library
+from ..execution.call import all_arrays, input_shape, record_call, result_shapes
+from ..execution.launch import bind, described
+from ..model import Model
+
+
+class Cost(NamedTuple):
+    """What a function costs for one environment of a model: arithmetic operations, bytes read and written."""
+
+    model: str
+    envs: int
+    operations: int
+    bytes: int
+
+
+class Group:
+    """Models with the number of environments of each, one after the other in arrays of all of them.
+
+    `group(wd.rnea, q, v, a)` calls the function for each model on its rows: arrays are (B, n) with B the sum of `envs`
+    and n at least as many columns as the widest model needs; a narrower model uses its first columns and leaves the
+    others alone. Results are as wide as the widest, zeros beyond a model's own. There is a kernel, and a launch, for
+    each model, and no copy: where robots differ in more than numbers (`Model.params`), nothing is shared between them.
+    """
+
+    def __init__(self, models: Sequence[Model], envs: Sequence[int]):
+        if not models or len(models) != len(envs):
+            raise ValueError(
+                f"a group needs models and a number of environments for each, got {len(models)}, {envs}"
+            )
+        if not all(isinstance(count, int) and count > 0 for count in envs):
+            raise ValueError(
+                f"envs must be whole numbers of environments, at least 1, got {list(envs)}"
+            )
+        self.models, self.envs = tuple(models), tuple(envs)
+        ends = list(accumulate(envs))
+        self.rows = tuple(slice(end - count, end) for end, count in zip(ends, envs, strict=True))
+        """Of each model in the arrays."""
+
+    @property
+    def count(self) -> int:
+        """Environments in all."""
+        return sum(self.envs)
+
+    @property
+    def nq(self) -> int:
+        """Columns of q: those of the widest model."""
+        return max(model.nq for model in self.models)
+
+    @property
+    def nv(self) -> int:
+        return max(model.nv for model in self.models)
+
+    def __repr__(self) -> str:
+        parts = ", ".join(
+            f"{n} {m.name} (nq {m.nq}, nv {m.nv})"
+            for m, n in zip(self.models, self.envs, strict=True)
+        )
+        used = sum(model.nv * n for model, n in zip(self.models, self.envs, strict=True))
+        empty = 1 - used / max(self.nv * self.count, 1)
+        return f"<Group of {self.count} environments: {parts}; {empty:.0%} of (B, {self.nv}) arrays is padding>"
+
+    def __call__(
+        self,
+        function: Callable[..., Any],
+        *given: Array,
+        out: Any = None,
+        each: Mapping[str, Sequence[Any]] | None = None,
+        **options: Any,
+    ) -> Any:
+        """The function's result for all environments.
+
+        given: its arrays. options: its keywords, the same for all models, arrays of them (B, ..).
+        each: keywords that differ, a value for each model: {"params": [a, None], "frame": ["hand", "tool0"]}.
+        """
+        calls = self._calls(function, given, options, each)
+        if out is None and not all(map(_written, given)):
+            return _joined([function(*args, **own) for args, own in calls])
+        outs, results = self._outs(function, calls, out)
+        for (args, own), mine in zip(calls, outs, strict=True):
+            function(*args, out=mine if len(mine) > 1 else mine[0], **own)
+        return results
+
+    def bind(
+        self,
+        function: Callable[..., Any],
+        *given: Array,
+        out: Any = None,
+        each: Mapping[str, Sequence[Any]] | None = None,
+        **options: Any,
+    ) -> Callable[[], Any]:
+        """The calls prepared once, as `warpdyn.bind` does it: then `run()` launches them without any check."""
+        calls = self._calls(function, given, options, each)
+        outs, results = self._outs(function, calls, out)
+        launches = [
+            bind(function, *args, out=mine if len(mine) > 1 else mine[0], **own)
+            for (args, own), mine in zip(calls, outs, strict=True)
+        ]
+
+        def run() -> Any:
+            for launch in launches:
+                launch()
+            return results
+
+        return run
+
+    def cost(
+        self,
+        function: Callable[..., Any],
+        each: Mapping[str, Sequence[Any]] | None = None,
+        **options: Any,
+    ) -> list[Cost]:
+        """For each model what one environment costs in float32, of the function without launches: what is recorded."""
+        needed = [
+            p
+            for p in inspect.signature(function).parameters.values()
+            if p.default is p.empty and p.kind == 1
+        ]
+        found = []
+        for k, model in enumerate(self.models):
+            call = described(
+                function, (model, *[None] * (len(needed) - 1)), options | _chosen(each, k)
+            )
+            program = record_call(
+                call, {name: input_shape(call, name) for name in all_arrays(call)}, True
+            )
+            read = sum(s.operation == "input" for s in program.statements)
+            written = sum(o.node is not None for o in program.outputs)
+            found.append(Cost(model.name, self.envs[k], program.operations, 4 * (read + written)))
+        return found
+
+    def _calls(
+        self,
+        function: Callable[..., Any],
+        given: Sequence[Array],
+        options: Mapping[str, Any],
+        each: Mapping[str, Sequence[Any]] | None,
+    ) -> list[tuple[tuple, dict[str, Any]]]:
+        """Arguments and keywords for each model: its rows, and the columns that it has."""
+        for name, values in (each or {}).items():
+            if len(values) != len(self.models):
+                raise ValueError(
+                    f"each: {name} needs {len(self.models)} values, one a model, got {len(values)}"
+                )
+        calls = []
+        for k, (model, rows) in enumerate(zip(self.models, self.rows, strict=True)):
+            call = described(function, (model, *given), dict(options) | _chosen(each, k))
+            own = tuple(
+                self._part(name, x, rows, input_shape(call, name))
+                for name, x in zip(call.arrays, given, strict=True)
+            )
+            shared = {
+                n: x[rows] if _by_environment(x, self.count) else x for n, x in options.items()
+            }
+            calls.append(((model, *own), shared | _chosen(each, k)))
+        return calls
+
+    def _part(self, name: str, x: Array, rows: slice, shape: tuple[int, ...]) -> Array:
+        given = tuple(x.shape)
+        if (
+            len(given) != len(shape) + 1
+            or given[0] != self.count
+            or any(a < b for a, b in zip(given[1:], shape, strict=True))
+        ):
+            needed = ", ".join(map(str, shape))
+            raise ValueError(
+                f"{name} must be (B, n) = ({self.count}, at least {needed}), got {given}: {self!r}"
+            )
+        return x[(rows, *(slice(0, n) for n in shape))]
+
+    def _outs(
+        self, function: Callable[..., Any], calls: Sequence[tuple[tuple, dict[str, Any]]], out: Any
+    ) -> tuple[list[list[Array]], Any]:
+        """The part of each result that each model writes, and the results."""
+        asked = [described(function, args, own) for args, own in calls]
+        shapes = [list(result_shapes(call).values()) for call in asked]
+        widest = [tuple(map(max, zip(*each, strict=True))) for each in zip(*shapes, strict=True)]
+        first = views.view("the first array", calls[0][0][1])
+        if out is None:
+            whole = [_zeros(first, self.count, shape) for shape in widest]
+        else:
+            whole = list(out) if isinstance(out, (tuple, list)) else [out]
+        for k, (x, shape) in enumerate(zip(whole, widest, strict=True)):
+            if tuple(x.shape) != (self.count, *shape):
+                raise ValueError(f"out[{k}] must be {(self.count, *shape)}, got {tuple(x.shape)}")
+        outs = [
+            [x[(rows, *(slice(0, n) for n in shape))] for x, shape in zip(whole, own, strict=True)]
+            for rows, own in zip(self.rows, shapes, strict=True)
+        ]
+        if asked[0].named is not None:
+            return outs, asked[0].named(*whole)
+        return outs, tuple(whole) if len(whole) > 1 else whole[0]
+
+
+def _chosen(each: Mapping[str, Sequence[Any]] | None, k: int) -> dict[str, Any]:
+    return {name: values[k] for name, values in (each or {}).items()}
+
+
+def _by_environment(x: Any, count: int) -> bool:
+    return len(getattr(x, "shape", ())) > 0 and x.shape[0] == count
+
+
+def _zeros(first: views.View, count: int, shape: tuple[int, ...]) -> Array:
+    x = views.empty(first.kind, first.device, first.single, count, shape, first.strides[0] == 1)
+    if first.kind == "warp":
+        x.zero_()
+    else:
+        x[...] = 0
+    return x
+
+
+def _written(x: Array) -> bool:
+    """Results go into parts of one array; not for JAX, nor where Torch is to differentiate."""
+    return library(x) != "jax" and not (library(x) == "torch" and x.requires_grad)
+
+
+def _joined(results: Sequence[Any]) -> Any:
+    """Results one after the other, widened with zeros, by operations that JAX and Torch differentiate."""
+    if isinstance(results[0], tuple):
+        return tuple(_joined(parts) for parts in zip(*results, strict=True))
+    widest = [max(sizes) for sizes in zip(*(x.shape[1:] for x in results), strict=True)]
+    more = [
+        [(0, 0), *((0, b - a) for a, b in zip(x.shape[1:], widest, strict=True))] for x in results
+    ]
+    if library(results[0]) == "jax":
+        numpy = sys.modules["jax"].numpy
+        return numpy.concatenate([numpy.pad(x, pad) for x, pad in zip(results, more, strict=True)])
+    torch = sys.modules["torch"]
+    flat = [[n for ends in reversed(pad) for n in ends] for pad in more]
+    return torch.cat(
+        [torch.nn.functional.pad(x, pad) for x, pad in zip(results, flat, strict=True)]
+    )

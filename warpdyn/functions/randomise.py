@@ -1,0 +1,286 @@
+"""Robots whose numbers are drawn at random, another one in each environment (domain randomisation)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ..algorithms.fk import position_and_quaternion
+from ..arrays import Array, random_laws, views
+from ..execution.call import STANDARD_GRAVITY
+from ..model import Model
+from ..model.description import Joint, Link, look_up
+from ..model.params import LINK, SHAPES, Params
+
+SCALED = ("inertia",)
+ADDED = ("placement", "tilt")
+SIGNED = ("com", "placement", "tilt", "gravity")
+"""Quantities that may only be scaled, only be added to, be negative."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What to do with a number: multiply it by, or add to it, another, drawn by a law from two numbers."""
+
+    verb: str
+    a: float
+    b: float
+    law: str
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The least and the greatest number that can be drawn."""
+        if self.law != "normal":
+            return self.a, self.b
+        return self.a - random_laws.REACH * self.b, self.a + random_laws.REACH * self.b
+
+    @property
+    def row(self) -> list[float]:
+        return [
+            float(random_laws.LAWS.index(self.law)),
+            self.a,
+            self.b,
+            float(self.verb == "scale"),
+        ]
+
+    def least(self, own: float) -> float:
+        return own * self.support[0] if self.verb == "scale" else own + self.support[0]
+
+
+def scale(low: float, high: float, law: str = "uniform") -> Draw:
+    """Multiply by a factor, one for each link or joint of each environment.
+
+    law: "uniform" between `low` and `high`; "log-uniform" between them, halving as likely as doubling; "normal" with
+    mean `low` and standard deviation `high`, cut off at three of them.
+    """
+    return _draw("scale", low, high, law)
+
+
+def add(low: float, high: float, law: str = "uniform") -> Draw:
+    """Add a number, for vectors one to each component. `law` as in `scale`."""
+    return _draw("add", low, high, law)
+
+
+def _draw(verb: str, low: float, high: float, law: str) -> Draw:
+    draw = Draw(verb, float(low), float(high), law)
+    if law not in random_laws.LAWS:
+        raise ValueError(
+            f"law must be one of {', '.join(map(repr, random_laws.LAWS))}, got {law!r}"
+        )
+    if not np.isfinite([low, high]).all() or (high < 0 if law == "normal" else high < low):
+        needed = (
+            "a mean and a standard deviation"
+            if law == "normal"
+            else "the least and the greatest number"
+        )
+        raise ValueError(f"{verb} by the {law} law needs {needed}, got {low} and {high}")
+    if law == "log-uniform" and low <= 0:
+        raise ValueError(f"log-uniform numbers are positive, got {low} to {high}")
+    return draw
+
+
+AS_IT_IS, IN_PLACE = Draw("scale", 1.0, 1.0, "uniform"), Draw("add", 0.0, 0.0, "uniform")
+Draws = Draw | Mapping[str, Draw] | None
+
+
+def randomise(
+    model: Model,
+    envs: int,
+    *,
+    seed: int = 0,
+    mass: Draws = None,
+    com: Draws = None,
+    inertia: Draws = None,
+    placement: Draws = None,
+    tilt: Draws = None,
+    armature: Draws = None,
+    viscous: Draws = None,
+    coulomb: Draws = None,
+    stiffness: Draws = None,
+    damping: Draws = None,
+    gravity: Draw | None = None,
+    like: Array | None = None,
+    dtype: Any = None,
+    device: Any = None,
+) -> Params:
+    """Parameters drawn at random around the model's own, for the `params=` of every function.
+
+    Each is a `scale(..)` or an `add(..)`, or several by pattern of link or joint names, {"*finger*": scale(0.8, 1.2)},
+    the last that matches. Without names it is for all links that have mass, or all joints that it can do something to.
+    mass [kg]: the inertia grows with it. com [m]. inertia: the body stretched along each axis of its link, second
+    moments of mass along them scaled by a factor each. placement [m], tilt [rad]: where joints are fixed, and how
+    turned (rotation vector). armature, viscous, coulomb, stiffness, damping, gravity: as in `Model.params`.
+    What would be no possible body, or friction that drives, is refused; so masses stay positive, and inertias those of
+    a body if the model's are: with α, d and t of the log-Cholesky form drawn (Rucker and Wensing, IEEE RA-L 7, 2022).
+
+    like, dtype, device: as in `random_configuration`. Drawn on the device, environments side by side in memory. The
+    numbers of an environment depend on the seed, on its index and on the model alone.
+    """
+    if not isinstance(envs, int) or envs < 1:
+        raise ValueError(f"envs must be a whole number of environments, at least 1, got {envs!r}")
+    given: dict[str, Draws] = {
+        "mass": mass,
+        "com": com,
+        "inertia": inertia,
+        "placement": placement,
+        "tilt": tilt,
+    }
+    given |= {
+        "armature": armature,
+        "viscous": viscous,
+        "coulomb": coulomb,
+        "stiffness": stiffness,
+        "damping": damping,
+    }
+    draws = {q: dict(_chosen(model, q, what)) for q, what in given.items() if what is not None}
+    for quantity in draws:
+        _check(model, quantity, draws[quantity])
+    if "mass" in draws:
+        draws["inertia"] = dict.fromkeys(draws["mass"], AS_IT_IS) | draws.get("inertia", {})
+    if "tilt" in draws:
+        draws["placement"] = dict.fromkeys(draws["tilt"], IN_PLACE) | draws.get("placement", {})
+    kind = views.kind_of(like, dtype, device)
+
+    def rows(
+        quantity: str, names: Sequence[str], otherwise: Draw | None = None
+    ) -> list[list[float]]:
+        return [draws.get(quantity, {}).get(name, otherwise).row for name in names]  # type: ignore[union-attr]
+
+    def drawn(
+        quantity: str,
+        own: np.ndarray,
+        index: list[int],
+        owners: int,
+        rows: list,
+        kernel: wp.Kernel,
+        more: list,
+    ) -> Array:
+        """(envs, k, ..) for the k owners at `index` among all."""
+        out = views.empty(*kind, envs, own.shape, True)
+        view = views.view(quantity, out)
+        if own.ndim == 1:
+            view = view._replace(shape=(*view.shape, 1), strides=(*view.strides, 0))
+        key, stream = _seed(seed, quantity), views.stream(*kind[:2])
+        random_laws.vary(
+            kernel, view, own.reshape(len(own), -1), rows, index, owners, key, more, stream
+        )
+        return views.handed_back(kind[0], out)
+
+    found: dict[str, Array] = {}
+    names: dict[str, tuple[str, ...]] = {}
+    for quantity in [q for q in SHAPES if q in draws]:
+        owners: Sequence[Any] = model.links if quantity in LINK else model.joints
+        index = [k for k, owner in enumerate(owners) if owner.name in draws[quantity]]
+        names[quantity] = tuple(owners[k].name for k in index)
+        own = np.array([_own(quantity, owners[k]) for k in index])
+        kernel, more = random_laws.draw_numbers, []
+        if quantity == "inertia":
+            kernel = random_laws.draw_inertias
+            more = [
+                [owners[k].mass for k in index],
+                rows("mass", names[quantity], AS_IT_IS),
+                _seed(seed, "mass"),
+            ]
+        elif quantity == "placement":
+            kernel = random_laws.draw_placements
+            more = [rows("tilt", names[quantity], IN_PLACE), _seed(seed, "tilt")]
+        found[quantity] = drawn(
+            quantity, own, index, len(owners), rows(quantity, names[quantity]), kernel, more
+        )
+    down = None
+    if gravity is not None:
+        own = np.array([STANDARD_GRAVITY])
+        down = drawn("gravity", own, [0], 1, [gravity.row], random_laws.draw_numbers, [])[:, 0]
+    return Params(model, found, names, down)
+
+
+def _seed(seed: int, quantity: str) -> int:
+    """Of the numbers drawn for a quantity, so that none depends on what else is drawn."""
+    return seed + (zlib.crc32(quantity.encode()) << 32)
+
+
+def _own(quantity: str, owner: Any) -> Any:
+    """The model's number or numbers of a link or joint."""
+    if quantity == "inertia":
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = owner.inertia
+        return xx, xy, xz, yy, yz, zz
+    if quantity == "placement":
+        return position_and_quaternion(owner.pose.placement)
+    if quantity in ("mass", "com", "armature"):
+        return getattr(owner, quantity)
+    return getattr(owner.effects[0], quantity) if owner.effects else 0.0
+
+
+def _chosen(model: Model, quantity: str, what: Draws) -> Iterator[tuple[str, Draw]]:
+    """Names of links or joints, each with what is drawn for it."""
+    noun = "link" if quantity in LINK else "joint"
+    owners: Sequence[Any] = model.links if quantity in LINK else model.joints
+    patterns: Mapping[str, Any] = what if isinstance(what, Mapping) else {"*": what}
+    known: dict[str, Any] = {owner.name: owner for owner in owners}
+    for pattern, draw in patterns.items():
+        if not isinstance(draw, Draw):
+            raise TypeError(
+                f"{quantity} needs wd.scale(..) or wd.add(..), or these by name pattern; got {draw!r}"
+            )
+        if not any(fnmatchcase(name, pattern) for name in known):
+            look_up(known, pattern, noun, model.name)
+    used = False
+    for name, owner in known.items():
+        matching = [
+            (pattern, draw) for pattern, draw in patterns.items() if fnmatchcase(name, pattern)
+        ]
+        if matching and (matching[-1][0] == name or _answers(quantity, owner, matching[-1][1])):
+            used = True
+            yield name, matching[-1][1]
+    if not used:
+        hint = "; scaling leaves zero as it is" if quantity not in ADDED else ""
+        raise ValueError(
+            f"{quantity}: no {noun} of {model.name} that matches {list(patterns)} has any{hint}"
+        )
+
+
+def _answers(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
+    """A draw for many does something to this one of them."""
+    if isinstance(owner, Link):
+        return owner.mass > 0
+    if quantity in ADDED:
+        return True
+    if draw.verb == "scale":
+        return _own(quantity, owner) > 0
+    bounded = owner.bounded or quantity not in ("stiffness", "damping")
+    return bounded and owner.mimic is None and owner.kind.nv == 1
+
+
+def _check(model: Model, quantity: str, draws: Mapping[str, Draw]) -> None:
+    """Refuse what could be no robot."""
+    for name, draw in draws.items():
+        if draw.verb == "add" and quantity in SCALED:
+            raise ValueError(
+                f"{quantity} is scaled, not added to, which keeps it that of a body: wd.scale(..)"
+            )
+        if draw.verb == "scale" and quantity in ADDED:
+            raise ValueError(f"{quantity} is added to, not scaled: wd.add(..)")
+        if quantity in SIGNED:
+            continue
+        own = (
+            1.0
+            if quantity == "inertia"
+            else _own(quantity, model.link(name) if quantity in LINK else model.joint(name))
+        )
+        least = draw.least(own)
+        if (
+            least < 0
+            or (least == 0 and quantity == "inertia")
+            or (least <= 0 < own and quantity == "mass")
+        ):
+            low, high = draw.support
+            raise ValueError(
+                f'{quantity} of "{name}", {own:g}, could become {least:g}; choose a narrower law than {draw.verb} '
+                f"{low:g} to {high:g}"
+            )

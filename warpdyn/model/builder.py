@@ -1,0 +1,151 @@
+"""Models without a file: links, joints and frames added one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .checks import unphysical
+from .description import (
+    ORIGIN,
+    ZERO3,
+    Gearbox,
+    Geometry,
+    Joint,
+    Limits,
+    Link,
+    Mimic,
+    ModelError,
+    Pose,
+    unit_vector,
+)
+from .edits import body
+from .joints import FIXED, KINDS
+from .model import Model
+from .remarks import warn
+
+
+class ModelBuilder:
+    """A model in the making.
+
+        builder = ModelBuilder("pendulum")
+        builder.add_link("base")
+        builder.add_link("rod", mass=1.0, com=(0, 0, -0.5), inertia=((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.01)))
+        builder.add_joint("hinge", "continuous", "base", "rod", axis=(0, 1, 0))
+        model = builder.build()
+
+    Parts may come in any order; `build` checks that they make one tree. Siblings keep the order of their joints.
+    """
+
+    def __init__(self, name: str = "robot"):
+        self.name = name
+        self._links: dict[str, Link] = {}
+        self._joints: dict[str, Joint] = {}
+
+    def add_link(
+        self,
+        name: str,
+        mass: float = 0.0,
+        com: Sequence[float] = ORIGIN,
+        inertia: Any = ZERO3,
+        *,
+        visuals: Sequence[Geometry] = (),
+        collisions: Sequence[Geometry] = (),
+    ) -> ModelBuilder:
+        """A rigid body: mass [kg], com in the link's frame [m], inertia (3, 3) about it in the link's axes [kg·m²]."""
+        where = f'{self.name}: link "{name}"'
+        if name in self._links:
+            raise ModelError(f"{where} is there already; give each link its own name")
+        try:
+            numbers = body(where, mass, com, inertia)
+        except ValueError as error:
+            raise ModelError(str(error)) from None
+        self._links[name] = Link(name, *numbers, tuple(visuals), tuple(collisions))
+        return self
+
+    def add_joint(
+        self,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        pose: Any = ORIGIN,
+        axis: Sequence[float] = (1.0, 0.0, 0.0),
+        *,
+        lower: float = -math.inf,
+        upper: float = math.inf,
+        velocity: float = math.inf,
+        effort: float = math.inf,
+        damping: float = 0.0,
+        friction: float = 0.0,
+        armature: float = 0.0,
+        mimic: str | tuple[str, float, float] | None = None,
+        pitch: float = 0.0,
+        axis2: Sequence[float] | None = None,
+        limits2: Limits | None = None,
+        damping2: float = 0.0,
+        friction2: float = 0.0,
+        gearbox: tuple[float, str] | None = None,
+    ) -> ModelBuilder:
+        """A joint from link `parent` to link `child`.
+
+        kind: one of `warpdyn.KINDS`. pose: of the joint in the parent: a Pose, a 4x4 matrix, x y z, or
+        x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad or m; by s; N·m or N], damping,
+        friction and armature are data of the coordinate (of the first axis; with a 2, of the second).
+        mimic: the joint to follow, or (joint, multiplier, offset). pitch: a screw's advance [m/rad].
+        gearbox: (ratio, reference link) of a gearbox.
+        """
+        where = f'{self.name}: joint "{name}"'
+        if name in self._joints:
+            raise ModelError(f"{where} is there already; give each joint its own name")
+        if kind not in KINDS:
+            raise ModelError(
+                f'{where}: there is no joint kind "{kind}"; choose one of {", ".join(KINDS)}'
+            )
+        try:
+            place, direction = Pose.of(pose), unit_vector(axis)
+            second = None if axis2 is None else unit_vector(axis2)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"{where}: {error}") from None
+        self._joints[name] = Joint(
+            name,
+            KINDS[kind],
+            parent,
+            child,
+            place,
+            direction,
+            Limits(lower, upper, velocity, effort),
+            damping,
+            friction,
+            armature,
+            mimic=Mimic(mimic) if isinstance(mimic, str) else mimic and Mimic(*mimic),
+            axis2=second,
+            limits2=limits2 or Limits(),
+            damping2=damping2,
+            friction2=friction2,
+            pitch=pitch,
+            gearbox=gearbox and Gearbox(*gearbox),
+        )
+        return self
+
+    def add_frame(self, name: str, parent: str, pose: Any = ORIGIN) -> ModelBuilder:
+        """A frame on link `parent`: a link without mass on the fixed joint "<name>_joint"."""
+        self.add_link(name)
+        return self.add_joint(f"{name}_joint", FIXED.name, parent, name, pose)
+
+    def build(
+        self, *, floating_base: bool = False, quaternion: str = "xyzw", base_velocity: str = "local"
+    ) -> Model:
+        """The model, its root link fixed to the world or free; raises ModelError for what is not one tree."""
+        links = list(self._links.values())
+        model = Model.assemble(
+            self.name,
+            links,
+            list(self._joints.values()),
+            source=self.name,
+            floating_base=floating_base,
+            quaternion=quaternion,
+            warnings=list(unphysical(links)),
+        )
+        return warn(self.name, model.with_base_velocity(base_velocity))

@@ -1,0 +1,178 @@
+"""What links and joints must be to make a robot: one tree of sound bodies; and what no rigid body is like."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..algebra.spatial import Vector
+from .description import Joint, Link, ModelError, Vector3
+from .joints import JointKind
+
+ROUNDING = 1e-3
+"""Part of the largest principal moment by which an inertia may miss the laws of physics: files write 3 digits."""
+
+
+NEGLIGIBLE = 1e-12
+"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy link."""
+
+
+PERPENDICULAR = 1e-3
+"""Cosine up to which two axes count as perpendicular: descriptions write right angles as 1.57."""
+
+
+def check(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
+    """Refuse what no tree of bodies can be made of."""
+    if not links:
+        raise ModelError(f"{source}: there is no link; a robot needs at least one <link>")
+    for what, names in (("link", [k.name for k in links]), ("joint", [j.name for j in joints])):
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise ModelError(
+                f'{source}: two {what}s are named "{twice[0]}"; give each {what} its own name'
+            )
+    for link in links:
+        numbers = (link.mass, *link.com, *(x for row in link.inertia for x in row))
+        if not all(math.isfinite(x) for x in numbers):
+            raise ModelError(
+                f'{source}: link "{link.name}": inertial values must be finite numbers, got {numbers}'
+            )
+        if link.mass < 0:
+            raise ModelError(
+                f'{source}: link "{link.name}": mass is {link.mass:g} kg; it must not be negative'
+            )
+    known = {link.name for link in links}
+    carried: dict[str, str] = {}
+    for joint in joints:
+        where = f'{source}: joint "{joint.name}"'
+        for role, link_name in (("parent", joint.parent), ("child", joint.child)):
+            if link_name not in known:
+                raise ModelError(
+                    f'{where}: its {role} link "{link_name}" does not exist; add the link or correct the name'
+                )
+        if joint.child in carried:
+            raise ModelError(
+                f'{where}: link "{joint.child}" is already the child of joint "{carried[joint.child]}"; a link has '
+                "one parent "
+                "(cut the loop: remove one of the two joints)"
+            )
+        carried[joint.child] = joint.name
+        _check_joint(where, joint)
+    check_mimics(source, joints)
+
+
+def _check_joint(where: str, joint: Joint) -> None:
+    numbers = (*joint.pose.position, *(x for row in joint.pose.rotation for x in row))
+    if not all(math.isfinite(x) for x in numbers):
+        raise ModelError(f"{where}: its origin must be finite numbers, got {joint.pose.position}")
+    kind = joint.kind
+    if kind.has_axis:
+        _check_axis(where, "axis", kind, joint.axis)
+    if kind.series or (kind.geared and joint.axis2 is not None):
+        _check_axis(where, "axis2", kind, joint.axis2)
+    if (
+        kind.perpendicular
+        and abs(leaning := Vector(*joint.axes[0]).dot(Vector(*joint.axes[1]))) > PERPENDICULAR
+    ):
+        raise ModelError(
+            f"{where}: the two axes of a {kind.name} joint must be perpendicular, but the cosine between them is "
+            f"{leaning:.3g}; correct them, or use the kind that takes any two axes"
+        )
+    if not math.isfinite(joint.pitch) or (joint.pitch and not kind.threaded):
+        raise ModelError(
+            f"{where}: pitch is {joint.pitch}; it must be finite, and only a screw has one"
+        )
+    if not (math.isfinite(joint.armature) and joint.armature >= 0):
+        raise ModelError(
+            f"{where}: armature is {joint.armature}; it must be finite and not negative"
+        )
+
+
+def _check_axis(where: str, what: str, kind: JointKind, axis: Vector3 | None) -> None:
+    if axis is None:
+        raise ModelError(f"{where}: it has no {what}; a {kind.name} joint needs two axes")
+    norm = math.hypot(*axis)
+    if not math.isfinite(norm) or abs(norm - 1.0) > 1e-9:
+        numbers = ", ".join(f"{x:g}" for x in axis)
+        raise ModelError(
+            f"{where}: {what} is ({numbers}); a {kind.name} joint needs a non-zero {what}"
+        )
+
+
+def check_mimics(source: str, joints: Sequence[Joint]) -> None:
+    by_name = {joint.name: joint for joint in joints}
+    for joint in joints:
+        if (
+            joint.mimic is None or not joint.kind.nv
+        ):  # real files leave <mimic> on joints that they fixed
+            continue
+        where = f'{source}: joint "{joint.name}"'
+        if not joint.kind.single:
+            raise ModelError(
+                f"{where}: a {joint.kind.name} joint cannot mimic another; only joints of one coordinate can"
+            )
+        if not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
+            raise ModelError(f"{where}: mimic multiplier and offset must be finite numbers")
+        seen, target = [joint.name], joint
+        while target.mimic is not None:
+            followed = target.mimic.joint
+            if followed not in by_name:
+                raise ModelError(
+                    f'{where}: it mimics "{followed}", which does not exist; correct the name or remove <mimic>'
+                )
+            if followed in seen:
+                raise ModelError(
+                    f"{where}: mimic joints follow each other in a circle: {' -> '.join([*seen, followed])}"
+                )
+            seen.append(followed)
+            target = by_name[followed]
+        if not target.kind.single:
+            raise ModelError(
+                f'{where}: it mimics "{target.name}", a {target.kind.name} joint; '
+                "only joints of one coordinate can be followed"
+            )
+
+
+def find_root(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:
+    """The one link that no joint carries; every other link must hang on it."""
+    carried = {joint.child for joint in joints}
+    roots = [link.name for link in links if link.name not in carried]
+    if len(roots) > 1:
+        shown = ", ".join(f'"{name}"' for name in roots[:5])
+        raise ModelError(
+            f"{source}: {len(roots)} links have no parent joint ({shown}); connect them, there must be one root"
+        )
+    parents = {joint.child: joint.parent for joint in joints}
+    hanging = set(roots)
+    for link in links:
+        chain, name = set[str](), link.name
+        while name not in hanging:
+            if name in chain:
+                raise ModelError(
+                    f'{source}: the joints form a closed loop through link "{name}"; a robot must be a tree'
+                )
+            chain.add(name)
+            name = parents[name]
+        hanging |= chain
+    return roots[0]
+
+
+def unphysical(links: Sequence[Link]) -> Iterator[str]:
+    """A remark for each link whose inertia no rigid body has."""
+    for link in links:
+        largest = max(abs(x) for row in link.inertia for x in row)
+        if not NEGLIGIBLE < largest < math.inf:
+            continue
+        if not link.mass:
+            yield f'link "{link.name}": it has rotational inertia but no mass'
+        moments = [
+            largest * float(part) for part in np.linalg.eigvalsh(np.array(link.inertia) / largest)
+        ]
+        shown = ", ".join(f"{moment:.3g}" for moment in moments)
+        if moments[0] < -ROUNDING * moments[2]:
+            yield f'link "{link.name}": a principal moment of its inertia is negative ({shown} kg·m²)'
+        elif moments[0] + moments[1] < (1 - ROUNDING) * moments[2]:
+            yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'

@@ -1,0 +1,53 @@
+"""A model as text: the tree of its links."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .description import Joint
+
+
+def summary(model: Any) -> str:
+    """A line on the whole, then one for each link."""
+    return "\n".join([head(model), *_branches(model)])
+
+
+def head(model: Any) -> str:
+    """A line on the whole."""
+    base = "floating base" if model.floating_base else "fixed base"
+    moving = f"{model.nlinks} links, {len(model.joint_names)} moving joints, nq = {model.nq}, nv = {model.nv}"
+    return f"{model.name}: {moving}, {base}, {model.total_mass:.6g} kg"
+
+
+def _branches(model: Any) -> list[str]:
+    """A line for each link, below its parent."""
+    by_parent: dict[str, list[Joint]] = {}
+    for joint in model.joints:
+        by_parent.setdefault(joint.parent, []).append(joint)
+    lines, waiting = [], [(model.links[0], "", "")]
+    while waiting:
+        link, head, indent = waiting.pop()
+        lines.append(f"{head}{link.name}" + (f"  {link.mass:.4g} kg" if link.mass else ""))
+        joints = by_parent.get(link.name, [])
+        for joint in reversed(joints):
+            corner, below = ("└─", "   ") if joint is joints[-1] else ("├─", "│  ")
+            head = f"{indent}{corner} {_describe(model, joint)} ─ "
+            waiting.append((model.link(joint.child), head, indent + below))
+    return lines
+
+
+def _describe(model: Any, joint: Joint) -> str:
+    if not joint.kind.nv:
+        return f"({joint.kind.name})"
+    if joint.mimic:
+        return f"{joint.name} (mimics {joint.mimic.joint} x {joint.mimic.multiplier:g} + {joint.mimic.offset:g})"
+    columns = model.coordinates[joint.name].q
+    column = f"q[{columns.start}]" if joint.kind.nq == 1 else f"q[{columns.start}:{columns.stop}]"
+    limits = joint.limits
+    bounds = (
+        f" {limits.lower:.4g}..{limits.upper:.4g}"
+        if math.isfinite(limits.upper - limits.lower)
+        else ""
+    )
+    return f"{joint.name} {column} ({joint.kind.name}{bounds})"

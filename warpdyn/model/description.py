@@ -1,0 +1,304 @@
+"""What a description holds, one record a thing: links, joints, limits, shapes; and what makes a tree of them.
+
+Format readers make these; `warpdyn.model.Model` puts them in order.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
+from .joints import JointKind
+
+T = TypeVar("T")
+
+Vector3 = tuple[float, float, float]
+Matrix3 = tuple[Vector3, Vector3, Vector3]
+
+ORIGIN: Vector3 = (0.0, 0.0, 0.0)
+EYE: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+ZERO3: Matrix3 = (ORIGIN, ORIGIN, ORIGIN)
+
+
+UNIT = 1e-6
+"""How far lengths of given quaternions and axes of given rotations may be from 1."""
+
+
+class ModelError(ValueError):
+    """A robot description that cannot be used; the text names the place and the remedy."""
+
+
+class ModelWarning(UserWarning):
+    """A description that is used as written although it looks wrong."""
+
+
+def vector3(values: Iterable[Any]) -> Vector3:
+    x, y, z = map(float, list(values)[:3])
+    return (x, y, z)
+
+
+def matrix3(rows: Iterable[Iterable[Any]]) -> Matrix3:
+    x, y, z = (vector3(row) for row in rows)
+    return (x, y, z)
+
+
+def unit_vector(values: Iterable[Any]) -> Vector3:
+    """The direction of a vector; zero stays zero, which `Model.assemble` refuses by the joint's name."""
+    x, y, z = vector3(values)
+    longest = (
+        max(abs(x), abs(y), abs(z)) or 1.0
+    )  # divided by first, so that squares neither overflow nor vanish
+    norm = math.hypot(x / longest, y / longest, z / longest) or 1.0
+    if abs(norm * longest - 1.0) < 1e-15:  # a second time, it stays to the last bit
+        return (x, y, z)
+    return (x / longest / norm, y / longest / norm, z / longest / norm)
+
+
+def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
+    """URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
+    (cr, sr), (cp, sp), (cy, sy) = (
+        (math.cos(angle), math.sin(angle)) for angle in (roll, pitch, yaw)
+    )
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Position [m] and rotation matrix of one frame in another."""
+
+    position: Vector3 = ORIGIN
+    rotation: Matrix3 = EYE
+
+    @property
+    def placement(self) -> Placement:
+        return Placement(Rotation([Vector(*row) for row in self.rotation]), Vector(*self.position))
+
+    @classmethod
+    def at(cls, xyz: Sequence[float] = ORIGIN, rpy: Sequence[float] = ORIGIN) -> Pose:
+        """At a position, turned by URDF's fixed-axis angles [rad]."""
+        return cls(vector3(xyz), rpy_rotation(*map(float, rpy)))
+
+    @classmethod
+    def of(cls, pose: Any) -> Pose:
+        """From a pose as users write it: a Pose, a Placement, a 4x4 matrix, a position, or x y z qx qy qz qw."""
+        if isinstance(pose, Pose):
+            return pose
+        if isinstance(pose, Placement):
+            return cls(vector3(pose.p), matrix3(as_matrix(pose.R).matrix.rows))
+        given = np.asarray(pose, dtype=float)
+        if given.shape not in ((3,), (7,), (4, 4)) or not np.isfinite(given).all():
+            raise ValueError(
+                f"a pose is a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw, of finite numbers; got {pose!r}"
+            )
+        if given.shape == (3,):
+            return cls(vector3(given))
+        if given.shape == (7,):
+            norm = math.sqrt(sum(x * x for x in given[3:]))
+            if abs(norm - 1.0) > UNIT:
+                raise ValueError(
+                    f"the quaternion of a pose must be of unit length, got {given[3:].tolist()}"
+                )
+            return cls(
+                vector3(given),
+                matrix3(quaternion_rotation([float(x / norm) for x in given[3:]]).matrix.rows),
+            )
+        R = given[:3, :3]
+        if (
+            np.abs(R @ R.T - np.eye(3)).max() > UNIT
+            or np.linalg.det(R) < 0
+            or given[3].tolist() != [0, 0, 0, 1]
+        ):
+            raise ValueError(
+                f"a pose as a 4x4 matrix is a rotation and a position above 0 0 0 1, got {given.tolist()}"
+            )
+        return cls(vector3(given[:3, 3]), matrix3(R))
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere" or "mesh"."""
+
+    shape: str
+    size: tuple[float, ...] = ()
+    """box: x, y, z; cylinder: radius, length; sphere: radius; mesh: scale x, y, z [m]."""
+    filename: str | None = None
+    pose: Pose = Pose()
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid body. `inertia` is about the centre of mass `com`, in the link's axes [kg, m, kg·m²]."""
+
+    name: str
+    mass: float = 0.0
+    com: Vector3 = ORIGIN
+    inertia: Matrix3 = ZERO3
+    visuals: tuple[Geometry, ...] = ()
+    collisions: tuple[Geometry, ...] = ()
+
+    @property
+    def spatial_inertia(self) -> Inertia:
+        """About the link's origin."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.inertia
+        return Inertia.at_com(self.mass, Vector(*self.com), Symmetric(xx, xy, xz, yy, yz, zz))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds as the description gives them [rad or m, rad/s or m/s, N·m or N]; infinite where it gives none."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+
+    def along(self, sign: float) -> Limits:
+        """The same bounds for a coordinate counted forwards (sign 1) or backwards (-1)."""
+        return self if sign > 0 else Limits(-self.upper, -self.lower, self.velocity, self.effort)
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """This joint's position is multiplier * (position of `joint`) + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Gearbox:
+    """What ties a gearbox joint: turned against the link `reference`, child and parent keep theta_2 = -ratio theta_1.
+
+    theta_1 is the angle of the parent about `axis`, theta_2 that of the child about `axis2` (SDFormat's definition).
+    """
+
+    ratio: float
+    reference: str
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What one coordinate of a joint takes besides moving inertia, all off unless asked for: viscous friction
+    [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], and beyond its limits a spring [N·m/rad, N/m] and a damper."""
+
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    stiffness: float = 0.0
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint from a parent link to a child link.
+
+    `pose` is the joint frame (at zero position, the child link's frame) in the parent link; `axis` a unit vector in
+    that frame; `armature` [kg·m² or kg] is reflected rotor inertia added to the diagonal of the mass matrix.
+    Only joints of two axes have a second axis (unit vector in the joint frame too, carried by the first turn) with
+    limits, damping and friction of its own; a gearbox joint its `axis2`. `pitch` is a screw's advance [m/rad].
+    """
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    pose: Pose = Pose()
+    axis: Vector3 = (1.0, 0.0, 0.0)
+    limits: Limits = Limits()
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    mimic: Mimic | None = None
+    axis2: Vector3 | None = None
+    limits2: Limits = Limits()
+    damping2: float = 0.0
+    friction2: float = 0.0
+    pitch: float = 0.0
+    gearbox: Gearbox | None = None
+    effects: tuple[Effects, ...] = ()
+    """One a velocity coordinate, or none."""
+
+    @property
+    def axes(self) -> tuple[Vector3, ...]:
+        """Directions in the order in which they act: one, or the two of a joint of two axes."""
+        return (self.axis, self.axis2) if self.kind.series and self.axis2 else (self.axis,)
+
+    @property
+    def v_limits(self) -> tuple[Limits, ...]:
+        """Limits of each velocity coordinate."""
+        return (self.limits, self.limits2) if self.kind.series else (self.limits,) * self.kind.nv
+
+    @property
+    def q_limits(self) -> tuple[Limits, ...]:
+        """Limits of each configuration coordinate; none for quaternions."""
+        if self.kind.series:
+            return self.v_limits
+        free = self.kind.nq if self.kind.quaternion is None else self.kind.quaternion
+        return (self.limits,) * free + (Limits(),) * (self.kind.nq - free)
+
+    @property
+    def v_damping(self) -> tuple[float, ...]:
+        """Viscous damping of each velocity coordinate [N·s/m, N·m·s/rad]."""
+        return (self.damping, self.damping2) if self.kind.series else (self.damping,) * self.kind.nv
+
+    @property
+    def v_friction(self) -> tuple[float, ...]:
+        """Coulomb friction of each velocity coordinate [N, N·m]."""
+        return (
+            (self.friction, self.friction2) if self.kind.series else (self.friction,) * self.kind.nv
+        )
+
+    @property
+    def bounded(self) -> bool:
+        """It has position limits that a spring can act on."""
+        single = all(part.single for part in self.kind.parts)
+        return single and any(
+            math.isfinite(x) for limits in self.v_limits for x in (limits.lower, limits.upper)
+        )
+
+    def with_effects(self, **values: Sequence[float] | None) -> Joint:
+        """This joint with effects of these values, one a velocity coordinate; those that are None stay."""
+        effects = self.effects or (Effects(),) * self.kind.nv
+        for name, given in values.items():
+            if given is not None:
+                effects = tuple(
+                    replace(e, **{name: float(x)}) for e, x in zip(effects, given, strict=True)
+                )
+        return replace(self, effects=effects if any(e != Effects() for e in effects) else ())
+
+
+def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
+    """The independent joint at the end of a chain of mimic joints: position = multiplier * its position + offset."""
+    multiplier, offset = 1.0, 0.0
+    while joint.mimic is not None:
+        offset += multiplier * joint.mimic.offset
+        multiplier *= joint.mimic.multiplier
+        joint = joints[joint.mimic.joint]
+    return joint.name, multiplier, offset
+
+
+def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
+    """The entry of that name, or a KeyError that offers near ones."""
+    if not isinstance(name, str):
+        raise TypeError(f"{owner}: a {what} is asked for by its name, got {name!r}")
+    if name in table:
+        return table[name]
+    close = difflib.get_close_matches(name, list(table), n=3)
+    hint = (
+        f"did you mean {' or '.join(repr(c) for c in close)}?"
+        if close
+        else f"it has {', '.join(list(table)[:12])}"
+    )
+    raise KeyError(f"{owner} has no {what} named {name!r}; {hint}")

@@ -1,0 +1,115 @@
+"""Gearbox joints as mimic joints: reduced coordinates instead of a constraint.
+
+Turned against a reference link, the child's angle theta_2 about `axis2` and the parent's angle theta_1 about `axis`
+keep theta_2 = -ratio theta_1. Both are joint positions, or sums of them, where single joints turn the links against the
+reference. Two shapes occur in descriptions: the child has a joint of its own on the reference (the gearbox
+closes a loop, and that joint becomes a mimic joint), or the gearbox joint alone carries it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..algebra.spatial import HERE, Placement, Vector
+from .checks import PERPENDICULAR
+from .description import Joint, Link, Mimic, ModelError
+
+
+def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> list[Joint]:
+    """The joints of a tree, each gearbox replaced by the mimic joint that it amounts to."""
+    waiting = [joint for joint in joints if joint.kind.geared and joint.mimic is None]
+    if not waiting:
+        return list(joints)
+    own = {joint.child: joint for joint in joints if joint not in waiting}
+    carriers = {**{gear.child: gear for gear in waiting}, **own}
+    found: dict[str, Joint | None] = {}
+    for gear in waiting:
+        where, known = f'{source}: joint "{gear.name}"', {link.name for link in links}
+        if gear.gearbox is None:
+            raise ModelError(
+                f"{where}: a {gear.kind.name} joint needs its ratio and its reference link (gearbox=...)"
+            )
+        if not math.isfinite(gear.gearbox.ratio):
+            raise ModelError(f"{where}: the ratio is {gear.gearbox.ratio}; it must be finite")
+        for role, name in (
+            ("reference", gear.gearbox.reference),
+            ("parent", gear.parent),
+            ("child", gear.child),
+        ):
+            if name not in known:
+                raise ModelError(
+                    f'{where}: its {role} link "{name}" does not exist; add the link or correct the name'
+                )
+        x = _place(where, gear.parent, carriers).compose(gear.pose.placement).as_matrix()
+        axis, axis2 = (x.R.to_parent(Vector(*u)) for u in (gear.axis, gear.axis2 or gear.axis))
+        first, sign = _between(where, gear.gearbox.reference, gear.parent, axis, carriers)
+        ratio = gear.gearbox.ratio
+        if gear.child in own:
+            second, other = _between(where, gear.gearbox.reference, gear.child, axis2, carriers)
+            if second.mimic is not None or second.name in found:
+                raise ModelError(
+                    f'{where}: it moves joint "{second.name}", which follows another already; remove one of the two'
+                )
+            found[second.name] = replace(second, mimic=Mimic(first.name, -ratio * sign * other))
+            found[gear.name] = None
+        else:
+            same = _parallel(where, "its axis2", axis2, axis)
+            found[gear.name] = replace(gear, mimic=Mimic(first.name, -(ratio * same + 1.0) * sign))
+    kept = (found.get(joint.name, joint) for joint in joints)
+    return [joint for joint in kept if joint is not None]
+
+
+def _between(
+    where: str, reference: str, link: str, axis: Vector, carriers: Mapping[str, Joint]
+) -> tuple[Joint, float]:
+    """The one joint that turns `link` against `reference`, and the sign of its position as an angle about `axis`."""
+    up, down = _above(where, reference, carriers), _above(where, link, carriers)
+    while up and down and up[-1] is down[-1]:
+        up.pop(), down.pop()
+    path = [(joint, -1.0) for joint in up if joint.kind.nv] + [
+        (joint, 1.0) for joint in down if joint.kind.nv
+    ]
+    if len(path) != 1 or not (path[0][0].kind.single and path[0][0].kind.turns):
+        names = ", ".join(f'"{joint.name}"' for joint, _ in path) or "none"
+        raise ModelError(
+            f'{where}: between its reference link "{reference}" and "{link}" one joint must turn and the others be '
+            f"fixed, but there moves {names}; choose the link that carries it as reference, or write the relation as "
+            "a mimic joint"
+        )
+    ((joint, way),) = path
+    own = _place(where, joint.child, carriers).R.to_parent(Vector(*joint.axis))
+    return joint, way * _parallel(where, f'the axis of joint "{joint.name}"', own, axis)
+
+
+def _parallel(where: str, what: str, u: Vector, axis: Vector) -> float:
+    """1 or -1; raises where the directions are not those of one line."""
+    cosine = u.dot(axis)
+    if abs(abs(cosine) - 1.0) > PERPENDICULAR:
+        raise ModelError(
+            f"{where}: {what} must be parallel to the axis of the gearbox, but the cosine between them is "
+            f"{cosine:.4g}; correct one of them, or write the relation as a mimic joint"
+        )
+    return 1.0 if cosine > 0 else -1.0
+
+
+def _above(where: str, link: str, carriers: Mapping[str, Joint]) -> list[Joint]:
+    """The joints from a link up to the root."""
+    joints: list[Joint] = []
+    while link in carriers:
+        joints.append(carriers[link])
+        link = joints[-1].parent
+        if joints[-1] in joints[:-1]:
+            raise ModelError(
+                f'{where}: joints form a closed loop through link "{link}"; a robot must be a tree'
+            )
+    return joints
+
+
+def _place(where: str, link: str, carriers: Mapping[str, Joint]) -> Placement:
+    """A link in the root at zero position."""
+    X = HERE
+    for joint in reversed(_above(where, link, carriers)):
+        X = X.compose(joint.pose.placement).as_matrix()
+    return X

@@ -1,0 +1,387 @@
+"""Every joint kind: its coordinates, pose, motion subspace and step on the manifold.
+
+The one file that names kinds. A kind moves about or along coordinate axis 0, 1 or 2 of its own frame; a joint
+whose axis points elsewhere gets a turned frame when the tree is built (`warpdyn.model.tree`). Motion subspaces are
+constant in the child frame, so velocities of planar and floating joints are the child's own twist in its own frame.
+
+RBDA table 4.1; quaternions are x, y, z, w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NoReturn
+
+from ..algebra.quaternions import (
+    normalized,
+    plane_exp,
+    plane_log,
+    quaternion_exp,
+    quaternion_inverse,
+    quaternion_log,
+    quaternion_product,
+    quaternion_rate,
+    quaternion_rotation,
+    rigid_exp,
+    rigid_log,
+)
+from ..algebra.scalar import Scalar, atan2, cos, sin
+from ..algebra.spatial import (
+    IDENTITY,
+    ZERO,
+    ZERO_INERTIA,
+    AnyRotation,
+    AxisRotation,
+    Inertia,
+    Motion,
+    Rotation,
+    Symmetric,
+    Vector,
+)
+
+
+@dataclass(frozen=True)
+class Manifold:
+    """How a kind's coordinates move: `step(q, d)` is the configuration reached from `q` by the constant velocity `d` in
+    unit time, `difference(q, p)` the d that leads from q to p, `rate(q, v, baumgarte)` the derivative of q."""
+
+    step: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
+    difference: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
+    rate: Callable[[Sequence[Scalar], Sequence[Scalar], float], list[Scalar]]
+
+
+@dataclass(frozen=True)
+class JointKind:
+    """What is particular to one kind of joint.
+
+    `q_names`, `v_names` name the coordinates; `placement(axis, q)` is the pose of the child side in the parent side;
+    `subspace(axis)` its motion for unit velocities; `manifold` how the coordinates move.
+    """
+
+    name: str
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    neutral: tuple[float, ...]
+    placement: Callable[[int, Sequence[Scalar]], tuple[AnyRotation, Vector]]
+    subspace: Callable[[int], tuple[Motion, ...]]
+    manifold: Manifold
+    unfelt: Callable[[int, Inertia], Inertia] = lambda axis, inertia: ZERO_INERTIA
+    """The part of an inertia that acts the same on either side of the joint, for `Tree.regrouped`."""
+    has_axis: bool = True
+    needs_limits: bool = False
+    quaternion: int | None = None
+    """Where in `q` a unit quaternion (x, y, z, w) begins; None where there is none."""
+    series: tuple[str, ...] = ()
+    """Kinds of one axis, one after the other, that the tree makes of a joint of two axes."""
+    perpendicular: bool = False
+    """The two axes must be."""
+    geared: bool = False
+    threaded: bool = False
+    pitch: float = 0.0
+    """Advance of a threaded joint [m/rad]."""
+
+    @property
+    def nq(self) -> int:
+        return len(self.q_names)
+
+    @property
+    def nv(self) -> int:
+        return len(self.v_names)
+
+    @property
+    def single(self) -> bool:
+        """One coordinate, which a mimic joint may follow."""
+        return self.nq == self.nv == 1
+
+    @property
+    def turns(self) -> bool:
+        """It turns the child, so that a single coordinate is an angle."""
+        return bool(self.series) or any(x != 0.0 for S in self.subspace(2) for x in S.angular)
+
+    @property
+    def angles(self) -> tuple[bool, ...]:
+        """For each coordinate that is not of a quaternion: an angle [rad] (True) or a length [m]."""
+        if self.series:
+            return (True,) * self.nq
+        columns = self.subspace(2)[: self.quaternion]
+        return tuple(any(x != 0.0 for x in S.angular) for S in columns)
+
+    @property
+    def parts(self) -> tuple[JointKind, ...]:
+        """The kinds that the tree makes bodies of: itself, or those in series."""
+        return tuple(KINDS[name] for name in self.series) or (self,)
+
+    def with_pitch(self, pitch: float) -> JointKind:
+        """This kind advancing `pitch` [m/rad]; a kind without thread as it is."""
+        return screw(pitch) if self.threaded else self
+
+    def __reduce__(self) -> tuple[Callable[[str, float], JointKind], tuple[str, float]]:
+        return _kind_named, (
+            self.name,
+            self.pitch,
+        )  # a copied or pickled model keeps the one record of its kind
+
+
+def unit(axis: int) -> Vector:
+    return Vector(*(float(k == axis) for k in range(3)))
+
+
+def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Rotation]:
+    """The coordinate axis that a joint of this direction moves along, its sign, and the turn of the joint frame that
+    brings it there."""
+    if not kind.has_axis:
+        return 2, 1.0, IDENTITY
+    for k in range(3):
+        if abs(direction[k]) == 1.0 == sum(map(abs, direction)) and (
+            kind.single or direction[k] > 0
+        ):
+            return k, direction[k], IDENTITY
+    z = Vector(*direction)
+    smallest = min(range(3), key=lambda k: abs(direction[k]))
+    x = unit(smallest).cross(z)
+    x = x * (1.0 / x.dot(x) ** 0.5)
+    y = z.cross(x)
+    return 2, 1.0, Rotation((Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)))
+
+
+# How coordinates move.
+
+
+def _line_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    return [x + y for x, y in zip(q, d, strict=True)]
+
+
+def _line_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    return [y - x for x, y in zip(q, p, strict=True)]
+
+
+def _line_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
+    return list(v)
+
+
+def _turned(u: Scalar, w: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
+    c, s = cos(angle), sin(angle)
+    return c * u - s * w, s * u + c * w
+
+
+def _plane_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    u, w = _turned(*plane_exp(*d), q[2])
+    return [q[0] + u, q[1] + w, q[2] + d[2]]
+
+
+def _plane_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    turn = p[2] - q[2]
+    turn = atan2(sin(turn), cos(turn))
+    return [*plane_log(*_turned(p[0] - q[0], p[1] - q[1], -q[2]), turn), turn]
+
+
+def _plane_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
+    return [*_turned(v[0], v[1], q[2]), v[2]]
+
+
+def _ball_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    return normalized(quaternion_product(q, quaternion_exp(d)))
+
+
+def _ball_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    return [*quaternion_log(quaternion_product(quaternion_inverse(q), p))]
+
+
+def _float_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    p, turn = rigid_exp(Vector(*d[:3]), Vector(*d[3:]))
+    moved = Vector(*q[:3]) + quaternion_rotation(q[3:]).to_parent(p)
+    return [*moved, *normalized(quaternion_product(q[3:], turn))]
+
+
+def _float_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    away = quaternion_rotation(q[3:]).to_child(Vector(*p[:3]) - Vector(*q[:3]))
+    linear, angular = rigid_log(away, quaternion_product(quaternion_inverse(q[3:]), p[3:]))
+    return [*linear, *angular]
+
+
+def _float_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
+    moved = quaternion_rotation(q[3:]).to_parent(Vector(*v[:3]))
+    return [*moved, *quaternion_rate(q[3:], v[3:], baumgarte)]
+
+
+LINE = Manifold(_line_step, _line_difference, _line_rate)
+PLANE = Manifold(_plane_step, _plane_difference, _plane_rate)
+SPHERE = Manifold(_ball_step, _ball_difference, quaternion_rate)
+SPACE = Manifold(_float_step, _float_difference, _float_rate)
+
+
+# Where coordinates put the child.
+
+
+def _turn(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return AxisRotation(axis, cos(q[0]), sin(q[0])), ZERO
+
+
+def _slide(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return IDENTITY, unit(axis) * q[0]
+
+
+def _turn_subspace(axis: int) -> tuple[Motion, ...]:
+    return (Motion(ZERO, unit(axis)),)
+
+
+def _slide_subspace(axis: int) -> tuple[Motion, ...]:
+    return (Motion(unit(axis), ZERO),)
+
+
+def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
+    """Mass on the axis, moment along it, and a rod along it: symmetric about the axis, as the joint turns nothing."""
+    diagonal = (inertia.J.xx, inertia.J.yy, inertia.J.zz)
+    rod = 0.5 * sum(diagonal) - diagonal[axis]
+    a, b, c = (0.0 if k == axis else rod for k in range(3))
+    along = unit(axis)
+    return Inertia(inertia.mass, along * inertia.h.dot(along), Symmetric(a, 0.0, 0.0, b, 0.0, c))
+
+
+def _unfelt_screwing(axis: int, inertia: Inertia) -> Inertia:
+    """The rod along the axis alone: the screw does not feel it, and without mass it is the same however far it went."""
+    return Inertia(0.0, ZERO, _unfelt_turning(axis, inertia).J)
+
+
+def _unfelt_around(axis: int, inertia: Inertia) -> Inertia:
+    """A point mass at the centre."""
+    return Inertia(inertia.mass, ZERO, Symmetric.diagonal(0.0))
+
+
+def _unfelt_sliding(axis: int, inertia: Inertia) -> Inertia:
+    """All second moments: the joint does not turn the body."""
+    return Inertia(0.0, ZERO, inertia.J)
+
+
+def _plane(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    first, second = unit((axis + 1) % 3), unit((axis + 2) % 3)
+    return AxisRotation(axis, cos(q[2]), sin(q[2])), first * q[0] + second * q[1]
+
+
+def _plane_subspace(axis: int) -> tuple[Motion, ...]:
+    return (
+        *_slide_subspace((axis + 1) % 3),
+        *_slide_subspace((axis + 2) % 3),
+        *_turn_subspace(axis),
+    )
+
+
+def _float(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return quaternion_rotation(q[3:7]), Vector(*q[:3])
+
+
+def _float_subspace(axis: int) -> tuple[Motion, ...]:
+    return tuple(Motion(unit(k), ZERO) for k in range(3)) + tuple(
+        Motion(ZERO, unit(k)) for k in range(3)
+    )
+
+
+def _ball(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return quaternion_rotation(q), ZERO
+
+
+def _ball_subspace(axis: int) -> tuple[Motion, ...]:
+    return tuple(Motion(ZERO, unit(k)) for k in range(3))
+
+
+@cache
+def screw(pitch: float) -> JointKind:
+    """A turn by q about the axis and an advance of pitch * q along it (RBDA table 4.1, helical)."""
+
+    def placement(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+        return _turn(axis, q)[0], unit(axis) * (q[0] * pitch)
+
+    def subspace(axis: int) -> tuple[Motion, ...]:
+        return (Motion(unit(axis) * pitch, unit(axis)),)
+
+    return JointKind(
+        "screw",
+        ("",),
+        ("",),
+        (0.0,),
+        placement,
+        subspace,
+        LINE,
+        _unfelt_screwing,
+        threaded=True,
+        pitch=pitch,
+    )
+
+
+def _two_turns(*_: object) -> NoReturn:
+    raise TypeError(
+        "a joint of two axes has no constant motion subspace; the tree makes two bodies of it, see `series`"
+    )
+
+
+def _still(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
+    return IDENTITY, ZERO
+
+
+_TWO = ("angle1", "angle2"), ("rate1", "rate2"), (0.0, 0.0), _two_turns, _two_turns, LINE
+_ANGLE = ("",), ("",), (0.0,), _turn, _turn_subspace, LINE, _unfelt_turning
+
+KINDS: dict[str, JointKind] = {
+    kind.name: kind
+    for kind in (
+        JointKind("revolute", *_ANGLE, needs_limits=True),
+        JointKind("continuous", *_ANGLE),
+        JointKind("gearbox", *_ANGLE, geared=True),
+        JointKind("universal", *_TWO, series=("continuous", "continuous"), perpendicular=True),
+        JointKind("revolute2", *_TWO, series=("continuous", "continuous")),
+        screw(0.0),
+        JointKind(
+            "prismatic",
+            ("",),
+            ("",),
+            (0.0,),
+            _slide,
+            _slide_subspace,
+            LINE,
+            _unfelt_sliding,
+            needs_limits=True,
+        ),
+        JointKind("fixed", (), (), (), _still, lambda axis: (), LINE, has_axis=False),
+        JointKind(
+            "planar",
+            ("u", "w", "angle"),
+            ("vu", "vw", "rate"),
+            (0.0,) * 3,
+            _plane,
+            _plane_subspace,
+            PLANE,
+        ),
+        JointKind(
+            "floating",
+            ("x", "y", "z", "qx", "qy", "qz", "qw"),
+            ("vx", "vy", "vz", "wx", "wy", "wz"),
+            (0.0,) * 6 + (1.0,),
+            _float,
+            _float_subspace,
+            SPACE,
+            has_axis=False,
+            quaternion=3,
+        ),
+        JointKind(
+            "ball",
+            ("qx", "qy", "qz", "qw"),
+            ("wx", "wy", "wz"),
+            (0.0, 0.0, 0.0, 1.0),
+            _ball,
+            _ball_subspace,
+            SPHERE,
+            _unfelt_around,
+            has_axis=False,
+            quaternion=0,
+        ),
+    )
+}
+
+
+def _kind_named(name: str, pitch: float = 0.0) -> JointKind:
+    return KINDS[name].with_pitch(pitch)
+
+
+FIXED, FLOATING = KINDS["fixed"], KINDS["floating"]

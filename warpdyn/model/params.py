@@ -1,0 +1,210 @@
+"""What may differ from one environment to the next: masses, inertias, placements, friction, gravity.
+
+`Params` holds one array for each quantity that varies; what does not vary stays folded into the program. The arrays are
+NumPy's, Torch's, JAX' or Warp's, and are read at every launch, so that they may be changed in place between launches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.scalar import Scalar
+from ..arrays.stacking import count_of, shape_of, stacked
+from .description import Effects, Joint, Link, Pose, look_up
+
+LINK = {"mass": (), "com": (3,), "inertia": (6,)}
+JOINT = {
+    "placement": (7,),
+    "armature": (),
+    "viscous": (),
+    "coulomb": (),
+    "stiffness": (),
+    "damping": (),
+}
+SHAPES: dict[str, tuple[int, ...]] = {**LINK, **JOINT}
+"""Of one link's or joint's value. mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about
+the centre of mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw; armature
+and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`."""
+
+TYPICAL: dict[str, Any] = {
+    "mass": 1.0,
+    "com": (0.1, 0.2, 0.3),
+    "inertia": (0.02, 0.0, 0.0, 0.03, 0.0, 0.04),
+    "armature": 0.1,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Params:
+    """Parameters of a model that vary, by quantity.
+
+    `arrays`: (B, k, *shape), or (k, *shape) where one set serves all environments, for the k links or joints of
+    `names`; `gravity` (B, 3) or (3,). Made by `model.params(...)`.
+    """
+
+    model: Any
+    arrays: Mapping[str, Any]
+    names: Mapping[str, tuple[str, ...]]
+    gravity: Any = None
+
+    @property
+    def key(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What varies; programs are the same where it is."""
+        return tuple(self.names.items())
+
+    def shape(self, quantity: str) -> tuple[int, ...]:
+        """Of one environment's part of a quantity's array."""
+        return (len(self.names[quantity]), *SHAPES[quantity])
+
+    def __getitem__(self, quantity: str) -> Any:
+        return look_up(
+            self.arrays, quantity, "varying quantity", f"the params of {self.model.name}"
+        )
+
+    def replaced(self, **arrays: Any) -> Params:
+        """The same quantities with other arrays."""
+        for quantity in arrays:
+            self[quantity]
+        return replace(self, arrays={**self.arrays, **arrays})
+
+
+def build(
+    model: Any, envs: int | None, dtype: Any, gravity: Any, given: Mapping[str, Any]
+) -> Params:
+    """Stack what was given by link or joint name, or for all of them in the model's order."""
+    arrays: dict[str, Any] = {}
+    names: dict[str, tuple[str, ...]] = {}
+    rows = {} if envs is None else {"envs": envs}
+    for quantity, values in given.items():
+        if values is None:
+            continue
+        known = tuple(x.name for x in (model.links if quantity in LINK else model.joints))
+        own = SHAPES[quantity]
+        if isinstance(values, Mapping):
+            for name in values:
+                look_up(
+                    dict.fromkeys(known), name, "link" if quantity in LINK else "joint", model.name
+                )
+                _check_joint(model, quantity, name)
+            if not values:
+                raise ValueError(f"{quantity} varies for nothing: give at least one name")
+            names[quantity] = tuple(name for name in known if name in values)
+            count = count_of(quantity, values, own, envs)
+            arrays[quantity] = stacked(
+                [values[name] for name in names[quantity]], own, count, dtype
+            )
+        else:
+            names[quantity] = known
+            arrays[quantity] = _whole(quantity, values, (len(known), *own), envs, dtype, model.name)
+        if len(arrays[quantity].shape) > len(own) + 1:
+            rows[quantity] = arrays[quantity].shape[0]
+    if gravity is not None and len(shape_of(gravity)) == 2:
+        rows["gravity"] = shape_of(gravity)[0]
+    if len(set(rows.values())) > 1:
+        counts = ", ".join(f"{what}: {count}" for what, count in rows.items())
+        raise ValueError(
+            f"params are for different numbers of environments: {counts}; give all of them the same"
+        )
+    return Params(model, arrays, names, gravity)
+
+
+def _check_joint(model: Any, quantity: str, name: str) -> None:
+    """Refuse what a joint has no use for."""
+    if quantity in LINK or quantity == "placement":
+        return
+    joint = model.joint(name)
+    if not joint.kind.nv:
+        raise ValueError(
+            f'joint "{name}" of {model.name} is fixed; {quantity} belongs to a moving joint'
+        )
+    if quantity in ("stiffness", "damping") and not joint.bounded:
+        raise ValueError(
+            f'joint "{name}" of {model.name} has no position limits for {quantity} to act beyond; give it some: '
+            f'model.with_limits("{name}", lower=..., upper=...)'
+        )
+
+
+def _whole(
+    quantity: str, values: Any, own: tuple[int, ...], envs: int | None, dtype: Any, model: str
+) -> Any:
+    """One array for all links or joints, as it is where it is one of (B, *own)."""
+    if isinstance(values, (int, float)):
+        values = np.full(own, float(values))
+    array = (
+        np.asarray(values, dtype=dtype or float) if isinstance(values, (list, tuple)) else values
+    )
+    shape = shape_of(array)
+    if shape not in (own, (envs or (shape or own)[0], *own)):
+        what = "link" if quantity in LINK else "joint"
+        raise ValueError(
+            f"{quantity} must be {{{what} name: values}} or an array (B, {', '.join(map(str, own))}), "
+            f"for the {own[0]} {what}s of {model}; got {shape}"
+        )
+    if shape == own and envs:
+        return stacked([array[k] for k in range(own[0])], own[1:], envs, dtype)
+    return array if dtype is None or array.dtype == dtype else array.astype(dtype)
+
+
+def typical(params: Params) -> Any:
+    """The model with some sound number in place of each that varies, to see what is defined in general."""
+    names = {quantity: params.names[quantity] for quantity in TYPICAL if quantity in params.names}
+    return varied(params.model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
+
+
+def varied(model: Any, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> Any:
+    """The model with the given values, numbers or symbols, in place of its own."""
+    by_name: dict[str, dict[str, Any]] = {}
+    for quantity, nested in values.items():
+        for name, value in zip(names[quantity], nested, strict=True):
+            by_name.setdefault(f"{'link' if quantity in LINK else 'joint'} {name}", {})[
+                quantity
+            ] = value
+    links = tuple(_link(link, by_name.get(f"link {link.name}")) for link in model.links)
+    joints = tuple(_joint(joint, by_name.get(f"joint {joint.name}")) for joint in model.joints)
+    return replace(model, links=links, joints=joints)
+
+
+def _link(link: Link, values: Mapping[str, Any] | None) -> Link:
+    if values is None:
+        return link
+    inertia: Any = link.inertia
+    if "inertia" in values:
+        xx, xy, xz, yy, yz, zz = values["inertia"]
+        inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    return replace(
+        link,
+        mass=values.get("mass", link.mass),
+        com=tuple(values.get("com", link.com)),
+        inertia=inertia,
+    )
+
+
+def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
+    if values is None:
+        return joint
+    pose = joint.pose
+    if "placement" in values:
+        pose = _pose(values["placement"])
+    given = {
+        name: values[name]
+        for name in ("viscous", "coulomb", "stiffness", "damping")
+        if name in values
+    }
+    effects = joint.effects or ((Effects(),) * joint.kind.nv if given else ())
+    return replace(
+        joint,
+        pose=pose,
+        armature=values.get("armature", joint.armature),
+        effects=tuple(replace(each, **given) for each in effects),
+    )
+
+
+def _pose(placement: Sequence[Scalar]) -> Pose:
+    x, y, z, *quaternion = placement
+    rows = quaternion_rotation(quaternion).matrix.rows
+    return Pose((x, y, z), tuple(tuple(row) for row in rows))  # type: ignore[arg-type]

@@ -1,0 +1,31 @@
+"""What looks wrong in a description is said once, where the user loaded it."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from .description import ModelWarning
+from .model import Model
+
+PACKAGE = __name__.partition(".")[0]
+
+
+WARNED_LINES = 12
+"""Remarks shown in the one warning of a load; `Model.warnings` has them all."""
+
+
+def warn(name: str, model: Model) -> Model:
+    """The model, after one warning, where the user called, for all that was remarked."""
+    if model.warnings:
+        shown = list(model.warnings[:WARNED_LINES])
+        if len(model.warnings) > WARNED_LINES:
+            shown.append(f"... and {len(model.warnings) - WARNED_LINES} more, see model.warnings")
+        level, frame = 1, sys._getframe().f_back
+        while (
+            frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE
+        ):
+            level, frame = level + 1, frame.f_back
+        text = "\n  ".join([f"{name} is used as written, but:", *shown])
+        warnings.warn(text, ModelWarning, stacklevel=level + 1)
+    return model

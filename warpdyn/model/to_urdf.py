@@ -1,0 +1,138 @@
+"""A model as URDF, as far as URDF has words for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from lxml import etree
+
+from .description import (
+    EYE,
+    ORIGIN,
+    ZERO3,
+    Geometry,
+    Joint,
+    Link,
+    Matrix3,
+    ModelError,
+    Pose,
+    Vector3,
+)
+
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
+ELSEWHERE = {
+    "armature": "with_armature(0) leaves it out",
+    "effects": "with_friction(viscous=0, coulomb=0) and with_limit_springs(stiffness=0, damping=0) leave them out",
+}
+"""What a joint may hold and URDF has no word for, with the way out."""
+
+
+def write_urdf(name: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:
+    """The text of a URDF file; ModelError names the joint that URDF cannot say."""
+    robot = etree.Element("robot", name=name)
+    try:
+        for link in links:
+            _link(robot, link)
+        for joint in joints:
+            _joint(robot, joint)
+    except ValueError as error:  # characters that XML does not have
+        raise (
+            error
+            if isinstance(error, ModelError)
+            else ModelError(f"{name}: {error}; rename it (rename)")
+        ) from error
+    etree.indent(robot)
+    return '<?xml version="1.0"?>\n' + etree.tostring(robot, encoding="unicode") + "\n"
+
+
+def _link(robot: etree._Element, link: Link) -> None:
+    element = etree.SubElement(robot, "link", name=link.name)
+    if link.mass or link.inertia != ZERO3:
+        inertial = etree.SubElement(element, "inertial")
+        _origin(inertial, Pose(link.com))
+        etree.SubElement(inertial, "mass", value=_text([link.mass]))
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
+        moments = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
+        etree.SubElement(
+            inertial, "inertia", {key: _text([value]) for key, value in moments.items()}
+        )
+    for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
+        for shape in shapes:
+            _shape(element, tag, shape)
+
+
+def _shape(link: etree._Element, tag: str, shape: Geometry) -> None:
+    element = etree.SubElement(link, tag, {"name": shape.name} if shape.name else {})
+    _origin(element, shape.pose)
+    sizes = {
+        "box": {"size": shape.size},
+        "cylinder": {"radius": shape.size[:1], "length": shape.size[1:]},
+        "sphere": {"radius": shape.size},
+        "mesh": {"scale": shape.size or (1.0, 1.0, 1.0)},
+    }[shape.shape]
+    given = {key: _text(value) for key, value in sizes.items()}
+    if shape.shape == "mesh":
+        given["filename"] = shape.filename or ""
+    etree.SubElement(etree.SubElement(element, "geometry"), shape.shape, given)
+
+
+def _joint(robot: etree._Element, joint: Joint) -> None:
+    kind = (
+        "continuous" if joint.kind.geared and joint.mimic else joint.kind.name
+    )  # a gearbox is a mimic joint by now
+    where = f'joint "{joint.name}"'
+    if kind not in TYPES:
+        raise ModelError(
+            f"{where}: URDF has no word for a {kind} joint; it knows {', '.join(TYPES)}"
+        )
+    for what, remedy in ELSEWHERE.items():
+        if getattr(joint, what):
+            raise ModelError(f"{where}: URDF has no word for {what}; {remedy}")
+    limits = joint.limits
+    if kind == "revolute" and limits.lower == -math.inf and limits.upper == math.inf:
+        kind = "continuous"
+    element = etree.SubElement(robot, "joint", name=joint.name, type=kind)
+    _origin(element, joint.pose)
+    etree.SubElement(element, "parent", link=joint.parent)
+    etree.SubElement(element, "child", link=joint.child)
+    if joint.kind.has_axis:
+        etree.SubElement(element, "axis", xyz=_text(joint.axis))
+    bounds = {}
+    if kind in ("revolute", "prismatic") and (
+        math.isfinite(limits.lower) or math.isfinite(limits.upper)
+    ):
+        bounds = {"lower": _text([limits.lower]), "upper": _text([limits.upper])}
+    rates = {"effort": limits.effort, "velocity": limits.velocity}
+    bounds |= {key: _text([value]) for key, value in rates.items() if math.isfinite(value)}
+    if bounds and joint.kind.nv:
+        etree.SubElement(element, "limit", bounds)
+    if joint.damping or joint.friction:
+        etree.SubElement(
+            element, "dynamics", damping=_text([joint.damping]), friction=_text([joint.friction])
+        )
+    if joint.mimic is not None and joint.kind.nv:
+        given = {
+            "multiplier": _text([joint.mimic.multiplier]),
+            "offset": _text([joint.mimic.offset]),
+        }
+        etree.SubElement(element, "mimic", {"joint": joint.mimic.joint, **given})
+
+
+def _origin(element: etree._Element, pose: Pose) -> None:
+    if pose != Pose():
+        turn = ORIGIN if pose.rotation == EYE else _rpy(pose.rotation)
+        etree.SubElement(element, "origin", xyz=_text(pose.position), rpy=_text(turn))
+
+
+def _rpy(R: Matrix3) -> Vector3:
+    """Fixed-axis angles; where yaw is free (pitch ±90°) the roll makes up for it, whatever rounding makes of yaw."""
+    yaw = math.atan2(R[1][0], R[0][0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    pitch = math.atan2(-R[2][0], c * R[0][0] + s * R[1][0])
+    return math.atan2(s * R[0][2] - c * R[1][2], c * R[1][1] - s * R[0][1]), pitch, yaw
+
+
+def _text(numbers: Iterable[float]) -> str:
+    """Every digit, so that the same numbers are read again."""
+    return " ".join(repr(float(x) + 0.0) for x in numbers)

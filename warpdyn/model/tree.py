@@ -1,0 +1,400 @@
+"""The kinematic tree that algorithms loop over: a model with fixed joints lumped and mimic joints reduced.
+
+Links that never move against each other are one *body*, with one inertia; every link stays addressable as a *frame*: a
+body and a constant placement in it. A body's frame is its joint's frame, turned if need be so that the joint moves
+about or along a coordinate axis; then most of a transform is zeros and ones, which recording removes.
+
+RBDA section 4.1 (parents and tree transforms); mimic joints are RBDA section 3.2's q = G y + g, applied joint by joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import (
+    HERE,
+    ZERO,
+    ZERO_FORCE,
+    ZERO_INERTIA,
+    ZERO_MOTION,
+    Force,
+    Inertia,
+    Matrix,
+    Motion,
+    Placement,
+    Rotation,
+    Symmetric,
+    TwoRotations,
+    Vector,
+    as_matrix,
+)
+from .description import Effects, Limits, followed
+from .joints import FLOATING, JointKind, aligned
+from .model import BASE_JOINT, Model
+
+WORLD = -1
+"""Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
+
+UNLIMITED = Limits()
+
+
+@dataclass(frozen=True)
+class Point:
+    """A link's mass, at its centre: apart from what is known of a body where its numbers differ between environments.
+
+    Known inertia can be regrouped; and numbers that vary are best used as they are, at the centre of mass.
+    """
+
+    placement: Placement
+    mass: Scalar
+    com: Vector
+
+    @property
+    def centre(self) -> Vector:
+        """In the body."""
+        return self.placement.point_to_parent(self.com)
+
+    @property
+    def inertia(self) -> Inertia:
+        return Inertia.at_com(self.mass, self.centre, ZERO_INERTIA.J)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Second moments of links about their centres of mass, in axes that they share: apart as `Point` is."""
+
+    R: Rotation
+    J: Symmetric
+
+    @property
+    def turned(self) -> Symmetric:
+        """In the body's axes."""
+        return self.R.symmetric_to_parent(self.J)
+
+    @property
+    def inertia(self) -> Inertia:
+        return Inertia(0.0, ZERO, self.turned)
+
+    def carried(self, X: Placement) -> Spread:
+        """The same spread in the parent of a body placed by X."""
+        return Spread(as_matrix(TwoRotations(X.R, self.R)), self.J)
+
+    def shares_axes(self, other: Spread) -> bool:
+        pairs = [
+            (x, y)
+            for a, b in zip(self.R.matrix.rows, other.R.matrix.rows, strict=True)
+            for x, y in zip(a, b, strict=True)
+        ]
+        return all(x is y or (_number(x) and _number(y) and abs(x - y) < 1e-14) for x, y in pairs)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body, the joint that carries it, and where its coordinates lie.
+
+    `X_tree` places the joint frame in the parent body. The joint's coordinates are multiplier * q[q_index] + offset;
+    the two numbers differ from 1 and 0 for mimic joints and for axes that point backwards.
+    """
+
+    joint: str
+    parent: int
+    kind: JointKind
+    axis: int
+    X_tree: Placement
+    known: Inertia
+    q_index: tuple[int, ...]
+    v_index: tuple[int, ...]
+    multiplier: float = 1.0
+    offset: float = 0.0
+    armature: float = 0.0
+    effects: tuple[Effects, ...] = ()
+    limits: Limits = UNLIMITED
+    """Of the joint's coordinate, where it has one alone."""
+    points: tuple[Point, ...] = ()
+    spreads: tuple[Spread, ...] = ()
+
+    @cached_property
+    def inertia(self) -> Inertia:
+        """What is known and what is not."""
+        varying = [
+            *(point.inertia for point in self.points),
+            *(spread.inertia for spread in self.spreads),
+        ]
+        return sum(varying, self.known)
+
+    def carrying(self, part: Point | Spread) -> Body:
+        """This body and a part of a link fixed in it."""
+        inertia = part.inertia
+        if _known(inertia):
+            return replace(self, known=self.known + inertia)
+        if isinstance(part, Point):
+            return replace(self, points=(*self.points, part))
+        like = next((own for own in self.spreads if own.shares_axes(part)), None)
+        others = tuple(own for own in self.spreads if own is not like)
+        return replace(self, spreads=(*others, Spread(part.R, like.J + part.J) if like else part))
+
+    def rate_of_momentum(self, a: Vector, w: Vector, dw: Vector) -> Force:
+        """The force on a body whose origin has the classical acceleration `a`, at angular velocity w and acceleration
+        dw."""
+        W, known = Matrix.acceleration_tensor(w, dw), self.known
+        if self.spreads:
+            J = sum((spread.turned for spread in self.spreads), known.J)
+            force = replace(known, J=ZERO_INERTIA.J).rate_of_momentum(a, W) + Force(
+                ZERO, J.rate_of_momentum(w, dw)
+            )
+        else:
+            force = known.rate_of_momentum(a, W)
+        for point in self.points:
+            f = (a + W @ point.centre) * point.mass
+            force = force + Force(f, point.centre.cross(f))
+        return force
+
+    def placement(self, q: Sequence[Scalar]) -> Placement:
+        """This body's frame in its parent body, at configuration q."""
+        coordinates = [q[k] for k in self.q_index]
+        if self.kind.single:
+            coordinates = [coordinates[0] * self.multiplier + self.offset]
+        R, p = self.kind.placement(self.axis, coordinates)
+        return Placement(TwoRotations(self.X_tree.R, R), self.X_tree.point_to_parent(p))
+
+    @cached_property
+    def subspace(self) -> list[tuple[int, Motion]]:
+        """Columns of the joint's motion subspace S, each with its index in v."""
+        return [
+            (k, S * self.multiplier)
+            for k, S in zip(self.v_index, self.kind.subspace(self.axis), strict=True)
+        ]
+
+    def motion(self, v: Sequence[Scalar]) -> Motion:
+        """S v, the motion across the joint."""
+        total = ZERO_MOTION
+        for k, S in self.subspace:
+            total = total + S * v[k]
+        return total
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame fixed in a body: a link of the description, with the mass and centre of mass that it has there."""
+
+    body: int
+    placement: Placement
+    mass: Scalar = 0.0
+    com: Vector = ZERO
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Bodies in an order in which every parent comes before its children, and the frames fixed in them."""
+
+    bodies: tuple[Body, ...]
+    frames: Mapping[str, Frame]
+    nq: int
+    nv: int
+    ground: Inertia = ZERO_INERTIA
+    """Of the links that are fixed to the world; about the world's origin."""
+
+    @cached_property
+    def shares_coordinates(self) -> bool:
+        """Some coordinate moves more than one joint (mimic), so bodies are not independent."""
+        columns = [k for body in self.bodies for k in body.v_index]
+        return len(columns) != len(set(columns))
+
+    @cached_property
+    def own_coordinates(self) -> list[Body]:
+        """For each set of coordinates one body that it moves."""
+        return list({body.v_index: body for body in reversed(self.bodies)}.values())[::-1]
+
+    def rate(
+        self, q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float = 0.0
+    ) -> list[Scalar]:
+        """dq/dt at velocity v."""
+        rate: list[Scalar] = [0.0] * self.nq
+        for body in self.own_coordinates:
+            own = body.kind.manifold.rate(
+                [q[k] for k in body.q_index], [v[k] for k in body.v_index], baumgarte
+            )
+            for k, x in zip(body.q_index, own, strict=True):
+                rate[k] = x
+        return rate
+
+    def path(self, body: int) -> list[int]:
+        """Bodies from the root to `body`."""
+        path: list[int] = []
+        while body != WORLD:
+            path.append(body)
+            body = self.bodies[body].parent
+        return path[::-1]
+
+    def on_bodies(self, f_ext: Mapping[str, Sequence[Scalar]]) -> list[Force]:
+        """External forces on links (link frame, about the link origin) as forces on bodies."""
+        total = [ZERO_FORCE for _ in self.bodies]
+        for link, (fx, fy, fz, nx, ny, nz) in f_ext.items():
+            frame = self.frames[link]
+            if frame.body != WORLD:
+                force = Force(Vector(fx, fy, fz), Vector(nx, ny, nz))
+                total[frame.body] = total[frame.body] + frame.placement.force_to_parent(force)
+        return total
+
+    def regrouped(self) -> Tree:
+        """The same dynamics with fewer numbers: each body hands its parent the inertia that its joint cannot feel.
+
+        About a revolute axis that is the mass, the moment along the axis, and the spread of mass along the axis; across
+        a prismatic joint, the second moments, those that vary too where they add to others. What reaches the world is
+        `ground`. M, C, g and every pivot of their factorisation stay as they are; the inertias of single bodies no
+        longer are a body's own (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
+        """
+        bodies, ground = list(self.bodies), self.ground
+        for i in reversed(range(len(bodies))):
+            body = bodies[i]
+            share = body.kind.unfelt(body.axis, body.known)
+            moved = body.X_tree.inertia_to_parent(share)
+            if not _known(moved):  # it would cost at run time
+                continue
+            up = (
+                ()
+                if body.kind.turns
+                else tuple(spread.carried(body.X_tree) for spread in body.spreads)
+            )
+            if body.parent != WORLD and not all(
+                any(map(s.shares_axes, bodies[body.parent].spreads)) for s in up
+            ):
+                up = ()
+            bodies[i] = replace(body, known=body.known - share, spreads=() if up else body.spreads)
+            if body.parent == WORLD:
+                ground = sum((spread.inertia for spread in up), ground + moved)
+                continue
+            above = bodies[body.parent]
+            bodies[body.parent] = replace(above, known=above.known + moved)
+            for spread in up:
+                bodies[body.parent] = bodies[body.parent].carrying(spread)
+        return replace(self, bodies=tuple(bodies), ground=ground)
+
+    def snapped(self, epsilon: float) -> Tree:
+        """The same tree with constants that rounding noise made, below `epsilon` of their neighbours, set to 0 or ±1.
+
+        Right angles written as 1.5708 in a description leave such crumbs; a program of that precision cannot see them.
+        """
+        reach = max(
+            [abs(x) for b in self.bodies for x in b.X_tree.p if isinstance(x, float)], default=0.0
+        )
+
+        def place(X: Placement) -> Placement:
+            rows = [[_snap(x, epsilon) for x in row] for row in X.R.matrix.rows]  # type: ignore[union-attr]
+            p = Vector(*(_crumbless(x, epsilon * reach) for x in X.p))
+            return Placement(Rotation([Vector(*row) for row in rows]), p)
+
+        def weigh(inertia: Inertia) -> Inertia:
+            h_size, J_size = max(map(abs, inertia.h)), max(map(abs, inertia.J.entries))
+            h = Vector(*(_crumbless(x, epsilon * h_size) for x in inertia.h))
+            return Inertia(
+                inertia.mass,
+                h,
+                Symmetric(*(_crumbless(x, epsilon * J_size) for x in inertia.J.entries)),
+            )
+
+        def settle(body: Body) -> Body:
+            points = tuple(
+                replace(point, placement=place(point.placement)) for point in body.points
+            )
+            spreads = tuple(
+                replace(spread, R=as_matrix(place(Placement(spread.R, ZERO)).R))
+                for spread in body.spreads
+            )
+            X_tree, known = place(body.X_tree), weigh(body.known)
+            return replace(body, X_tree=X_tree, known=known, points=points, spreads=spreads)
+
+        bodies = tuple(map(settle, self.bodies))
+        frames = {
+            name: replace(frame, placement=place(frame.placement))
+            for name, frame in self.frames.items()
+        }
+        return replace(self, bodies=bodies, frames=frames)
+
+
+def _known(inertia: Inertia) -> bool:
+    """All its numbers are known while recording."""
+    return all(map(_number, (inertia.mass, *inertia.h, *inertia.J.entries)))
+
+
+def _number(x: Scalar) -> bool:
+    return isinstance(x, (int, float))
+
+
+def _crumbless(x: Scalar, least: float) -> Scalar:
+    return x if not isinstance(x, float) or abs(x) > least else 0.0
+
+
+def _snap(x: Scalar, epsilon: float) -> Scalar:
+    if not isinstance(x, (int, float)):
+        return x
+    near = round(x)
+    return float(near) if abs(x - near) <= epsilon else x
+
+
+def build_tree(model: Model) -> Tree:
+    """Lump fixed joints, align joint axes, resolve mimic joints; a joint of two axes becomes two bodies."""
+    coordinates = {
+        name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
+        for name, c in model.coordinates.items()
+    }
+    by_name = {j.name: j for j in model.joints}
+    bodies: list[Body] = []
+    frames: dict[str, Frame] = {}
+    ground = ZERO_INERTIA
+    if model.floating_base:
+        q_index, v_index = coordinates[BASE_JOINT]
+        q_index = _scalar_last(model, FLOATING, q_index)
+        bodies.append(Body(BASE_JOINT, WORLD, FLOATING, 2, HERE, ZERO_INERTIA, q_index, v_index))
+        frames[model.root] = Frame(0, HERE)
+    else:
+        frames[model.root] = Frame(WORLD, HERE)
+    for joint in model.joints:
+        carrier = frames[joint.parent]
+        X = carrier.placement.compose(joint.pose.placement).as_matrix()
+        if not joint.kind.nv:
+            frames[joint.child] = Frame(carrier.body, X)
+            continue
+        source, multiplier, offset = followed(joint, by_name)
+        q_index, v_index = coordinates[source]
+        q_index, parent = _scalar_last(model, joint.kind, q_index), carrier.body
+        effects, limits = joint.effects, joint.v_limits
+        for kind, direction in zip(
+            joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True
+        ):
+            axis, sign, turn = aligned(kind, direction)
+            X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
+            q, v = q_index[: kind.nq], v_index[: kind.nv]
+            sizes = (
+                sign * multiplier,
+                sign * offset,
+                joint.armature,
+                effects[: kind.nv],
+                limits[0].along(sign),
+            )
+            bodies.append(Body(joint.name, parent, kind, axis, X_tree, ZERO_INERTIA, q, v, *sizes))
+            effects, limits = effects[kind.nv :], limits[kind.nv :]
+            q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
+            parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
+        frames[joint.child] = Frame(parent, X)
+    for link in model.links:
+        frame = frames[link.name] = replace(
+            frames[link.name], mass=link.mass, com=Vector(*link.com)
+        )
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
+        point = Point(frame.placement, frame.mass, frame.com)
+        spread = Spread(as_matrix(frame.placement.R), Symmetric(xx, xy, xz, yy, yz, zz))
+        if frame.body == WORLD:
+            ground = ground + point.inertia + spread.inertia
+            continue
+        bodies[frame.body] = bodies[frame.body].carrying(point).carrying(spread)
+    return Tree(tuple(bodies), frames, model.nq, model.nv, ground)
+
+
+def _scalar_last(model: Model, kind: JointKind, q: tuple[int, ...]) -> tuple[int, ...]:
+    """Columns of a joint with its quaternion as qx qy qz qw, whichever order the model was loaded with."""
+    k = kind.quaternion
+    return q if k is None or model.quaternion == "xyzw" else (*q[:k], *q[k + 1 : k + 4], q[k])

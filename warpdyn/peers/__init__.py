@@ -1,0 +1,1 @@
+"""The same robot in other libraries, for comparisons."""

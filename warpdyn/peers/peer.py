@@ -1,0 +1,94 @@
+"""The same robot in Pinocchio and in MuJoCo, answering in warpdyn's coordinates.
+
+Each peer reads the description by itself. Joints and links are found by name; mimic joints, which both ignore, are
+reduced here: q_full = G q + offset, v_full = G v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from lxml import etree
+
+from ..model import Model
+from ..model.description import Joint
+
+
+class NotComparable(Exception):  # noqa: N818
+    """The peer cannot read this robot, or reads another robot than the one described."""
+
+
+class Peer(Protocol):
+    """float64 answers for one state; arrays as in warpdyn, without the batch dimension."""
+
+    name: str
+
+    def fk(self, q: np.ndarray) -> np.ndarray: ...
+    def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray: ...
+    def crba(self, q: np.ndarray) -> np.ndarray: ...
+    def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray: ...
+    def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray: ...
+
+    def call(
+        self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = ""
+    ) -> Callable[[], Any]:
+        """The library's own call for a state, which is converted beforehand: what may be timed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Driven:
+    """A joint of the description and the coordinates that move it: position = multiplier * q + offset."""
+
+    joint: Joint
+    q: slice
+    v: slice
+    multiplier: float
+    offset: float
+
+
+def driven_joints(model: Model) -> Iterator[Driven]:
+    """Every joint that moves, mimic joints included, a free base first."""
+    base = model.moving_joints[:1] if model.floating_base else ()
+    for joint in (*base, *(j for j in model.joints if j.kind.nv)):
+        leader, multiplier, offset = joint, 1.0, 0.0
+        while leader.mimic is not None:
+            offset += multiplier * leader.mimic.offset
+            multiplier *= leader.mimic.multiplier
+            leader = model.joint(leader.mimic.joint)
+        columns = model.coordinates[leader.name]
+        yield Driven(joint, columns.q, columns.v, multiplier, offset)
+
+
+def refuse_mimic_joints(model: Model) -> None:
+    """Of forward dynamics: a peer to which every joint is free computes another motion."""
+    for joint in model.joints:
+        if joint.kind.nv and joint.mimic is not None:
+            raise NotComparable(
+                f'mimic joint "{joint.name}" moves by itself there: other accelerations'
+            )
+
+
+def bare(urdf: str) -> etree._Element:
+    """Links and joints alone, without shapes and what else a library would look for on disk or add to the dynamics."""
+    parser = etree.XMLParser(
+        recover=True, resolve_entities=False, no_network=True, remove_comments=True
+    )
+    root = etree.fromstring(urdf.encode(), parser)
+    for element in list(root):
+        if element.tag not in ("link", "joint"):
+            root.remove(element)
+    for tag in ("visual", "collision", "mimic", "dynamics", "safety_controller", "calibration"):
+        for element in list(root.iter(tag)):
+            element.getparent().remove(element)
+    for inertial in root.iter("inertial"):
+        if inertial.find("origin") is None:  # MuJoCo would place it by the shapes
+            etree.SubElement(inertial, "origin", xyz="0 0 0", rpy="0 0 0")
+    return root
+
+
+def first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

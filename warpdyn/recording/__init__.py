@@ -1,0 +1,1 @@
+"""A text run on symbols: the recorded program, and derivatives of it."""
