@@ -15,8 +15,9 @@ from pathlib import Path
 import warp as wp
 from tqdm import tqdm
 
-from warpdyn.execution.call import all_arrays, input_shape, record_call
-from warpdyn.execution.kernel import Text, write
+from warpdyn.codegen.source import Text, write
+from warpdyn.execution.call import all_arrays, input_shape
+from warpdyn.execution.evaluate import record_call
 
 from .records import line
 from .robots import robot

@@ -11,8 +11,9 @@ import warp as wp
 import warpdyn as wd
 from warpdyn.arrays import views
 from warpdyn.cli.workload import furthest_link, random_states
-from warpdyn.execution.call import Call, result_shapes
-from warpdyn.execution.kernel import Text
+from warpdyn.codegen.source import Text
+from warpdyn.execution.call import Call
+from warpdyn.execution.evaluate import result_shapes
 from warpdyn.execution.launch import _prepare, described
 
 from .algorithms import ALGORITHMS

@@ -22,15 +22,9 @@ import numpy as np
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.execution.call import (
-    all_arrays,
-    derived,
-    input_shape,
-    record_call,
-    result_names,
-    result_shapes,
-)
-from warpdyn.execution.kernel import write
+from warpdyn.codegen.source import write
+from warpdyn.execution.call import all_arrays, derived, input_shape, result_names
+from warpdyn.execution.evaluate import record_call, result_shapes
 
 ROWS = 2
 TARGETS = ("cpu", "cuda")

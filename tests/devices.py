@@ -11,7 +11,7 @@ import numpy as np
 import warp as wp
 
 import warpdyn as wd
-from warpdyn.execution.call import result_shapes
+from warpdyn.execution.evaluate import result_shapes
 from warpdyn.execution.launch import described
 
 

@@ -18,8 +18,9 @@ from states import states
 
 import warpdyn as wd
 from tests.codegen.test_cuda import HOST, fields
-from warpdyn.execution.call import record_call
-from warpdyn.execution.kernel import compile_kernel, write
+from warpdyn.codegen.source import write
+from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.kernel import compile_kernel
 from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
 
 TOLERANCE = (1e-4, 1e-3)

@@ -15,7 +15,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.algebra.quaternions import quaternion_log, quaternion_rotation, rigid_exp, rigid_log
 from warpdyn.algebra.spatial import Vector
-from warpdyn.execution.call import evaluate
+from warpdyn.execution.evaluate import evaluate
 from warpdyn.functions import manifold
 from warpdyn.model.description import Limits
 from warpdyn.model.joints import KINDS

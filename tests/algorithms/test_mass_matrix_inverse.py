@@ -11,7 +11,7 @@ from states import error, size, states
 import warpdyn as wd
 from warpdyn.algorithms.aba import unmoved_joint
 from warpdyn.algorithms.mass_matrix_inverse import solve_articulated
-from warpdyn.execution.call import tree_of
+from warpdyn.execution.evaluate import tree_of
 from warpdyn.functions.dynamics import mass_matrix_inverse, solve
 from warpdyn.model.description import ModelError
 

@@ -16,8 +16,8 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.execution.call import record_call
-from warpdyn.execution.kernel import write
+from warpdyn.codegen.source import write
+from warpdyn.execution.evaluate import record_call
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 

@@ -10,8 +10,10 @@ import warp as wp
 from robots import by_name
 
 import warpdyn as wd
-from warpdyn.execution.call import input_shape, record_call
-from warpdyn.execution.kernel import compile_kernel, write
+from warpdyn.codegen.source import write
+from warpdyn.execution.call import input_shape
+from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.kernel import compile_kernel
 from warpdyn.recording import recorder
 
 ARCHITECTURE = 90

@@ -215,7 +215,7 @@ def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
 
 def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut, emptied or foreign files in the cache cost time, not the result."""
-    from warpdyn.execution.kernel import cache_directory
+    from warpdyn.execution.cache import cache_directory
 
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
     assert cache_directory() == tmp_path

@@ -16,7 +16,8 @@ from robots import Robot, by_name, joint, link, urdf
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.execution.call import PARAMETER, all_arrays, input_shape, record_call
+from warpdyn.execution.call import PARAMETER, all_arrays, input_shape
+from warpdyn.execution.evaluate import record_call
 from warpdyn.execution.launch import described
 from warpdyn.functions.inverse_kinematics import inverse_kinematics
 

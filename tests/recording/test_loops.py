@@ -9,8 +9,9 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import absolute, select_less
-from warpdyn.execution.call import Call, Repeat, record_call
-from warpdyn.execution.kernel import write
+from warpdyn.codegen.source import write
+from warpdyn.execution.call import Call, Repeat
+from warpdyn.execution.evaluate import record_call
 from warpdyn.execution.launch import batched
 
 MOST = 40

@@ -13,7 +13,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import minimum, sin, sqrt
-from warpdyn.execution.call import record_call
+from warpdyn.execution.evaluate import record_call
 from warpdyn.recording.program import Program, operands, record
 
 ROUND_OFF = 1e-12

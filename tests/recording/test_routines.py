@@ -12,8 +12,8 @@ from states import error, states
 import warpdyn as wd
 from tests.codegen.test_cuda import run as run_on_host
 from warpdyn.algebra.scalar import each
-from warpdyn.execution.call import record_call
-from warpdyn.execution.kernel import write
+from warpdyn.codegen.source import write
+from warpdyn.execution.evaluate import record_call
 from warpdyn.recording import recorder
 from warpdyn.recording.program import record
 

@@ -168,8 +168,8 @@ def compile_kernels(given: argparse.Namespace) -> int:
 
 def source(given: argparse.Namespace) -> int:
     """Print the recorded program, or the C++ that is made of it."""
-    from ..execution.call import record_call
-    from ..execution.kernel import write
+    from ..codegen.source import write
+    from ..execution.evaluate import record_call
     from .workload import ARGUMENTS, furthest_link, options_of
 
     model, algorithm = _model(given), given.algorithm

@@ -19,7 +19,8 @@ import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from .call import Call, all_arrays, derived, input_shape, result_shapes, seed, serves_all
+from .call import Call, all_arrays, derived, input_shape, seed, serves_all
+from .evaluate import result_shapes
 
 Compute = Callable[[Call], Any]
 

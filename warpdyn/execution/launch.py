@@ -15,25 +15,26 @@ from importlib import import_module
 from typing import Any, ParamSpec
 from weakref import WeakKeyDictionary
 
-import numpy as np
 import warp as wp
 
 from ..arrays import Array, View, views
 from ..codegen.arguments import FIELDS, HEADER
+from ..codegen.source import Text, write
 from ..model import Model
 from . import threads
-from .call import (
-    PARAMETER,
-    SEED,
-    Call,
-    all_arrays,
-    input_shape,
-    on_numbers,
-    record_call,
-    serves_all,
-    texts_of,
+from .argument_checks import (
+    check_first_argument,
+    check_kind,
+    check_outs,
+    check_shape,
+    listed,
+    plain_numbers,
+    result_arrays,
 )
-from .kernel import Command, Text, cached, compile_kernel, write
+from .cache import cached
+from .call import Call, all_arrays, input_shape, serves_all, texts_of
+from .evaluate import record_call
+from .kernel import Command, compile_kernel
 
 P = ParamSpec("P")
 
@@ -76,7 +77,7 @@ def batched(function: Callable[P, Call]) -> Callable[P, Array]:
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> Array:
         if of_a_model:
-            _check_model(args, kwargs)
+            check_first_argument(args, kwargs)
         return carry_out(function(*args, **kwargs))
 
     run.describe, run.of_a_model = function, of_a_model  # type: ignore[attr-defined]
@@ -119,35 +120,6 @@ def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[
     return run if named is None else lambda: named(*run())
 
 
-def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests compare with.
-
-    Of a derivative, its recording is carried out statement by statement.
-    """
-    call = described(function, args, kwargs)
-    given = {name: views.on_host(array) for name, array in all_arrays(call).items()}
-    first_name, first = next(iter(given.items()))
-    single = first.ndim == len(input_shape(call, first_name))
-    for name, array in given.items():
-        _check_shape(
-            call, name, array.shape, None if single else len(first), (first_name, first.shape)
-        )
-    rows, run = [], on_numbers(call)
-    for e in range(1 if single else len(first)):
-        inputs = {n: _row(array, len(input_shape(call, n)), e) for n, array in given.items()}
-        rows.append(tuple(run(inputs).values()))
-    results = tuple(np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    results = tuple(result[0] if single else result for result in results)
-    if call.named is not None:
-        return call.named(*results)
-    return results if len(results) > 1 else results[0]
-
-
-def _row(array: np.ndarray, own: int, e: int) -> Any:
-    """What holds for environment e: its row, or what serves all."""
-    return (array if array.ndim == own else array[e]).tolist()
-
-
 def described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any]) -> Call:
     describe = getattr(function, "describe", None)
     if describe is None:
@@ -156,21 +128,8 @@ def described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any
             f"the first argument must be one of warpdyn's batched functions, such as wd.rnea, got {name}"
         )
     if getattr(function, "of_a_model", False):
-        _check_model(args, kwargs)
+        check_first_argument(args, kwargs)
     return describe(*args, **kwargs)
-
-
-def _check_model(args: tuple, kwargs: dict[str, Any]) -> None:
-    if args and hasattr(args[0], "describe"):  # a function of a function
-        args = args[1:]
-    check_model(args[0] if args else kwargs.get("model"))
-
-
-def check_model(model: Any) -> None:
-    if not isinstance(model, Model):
-        raise TypeError(
-            f"the first argument must be a Model (of wd.load or load_robot), got {type(model).__name__}"
-        )
 
 
 @dataclass
@@ -256,21 +215,21 @@ def _prepare(call: Call) -> _Job:
     model = call.model
     given = all_arrays(call)
     first_name = next(iter(given))
-    first = views.view(first_name, _listed(given[first_name]))
+    first = views.view(first_name, listed(given[first_name]))
     inputs: dict[str, View] = {first_name: first}
     shapes: dict[str, tuple[int, ...]] = {}
     for name, array in given.items():
         shapes[name] = input_shape(call, name)
         if serves_all(call, name):
-            array = _plain_numbers(name, array, first)
-        given[name] = array = _listed(array)
+            array = plain_numbers(name, array, first)
+        given[name] = array = listed(array)
         if name != first_name:
             inputs[name] = views.view(name, array)
     batch = first.shape[0] if len(first.shape) == len(shapes[first_name]) + 1 else None
     for name, v in inputs.items():
-        _check_kind(name, v, first_name, first)
+        check_kind(name, v, first_name, first)
         if v.shape != (shapes[name] if batch is None else (batch, *shapes[name])):
-            _check_shape(call, name, v.shape, batch, (first_name, first.shape))
+            check_shape(call, name, v.shape, batch, (first_name, first.shape))
 
     key = (*call.key, first.single, first.device, *inputs)
     table = _kernels.get(model)
@@ -294,10 +253,10 @@ def _prepare(call: Call) -> _Job:
         )
         out_views = [views.view("out", out) for out in outs]
     else:
-        outs = _outs(call, list(text.results))
+        outs = result_arrays(call, list(text.results))
         results = tuple(outs)
         wanted = [shape if batch is None else (batch, *shape) for shape in text.results.values()]
-        out_views = _check_outs(outs, wanted, inputs, first_name, first)
+        out_views = check_outs(outs, wanted, inputs, first_name, first)
 
     size = count * text.bytes
     arguments = [0, count, 0, (size > STREAM_FROM) + (size > STAGE_FROM)]
@@ -334,149 +293,3 @@ def _make_kernel(
 
     text = cached(key, texts_of(call), make)
     return Kernel(text, device, compile_kernel(text))
-
-
-def _plain_numbers(name: str, given: Any, first: View) -> Array:
-    """Plain numbers, for arrays of whatever kind, as an array of that kind."""
-    if first.kind == "numpy" and getattr(given, "dtype", None) == _dtype(first):
-        return given
-    if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim == 1):
-        return views.numbers(first.kind, first.device, first.single, tuple(map(float, given)))
-    if not hasattr(given, "shape"):
-        raise TypeError(f"{_spoken(name)} must be numbers (x, y, z) or an array, got {given!r}")
-    return given
-
-
-def _listed(array: Any) -> Array:
-    """Plain numbers of one robot are taken as float64."""
-    return np.asarray(array, dtype=float) if isinstance(array, (list, tuple)) else array
-
-
-def _check_kind(name: str, v: View, first_name: str, first: View) -> None:
-    if v.kind == first.kind and v.single == first.single and v.device == first.device:
-        return
-    for what, mine, its in (
-        ("library", v.kind, first.kind),
-        ("dtype", _dtype(v), _dtype(first)),
-        ("device", v.device, first.device),
-    ):
-        if mine != its:
-            raise TypeError(
-                f"all arrays of a call must be of one {what}: "
-                f"{first_name} is {its}, {_spoken(name)} is {mine}; convert {_spoken(name)} to {its}"
-            )
-
-
-def _spoken(name: str) -> str:
-    """An input array's name as its user knows it."""
-    if name.startswith(SEED):
-        return f'the cotangent or tangent of "{name.partition(":")[2]}"'
-    return name.removeprefix(PARAMETER) + " (params)" if name.startswith(PARAMETER) else name
-
-
-def _dtype(v: View) -> str:
-    return "float32" if v.single else "float64"
-
-
-def _check_shape(
-    call: Call,
-    name: str,
-    given: tuple[int, ...],
-    batch: int | None,
-    first: tuple[str, tuple[int, ...]],
-) -> None:
-    """Refuse an array that is not a row of the input for each robot, or, where one serves all, one row."""
-    shape = input_shape(call, name)
-    if given == (shape if batch is None else (batch, *shape)) or (
-        serves_all(call, name) and given == shape
-    ):
-        return
-    sizes = ", ".join(map(str, shape))
-    letters = _letters(call, name, shape) or sizes
-    if batch is None and len(first[1]) == 1:
-        need = f"({letters}) = ({sizes}), as {first[0]} is of one robot"
-        need = (
-            f"({letters},) = ({sizes},) or (B, {letters}), one row for each robot"
-            if name == first[0]
-            else need
-        )
-    else:
-        rows = batch if name != first[0] else "B"
-        need = f"(B, {letters})" + (
-            f" = ({rows}, {sizes})" if (letters, rows) != (sizes, "B") else ""
-        )
-    raise ValueError(
-        f"{_spoken(name)} must be {need}, got {given}.{_shape_hint(call, name, given, shape)}"
-    )
-
-
-def _letters(call: Call, name: str, shape: tuple[int, ...]) -> str:
-    """What the sizes of an input are called."""
-    if name in ("q", "q0", "q1") and shape == (call.model.nq,):
-        return "nq"
-    if name == "f_ext":
-        return "nlinks, 6"
-    return "" if name in call.shapes or name == "gravity" or ":" in name else "nv"
-
-
-def _shape_hint(call: Call, name: str, given: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """What else the given width could have meant."""
-    model, letters = call.model, _letters(call, name, shape)
-    if letters not in ("nq", "nv") or not given or given[-1] == shape[-1]:
-        return ""
-    noun = "coordinates" if letters == "nq" else "velocity coordinates"
-    mimics = [joint.name for joint in model.joints if joint.mimic is not None and joint.kind.nv]
-    if mimics:
-        named = (
-            "the mimic joint " + mimics[0] + " is"
-            if len(mimics) == 1
-            else f"the {len(mimics)} mimic joints are"
-        )
-        return (
-            f" {model.name} has {shape[-1]} {noun}: {named} not among them (see model.joint_names)."
-        )
-    base = ", the base's first" if model.floating_base else ""
-    return f" {model.name} has {shape[-1]} {noun}{base} (see model.{letters[1]}_names)."
-
-
-def _outs(call: Call, names: Sequence[str]) -> list[Array]:
-    """The arrays given for the results, one each."""
-    if len(names) == 1 and not isinstance(call.out, (tuple, list)):
-        return [call.out]
-    if not isinstance(call.out, (tuple, list)) or len(call.out) != len(names):
-        got = (
-            f"{len(call.out)} of them"
-            if isinstance(call.out, (tuple, list))
-            else type(call.out).__name__
-        )
-        raise TypeError(
-            f"out must be a tuple of {len(names)} arrays, for {', '.join(names)}; got {got}"
-        )
-    return list(call.out)
-
-
-def _check_outs(
-    outs: Sequence[Array],
-    wanted: Sequence[tuple[int, ...]],
-    inputs: Mapping[str, View],
-    first_name: str,
-    first: View,
-) -> list[View]:
-    seen = dict(inputs)
-    checked = []
-    for k, (out, shape) in enumerate(zip(outs, wanted, strict=True)):
-        name = "out" if len(outs) == 1 else f"out[{k}]"
-        v = views.view(name, out)
-        _check_kind(name, v, first_name, first)
-        if v.shape != shape:
-            raise ValueError(f"{name} must be {shape}, got {tuple(v.shape)}")
-        views.check_writable(out, v)
-        other = views.overlapping(v, seen)
-        if other is not None:
-            raise ValueError(
-                f"{name} shares memory with {other}; results are written while inputs are still read: "
-                "pass another array"
-            )
-        seen[name] = v
-        checked.append(v)
-    return checked

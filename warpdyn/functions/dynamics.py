@@ -14,7 +14,8 @@ from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
 from ..algorithms import passive_forces as _effects
 from ..algorithms import rnea as _rnea
 from ..arrays import Array
-from ..execution.call import Call, Forces, Gravity, Solves, tree_of
+from ..execution.call import Call, Forces, Gravity, Solves
+from ..execution.evaluate import tree_of
 from ..execution.launch import batched
 from ..model import BASE_JOINT, Model
 from ..model.description import ModelError

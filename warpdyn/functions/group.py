@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from ..arrays import Array, views
 from ..arrays.columns import library
-from ..execution.call import all_arrays, input_shape, record_call, result_shapes
+from ..execution.call import all_arrays, input_shape
+from ..execution.evaluate import record_call, result_shapes
 from ..execution.launch import bind, described
 from ..model import Model
 

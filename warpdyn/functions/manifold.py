@@ -8,8 +8,9 @@ from typing import Any
 
 from ..algorithms import manifold as _manifold
 from ..arrays import Array, random_rows, views
+from ..execution.argument_checks import check_model
 from ..execution.call import Call
-from ..execution.launch import batched, check_model
+from ..execution.launch import batched
 from ..model import Model
 
 UNLIMITED = {True: math.pi, False: 1.0}

@@ -13,7 +13,8 @@ from ..algorithms.aba import generic_configurations
 from ..algorithms.frames import PARTS
 from ..algorithms.jacobian import jacobian
 from ..arrays import Array
-from ..execution.call import Call, Forces, Gravity, tree_of
+from ..execution.call import Call, Forces, Gravity
+from ..execution.evaluate import tree_of
 from ..execution.launch import batched
 from ..model import Model
 from ..model.description import ModelError

@@ -15,13 +15,13 @@ import pytest
 import warpdyn as wd
 from warpdyn.algorithms import manifold, rnea
 from warpdyn.algorithms.frames import of_several
-from warpdyn.execution.kernel import RECORDING, modules_of, source_files
+from warpdyn.execution.cache import RECORDING, modules_of, source_files
 
 PACKAGE = Path(wd.__file__).parent
 
 VERSION = """
 from warpdyn.functions.manifold import interpolate
-from warpdyn.execution.kernel import RECORDING, modules_of, source_version
+from warpdyn.execution.cache import RECORDING, modules_of, source_version
 from warpdyn.algorithms import manifold
 print(source_version(frozenset({*RECORDING, *modules_of(manifold.interpolate)})))
 """

@@ -1,0 +1,132 @@
+"""What is kept on disk, so that a second process neither records nor writes a program again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from ..codegen.source import Text
+
+FORMAT = 2
+"""Changes when what is kept on disk changes its meaning."""
+
+
+def cached(key: str, texts: Iterable[Callable[..., Any]], make: Callable[[], Text]) -> Text:
+    """What is kept under `key` and the present source of these texts, or a new one, which is then kept."""
+    version = source_version(
+        frozenset({*RECORDING, *(module for text in texts for module in modules_of(text))})
+    )
+    digest = hashlib.sha256(f"{FORMAT} {version} {key}".encode()).hexdigest()
+    path = cache_directory() / f"{digest}.json"
+    try:
+        kept = json.loads(path.read_text())
+        for arrays in ("inputs", "results"):
+            kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
+        return Text(**kept)
+    except (OSError, ValueError, TypeError, KeyError):
+        text = make()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(asdict(text)))
+        partial.replace(path)
+    except OSError:
+        pass  # a read-only home costs time, nothing else
+    return text
+
+
+def cache_directory() -> Path:
+    """Where recorded programs are kept: WARPDYN_CACHE_DIR, or the user's cache. Warp keeps compiled kernels in its
+    own."""
+    root = os.environ.get("WARPDYN_CACHE_DIR")
+    return (
+        Path(root)
+        if root
+        else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warpdyn"
+    )
+
+
+RECORDING = ("warpdyn.execution.evaluate", "warpdyn.codegen.source")
+"""Modules that record a text and write it as C++."""
+
+
+def modules_of(text: Callable[..., Any]) -> set[str]:
+    """The modules that a text, and what is wrapped in it, come from."""
+    inside: list[Any] = [cell.cell_contents for cell in getattr(text, "__closure__", None) or ()]
+    if isinstance(text, partial):
+        inside.append(text.func)
+    modules = {module for each in inside if callable(each) for module in modules_of(each)}
+    return modules if isinstance(text, partial) else {text.__module__, *modules}
+
+
+@cache
+def source_version(modules: frozenset[str]) -> str:
+    """A hash of the files that decide what is recorded and written: these modules, and all that they import."""
+    digest = hashlib.sha256(
+        sys.implementation.cache_tag.encode() if sys.implementation.cache_tag else b""
+    )
+    for name, path in sorted(source_files(modules).items()):
+        digest.update(name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def source_files(modules: Iterable[str]) -> dict[str, Path]:
+    """Files of the given modules and of all of this package that they import, directly or not, by module name.
+
+    Read from the import statements, those inside functions too; `warpdyn` itself only hands names on and is left out.
+    """
+    found: dict[str, Path] = {}
+    waiting = [(name, getattr(sys.modules.get(name), "__file__", None)) for name in modules]
+    while waiting:
+        name, file = waiting.pop()
+        if file is not None and name not in found:
+            found[name] = Path(file)
+            waiting += [(each, _file_of(each)) for each in _imports(name, found[name])]
+    return found
+
+
+@cache
+def _imports(name: str, path: Path) -> list[str]:
+    """What a module imports by `from`: packages, modules, or names in them."""
+    parts = name.split(".")
+    package = parts if path.name == "__init__.py" else parts[:-1]
+    imported = []
+    for dots, start, names in _FROM.findall(path.read_text()):
+        above = package[: len(package) - len(dots) + 1] if dots else []
+        module = ".".join([*above, *start.split(".")]).rstrip(".")
+        imported += [
+            module,
+            *(
+                f"{module}.{each.split()[0]}"
+                for each in names.strip("()").split(",")
+                if each.split()
+            ),
+        ]
+    return imported
+
+
+_FROM = re.compile(
+    r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)", re.MULTILINE
+)
+
+
+def _file_of(module: str) -> Path | None:
+    """The file of a module of this package."""
+    top, *rest = module.split(".")
+    if top != "warpdyn" or not rest:
+        return None
+    path = PACKAGE.joinpath(*rest)
+    return next(
+        (file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None
+    )
+
+
+PACKAGE = Path(__file__).parents[1]
