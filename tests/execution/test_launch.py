@@ -152,14 +152,14 @@ SECOND_PROCESS = """
 import json, sys, numpy as np, warp as wp
 wp.config.quiet = True
 import warpdyn as wd
-from warpdyn.tracing import program
+from warpdyn.recording import program
 recorded = []
 record = program.record
 def counting(*args, **kwargs):
     recorded.append(1)
     return record(*args, **kwargs)
 program.record = counting
-wd.call.record = counting
+wd.execution.evaluate.record = counting
 m = wd.load_robot("cartpole")
 z = np.zeros((5, 2))
 results = [wd.rnea(m, z, z, z), wd.crba(m, z), wd.aba(m, z, z, z), wd.fk(m, z)]
