@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import warp as wp
 from devices import called
 from hypothesis import HealthCheck, settings
 from robots import ROBOTS, Robot
+
+import warpdyn as wd
 
 wp.config.quiet = True
 settings.register_profile(
@@ -46,6 +48,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def device(request: pytest.FixtureRequest) -> str:
     return request.config.getoption("--device")
+
+
+@pytest.fixture(autouse=True)
+def _threads() -> Iterator[None]:
+    """What a command sets for its process ends with the test."""
+    yield
+    wd.set_num_threads(None)
 
 
 @pytest.fixture(params=ROBOTS, ids=lambda robot: robot.name, scope="session")
