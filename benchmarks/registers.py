@@ -18,6 +18,7 @@ from tqdm import tqdm
 from warpdyn.codegen.source import Text, write
 from warpdyn.execution.call import all_arrays, input_shape
 from warpdyn.execution.evaluate import record_call
+from warpdyn.recording.order import values_alive
 
 from .records import line
 from .robots import robot
@@ -93,7 +94,7 @@ def main() -> int:
         cells = [
             f"{name} {algorithm}",
             f"{program.operations:,}",
-            program.values_alive(program.statements),
+            values_alive(program.statements),
             registers,
         ]
         cells += [f"{100 * occupancy(registers):.0f}", ", ".join(f"{int(x):,}" for x in spills)]

@@ -55,12 +55,25 @@ def sign(x: Scalar) -> Scalar:
     return select_less(0.0, x, 1.0, select_less(x, 0.0, -1.0, 0.0))
 
 
+def rsqrt(x: Scalar) -> Scalar:
+    """1 / sqrt(x)."""
+    return 1.0 / math.sqrt(x) if isinstance(x, (int, float)) else x.rsqrt()
+
+
 def minimum(x: Scalar, y: Scalar) -> Scalar:
-    return select_less(y, x, y, x)
+    """y where it is less than x, else x: where x is not a number, neither is the minimum."""
+    if isinstance(x, (int, float)) and isinstance(y, (int, float)):
+        return y if y < x else x
+    symbol = y if isinstance(x, (int, float)) else x
+    return symbol.minimum(x, y)
 
 
 def maximum(x: Scalar, y: Scalar) -> Scalar:
-    return select_less(x, y, y, x)
+    """y where x is less than y, else x: where x is not a number, neither is the maximum."""
+    if isinstance(x, (int, float)) and isinstance(y, (int, float)):
+        return y if x < y else x
+    symbol = y if isinstance(x, (int, float)) else x
+    return symbol.maximum(x, y)
 
 
 def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Scalar:
@@ -83,3 +96,31 @@ def each(
     if symbol is None:
         return [list(text(shared, column)) for column in columns]
     return symbol.each(text, shared, columns)
+
+
+def repeat(
+    step: Callable[[list[Scalar]], Sequence[Scalar]],
+    state: Sequence[Scalar],
+    times: int,
+    until: Callable[[Sequence[Scalar]], Scalar] | None = None,
+) -> list[Scalar]:
+    """The state after `times` steps, each of which gives the next numbers of the state for the present ones.
+
+    With `until` it ends for an environment after the step whose state makes until(state) positive. On
+    symbols the step is recorded once and rolled; it may read values of the text around it, and what it
+    computes from these alone is computed before the loop.
+    """
+    after = list(state)
+    for n in range(times):
+        before = after
+        symbol = next((x for x in before if not isinstance(x, (int, float))), None)
+        if symbol is not None:
+            return symbol.repeat(step, before, times - n, until)
+        # On numbers it is computed here; a step that reads symbols from outside shows it by its result.
+        after = list(step(list(before)))
+        symbol = next((x for x in after if not isinstance(x, (int, float))), None)
+        if symbol is not None:
+            return symbol.repeat(step, before, times - n, until)
+        if until is not None and until(after) > 0:
+            break
+    return after

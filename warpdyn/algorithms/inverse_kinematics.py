@@ -1,6 +1,6 @@
 """Inverse kinematics: a configuration that brings frames to their targets, sought from one start after another.
 
-A search is a loop over `step`, which looks at one configuration and chooses the next; `finish` says how it ended.
+A search repeats `step`, which looks at one configuration and chooses the next; `outcome` says how it ended.
 Flags are 0 or 1, as they may be symbols.
 """
 
@@ -13,7 +13,7 @@ from math import sin as sine_of
 
 from ..algebra.linear import solve_symmetric
 from ..algebra.quaternions import quaternion_log, quaternion_rotation
-from ..algebra.scalar import Scalar, cos, floor, maximum, select_less, sin, sqrt
+from ..algebra.scalar import Scalar, cos, floor, maximum, repeat, select_less, sin, sqrt
 from ..algebra.spatial import IDENTITY, ZERO, Placement, Rotation, TwoRotations, Vector, as_matrix
 from ..model.tree import Tree
 from .fk import position_and_quaternion
@@ -78,7 +78,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Search:
-    """Where a search stands: the numbers that one step hands to the next, zero before the first.
+    """Where a search stands: the numbers that one step hands to the next.
 
     `starts` counts those before this one, `age` the steps since it, `slow` the slow ones among the last.
     """
@@ -116,24 +116,40 @@ class Search:
         return [*progress, *self.q, *self.best]
 
 
-def size(nq: int) -> int:
-    """Entries of a search's state."""
-    return PROGRESS + 2 * nq
+def inverse_kinematics(
+    tree: Tree, *arrays: Sequence, task: Task
+) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
+    """The best configuration, whether it is within the tolerance, the largest errors of position [m] and
+    orientation [rad] among those that weigh, and the steps taken."""
+    targets, start, seed = task.split(arrays)
+    first = clamp(tree, start, task.lower, task.upper)
+    begin = Search(0.0, 0.0, 0.0, 0.0, 0.0, LOST, DAMPING, LOST, first, first)
+
+    def following(state: Sequence[Scalar]) -> list[Scalar]:
+        return step(tree, Search.of(state), targets, first, seed, task).state
+
+    end = repeat(following, begin.state, task.steps, until=lambda state: Search.of(state).done)
+    return outcome(tree, Search.of(end), targets, task)
 
 
-def step(tree: Tree, state: Sequence[Scalar], *arrays: Sequence, task: Task) -> list[Scalar]:
-    """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27 (2011), equation 22.
+def step(
+    tree: Tree,
+    now: Search,
+    targets: Sequence[Placement],
+    first: Sequence[Scalar],
+    seed: Sequence[Scalar],
+    task: Task,
+) -> Search:
+    """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27 (2011),
+    equation 22.
 
-    Starts end where the cost falls no more. After all of them the best configuration is refined, by steps that are
-    taken back unless they lower the cost.
+    Starts end where the cost falls no more. After all of them the best configuration is refined, by steps
+    that are taken back unless they lower the cost.
     """
-    targets, first, seed = task.split(arrays)
-    now = Search.of(state)
-    first = clamp(tree, first, task.lower, task.upper)
-    q = _where(_less(now.steps, 0.5), first, now.q)
+    q = now.q
     J, e, solved = _linearised(tree, q, targets, task)
     cost = sum((x * x for x in e), 0.0)
-    better = maximum(_less(cost, now.best_cost), maximum(solved, _less(now.steps, 0.5)))
+    better = maximum(_less(cost, now.best_cost), solved)
     best = _where(better, q, now.best)
     best_cost = select_less(0.5, better, cost, now.best_cost)
 
@@ -155,16 +171,13 @@ def step(tree: Tree, state: Sequence[Scalar], *arrays: Sequence, task: Task) -> 
     done = maximum(maximum(solved, ended * refining), select_less(cost, LOST, 0.0, 1.0))
     age = (now.age + 1.0) * (1.0 - ended)
     q = _where(ended, another, moved)
-    return Search(done, now.steps + 1.0, starts, age, slow, cost, damping, best_cost, q, best).state
+    return Search(done, now.steps + 1.0, starts, age, slow, cost, damping, best_cost, q, best)
 
 
-def finish(
-    tree: Tree, state: Sequence[Scalar], *arrays: Sequence, task: Task
+def outcome(
+    tree: Tree, search: Search, targets: Sequence[Placement], task: Task
 ) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
-    """The best configuration, whether it is within the tolerance, the largest errors of position [m] and orientation
-    [rad] among those that weigh, and the steps taken."""
-    targets, _, _ = task.split(arrays)
-    search = Search.of(state)
+    """What a search has come to, as `inverse_kinematics` returns it."""
     X = body_placements(tree, search.best, [tree.frames[name].body for name in task.frames])
     errors: list[Scalar] = [0.0, 0.0]
     success: Scalar = 1.0

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
-from ..recording.program import STATE, Loop, Program
+from ..recording.graph import COLUMN
+from ..recording.program import Program
 from .arguments import FIELDS, HEADER, Layout, input_identifier, result_identifier
 from .emit import Dialect, Region, emit, literal
 
@@ -15,7 +16,7 @@ AXES = "xyz"
 
 def source(program: Program, single: bool) -> str:
     """Body of the native function `(args, tid)` that does environment first + tid."""
-    layout = Layout(program.arguments, program.results)
+    layout = Layout(program.inputs, program.results)
     shapes = dict(layout.arrays)
     T = "float" if single else "double"
     lines = ["typedef long long I64;"]
@@ -23,29 +24,13 @@ def source(program: Program, single: bool) -> str:
     lines += ["if (tid >= count) return;", "const I64 e = first + tid;"]
     for name, shape in layout.arrays:
         lines += _unpack(name, shape, layout.position(name), T)
-    if program.loop is not None:
-        lines += _repeated(program.loop, shapes, T)
     regions, routines = _routines(program, T)
-    lines += routines
-    lines += emit(
-        program, program.statements, replace(_dialect(program, shapes, T), regions=regions), set()
-    )
+    dialect = replace(_dialect(program, shapes, T), regions=regions)
+    lines += [*routines, *emit(program, program.statements, dialect, set())]
     constants = _constants(program, shapes, T)
     if constants:
         lines += [f"if (!args[{HEADER.index('keep_constants')}]) {{", *constants, "}"]
     return "\n".join(lines)
-
-
-def _repeated(loop: Loop, shapes: Mapping[str, tuple[int, ...]], T: str) -> Iterator[str]:
-    """The steps of a loop, on two arrays that stay in registers as every index is known."""
-    state, then = input_identifier(STATE), result_identifier(STATE)
-    yield f"{T} {state}[{loop.size}] = {{}};"
-    yield f"for (int step = 0; step < {loop.steps} && !({state}[0] > 0); ++step) {{"
-    yield f"{T} {then}[{loop.size}];"
-    yield from emit(loop.step, loop.step.statements, _dialect(loop.step, shapes, T), set())
-    yield from _constants(loop.step, shapes, T)
-    yield from (f"{state}[{k}] = {then}[{k}];" for k in range(loop.size))
-    yield "}"
 
 
 def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
@@ -57,15 +42,40 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
         lines += [
             f"{T} {array}[{max(size, 1)}];" for array, size in zip(arrays, sizes, strict=True)
         ]
-        dialect = replace(
-            _dialect(routine, {}, T),
-            load=lambda array, entry: f"{array}[{entry}]",
-            store=lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
-        )
+        body = _looped(routine, T) if routine.repetition else _body(routine, T, {}, "out")
         lines.append(f"auto {name} = [](const {T}* shared, const {T}* column, {T}* out) {{")
-        lines += [*emit(routine, routine.statements, dialect, set()), "};"]
+        lines += [*body, "};"]
         regions[name] = Region(name, *arrays)
     return regions, lines
+
+
+def _looped(routine: Program, T: str) -> Iterator[str]:
+    """The steps of a loop. Every index is known, so that its two arrays stay in registers."""
+    assert routine.repetition is not None
+    size = prod(routine.inputs[COLUMN])
+    yield f"{T} then[{prod(routine.results['out'])}];"
+    yield from (f"out[{k}] = column[{k}];" for k in range(size))
+    yield f"for (int step = 0; step < {routine.repetition.times}; ++step) {{"
+    yield from _body(routine, T, {COLUMN: "out"}, "then")
+    yield from (f"out[{k}] = then[{k}];" for k in range(size))
+    if routine.repetition.ends:
+        yield f"if (then[{size}] > 0) break;"
+    yield "}"
+
+
+def _body(routine: Program, T: str, arrays: Mapping[str, str], out: str) -> Iterator[str]:
+    """A routine's statements and the constants among its results; `arrays` where inputs have another name."""
+    regions, lines = _routines(routine, T)
+    dialect = replace(
+        _dialect(routine, {}, T),
+        load=lambda array, entry: f"{arrays.get(array, array)}[{entry}]",
+        store=lambda entries, value: " ".join(f"{out}[{k}] = {value};" for k in entries),
+        regions=regions,
+    )
+    yield from lines
+    yield from emit(routine, routine.statements, dialect, set())
+    known = [(k, o.constant) for k, o in enumerate(routine.outputs) if o.node is None]
+    yield from (f"{out}[{k}] = {literal(value, T == 'float')};" for k, value in known)
 
 
 def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) -> Dialect:
@@ -101,9 +111,7 @@ def _place(program: Program, output: int, shapes: Mapping[str, tuple[int, ...]])
 
 
 def _at(name: str, entry: int, shapes: Mapping[str, tuple[int, ...]]) -> str:
-    """An entry of an array; of the state of a loop, which is none of the kernel's arrays, by its plain index."""
-    if name not in shapes:
-        return f"{name}[{entry}]"
+    """An entry of an array."""
     offset = []
     for axis, index in zip(AXES, _indices(entry, shapes[name]), strict=False):
         if index:

@@ -117,6 +117,9 @@ def expression(statement: Statement, dialect: Dialect) -> str:
     x = [f"t{a}" if isinstance(a, int) else dialect.constant(a) for a in statement.arguments]
     if operation == "select":
         return dialect.select(*x)
+    if operation in ("min", "max"):
+        first, second = x
+        return dialect.select(*((second, first) if operation == "min" else x), second, first)
     return FORMS[operation].format(*x, one=dialect.constant(1.0), **dialect.functions)
 
 
@@ -127,6 +130,7 @@ FORMS = {
     "rcp": "{one} / {0}",
     "neg": "-{0}",
     "sqrt": "{sqrt}({0})",
+    "rsqrt": "{one} / {sqrt}({0})",
     "abs": "{abs}({0})",
     "floor": "{floor}({0})",
     "exp": "{exp}({0})",

@@ -83,8 +83,8 @@ class Call:
     """The text of what a result is the derivative of, where columns of velocities make it so."""
     converts: bool = False
     """It is a conversion between representations itself."""
-    loop: Repeat | None = None
-    """What is repeated before the text, which then has the state before the arrays."""
+    repeats: bool = False
+    """It repeats until it is done, an unknown number of times, and has no derivatives."""
     shared: tuple[str, ...] = ()
     """Arrays of which one for all environments will do."""
     named: Callable[..., Any] | None = None
@@ -100,18 +100,6 @@ class Call:
             self.derivatives,
             None if self.params is None else self.params.key,
         )
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """A text `(tree, state, arrays..., options)` that gives the next of `size` numbers of state, all zero at first.
-
-    It ends when the first of them is greater than zero, or after so many `steps`.
-    """
-
-    step: Callable[..., Any]
-    size: int
-    steps: int
 
 
 @dataclass(frozen=True)
@@ -188,8 +176,7 @@ def serves_all(call: Call, name: str) -> bool:
 def texts_of(call: Call) -> list[Callable[..., Any]]:
     """Every text that a call's program may be recorded from."""
     solved = (call.solves.residual, call.solves.matrix) if call.solves else ()
-    others = (call.rate_of, call.loop.step if call.loop else None)
-    return [*call.texts, *solved, *(text for text in others if text)]
+    return [*call.texts, *solved, *([call.rate_of] if call.rate_of else [])]
 
 
 def result_names(call: Call) -> tuple[str, ...]:
@@ -215,7 +202,7 @@ def derived(
 
     `solution`: the result, for a call that solves a system.
     """
-    if call.loop:
+    if call.repeats:
         raise TypeError(
             f"{call.name} has no derivatives: it repeats until it is done. Detach its arrays"
         )

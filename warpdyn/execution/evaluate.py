@@ -14,7 +14,7 @@ from ..model import Model
 from ..model.params import typical, varied
 from ..model.tree import Tree, build_tree
 from ..recording.differentiation import pullback, pushforward
-from ..recording.program import STATE, Loop, Program, flat, folded, record, shape_of
+from ..recording.program import Program, flat, folded, record, shape_of
 from .base_velocity import OWN_ONLY, RESULTS, Converter, inputs_in, result_out
 from .call import (
     FORCE_ON,
@@ -71,17 +71,6 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
         return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
 
     names = result_names(call)
-    if call.loop:
-        inputs = {STATE: (call.loop.size,), **inputs}
-        stepping = replace(call, texts=(call.loop.step,), results=(STATE,))
-        step = record(
-            lambda **symbols: evaluate(stepping, symbols, EPSILON[single])[STATE],
-            inputs,
-            (STATE,),
-            False,
-        )
-        program = record(lambda **symbols: run(call.texts[0], symbols), inputs, names, False)
-        return replace(program, loop=Loop(step, call.loop.steps))
     rolls = not call.derivatives
     programs = [
         record(lambda _text=text, **symbols: run(_text, symbols), inputs, names, rolls)
@@ -145,13 +134,6 @@ def evaluate(
             extra["f_ext"] = {name.removeprefix(FORCE_ON): given.pop(name) for name in links}
         else:
             extra["f_ext"] = dict(zip(call.model.link_names, f_ext, strict=True))
-    if call.loop and STATE not in given:
-        state: Nested = [0.0] * call.loop.size
-        for _ in range(call.loop.steps):
-            state = call.loop.step(tree, state, *given.values(), **extra)
-            if state[0] > 0:
-                break
-        given = {STATE: state, **given}
     converter = _converter(call, tree, given)
     own = inputs_in(converter, given) if converter else given
     results = call.texts[0](tree, *own.values(), **extra)

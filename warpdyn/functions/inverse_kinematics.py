@@ -12,7 +12,7 @@ import numpy as np
 
 from ..algorithms import inverse_kinematics as _ik
 from ..arrays import Array, views
-from ..execution.call import Call, Repeat
+from ..execution.call import Call
 from ..execution.launch import batched
 from ..model import Model
 from .manifold import UNLIMITED
@@ -121,14 +121,14 @@ def inverse_kinematics(
     return Call(
         "inverse_kinematics",
         model,
-        (_ik.finish,),
+        (_ik.inverse_kinematics,),
         given,
         out,
         (("task", task),),
         results=Solution._fields,
         shapes=shapes,
         params=params,
-        loop=Repeat(_ik.step, _ik.size(model.nq), task.steps),
+        repeats=True,
         shared=("seed", "q0"),
         named=Solution.converted if out is None else Solution,
     )

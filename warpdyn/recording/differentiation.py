@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..algebra.scalar import Scalar, cos, sign, sin
-from .recorder import Graph, Symbol
+from .graph import Graph
+from .recorder import Symbol
 
 
 def pushforward(
@@ -26,8 +27,8 @@ def pushforward(
         for j, partial in _partials(graph, i):
             if j in dot:
                 total = total + partial * dot[j]
-        if graph.nodes[i][0] == "select":
-            total = _select(graph, i, dot)
+        if graph.nodes[i][0] in CHOICES:
+            total = _chosen(graph, i, dot)
         dot[i] = total
     return [_signed(dot.get(x.index, 0.0), x) if isinstance(x, Symbol) else 0.0 for x in outputs]
 
@@ -53,7 +54,7 @@ def pullback(
         if i not in bar:
             continue
         w = bar.pop(i)
-        if graph.nodes[i][0] == "select":
+        if graph.nodes[i][0] in CHOICES:
             for j, share in _shares(graph, i, w):
                 if j in moving:
                     add(j, share)
@@ -131,18 +132,24 @@ def _operands(graph: Graph, i: int) -> list[Scalar]:
     return [Symbol(graph, x) if isinstance(x, int) else x for x in graph.nodes[i][1]]
 
 
-def _select(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
-    """The tangent of the branch taken; the other one may be infinite."""
-    x, y, _, _ = _operands(graph, i)
-    tangents = [dot.get(j, 0.0) if isinstance(j, int) else 0.0 for j in graph.nodes[i][1][2:]]
+CHOICES = {"select": (0, 1, 2, 3), "min": (1, 0, 1, 0), "max": (0, 1, 1, 0)}
+"""Operations that are one of two arguments: where argument x is less than y the third one named, else the last."""
+
+
+def _chosen(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
+    """The tangent of the branch that is chosen; the other one may be infinite."""
+    x, y, *branches = CHOICES[graph.nodes[i][0]]
+    values, nodes = _operands(graph, i), graph.nodes[i][1]
+    tangents = [dot.get(nodes[k], 0.0) if isinstance(nodes[k], int) else 0.0 for k in branches]
     if all(isinstance(t, float) and t == 0.0 for t in tangents):
         return 0.0
-    return Symbol(graph, i).select_less(x, y, tangents[0], tangents[1])
+    return Symbol(graph, i).select_less(values[x], values[y], *tangents)
 
 
 def _shares(graph: Graph, i: int, w: Scalar) -> Iterator[tuple[int, Scalar]]:
-    """The adjoint of a choice, for the branch taken."""
-    x, y, _, _ = _operands(graph, i)
-    for j, share in zip(graph.nodes[i][1][2:], ((w, 0.0), (0.0, w)), strict=True):
-        if isinstance(j, int):
-            yield j, Symbol(graph, i).select_less(x, y, *share)
+    """The adjoint of a choice, for the branch that is chosen."""
+    x, y, *branches = CHOICES[graph.nodes[i][0]]
+    values, nodes = _operands(graph, i), graph.nodes[i][1]
+    for k, share in zip(branches, ((w, 0.0), (0.0, w)), strict=True):
+        if isinstance(nodes[k], int):
+            yield nodes[k], Symbol(graph, i).select_less(values[x], values[y], *share)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,10 +11,12 @@ from math import prod
 from typing import Any
 
 from ..algebra import scalar
-from .recorder import Graph, Symbol
+from .graph import COLUMN, SHARED, Graph, Repetition
+from .order import Statement, fused, grouped, values_alive, visited
+from .recorder import Symbol, input_symbols
 
-STATE = "state"
-"""Name of the input that a loop carries from one step to the next."""
+EXPECTED_STEPS = 32
+"""Steps of a loop that may end before its last one, to estimate how long a batch takes."""
 
 ON_NUMBERS: dict[str, Callable[..., float]] = {
     "add": operator.add,
@@ -28,26 +29,14 @@ ON_NUMBERS: dict[str, Callable[..., float]] = {
     "fnma": lambda x, y, z: z - x * y,
     "abs": scalar.absolute,
     "select": scalar.select_less,
+    "min": scalar.minimum,
+    "max": scalar.maximum,
     **{
         name: getattr(scalar, name)
-        for name in ("sin", "cos", "sqrt", "exp", "log", "floor", "atan2")
+        for name in ("sin", "cos", "sqrt", "rsqrt", "exp", "log", "floor", "atan2")
     },
 }
 """What the operations of statements are."""
-
-
-@dataclass(frozen=True)
-class Statement:
-    """t[target] = operation(arguments). Arguments are node indices or constants; of an input: array name and entry.
-
-    `fma`, `fms`, `fnma` are a*b + c, a*b - c and c - a*b in one rounding. Of a routine: `frame(name, shared..)` writes
-    what its calls share, `call(name, frame, column..)` runs it, and `of(name, call, k)`, which follow the call at once,
-    read its results.
-    """
-
-    target: int
-    operation: str
-    arguments: tuple
 
 
 @dataclass(frozen=True)
@@ -64,21 +53,17 @@ class Program:
     """A straight-line program for one robot.
 
     `inputs`, `results`: array name -> trailing shape; `outputs`: entries of the results one after the other, each in C
-    order. With a `loop` it comes after that, and has the loop's state among its inputs.
+    order. With a `repetition` it is the step of a loop: its results, but for the flag that may end it,
+    are the next values of its input `column`.
     """
 
     graph: Graph
     inputs: Mapping[str, tuple[int, ...]]
     outputs: tuple[Output, ...]
     results: Mapping[str, tuple[int, ...]]
-    loop: Loop | None = None
+    repetition: Repetition | None = None
     as_recorded: bool = False
     """Its order is the best there is."""
-
-    @property
-    def arguments(self) -> dict[str, tuple[int, ...]]:
-        """Inputs that come from outside."""
-        return {name: shape for name, shape in self.inputs.items() if name != STATE}
 
     @cached_property
     def places(self) -> list[tuple[str, int]]:
@@ -98,28 +83,34 @@ class Program:
     def statements(self) -> list[Statement]:
         """Live statements, in the better of two orders: as recorded, or on demand of the outputs."""
         roots = sorted({o.node for o in self.outputs if o.node is not None})
-        as_recorded = self._fused(self._grouped(sorted(self._visit(roots))))
+        as_recorded = self._fused(sorted(visited(self.graph, roots)))
         if self.as_recorded:
             return as_recorded
-        on_demand = self._fused(self._grouped(self._visit(roots)))
-        return min(as_recorded, on_demand, key=self.values_alive)
+        on_demand = self._fused(visited(self.graph, roots))
+        return min(as_recorded, on_demand, key=values_alive)
+
+    def _fused(self, order: Sequence[int]) -> list[Statement]:
+        stored = {o.node for o in self.outputs if o.node is not None}
+        return fused(self.graph, grouped(self.graph, order), stored)
 
     @cached_property
     def angles(self) -> list[int]:
-        """Nodes whose sine or cosine is taken, where they follow from inputs without another sine or cosine."""
-        turned = dict.fromkeys(
+        """Nodes whose sine or cosine is taken, where they follow from inputs without a loop, a routine, or
+        another sine or cosine."""
+        angles = dict.fromkeys(
             s.arguments[0] for s in self.statements if s.operation in ("sin", "cos")
         )
+        late = ("sin", "cos", "of")
         return [
             i
-            for i in turned
-            if not any(self.graph.nodes[x][0] in ("sin", "cos") for x in self._visit([i]))
+            for i in angles
+            if not any(self.graph.nodes[x][0] in late for x in visited(self.graph, [i]))
         ]
 
     @cached_property
     def angle_statements(self) -> list[Statement]:
         """Statements that compute `angles` from inputs."""
-        return [Statement(i, *self.graph.nodes[i]) for i in self._visit(self.angles)]
+        return [Statement(i, *self.graph.nodes[i]) for i in visited(self.graph, self.angles)]
 
     @cached_property
     def operations(self) -> int:
@@ -132,13 +123,19 @@ class Program:
             **dict.fromkeys(("input", "sin", "cos", "neg", "frame", "of"), 0),
         }
         called = sum(
-            self.routines[s.arguments[0]].operations
-            for s in self.statements
-            if s.operation == "call"
+            self.routines[s.arguments[0]].work for s in self.statements if s.operation == "call"
         )
         return called + sum(
             cost.get(s.operation, 1) for s in self.statements if s.operation != "call"
         )
+
+    @property
+    def work(self) -> int:
+        """Operations of a call as a routine: of all steps, where it is a loop."""
+        if self.repetition is None:
+            return self.operations
+        times = self.repetition.times
+        return self.operations * (min(times, EXPECTED_STEPS) if self.repetition.ends else times)
 
     @cached_property
     def routines(self) -> dict[str, Program]:
@@ -146,96 +143,18 @@ class Program:
         return {
             name: Program(
                 routine.graph,
-                {"shared": (routine.shared,), "column": (routine.column,)},
+                {SHARED: (routine.shared,), COLUMN: (routine.column,)},
                 tuple(_output(x) for x in routine.results),
                 {"out": (len(routine.results),)},
-                as_recorded=True,
+                repetition=routine.repetition,
+                as_recorded=routine.repetition is None,
             )
             for name, routine in self.graph.routines.items()
         }
 
-    def values_alive(self, statements: Sequence[Statement]) -> int:
-        """The largest number of values needed again later, inputs included."""
-        last = {x: n for n, s in enumerate(statements) for x in operands(s)}
-        ends = Counter(last.values())
-        alive = most = 0
-        for n, statement in enumerate(statements):
-            alive += statement.target in last
-            most = max(most, alive)
-            alive -= ends[n]
-        return most
-
-    def _visit(self, roots: Sequence[int]) -> list[int]:
-        """Nodes that the roots need, each after its arguments."""
-        nodes, order, seen = self.graph.nodes, [], set()
-        for root in roots:
-            waiting = [(root, False)]
-            while waiting:
-                i, ready = waiting.pop()
-                if ready:
-                    order.append(i)
-                elif i not in seen:
-                    seen.add(i)
-                    waiting.append((i, True))
-                    operation, arguments = nodes[i]
-                    if operation != "input":
-                        waiting.extend(
-                            (x, False)
-                            for x in reversed(arguments)
-                            if isinstance(x, int) and x not in seen
-                        )
-        return order
-
-    def _grouped(self, order: Sequence[int]) -> Sequence[int]:
-        """The same order with the results of a routine's call right after it."""
-        if not self.graph.routines:
-            return order
-        nodes = self.graph.nodes
-        results: dict[int, list[int]] = {}
-        for i in sorted(order):
-            if nodes[i][0] == "of":
-                results.setdefault(nodes[i][1][1], []).append(i)
-        return [x for i in order if nodes[i][0] != "of" for x in (i, *results.get(i, ()))]
-
-    def _fused(self, order: Sequence[int]) -> list[Statement]:
-        """Statements of the ordered nodes, products that are used once joined to the sum that uses them."""
-        nodes = self.graph.nodes
-        uses = Counter(
-            x for i in order for x in nodes[i][1] if isinstance(x, int) and nodes[i][0] != "input"
-        )
-        stored = {o.node for o in self.outputs}
-
-        def joins(x: object) -> bool:
-            return isinstance(x, int) and nodes[x][0] == "mul" and uses[x] == 1 and x not in stored
-
-        statements, joined = [], set()
-        for i in order:
-            operation, arguments = nodes[i]
-            if operation in ("add", "sub"):
-                x, y = arguments
-                if joins(y):
-                    joined.add(y)
-                    operation, arguments = (
-                        "fma" if operation == "add" else "fnma",
-                        (*nodes[y][1], x),
-                    )
-                elif joins(x):
-                    joined.add(x)
-                    operation, arguments = "fma" if operation == "add" else "fms", (*nodes[x][1], y)
-            statements.append(Statement(i, operation, arguments))
-        return self._inputs_late([s for s in statements if s.target not in joined])
-
-    @staticmethod
-    def _inputs_late(statements: Sequence[Statement]) -> list[Statement]:
-        """Inputs moved to just before their first use."""
-        inputs = {s.target: s for s in statements if s.operation == "input"}
-        ordered: list[Statement] = []
-        for statement in statements:
-            if statement.operation == "input":
-                continue
-            ordered += [inputs.pop(x) for x in dict.fromkeys(operands(statement)) if x in inputs]
-            ordered.append(statement)
-        return ordered + list(inputs.values())
+    def ordered(self, roots: Sequence[int]) -> list[Statement]:
+        """Statements of the nodes that these nodes need, and of themselves, each after its arguments."""
+        return [Statement(i, *self.graph.nodes[i]) for i in self._visit(roots)]
 
     def text(self, name: str = "program") -> str:
         """The program as readable lines."""
@@ -243,6 +162,7 @@ class Program:
             "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "rcp": "1 / {0}", "neg": "-{0}",
             "fma": "{0} * {1} + {2}", "fms": "{0} * {1} - {2}", "fnma": "{2} - {0} * {1}",
             "select": "{2} if {0} < {1} else {3}", "atan2": "atan2({0}, {1})",
+            "min": "{1} if {1} < {0} else {0}", "max": "{1} if {0} < {1} else {0}",
         }  # fmt: skip
         arrays = ", ".join(f"{k}{list(n)}" for k, n in self.inputs.items())
         results = ", ".join(f"{k}{list(n)}" for k, n in self.results.items())
@@ -273,20 +193,35 @@ class Program:
         lines += [
             f"{place(k)} = {o.constant!r}" for k, o in enumerate(self.outputs) if o.node is None
         ]
+        for routine, program in self.routines.items():
+            how = program.repetition
+            times = "" if how is None else f" {'at most ' if how.ends else ''}{how.times} times"
+            lines += ["", program.text(routine + times)]
         return "\n".join(lines)
 
     def on_numbers(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The results as nested lists, for nested lists of numbers: statement after statement."""
         entries = {name: list(flat(inputs[name])) for name in self.inputs}
-        values: dict[int, float] = {}
+        values: dict[int, Any] = {}
         for s in self.statements:
-            if s.operation == "input":
-                array, k = s.arguments
-                values[s.target] = entries[array][k]
-            else:
-                values[s.target] = ON_NUMBERS[s.operation](
-                    *(values[x] if isinstance(x, int) else x for x in s.arguments)
-                )
+            operands = [
+                values[x] if isinstance(x, int) else x
+                for x in s.arguments
+                if s.operation != "input"
+            ]
+            match s.operation:
+                case "input":
+                    array, k = s.arguments
+                    values[s.target] = entries[array][k]
+                case "frame":
+                    values[s.target] = operands[1:]
+                case "call":
+                    name, shared, *column = operands
+                    values[s.target] = self.routines[name].called({SHARED: shared, COLUMN: column})
+                case "of":
+                    values[s.target] = operands[1][int(operands[2])]
+                case _:
+                    values[s.target] = ON_NUMBERS[s.operation](*operands)
         found = {
             name: [
                 o.constant if o.node is None else -values[o.node] if o.negative else values[o.node]
@@ -296,6 +231,18 @@ class Program:
         }
         return {name: folded(found[name], shape) for name, shape in self.results.items()}
 
+    def called(self, inputs: Mapping[str, Any]) -> list[float]:
+        """The results of a routine on numbers; of a loop, the state after its last step."""
+        if self.repetition is None:
+            return list(self.on_numbers(inputs)["out"])
+        state, size = list(inputs[COLUMN]), prod(self.inputs[COLUMN])
+        for _ in range(self.repetition.times):
+            after = self.on_numbers({SHARED: inputs[SHARED], COLUMN: state})["out"]
+            state = after[:size]
+            if self.repetition.ends and after[size] > 0:
+                break
+        return state
+
     @cached_property
     def stores(self) -> dict[int, list[int]]:
         """For each node that is an output, the entries that it fills."""
@@ -304,30 +251,6 @@ class Program:
             if output.node is not None:
                 table.setdefault(output.node, []).append(k)
         return table
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A program that is repeated on its own result: the state, of zeros before the first step.
-
-    It ends when the first entry of the state is greater than zero, or after so many `steps`.
-    """
-
-    step: Program
-    steps: int
-
-    @property
-    def size(self) -> int:
-        """Entries of the state."""
-        return len(self.step.outputs)
-
-
-def operands(statement: Statement) -> Iterator[int]:
-    """Nodes that a statement reads."""
-    if statement.operation in ("input", "of"):
-        return iter(())
-    arguments = statement.arguments[2:] if statement.operation == "call" else statement.arguments
-    return (x for x in arguments if isinstance(x, int))
 
 
 def _output(x: Symbol | float) -> Output:
@@ -347,7 +270,8 @@ def record(
     """
     graph = Graph(rolls)
     symbols = {
-        name: folded(graph.inputs(name, prod(shape)), shape) for name, shape in inputs.items()
+        name: folded(input_symbols(graph, name, prod(shape)), shape)
+        for name, shape in inputs.items()
     }
     result = function(**symbols)
     named = dict(zip(results, result if len(results) > 1 else (result,), strict=True))

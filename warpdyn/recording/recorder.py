@@ -7,13 +7,9 @@ so constants fold, zeros and ones vanish, and equal terms (up to sign and order)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
-Operand = int | float
-"""An argument of a node: the index of another node, or a constant."""
-
-Number = (int, float)
+from .graph import COLUMN, SHARED, Graph, Operand, Repetition, Routine
 
 TOGETHER = 4
 """Columns that a routine does at once, so that one need not wait for the other's last result."""
@@ -21,55 +17,6 @@ TOGETHER = 4
 ROLL_FROM = 40_000
 """Operations of a text for all its columns from which it is recorded once and called: longer straight lines take more
 time to compile than the second is worth."""
-
-
-class Graph:
-    """The nodes recorded so far: node i is (operation, arguments), and arguments come before it."""
-
-    def __init__(self, rolls: bool = True) -> None:
-        self.rolls = rolls
-        """Texts that are called many times may become routines, which have no derivatives."""
-        self.routines: dict[str, Routine] = {}
-        self.nodes: list[tuple[str, tuple]] = []
-        self._index: dict[tuple, int] = {}
-
-    def node(self, operation: str, *arguments: Operand | str) -> int:
-        key = (
-            operation,
-            arguments,
-            *map(type, arguments),
-        )  # the constant 2.0 equals 2, but is not node 2
-        found = self._index.get(key)
-        if found is None:
-            found = self._index[key] = len(self.nodes)
-            self.nodes.append((operation, arguments))
-        return found
-
-    def inputs(self, array: str, count: int) -> list[Symbol]:
-        """Symbols for the entries of an input array."""
-        return [Symbol(self, self.node("input", array, k)) for k in range(count)]
-
-    def size(self) -> int:
-        """Arithmetic operations of the nodes, those that nothing needs included."""
-        return sum(operation in ("add", "sub", "mul", "rcp") for operation, _ in self.nodes)
-
-    def scaled(self, index: int) -> tuple[float, int]:
-        """A node as constant times another node."""
-        operation, arguments = self.nodes[index]
-        if operation == "mul" and isinstance(arguments[0], float):
-            return arguments[0], arguments[1]
-        return 1.0, index
-
-
-@dataclass(frozen=True)
-class Routine:
-    """A text recorded by itself, for TOGETHER columns: `shared` inputs are written once, `column` inputs and `results`
-    at every call."""
-
-    graph: Graph
-    shared: int
-    column: int
-    results: tuple[Symbol | float, ...]
 
 
 class Symbol:
@@ -87,8 +34,11 @@ class Symbol:
     # Sums.
 
     def __add__(self, other: Symbol | float) -> Symbol | float:
-        graph = self.graph
         if isinstance(other, Symbol):
+            if other.graph is not self.graph:
+                a, b = together(self, other)
+                return a + b
+            graph = self.graph
             (c, x), (d, y) = graph.scaled(self.index), graph.scaled(other.index)
             if x == y:
                 return Symbol(graph, x) * (
@@ -101,6 +51,7 @@ class Symbol:
             return NotImplemented
         if other == 0:
             return self
+        graph = self.graph
         constant = -float(other) if self.negative else float(other)
         operation, arguments = graph.nodes[self.index]
         if operation == "add" and isinstance(arguments[1], float):
@@ -126,8 +77,11 @@ class Symbol:
     # Products.
 
     def __mul__(self, other: Symbol | float) -> Symbol | float:
-        graph = self.graph
         if isinstance(other, Symbol):
+            if other.graph is not self.graph:
+                a, b = together(self, other)
+                return a * b
+            graph = self.graph
             negative = self.negative != other.negative
             (c, x), (d, y) = graph.scaled(self.index), graph.scaled(other.index)
             if c != 1.0 or d != 1.0:
@@ -139,6 +93,7 @@ class Symbol:
             return NotImplemented
         if other == 0:
             return 0.0
+        graph = self.graph
         constant, x = graph.scaled(self.index)
         constant *= float(other)
         negative = self.negative != (constant < 0)
@@ -179,9 +134,17 @@ class Symbol:
     def floor(self) -> Symbol:
         return Symbol(self.graph, self.graph.node("floor", self.plain()))
 
+    def rsqrt(self) -> Symbol:
+        return Symbol(self.graph, self.graph.node("rsqrt", self.plain()))
+
     def atan2(self, y: Symbol | float, x: Symbol | float) -> Symbol:
-        operands = [s.plain() if isinstance(s, Symbol) else float(s) for s in (y, x)]
-        return Symbol(self.graph, self.graph.node("atan2", *operands))
+        return operation("atan2", y, x)
+
+    def minimum(self, x: Symbol | float, y: Symbol | float) -> Symbol | float:
+        return operation("min", x, y) if not _equal(x, y) else x
+
+    def maximum(self, x: Symbol | float, y: Symbol | float) -> Symbol | float:
+        return operation("max", x, y) if not _equal(x, y) else x
 
     def select_less(
         self,
@@ -190,10 +153,7 @@ class Symbol:
         if_less: Symbol | float,
         otherwise: Symbol | float,
     ) -> Symbol:
-        operands = [
-            s.plain() if isinstance(s, Symbol) else float(s) for s in (x, y, if_less, otherwise)
-        ]
-        return Symbol(self.graph, self.graph.node("select", *operands))
+        return operation("select", x, y, if_less, otherwise)
 
     def each(
         self,
@@ -207,26 +167,30 @@ class Symbol:
 
         Shared constants, and entries that are the same constant in every column, are constants of the routine.
         """
-        graph = self.graph
+        values = together(self, *shared, *(x for column in columns for x in column))[1:]
+        graph = max(
+            (x.graph for x in values if isinstance(x, Symbol)), key=lambda graph: graph.depth
+        )
+        shared, rest = values[: len(shared)], values[len(shared) :]
+        width = len(columns[0])
+        columns = [rest[first : first + width] for first in range(0, len(rest), width)]
         moving = [k for k, entries in enumerate(zip(*columns, strict=True)) if not _same(entries)]
-        given = [k for k, x in enumerate(shared) if isinstance(x, Symbol)]
-        own = Graph()
-        inside: list[Any] = list(shared)
+        inside = Graph(around=graph)
         column: list[Any] = list(columns[0])
-        for symbol, k in zip(own.inputs("shared", len(given)), given, strict=True):
-            inside[k] = symbol
-        sides = own.inputs("column", TOGETHER * len(moving))
+        sides = input_symbols(inside, COLUMN, TOGETHER * len(moving))
         for n, k in enumerate(moving):
             column[k] = Together(sides[n :: len(moving)])
-        results = list(text(inside, column)) if graph.rolls else []
-        if own.size() * len(columns) <= ROLL_FROM * TOGETHER:
+        seen = [local(inside, x) if isinstance(x, Symbol) else x for x in shared]
+        results = list(text(seen, column)) if graph.rolls else []
+        if inside.size() * len(columns) <= ROLL_FROM * TOGETHER:
             return [list(text(shared, column)) for column in columns]
         name = f"routine{len(graph.routines)}"
         flat = tuple(
             x.sides[n] if isinstance(x, Together) else x for n in range(TOGETHER) for x in results
         )
-        graph.routines[name] = Routine(own, len(given), len(sides), flat)
-        frame = graph.node("frame", name, *(_operand(shared[k]) for k in given))
+        flat = tuple(local(inside, x) if isinstance(x, Symbol) else x for x in flat)
+        graph.routines[name] = Routine(inside, len(inside.captured), len(sides), flat)
+        frame = graph.node("frame", name, *inside.captured)
         called: list[list[Symbol | float]] = []
         for first in range(0, len(columns), TOGETHER):
             group = [columns[min(first + n, len(columns) - 1)] for n in range(TOGETHER)]
@@ -239,6 +203,39 @@ class Symbol:
             ]
             called += [out[n * len(results) : (n + 1) * len(results)] for n in range(TOGETHER)]
         return called[: len(columns)]
+
+    def repeat(
+        self,
+        step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
+        state: Sequence[Symbol | float],
+        times: int,
+        until: Callable[[Sequence[Symbol | float]], Symbol | float] | None,
+    ) -> list[Symbol | float]:
+        """The state after `times` steps, the step recorded once and rolled.
+
+        In the graph of the innermost text that anything of the state belongs to, or this symbol.
+        """
+        symbols = [self, *(x for x in state if isinstance(x, Symbol))]
+        graph = max((x.graph for x in symbols), key=lambda graph: graph.depth)
+        if not graph.rolls:
+            return _unrolled(step, state, times, until)
+        inside = Graph(around=graph)
+        after = list(step(list(input_symbols(inside, COLUMN, len(state)))))
+        if len(after) != len(state):
+            raise ValueError(
+                f"a step must return as many numbers as its state has, {len(state)}; got {len(after)}"
+            )
+        flag = [] if until is None else [until(after)]
+        results = tuple(local(inside, x) if isinstance(x, Symbol) else x for x in (*after, *flag))
+        name = f"routine{len(graph.routines)}"
+        repetition = Repetition(times, until is not None)
+        graph.routines[name] = Routine(
+            inside, len(inside.captured), len(state), results, repetition
+        )
+        frame = graph.node("frame", name, *inside.captured)
+        initial = [local(graph, x).plain() if isinstance(x, Symbol) else float(x) for x in state]
+        call = graph.node("call", name, frame, *initial)
+        return [Symbol(graph, graph.node("of", name, call, str(k))) for k in range(len(state))]
 
     def plain(self) -> int:
         """A node that holds this value with its sign."""
@@ -299,5 +296,62 @@ def _same(entries: Sequence[Symbol | float]) -> bool:
     )
 
 
+def together(*values: Symbol | float) -> list[Symbol | float]:
+    """The values as symbols of one graph, the innermost that one of them belongs to; numbers stay numbers."""
+    graph = max((x.graph for x in values if isinstance(x, Symbol)), key=lambda graph: graph.depth)
+    return [local(graph, x) if isinstance(x, Symbol) else x for x in values]
+
+
+def operation(name: str, *values: Symbol | float) -> Symbol:
+    """A node of an operation on values that have no sign apart, in the innermost graph among them."""
+    local = together(*values)
+    (graph, *_) = (x.graph for x in local if isinstance(x, Symbol))
+    return Symbol(graph, graph.node(name, *(_operand(x) for x in local)))
+
+
+def _unrolled(
+    step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
+    state: Sequence[Symbol | float],
+    times: int,
+    until: Callable[..., Symbol | float] | None,
+) -> list[Symbol | float]:
+    """Each step recorded by itself, so that what is recorded has derivatives."""
+    if until is not None:
+        raise TypeError("it has no derivatives: it repeats until it is done. Detach its arrays")
+    after = list(state)
+    for _ in range(times):
+        after = list(step(after))
+    return after
+
+
+def _equal(x: Symbol | float, y: Symbol | float) -> bool:
+    if isinstance(x, Symbol) and isinstance(y, Symbol):
+        return (x.graph, x.index, x.negative) == (y.graph, y.index, y.negative)
+    return False
+
+
 def _operand(x: Symbol | float) -> Operand:
     return x.plain() if isinstance(x, Symbol) else float(x)
+
+
+def input_symbols(graph: Graph, array: str, count: int) -> list[Symbol]:
+    """Symbols for the entries of an input array."""
+    return [Symbol(graph, graph.node("input", array, k)) for k in range(count)]
+
+
+def local(graph: Graph, x: Symbol) -> Symbol:
+    """A symbol of `graph` for one of that graph or of a graph around it.
+
+    What a loop's text reads from outside becomes an input of the loop. What it computes from such symbols
+    alone is recorded outside, once, before the loop.
+    """
+    if x.graph is graph:
+        return x
+    if graph.around is None or x.graph.depth >= graph.depth:
+        raise TypeError(
+            "a recorded value is used outside the text that it belongs to: a loop's values are known only "
+            "inside its step; let the step return them as part of its state"
+        )
+    index = local(graph.around, x).index
+    entry = graph.captured.setdefault(index, len(graph.captured))
+    return Symbol(graph, graph.node("input", SHARED, entry), x.negative)

@@ -1,0 +1,77 @@
+"""The nodes of a recorded text, those of the loops and routines in it, and what these read from around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Operand = int | float
+"""An argument of a node: the index of another node, or a constant."""
+
+
+class Graph:
+    """The nodes recorded so far: node i is (operation, arguments), and arguments come before it."""
+
+    def __init__(self, rolls: bool = True, around: Graph | None = None) -> None:
+        self.rolls = rolls
+        """Texts that are called many times may become routines, which have no derivatives."""
+        self.around = around
+        """The graph of the text that the text of a loop stands in."""
+        self.depth: int = 0 if around is None else around.depth + 1
+        self.captured: dict[int, int] = {}
+        """Nodes of the graph around that are read here, each with its entry in the input `shared`."""
+        self.routines: dict[str, Routine] = {}
+        self.nodes: list[tuple[str, tuple]] = []
+        self._index: dict[tuple, int] = {}
+
+    def node(self, operation: str, *arguments: Operand | str) -> int:
+        key = (
+            operation,
+            arguments,
+            *map(type, arguments),
+        )  # the constant 2.0 equals 2, but is not node 2
+        found = self._index.get(key)
+        if found is None:
+            found = self._index[key] = len(self.nodes)
+            self.nodes.append((operation, arguments))
+        return found
+
+    def size(self) -> int:
+        """Arithmetic operations of the nodes, those that nothing needs included."""
+        return sum(operation in ("add", "sub", "mul", "rcp") for operation, _ in self.nodes)
+
+    def scaled(self, index: int) -> tuple[float, int]:
+        """A node as constant times another node."""
+        operation, arguments = self.nodes[index]
+        if operation == "mul" and isinstance(arguments[0], float):
+            return arguments[0], arguments[1]
+        return 1.0, index
+
+
+SHARED, COLUMN = "shared", "column"
+"""Inputs of a routine: entries that are written once, and those written before each call."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """How often a routine runs on its results: `times`, or less where it may end.
+
+    With `ends` the result after the state says that an environment is done: a number above zero. Its
+    state stays as it is then.
+    """
+
+    times: int
+    ends: bool = False
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A text recorded by itself: for TOGETHER columns, or, with a `repetition`, a loop's step, whose
+    column is the state. `shared` and `column` count the entries of its inputs."""
+
+    graph: Graph
+    shared: int
+    column: int
+    results: tuple[Any, ...]
+    """Symbols and numbers."""
+    repetition: Repetition | None = None

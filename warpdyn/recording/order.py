@@ -1,0 +1,120 @@
+"""Statements, and an order of them in which few values are alive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from .graph import Graph
+
+
+@dataclass(frozen=True)
+class Statement:
+    """t[target] = operation(arguments). Arguments are node indices or constants; of an input: array name and entry.
+
+    `fma`, `fms`, `fnma` are a*b + c, a*b - c and c - a*b in one rounding. A routine, which may be a
+    loop, is three of them: `frame(name, shared..)` writes what its calls share, `call(name, frame,
+    column..)` runs it, and `of(name, call, k)`, which follow the call at once, read its results.
+    """
+
+    target: int
+    operation: str
+    arguments: tuple
+
+
+def operands(statement: Statement) -> Iterator[int]:
+    """Nodes that a statement reads."""
+    if statement.operation in ("input", "of"):
+        return iter(())
+    arguments = statement.arguments[2:] if statement.operation == "call" else statement.arguments
+    return (x for x in arguments if isinstance(x, int))
+
+
+def visited(graph: Graph, roots: Iterable[int]) -> list[int]:
+    """Nodes that the roots need, each after its arguments."""
+    nodes, order, seen = graph.nodes, [], set()
+    for root in roots:
+        waiting = [(root, False)]
+        while waiting:
+            i, ready = waiting.pop()
+            if ready:
+                order.append(i)
+            elif i not in seen:
+                seen.add(i)
+                waiting.append((i, True))
+                operation, arguments = nodes[i]
+                if operation != "input":
+                    waiting.extend(
+                        (x, False)
+                        for x in reversed(arguments)
+                        if isinstance(x, int) and x not in seen
+                    )
+    return order
+
+
+def grouped(graph: Graph, order: Sequence[int]) -> Sequence[int]:
+    """The same order with the results of a routine's call right after it."""
+    if not graph.routines:
+        return order
+    nodes = graph.nodes
+    results: dict[int, list[int]] = {}
+    for i in sorted(order):
+        if nodes[i][0] == "of":
+            results.setdefault(nodes[i][1][1], []).append(i)
+    return [x for i in order if nodes[i][0] != "of" for x in (i, *results.get(i, ()))]
+
+
+def fused(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[Statement]:
+    """Statements of the ordered nodes, products that are used once joined to the sum that uses them.
+
+    `stored`: nodes that are results, which have to stand by themselves.
+    """
+    nodes = graph.nodes
+    uses = Counter(
+        x for i in order for x in nodes[i][1] if isinstance(x, int) and nodes[i][0] != "input"
+    )
+
+    def joins(x: object) -> bool:
+        return isinstance(x, int) and nodes[x][0] == "mul" and uses[x] == 1 and x not in stored
+
+    statements, joined = [], set()
+    for i in order:
+        operation, arguments = nodes[i]
+        if operation in ("add", "sub"):
+            x, y = arguments
+            if joins(y):
+                joined.add(y)
+                operation, arguments = (
+                    "fma" if operation == "add" else "fnma",
+                    (*nodes[y][1], x),
+                )
+            elif joins(x):
+                joined.add(x)
+                operation, arguments = "fma" if operation == "add" else "fms", (*nodes[x][1], y)
+        statements.append(Statement(i, operation, arguments))
+    return inputs_late([s for s in statements if s.target not in joined])
+
+
+def inputs_late(statements: Sequence[Statement]) -> list[Statement]:
+    """Inputs moved to just before their first use."""
+    inputs = {s.target: s for s in statements if s.operation == "input"}
+    ordered: list[Statement] = []
+    for statement in statements:
+        if statement.operation == "input":
+            continue
+        ordered += [inputs.pop(x) for x in dict.fromkeys(operands(statement)) if x in inputs]
+        ordered.append(statement)
+    return ordered + list(inputs.values())
+
+
+def values_alive(statements: Sequence[Statement]) -> int:
+    """The largest number of values needed again later, inputs included."""
+    last = {x: n for n, s in enumerate(statements) for x in operands(s)}
+    ends = Counter(last.values())
+    alive = most = 0
+    for n, statement in enumerate(statements):
+        alive += statement.target in last
+        most = max(most, alive)
+        alive -= ends[n]
+    return most

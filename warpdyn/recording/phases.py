@@ -1,0 +1,102 @@
+"""A program with one loop that ends when it is done, as three: before the loop, its step, and after it.
+
+Environments take unlike numbers of steps, so a kernel may want to give the lane of one that is done to the next one.
+For that it runs the three phases apart, and carries what the later ones read of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from .graph import COLUMN, Graph
+from .order import visited
+from .program import Output, Program
+
+CARRIED, STATE = "carried", "state"
+"""What the first phase computes for the later ones, and the loop's state; inputs of the last phase too."""
+
+
+@dataclass(frozen=True)
+class Phases:
+    """`before`: from the program's inputs, CARRIED and the first STATE. `step`: the loop's routine, whose
+    input `shared` is the beginning of CARRIED. `after`: from the program's inputs, CARRIED and the last
+    STATE, the program's results."""
+
+    before: Program
+    step: Program
+    after: Program
+
+    @property
+    def carried(self) -> int:
+        """Entries of CARRIED."""
+        return prod(self.before.results[CARRIED])
+
+    @property
+    def state(self) -> int:
+        """Entries of STATE."""
+        return prod(self.step.inputs[COLUMN])
+
+
+def phases(program: Program) -> Phases | None:
+    """The phases of a program; None unless one loop in it, and nothing else that is rolled, may end early."""
+    calls = [s for s in program.statements if s.operation == "call"]
+    if len(calls) != 1:
+        return None
+    (call,), nodes = calls, program.graph.nodes
+    step = program.routines[call.arguments[0]]
+    if step.repetition is None or not step.repetition.ends:
+        return None
+    _, frame, *state = call.arguments
+    shared = list(nodes[frame][1][1:])
+    first = set(visited(program.graph, (x for x in (*shared, *state) if isinstance(x, int))))
+
+    # What comes after, with inputs in the place of what the loop and the first phase have computed.
+    carried = {node: k for k, node in enumerate(shared)}
+    after = Graph()
+    copies: dict[int, int] = {}
+    for i in _needed(program, first, call.target):
+        operation, arguments = nodes[i]
+        if operation == "of" and arguments[1] == call.target:
+            copies[i] = after.node("input", STATE, int(arguments[2]))
+        elif i in first and operation != "input":
+            copies[i] = after.node("input", CARRIED, carried.setdefault(i, len(carried)))
+        elif operation == "input":
+            copies[i] = after.node(operation, *arguments)
+        else:
+            copies[i] = after.node(
+                operation, *(copies[x] if isinstance(x, int) else x for x in arguments)
+            )
+    outputs = tuple(
+        o if o.node is None else Output(copies[o.node], negative=o.negative)
+        for o in program.outputs
+    )
+    sizes = {CARRIED: (len(carried),), STATE: (len(state),)}
+    values = [*carried, *state]
+    return Phases(
+        Program(program.graph, program.inputs, tuple(_output(x) for x in values), sizes),
+        step,
+        Program(after, {**program.inputs, **sizes}, outputs, program.results),
+    )
+
+
+def _needed(program: Program, first: set[int], call: int) -> Sequence[int]:
+    """Nodes that the results need and that come after the loop, or are handed to what does; in order."""
+    nodes = program.graph.nodes
+    waiting = [o.node for o in program.outputs if o.node is not None]
+    needed: set[int] = set()
+    while waiting:
+        i = waiting.pop()
+        if i in needed:
+            continue
+        needed.add(i)
+        operation, arguments = nodes[i]
+        handed = i in first or operation == "input" or (operation == "of" and arguments[1] == call)
+        if not handed:
+            waiting += [x for x in arguments if isinstance(x, int)]
+    return sorted(needed)
+
+
+def _output(x: int | float) -> Output:
+    return Output(x) if isinstance(x, int) else Output(None, x)
