@@ -1,54 +1,228 @@
-"""A recorded program that is repeated in its kernel: Newton's square root, as many steps as a number needs."""
+"""Loops in a text: recorded once and rolled, they give what the text gives on numbers, in one launch."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from cuda_on_host import run as run_on_host
+from states import error
 
 import warpdyn as wd
-from warpdyn.algebra.scalar import absolute, select_less
+from warpdyn.algebra.scalar import Scalar, cos, maximum, minimum, repeat, rsqrt, select_less, sin
 from warpdyn.codegen.source import write
-from warpdyn.execution.call import Call, Repeat
+from warpdyn.execution.call import Call
 from warpdyn.execution.evaluate import record_call
 from warpdyn.execution.launch import batched
+from warpdyn.recording.program import Program, record
+
+MODEL = wd.load_robot("cartpole")
+CLOSE = {np.float32: 2e-5, np.float64: 1e-12}
+"""Relative to the largest entry: a few hundred rounded operations."""
 
 MOST = 40
 
 
-def step(tree: Any, state: list, x: list, scale: list) -> list:
-    """Done, steps, root."""
-    _, steps, y = state
-    y = select_less(steps, 0.5, 1.0, y)
-    root = 0.5 * (y + x[0] / y)
-    return [select_less(absolute(root * root - x[0]), 1e-5 * x[0], 1.0, 0.0), steps + 1.0, root]
+# Texts: what is computed before, in and after loops.
 
 
-def finish(tree: Any, state: list, x: list, scale: list) -> tuple:
-    done, steps, root = state
-    return [[root * s, 7.0] for s in scale], done, steps
+def pendulum(tree: Any, x: list, rate: list) -> list:
+    """A pendulum stepped ten times; the step's length is computed outside, once."""
+    h = rate[0] * rate[0] * 0.1
+
+    def step(state: list) -> list:
+        angle, speed = state
+        speed = speed - h * sin(angle) - 0.05 * h * speed
+        return [angle + h * speed, speed]
+
+    angle, speed = repeat(step, [x[0], 2.0 * x[1]], 10)
+    return [angle * rate[1], cos(angle), speed, x[0]]
 
 
-@batched
-def roots(model: wd.Model, x: Any, scale: Any, *, out: Any = None) -> Any:
-    loop = Repeat(step, 3, MOST)
-    shapes = {"x": (1,), "scale": (2,)}
-    names = ("roots", "done", "steps")
-    return Call(
-        "roots",
-        model,
-        (finish,),
-        {"x": x, "scale": scale},
-        out,
-        results=names,
-        shapes=shapes,
-        loop=loop,
-        shared=("scale",),
-    )
+def nested(tree: Any, x: list, rate: list) -> list:
+    """A loop in a loop, which reads values of both texts around it; then another loop that starts from its result."""
+
+    def outer(state: list) -> list:
+        y, total = state
+        z = y * rate[0]
+
+        def inner(state: list) -> list:
+            return [0.5 * state[0] + z * rate[1] + 0.1 * sin(y), state[1] + state[0] * x[1]]
+
+        a, b = repeat(inner, [y, 1.0], 3)
+        return [0.25 * a + y * 0.5, total + b]
+
+    y, total = repeat(outer, [x[0], 0.0], 4)
+    (again,) = repeat(lambda state: [state[0] * 0.5 + total], [y], 5)
+    return [y, total, again, 7.0]
 
 
-MODEL = wd.load_robot("cartpole")
+def series(tree: Any, x: list, rate: list) -> list:
+    """A state of numbers alone, which becomes a symbol by what the step reads: eˣ by its Taylor series."""
+
+    def step(state: list) -> list:
+        n, term, total = state
+        term = term * x[0] / (n + 1.0)
+        return [n + 1.0, term, total + term]
+
+    n, _, total = repeat(step, [0.0, 1.0, 1.0], 25)
+    return [total, n, maximum(x[0], x[1]), rsqrt(1.0 + x[1] * x[1])]
+
+
+TEXTS = {"pendulum": pendulum, "nested": nested, "series": series}
+
+
+def function(text: Callable[..., list]) -> Callable[..., Any]:
+    @batched
+    def run(model: wd.Model, x: Any, rate: Any, *, out: Any = None) -> Any:
+        arrays = {"x": x, "rate": rate}
+        return Call(text.__name__, model, (text,), arrays, out, shapes={"x": (2,), "rate": (2,)})
+
+    return run
+
+
+def inputs(count: int, dtype: Any = float) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(count)
+    return tuple(draw.uniform(-1.5, 1.5, (count, 2)).astype(dtype) for _ in range(2))  # type: ignore[return-value]
+
+
+def recorded(text: Callable[..., list]) -> Program:
+    return record(lambda x, rate: text(None, x, rate), {"x": (2,), "rate": (2,)})
+
+
+each_text = pytest.mark.parametrize("name", TEXTS)
+
+
+@each_text
+def test_the_recording_is_the_text(name: str) -> None:
+    """On numbers, statement after statement, the recorded program gives what the text gives."""
+    program = recorded(TEXTS[name])
+    assert program.routines
+    for x, rate in zip(*(array.tolist() for array in inputs(4)), strict=True):
+        found = program.on_numbers({"x": x, "rate": rate})["out"]
+        assert found == pytest.approx(TEXTS[name](None, x, rate), rel=1e-14)
+
+
+@each_text
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 7, 16, 133])
+def test_the_kernel_is_the_text(name: str, dtype: Any, count: int) -> None:
+    """In rows and in columns, with lanes to spare."""
+    run, given = function(TEXTS[name]), inputs(count, dtype)
+    wanted = wd.oracle(run, MODEL, *given)
+    for layout in (np.ascontiguousarray, np.asfortranarray):
+        out = np.full((count, 4), np.nan, dtype)
+        run(MODEL, *(layout(x) for x in given), out=out)
+        assert error(out.astype(float), wanted) <= CLOSE[dtype]
+
+
+@each_text
+def test_the_text_for_cuda(name: str, tmp_path: Path) -> None:
+    """Built by the host's compiler and run thread by thread."""
+    x, rate = inputs(5)
+    out = np.full((5, 4), np.nan)
+    source = write(recorded(TEXTS[name]), name, False, "cuda")
+    assert source.source.count("for (int step") == len(_loops(recorded(TEXTS[name])))
+    run_on_host(source, {"x": x, "rate": rate}, out, tmp_path)
+    assert error(out, wd.oracle(function(TEXTS[name]), MODEL, x, rate)) <= CLOSE[np.float64]
+
+
+def _loops(program: Program) -> list[Program]:
+    inside = [each for routine in program.routines.values() for each in (routine, *_loops(routine))]
+    return [routine for routine in inside if routine.repetition]
+
+
+def test_a_step_is_recorded_once() -> None:
+    """Ten steps or a thousand are programs of one length, whose operations are counted step by step."""
+
+    def text(times: int) -> Callable[..., list]:
+        return lambda x: repeat(lambda s: [s[0] * x[1] + 0.5], [x[0]], times)
+
+    short, long = (record(text(times), {"x": (2,)}) for times in (10, 1000))
+    assert len(short.statements) == len(long.statements)
+    assert (short.operations, long.operations) == (20, 2000)
+
+
+def test_what_does_not_change_is_computed_once() -> None:
+    """A step's values that follow from the text around it alone are recorded before the loop."""
+    program = recorded(pendulum)
+    (step,) = program.routines.values()
+    assert {
+        s.operation
+        for s in step.statements
+        if s.operation == "input" and s.arguments[0] == "shared"
+    }
+    before = record(lambda x, rate: [rate[0] * rate[0] * 0.1], {"x": (2,), "rate": (2,)})
+    assert program.operations - 10 * step.operations >= before.operations
+    text = program.text()
+    assert "10 times" in text and text.index("frame") > text.index("rate[0]")
+
+
+@each_text
+def test_derivatives_are_those_of_the_steps_in_a_row(name: str) -> None:
+    """jvp against differences of the oracle, vjp as its transpose."""
+    run, (x, rate) = function(TEXTS[name]), inputs(3)
+    draw = np.random.default_rng(1)
+    dx, drate, w = (draw.normal(size=(3, n)) for n in (2, 2, 4))
+    tangent = wd.jvp(run, MODEL, x, rate, tangents={"x": dx, "rate": drate})
+    h = 1e-6
+    ahead, back = (wd.oracle(run, MODEL, x + s * dx, rate + s * drate) for s in (h, -h))
+    np.testing.assert_allclose(tangent, (ahead - back) / (2 * h), rtol=1e-6, atol=1e-7)
+    bars = wd.vjp(run, MODEL, x, rate, cotangents=w)
+    along = sum(np.sum(bar * d) for bar, d in zip(bars, (dx, drate), strict=True))
+    assert along == pytest.approx(np.sum(w * tangent), rel=1e-10)
+
+
+# Loops that end when they are done.
+
+
+def root(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """Newton's square root: the root, whether it is near, the steps that it took."""
+
+    def step(state: list) -> list:
+        _, steps, y = state
+        y = 0.5 * (y + x / y)
+        near = select_less(maximum(y * y - x, x - y * y), 1e-5 * x, 1.0, 0.0)
+        return [near, steps + 1.0, y]
+
+    done, steps, y = repeat(step, [0.0, 0.0, 1.0], MOST, until=lambda state: state[0])
+    return y, done, steps
+
+
+def roots_text(tree: Any, x: list, scale: list) -> tuple:
+    y, done, steps = root(x[0])
+    return [[y * s, 7.0] for s in scale], done, steps
+
+
+def two_roots_text(tree: Any, x: list, scale: list) -> tuple:
+    """The root of a root: two loops, each of which ends when it is done."""
+    y, first, _ = root(x[0])
+    z, second, steps = root(y)
+    return [[z * s, 7.0] for s in scale], minimum(first, second), steps
+
+
+def roots_of(text: Callable[..., tuple]) -> Callable[..., Any]:
+    @batched
+    def roots(model: wd.Model, x: Any, scale: Any, *, out: Any = None) -> Any:
+        return Call(
+            text.__name__,
+            model,
+            (text,),
+            {"x": x, "scale": scale},
+            out,
+            results=("roots", "done", "steps"),
+            shapes={"x": (1,), "scale": (2,)},
+            repeats=True,
+            shared=("scale",),
+        )
+
+    return roots
+
+
+roots = roots_of(roots_text)
 
 
 def numbers(count: int, dtype: Any) -> np.ndarray:
@@ -58,15 +232,17 @@ def numbers(count: int, dtype: Any) -> np.ndarray:
     return x.astype(dtype)
 
 
+@pytest.mark.parametrize("text", [roots_text, two_roots_text])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [0, 1, 7, 16, 17, 129])
-def test_each_environment_takes_its_own_steps(count: int, dtype: Any) -> None:
+def test_each_environment_takes_its_own_steps(text: Any, count: int, dtype: Any) -> None:
     """Root, flag and number of steps are those of the text run on numbers; NaN goes on to the last step."""
+    run = roots_of(text)
     x, scale = numbers(count + 2, dtype)[:count], np.array([1.0, -2.0], dtype)
-    found, done, steps = roots(MODEL, x, scale)
+    found, done, steps = run(MODEL, x, scale)
     assert found.shape == (count, 2, 2) and done.shape == steps.shape == (count,)
     if count:
-        wanted = wd.oracle(roots, MODEL, x, scale)
+        wanted = wd.oracle(run, MODEL, x, scale)
         whole = ~np.isnan(x[:, 0])
         for a, b in zip((found, done, steps), wanted, strict=True):
             np.testing.assert_allclose(
@@ -94,7 +270,7 @@ def test_a_result_depends_on_neither_place_nor_batch() -> None:
     assert np.abs(run()[0][:, 0, 0] - 2.0).max() < 1e-5
 
 
-def test_a_loop_has_no_derivatives() -> None:
+def test_a_loop_until_it_is_done_has_no_derivatives() -> None:
     with pytest.raises(TypeError, match="has no derivatives"):
         wd.derivatives(roots, MODEL, np.ones((1, 1)), np.ones(2), wrt="x")
 
@@ -104,3 +280,48 @@ def test_the_text_says_what_a_kernel_needs() -> None:
     call = roots.describe(MODEL, np.ones((1, 1)), np.ones(2))
     text = write(record_call(call, {"x": (1,), "scale": (2,)}, True), "roots", True, "cpu")
     assert list(text.inputs) == ["x", "scale"] and list(text.results) == ["roots", "done", "steps"]
+
+
+# What cannot be recorded.
+
+
+def test_a_value_of_a_step_stays_in_it() -> None:
+    """What a step computes is known outside only as its state."""
+    kept: list[Scalar] = []
+
+    def text(x: list) -> list:
+        def step(state: list) -> list:
+            kept.append(state[0] * 2.0)
+            return [kept[-1]]
+
+        (y,) = repeat(step, [x[0]], 3)
+        return [y + kept[-1]]
+
+    with pytest.raises(TypeError, match="let the step return them as part of its state"):
+        record(text, {"x": (1,)})
+
+
+def test_a_step_returns_the_whole_state() -> None:
+    with pytest.raises(ValueError, match="as many numbers as its state has, 2; got 1"):
+        record(lambda x: repeat(lambda s: [s[0]], [x[0], x[1]], 3), {"x": (2,)})
+
+
+# Operations that loops need.
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_minimum_maximum_and_reciprocal_root(dtype: Any) -> None:
+    """Of two numbers the less and the greater, and their first where one of the two is not a number."""
+
+    def extremes(tree: Any, x: list, rate: list) -> list:
+        a, b = x
+        return [minimum(a, b), maximum(a, b), maximum(0.0, a), rsqrt(maximum(b, 0.25))]
+
+    run = function(extremes)
+    x = np.array([[1, 2], [2, 1], [-1, 4], [np.nan, 1], [1, np.nan], [-0.0, 0.0]] * 3, dtype)
+    found = run(MODEL, x, np.ones((18, 2), dtype)).astype(float)
+    wanted = np.array([extremes(None, row.tolist(), []) for row in x])
+    np.testing.assert_allclose(found, wanted, rtol=1e-6 if dtype is np.float32 else 1e-14)
+    assert np.isnan(found[3, :2]).all() and found[4, 0] == 1
+    program = record(lambda x: extremes(None, x, []), {"x": (2,)})
+    assert {"min", "max", "rsqrt"} <= {s.operation for s in program.statements}

@@ -71,9 +71,10 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
         return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
 
     names = result_names(call)
-    rolls = not call.derivatives
+    # Routines have no derivatives, and loops first ones only: what is differentiated further is unrolled.
+    rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
     programs = [
-        record(lambda _text=text, **symbols: run(_text, symbols), inputs, names, rolls)
+        record(lambda _text=text, **symbols: run(_text, symbols), inputs, names, rolls, unrolls)
         for text in call.texts
     ]
     program = min(programs, key=lambda program: program.operations)

@@ -3,15 +3,21 @@
 Griewank and Walther, Evaluating Derivatives (2008), chapters 3.1 and 3.2. What is constant takes no part, and what
 nobody asks for is dropped with all other dead nodes, so a derivative's program holds no more of the function than it
 reads.
+
+The derivative of a loop is a loop: forward, its step carries the tangents along with the state; backward, it goes
+through the states, which the first loop has kept, from the last to the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 
 from ..algebra.scalar import Scalar, cos, sign, sin
-from .graph import Graph
-from .recorder import Symbol
+from .graph import COLUMN, KEPT, SHARED, Graph, Routine
+from .order import visited
+from .program import ON_NUMBERS
+from .recorder import Symbol, local
 
 
 def pushforward(
@@ -22,7 +28,15 @@ def pushforward(
         return [0.0 for _ in outputs]
     graph = wrt[0].graph
     dot: dict[int, Scalar] = {x.index: t for x, t in zip(wrt, tangents, strict=True)}
+    loops: dict[int, Sequence[Scalar]] = {}
     for i in _between(graph, dot, outputs):
+        operation, arguments = graph.nodes[i]
+        if operation == "call":
+            loops[i] = _loop_tangents(graph, i, dot)
+        if operation == "of":
+            dot[i] = loops[arguments[1]][int(arguments[2])]
+        if operation in ROLLED:
+            continue
         total: Scalar = 0.0
         for j, partial in _partials(graph, i):
             if j in dot:
@@ -50,10 +64,18 @@ def pullback(
             add(x.index, _signed(w, x))
     reached = _between(graph, {x.index: None for x in wrt}, outputs)
     moving = {*reached, *(x.index for x in wrt)}
+    loops: dict[int, dict[int, Scalar]] = {}
     for i in reversed(reached):
+        if i in loops:
+            for j, share in _loop_adjoints(graph, i, loops.pop(i), moving):
+                add(j, share)
         if i not in bar:
             continue
         w = bar.pop(i)
+        if graph.nodes[i][0] == "of":
+            _, call, k = graph.nodes[i][1]
+            loops.setdefault(call, {})[int(k)] = w
+            continue
         if graph.nodes[i][0] in CHOICES:
             for j, share in _shares(graph, i, w):
                 if j in moving:
@@ -153,3 +175,141 @@ def _shares(graph: Graph, i: int, w: Scalar) -> Iterator[tuple[int, Scalar]]:
     for k, share in zip(branches, ((w, 0.0), (0.0, w)), strict=True):
         if isinstance(nodes[k], int):
             yield nodes[k], Symbol(graph, i).select_less(values[x], values[y], *share)
+
+
+# Loops.
+
+ROLLED = ("frame", "call", "of")
+"""Operations that are a loop."""
+
+
+def _parts(graph: Graph, i: int) -> tuple[Routine, Sequence[int | float], Sequence[int | float]]:
+    """A loop's routine, what its step reads from outside, and its first state."""
+    name, frame, *state = graph.nodes[i][1]
+    routine = graph.routines[name]
+    if routine.repetition is None or routine.repetition.ends or routine.repetition.reads:
+        raise TypeError("only a loop that is repeated a known number of times has derivatives")
+    return routine, graph.nodes[frame][1][1 : 1 + routine.shared], state
+
+
+def _loop_tangents(graph: Graph, i: int, dot: Mapping[int, Scalar]) -> list[Scalar]:
+    """Tangents of a loop's last state, by a loop whose state has its tangents beside it."""
+    routine, shared, state = _parts(graph, i)
+    assert routine.repetition is not None
+    first = [dot.get(x, 0.0) if isinstance(x, int) else 0.0 for x in state]
+    entries = {k for k, x in enumerate(shared) if isinstance(x, int) and _moves(dot.get(x, 0.0))}
+    active = _active(routine, {k for k, t in enumerate(first) if _moves(t)}, entries)
+
+    def step(values: Sequence[Scalar]) -> list[Scalar]:
+        here, inside = values[: len(state)], values[0].graph
+        seen = _seen(graph, inside, shared)
+        after = _replayed(routine, inside, seen, here)
+        wrt = [*(here[k] for k in active), *(seen[k] for k in sorted(entries))]
+        along = [*values[len(state) :], *(dot[shared[k]] for k in sorted(entries))]
+        tangents = pushforward(wrt, along, after)
+        return [*after, *(tangents[k] for k in active)]
+
+    begin = [*_symbols(graph, state), *(first[k] for k in active)]
+    end = Symbol(graph, i).repeat(step, begin, routine.repetition.times, None)
+    tangents = dict(zip(active, end[len(state) :], strict=True))
+    return [tangents.get(k, 0.0) for k in range(len(state))]
+
+
+def _loop_adjoints(
+    graph: Graph, i: int, bars: Mapping[int, Scalar], moving: Set[int]
+) -> Iterator[tuple[int, Scalar]]:
+    """Adjoints of a loop's first state and of what its step reads, from those of its last state."""
+    routine, shared, state = _parts(graph, i)
+    assert routine.repetition is not None
+    name = graph.nodes[i][1][0]
+    graph.routines[name] = replace(routine, repetition=replace(routine.repetition, kept=True))
+    entries = {k for k, x in enumerate(shared) if isinstance(x, int) and x in moving}
+    begin = {k for k, x in enumerate(state) if isinstance(x, int) and x in moving}
+    active = _active(routine, begin, entries)
+
+    def step(values: Sequence[Scalar]) -> list[Scalar]:
+        inside, bar, total = values[0].graph, values[: len(active)], values[len(active) :]
+        here = [Symbol(inside, inside.node("input", KEPT, k)) for k in range(len(state))]
+        seen = _seen(graph, inside, shared)
+        after = _replayed(routine, inside, seen, here)
+        wrt = [*(here[k] for k in active), *(seen[k] for k in sorted(entries))]
+        back = pullback(wrt, [after[k] for k in active], bar)
+        shares = zip(total, back[len(active) :], strict=True)
+        return [*back[: len(active)], *(t + share for t, share in shares)]
+
+    last = [*(bars.get(k, 0.0) for k in active), *(0.0 for _ in entries)]
+    end = Symbol(graph, i).repeat(step, last, routine.repetition.times, None, reads=i)
+    for k, share in zip(active, end, strict=False):
+        if k in begin:
+            yield int(state[k]), share
+    for k, share in zip(sorted(entries), end[len(active) :], strict=True):
+        yield int(shared[k]), share
+
+
+def _moves(tangent: Scalar) -> bool:
+    return not (isinstance(tangent, (int, float)) and tangent == 0.0)
+
+
+def _active(routine: Routine, state: Set[int], shared: Set[int]) -> list[int]:
+    """Entries of a loop's state that move after some step if those of `state` move before the first, and
+    `shared` of what it reads."""
+    active = set(state)
+    while True:
+        moving: set[int] = set()
+        for i, (operation, arguments) in enumerate(routine.graph.nodes):
+            if operation == "input":
+                entries = {COLUMN: active, SHARED: shared}[arguments[0]]
+                moves = arguments[1] in entries
+            else:
+                moves = any(isinstance(x, int) and x in moving for x in arguments)
+            if moves:
+                moving.add(i)
+        results = enumerate(routine.results[: routine.column])
+        then = active | {k for k, x in results if isinstance(x, Symbol) and x.index in moving}
+        if then == active:
+            return sorted(active)
+        active = then
+
+
+def _symbols(graph: Graph, nodes: Sequence[int | float]) -> list[Scalar]:
+    return [Symbol(graph, x) if isinstance(x, int) else x for x in nodes]
+
+
+def _seen(graph: Graph, inside: Graph, shared: Sequence[int | float]) -> list[Scalar]:
+    """What a step reads from around it, as values of another step in the same place."""
+    return [local(inside, x) if isinstance(x, Symbol) else x for x in _symbols(graph, shared)]
+
+
+def _replayed(
+    routine: Routine, graph: Graph, shared: Sequence[Scalar], column: Sequence[Scalar]
+) -> list[Scalar]:
+    """A step recorded once more, in another graph, for other inputs: the next state."""
+    inputs = {SHARED: shared, COLUMN: column}
+    results = routine.results[: routine.column]
+    values: dict[int, Scalar] = {}
+    for i in visited(routine.graph, [x.index for x in results if isinstance(x, Symbol)]):
+        operation, arguments = routine.graph.nodes[i]
+        if operation == "input":
+            values[i] = inputs[arguments[0]][arguments[1]]
+            continue
+        operands = [values[x] if isinstance(x, int) else x for x in arguments]
+        if operation == "frame":
+            name = f"routine{len(graph.routines)}"
+            graph.routines[name] = routine.graph.routines[arguments[0]]
+            values[i] = Symbol(graph, graph.node("frame", name, *_plain(operands[1:])))
+        elif operation == "call":
+            frame = operands[1].index
+            name = graph.nodes[frame][1][0]
+            values[i] = Symbol(graph, graph.node("call", name, frame, *_plain(operands[2:])))
+        elif operation == "of":
+            call = operands[1].index
+            name = graph.nodes[call][1][0]
+            values[i] = Symbol(graph, graph.node("of", name, call, arguments[2]))
+        else:
+            values[i] = ON_NUMBERS[operation](*operands)
+    signed = [_signed(values[x.index], x) if isinstance(x, Symbol) else x for x in results]
+    return [local(graph, x) if isinstance(x, Symbol) else x for x in signed]
+
+
+def _plain(values: Sequence[Scalar]) -> list[int | float]:
+    return [x.plain() if isinstance(x, Symbol) else float(x) for x in values]

@@ -12,9 +12,13 @@ Operand = int | float
 class Graph:
     """The nodes recorded so far: node i is (operation, arguments), and arguments come before it."""
 
-    def __init__(self, rolls: bool = True, around: Graph | None = None) -> None:
+    def __init__(
+        self, rolls: bool = True, around: Graph | None = None, unrolls: bool = False
+    ) -> None:
         self.rolls = rolls
-        """Texts that are called many times may become routines, which have no derivatives."""
+        """Texts that are called for many columns may become routines, which have no derivatives."""
+        self.unrolls = unrolls
+        """Steps of loops are recorded one after the other: what has derivatives of every order."""
         self.around = around
         """The graph of the text that the text of a loop stands in."""
         self.depth: int = 0 if around is None else around.depth + 1
@@ -48,8 +52,9 @@ class Graph:
         return 1.0, index
 
 
-SHARED, COLUMN = "shared", "column"
-"""Inputs of a routine: entries that are written once, and those written before each call."""
+SHARED, COLUMN, KEPT = "shared", "column", "kept"
+"""Inputs of a routine: entries that are written once, those written before each call, and, in a loop
+that goes through another one backward, the state that the other one had."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,10 @@ class Repetition:
 
     times: int
     ends: bool = False
+    kept: bool = False
+    """The state before each step is kept for another loop, behind the last one."""
+    reads: str | None = None
+    """The routine whose kept states its steps read, the last one first."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from ..algebra import scalar
-from .graph import COLUMN, SHARED, Graph, Repetition
+from .graph import COLUMN, KEPT, SHARED, Graph, Repetition
 from .order import Statement, fused, grouped, values_alive, visited
 from .recorder import Symbol, input_symbols
 
@@ -201,23 +201,21 @@ class Program:
 
     def on_numbers(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The results as nested lists, for nested lists of numbers: statement after statement."""
-        entries = {name: list(flat(inputs[name])) for name in self.inputs}
+        entries = {name: list(flat(array)) for name, array in inputs.items()}
         values: dict[int, Any] = {}
+        states: dict[str, list[list[float]]] = {}
         for s in self.statements:
-            operands = [
-                values[x] if isinstance(x, int) else x
-                for x in s.arguments
-                if s.operation != "input"
-            ]
+            if s.operation == "input":
+                array, k = s.arguments
+                values[s.target] = entries[array][k]
+                continue
+            operands = [values[x] if isinstance(x, int) else x for x in s.arguments]
             match s.operation:
-                case "input":
-                    array, k = s.arguments
-                    values[s.target] = entries[array][k]
                 case "frame":
                     values[s.target] = operands[1:]
                 case "call":
                     name, shared, *column = operands
-                    values[s.target] = self.routines[name].called({SHARED: shared, COLUMN: column})
+                    values[s.target] = self.routines[name].called(name, shared, column, states)
                 case "of":
                     values[s.target] = operands[1][int(operands[2])]
                 case _:
@@ -231,15 +229,29 @@ class Program:
         }
         return {name: folded(found[name], shape) for name, shape in self.results.items()}
 
-    def called(self, inputs: Mapping[str, Any]) -> list[float]:
-        """The results of a routine on numbers; of a loop, the state after its last step."""
+    def called(
+        self,
+        name: str,
+        shared: list[float],
+        column: list[float],
+        kept: dict[str, list[list[float]]],
+    ) -> list[float]:
+        """The results of a routine on numbers; of a loop, the state after its last step.
+
+        `kept`: states of the loops called before, by the names of their routines, before each step.
+        """
         if self.repetition is None:
-            return list(self.on_numbers(inputs)["out"])
-        state, size = list(inputs[COLUMN]), prod(self.inputs[COLUMN])
-        for _ in range(self.repetition.times):
-            after = self.on_numbers({SHARED: inputs[SHARED], COLUMN: state})["out"]
-            state = after[:size]
-            if self.repetition.ends and after[size] > 0:
+            return list(self.on_numbers({SHARED: shared, COLUMN: column})["out"])
+        state, states = list(column), kept.setdefault(name, [])
+        states.clear()
+        for step in range(self.repetition.times):
+            states.append(state)
+            inputs = {SHARED: shared, COLUMN: state}
+            if self.repetition.reads:
+                inputs[KEPT] = kept[self.repetition.reads][-1 - step]
+            after = self.on_numbers(inputs)["out"]
+            state = after[: len(column)]
+            if self.repetition.ends and after[-1] > 0:
                 break
         return state
 
@@ -262,13 +274,14 @@ def record(
     inputs: Mapping[str, tuple[int, ...]],
     results: Sequence[str] = ("out",),
     rolls: bool = True,
+    unrolls: bool = False,
 ) -> Program:
     """Run `function(**symbols)` on symbols, one nested list for each input array, and keep what it computed.
 
     Of several `results` the function returns a tuple of nested lists. `rolls`: what is called many times may become a
-    routine.
+    routine. `unrolls`: the steps of loops are recorded one after the other.
     """
-    graph = Graph(rolls)
+    graph = Graph(rolls, unrolls=unrolls)
     symbols = {
         name: folded(input_symbols(graph, name, prod(shape)), shape)
         for name, shape in inputs.items()

@@ -210,14 +210,16 @@ class Symbol:
         state: Sequence[Symbol | float],
         times: int,
         until: Callable[[Sequence[Symbol | float]], Symbol | float] | None,
+        reads: int | None = None,
     ) -> list[Symbol | float]:
         """The state after `times` steps, the step recorded once and rolled.
 
         In the graph of the innermost text that anything of the state belongs to, or this symbol.
+        `reads`: the call of a loop there whose kept states are inputs of the steps, the last one first.
         """
         symbols = [self, *(x for x in state if isinstance(x, Symbol))]
         graph = max((x.graph for x in symbols), key=lambda graph: graph.depth)
-        if not graph.rolls:
+        if graph.unrolls:
             return _unrolled(step, state, times, until)
         inside = Graph(around=graph)
         after = list(step(list(input_symbols(inside, COLUMN, len(state)))))
@@ -228,11 +230,15 @@ class Symbol:
         flag = [] if until is None else [until(after)]
         results = tuple(local(inside, x) if isinstance(x, Symbol) else x for x in (*after, *flag))
         name = f"routine{len(graph.routines)}"
-        repetition = Repetition(times, until is not None)
-        graph.routines[name] = Routine(
-            inside, len(inside.captured), len(state), results, repetition
-        )
-        frame = graph.node("frame", name, *inside.captured)
+        shared, source = [*inside.captured], None
+        if reads is not None:
+            source = graph.nodes[reads][1][0]
+            shared.append(
+                graph.node("of", source, reads, "0")
+            )  # so that the other loop comes first
+        repetition = Repetition(times, until is not None, reads=source)
+        graph.routines[name] = Routine(inside, len(shared), len(state), results, repetition)
+        frame = graph.node("frame", name, *shared)
         initial = [local(graph, x).plain() if isinstance(x, Symbol) else float(x) for x in state]
         call = graph.node("call", name, frame, *initial)
         return [Symbol(graph, graph.node("of", name, call, str(k))) for k in range(len(state))]
