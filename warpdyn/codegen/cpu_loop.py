@@ -1,18 +1,25 @@
 """The CPU form of a program with a loop.
 
-Environments need unlike numbers of steps, so a lane does not wait for its neighbours: when the environment in it is
-done, the next one takes its place. What comes after the loop is computed for as many environments as there are lanes,
-once so many are done. Lanes do not see each other, so that a result depends on neither place nor batch.
+Environments need unlike numbers of steps, so a lane does not wait for its neighbours: when the
+environment in it is done, the next one takes its place. What comes after the loop is computed for
+as many environments as there are lanes, once so many are done. Lanes do not see each other, so that
+a result depends on neither place nor batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from ..recording.program import STATE, Program, Statement
-from . import lanes
-from .arguments import FIELDS, HEADER, Layout, input_identifier, result_identifier
+from . import headers, lanes
+from .arguments import (
+    FIELDS,
+    HEADER,
+    ArgumentLayout,
+    input_identifier,
+    result_identifier,
+)
 from .cpu import PART, in_lanes
 from .emit import emit, expression, literal
 from .partition import split
@@ -22,20 +29,25 @@ def source(program: Program, single: bool) -> str:
     """Body of the native function `(args)` that does `count` environments from `first` on."""
     loop = program.loop
     assert loop is not None
-    layout = Layout(program.arguments, program.results)
+    layout = ArgumentLayout(program.arguments, program.results)
     inputs = {input_identifier(name): prod(shape) for name, shape in program.arguments.items()}
     results = {result_identifier(name): prod(shape) for name, shape in program.results.items()}
     constants = lanes.Constants(single)
-    steps, finish = _Phase(loop.step, "0", constants), _Phase(program, "1", constants)
     state_in, state_out = input_identifier(STATE), result_identifier(STATE)
     parameters = [f"const V* {a}" for a in (*inputs, state_in)] + [
         f"V* {a}" for a in (*results, state_out)
     ]
+    parameters += ["const T* constants", "V* turn", "V* work"]
+    steps = _Phase(loop.step, "0", constants, parameters)
+    finish = _Phase(program, "1", constants, parameters)
 
     def call(tiles: str, before: str) -> str:
         return ", ".join(
             [*(f"{a}_{tiles}" for a in inputs), before, *(f"{a}_tile" for a in results), "then"]
         )
+
+    def moves(way: str, sizes: Mapping[str, int], tile: str, lane: str, environment: str) -> str:
+        return " ".join(_move(way, a, tile, lane, environment, n) for a, n in sizes.items())
 
     arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER[:2])]
     for name, shape in layout.arrays:
@@ -44,41 +56,44 @@ def source(program: Program, single: bool) -> str:
     tiles += [f"{a}_tile[{n + 1}]" for a, n in results.items()]
     return lanes.frame(
         single,
-        {
-            "TURNS_OF": lanes.MOVES,
-            "BODY": lanes.LOOP,
-            "PARTS": "".join([*steps.functions, *finish.functions]),
-            "TILES": "V {};".format(
-                ", ".join(f"{tile} __attribute__((aligned(64))) = {{}}" for tile in tiles)
-            ),
-            "CONSTANTS": constants.declaration,
-            "STEP": "\n".join(steps.calls(call("tile", "state"))),
-            "FINISH": "\n".join(finish.calls(call("ended", "ended"))),
-            "ENTER": " ".join(
-                _move("enter", a, "tile", "l", "at[l]", n) for a, n in inputs.items()
-            ),
-            "ENTER_ENDED": " ".join(
-                _move("enter", a, "ended", "j", "over[j]", n) for a, n in inputs.items()
-            ),
-            "LEAVE": " ".join(
-                _move("leave", a, "tile", "j", "over[j]", n) for a, n in results.items()
-            ),
-            "ARGUMENTS": "\n".join(arguments),
-            "PARAMETERS": ", ".join([*parameters, "const T* constants", "V* turn", "V* work"]),
-            "OPEN": "",
-            "TURNS": str(max(steps.turns, finish.turns)),
-            "WORK": str(max(steps.slots, finish.slots) + 1),
-            "SIZE": str(loop.size),
-            "STEPS": str(loop.steps),
-            "AHEAD": "0",
-        },
+        ahead=0,
+        members=[headers.piece("loop.h", "moves")],
+        parts=[*steps.functions, *finish.functions],
+        body="\n".join(
+            [
+                headers.piece(
+                    "loop.h",
+                    "arrays",
+                    arguments="\n".join(arguments),
+                    constants=constants.declaration,
+                    tiles="V {};".format(
+                        ", ".join(f"{tile} __attribute__((aligned(64))) = {{}}" for tile in tiles)
+                    ),
+                    turns=max(steps.turns, finish.turns),
+                    work=max(steps.slots, finish.slots) + 1,
+                ),
+                headers.piece(
+                    "loop.h",
+                    "refilled",
+                    size=loop.size,
+                    most_steps=loop.steps,
+                    step="\n".join(steps.calls(call("tile", "state"))),
+                    finish="\n".join(finish.calls(call("ended", "ended"))),
+                    enter=moves("enter", inputs, "tile", "l", "at[l]"),
+                    enter_ended=moves("enter", inputs, "ended", "j", "over[j]"),
+                    leave=moves("leave", results, "tile", "j", "over[j]"),
+                ),
+            ]
+        ),
     )
 
 
 class _Phase:
     """The functions of a straight-line program on tiles, and their calls in order."""
 
-    def __init__(self, program: Program, name: str, table: lanes.Constants):
+    def __init__(
+        self, program: Program, name: str, table: lanes.Constants, parameters: Sequence[str]
+    ):
         turns = {
             angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]")
             for k, angle in enumerate(program.angles)
@@ -113,10 +128,22 @@ class _Phase:
             f"turn[{2 * k}] = t{angle}; far = furthest(far, t{angle});"
             for k, angle in enumerate(program.angles)
         ]
-        turning = lanes.TURNS_OF.replace("@K@", name).replace("@ANGLES@", "\n".join(angles))
         self.turns, self.name, self.parts = len(turns), name, len(parts)
-        self.functions = [turning.replace("@TURNS@", str(self.turns))] + [
-            lanes.PART.replace("@K@", f"{name}_{k}").replace("@BODY@", "\n".join(body))
+        function = {"parameters": ", ".join(parameters), "open": ""}
+        self.functions = [
+            headers.piece(
+                "parts.h",
+                "turns",
+                name=f"turns{name}",
+                angles="\n".join(angles),
+                turns=self.turns,
+                **function,
+            )
+        ]
+        self.functions += [
+            headers.piece(
+                "parts.h", "part", name=f"part{name}_{k}", body="\n".join(body), **function
+            )
             for k, body in enumerate(bodies)
         ]
 
@@ -137,7 +164,8 @@ def _declare(a: str, shape: tuple[int, ...], position: int) -> Iterator[str]:
         f"for (I64 {i} = 0; {i} < {n}; ++{i})"
         for i, n in zip("xyz", (*shape, 1, 1, 1)[:3], strict=True)
     )
-    yield f"{{ int k = 0; {loops} {a}_offset[k++] = x * {fields[2]} + y * {fields[3]} + z * {fields[4]}; }}"
+    offset = f"x * {fields[2]} + y * {fields[3]} + z * {fields[4]}"
+    yield f"{{ int k = 0; {loops} {a}_offset[k++] = {offset}; }}"
 
 
 def _move(way: str, a: str, tile: str, lane: str, environment: str, count: int) -> str:

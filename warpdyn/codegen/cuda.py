@@ -7,7 +7,13 @@ from dataclasses import replace
 from math import prod
 
 from ..recording.program import STATE, Loop, Program
-from .arguments import FIELDS, HEADER, Layout, input_identifier, result_identifier
+from .arguments import (
+    FIELDS,
+    HEADER,
+    ArgumentLayout,
+    input_identifier,
+    result_identifier,
+)
 from .emit import Dialect, Region, emit, literal
 
 AXES = "xyz"
@@ -15,7 +21,7 @@ AXES = "xyz"
 
 def source(program: Program, single: bool) -> str:
     """Body of the native function `(args, tid)` that does environment first + tid."""
-    layout = Layout(program.arguments, program.results)
+    layout = ArgumentLayout(program.arguments, program.results)
     shapes = dict(layout.arrays)
     T = "float" if single else "double"
     lines = ["typedef long long I64;"]
@@ -49,7 +55,7 @@ def _repeated(loop: Loop, shapes: Mapping[str, tuple[int, ...]], T: str) -> Iter
 
 
 def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
-    """The routines of a program as functions, with arrays of their own in the thread's memory."""
+    """The routines of a program as functions, with arrays for each in the thread's memory."""
     regions, lines = {}, []
     for name, routine in program.routines.items():
         arrays = [f"{name}_{array}" for array in ("shared", "column", "out")]
@@ -101,7 +107,7 @@ def _place(program: Program, output: int, shapes: Mapping[str, tuple[int, ...]])
 
 
 def _at(name: str, entry: int, shapes: Mapping[str, tuple[int, ...]]) -> str:
-    """An entry of an array; of the state of a loop, which is none of the kernel's arrays, by its plain index."""
+    """An entry of an array; by plain index in a loop's state, which is no array of the kernel."""
     if name not in shapes:
         return f"{name}[{entry}]"
     offset = []
