@@ -60,6 +60,7 @@ setup(
     packages=find_packages(include=["warpdyn", "warpdyn.*", "ros2_node", "ros2_node.*"]),
     package_data={
         "warpdyn.robots": ["*.urdf"],
+        "warpdyn.codegen": ["*.h"],
         "warpdyn": ["py.typed"],
         "ros2_node.demo": ["*.xml"],
     },

@@ -88,7 +88,7 @@ def instruction_table() -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|"
     for name, algorithm in tqdm(PROGRAMS, desc="instructions"):
         found = instructions(name, algorithm)
-        operations = Work(robot(name), algorithm, states_of(robot(name), 16)).text().operations
+        operations = Work(robot(name), algorithm, states_of(robot(name), 16)).source().operations
         kinds = (
             "arithmetic",
             "loads",

@@ -15,7 +15,7 @@ from pathlib import Path
 import warp as wp
 from tqdm import tqdm
 
-from warpdyn.codegen.source import Text, write
+from warpdyn.codegen.source import Source, write
 from warpdyn.execution.call import all_arrays, input_shape
 from warpdyn.execution.evaluate import record_call
 from warpdyn.recording.order import values_alive
@@ -49,11 +49,11 @@ const int tid = blockIdx.x * blockDim.x + threadIdx.x;
 """
 
 
-def compiled(text: Text) -> str:
+def compiled(source: Source) -> str:
     """What ptxas says of a kernel."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "kernel.cu")
-        file.write_text(WRAPPED.format(length=text.layout.length, source=text.source))
+        file.write_text(WRAPPED.format(length=source.layout.length, source=source.code))
         command = [
             "nvcc",
             "-arch=sm_90",

@@ -94,7 +94,7 @@ def measure(
     wd.set_num_threads(None)
 
     for case, (work, first, error), tight, plain in zip(kept, works, bound, called, strict=True):
-        text = work.text()
+        source = work.source()
         record = {
             **asdict(case),
             **at,
@@ -105,9 +105,9 @@ def measure(
         record |= {
             "prepared_seconds": first,
             "worst_relative_error": error,
-            "operations": text.operations,
+            "operations": source.operations,
         }
-        record["bytes"] = text.bytes
+        record["bytes"] = source.bytes
         if case.threads > 1 or case.layout == "rows":
             beside = "ns_of_one_thread" if case.threads > 1 else "ns_of_columns"
             pairs = zip(kept, bound, strict=True)

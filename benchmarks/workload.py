@@ -11,7 +11,7 @@ import warp as wp
 import warpdyn as wd
 from warpdyn.arrays import views
 from warpdyn.cli.workload import furthest_link, random_states
-from warpdyn.codegen.source import Text
+from warpdyn.codegen.source import Source
 from warpdyn.execution.call import Call
 from warpdyn.execution.evaluate import result_shapes
 from warpdyn.execution.launch import _prepare, described
@@ -93,9 +93,9 @@ class Work:
     def bind(self) -> Callable[[], Any]:
         return wd.bind(self.function, *self.arguments, **self.options)
 
-    def text(self) -> Text:
-        """The kernel's text, which knows operations and bytes of one environment."""
-        return _prepare(self.described()).kernel.text
+    def source(self) -> Source:
+        """The kernel's source, which knows operations and bytes of one environment."""
+        return _prepare(self.described()).kernel.source
 
     def answers(self, sample: int) -> list[np.ndarray]:
         """The first results, in float64."""

@@ -22,12 +22,11 @@ import numpy as np
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.codegen.source import write
+from warpdyn.codegen.source import TARGETS, write
 from warpdyn.execution.call import all_arrays, derived, input_shape, result_names
 from warpdyn.execution.evaluate import record_call, result_shapes
 
 ROWS = 2
-TARGETS = ("cpu", "cuda")
 DERIVED = {"panda": ("vjp", "jvp"), "hand": ("vjp", "jvp"), "quadruped_world": ("vjp",)}
 """Robots whose derivatives are hashed too."""
 
@@ -152,7 +151,7 @@ def hashed(case: tuple[str, str, str]) -> Iterator[tuple[str, Any]]:
         except (TypeError, ValueError, KeyError, NotImplementedError) as refusal:
             yield key, f"refused: {refusal}"
             continue
-        sources = [digest(write(program, name, single, target).source) for target in TARGETS]
+        sources = [digest(write(program, name, single, target).code) for target in TARGETS]
         yield key, [program.operations, digest(program.text()), *sources]
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import warp as wp
+from cuda_on_host import needs_compiler
+from cuda_on_host import run as run_on_host
 from devices import Placed
 from robots import by_name
 from states import states
 
 import warpdyn as wd
-from tests.codegen.test_cuda import HOST, fields
 from warpdyn.codegen.source import write
 from warpdyn.execution.evaluate import record_call
 from warpdyn.execution.kernel import compile_kernel
@@ -356,35 +354,19 @@ def test_refusals() -> None:
             inverse_kinematics(model, targets, **options)
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+@needs_compiler
 def test_the_cuda_text_on_the_host(tmp_path: Path) -> None:
     """One environment a thread, on the host: the same solutions."""
     model, hand = wd.load_robot("ur5e"), "tool0"
     B, T = 40, reachable(wd.load_robot("ur5e"), 40, ["tool0"])[hand]
     call = inverse_kinematics.describe(model, {hand: T})
     seed = np.array(call.arrays["seed"])
-    text = write(
+    source = write(
         record_call(call, {f"target:{hand}": (4, 4), "seed": (6,)}, False), "ik", False, "cuda"
     )
-    (tmp_path / "ik.cpp").write_text(HOST.format(source=text.source))
-    command = [
-        "g++",
-        "-O1",
-        "-std=c++17",
-        "-fPIC",
-        "-shared",
-        "-o",
-        tmp_path / "ik.so",
-        tmp_path / "ik.cpp",
-    ]
-    subprocess.run(command, check=True)
-    results = [np.full((B, *shape), np.nan) for shape in text.results.values()]
-    arguments = [0, B, 0, 0]
-    for array in (T, np.broadcast_to(seed, (B, 6)), *results):
-        arguments += fields(array)
-    ctypes.CDLL(str(tmp_path / "ik.so")).launch(
-        (ctypes.c_longlong * len(arguments))(*arguments), B + 3
-    )
+    results = [np.full((B, *shape), np.nan) for shape in source.results.values()]
+    inputs = {f"target:{hand}": T, "seed": np.broadcast_to(seed, (B, 6))}
+    run_on_host(source, inputs, *results, folder=tmp_path)
     found = Solution.converted(*results)
     check(model, found, {hand: T}, 1e-12)
     assert found.success.mean() >= SOLVED

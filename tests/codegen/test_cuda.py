@@ -5,13 +5,11 @@ This stands in for a GPU where there is none: what is not tested here is the dev
 
 from __future__ import annotations
 
-import ctypes
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cuda_on_host import needs_compiler, run
 from robots import by_name
 from states import error, states
 
@@ -19,45 +17,13 @@ import warpdyn as wd
 from warpdyn.codegen.source import write
 from warpdyn.execution.evaluate import record_call
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+pytestmark = needs_compiler
 
 B = 5
-"""Environments, fewer than the threads that are started."""
+"""Environments."""
 
 ROUNDING = {np.float32: 1e-5, np.float64: 1e-12}
 """Relative to the largest entry: the project's bounds."""
-
-HOST = """
-#include <cmath>
-struct Args {{ const long long* at; long long operator[](int i) const {{ return at[i]; }} }};
-static void thread(const Args args, const int tid) {{
-{source}
-}}
-extern "C" void launch(const long long* at, int threads) {{
-  for (int tid = 0; tid < threads; ++tid) thread({{at}}, tid);
-}}
-"""
-
-
-def fields(array: np.ndarray) -> list[int]:
-    """Address and strides in elements: environment, then up to three more."""
-    strides = [s // array.itemsize for s in array.strides]
-    return [array.ctypes.data, *strides, *[0] * (4 - len(strides))]
-
-
-def run(
-    text, arrays: dict[str, np.ndarray], out: np.ndarray, folder: Path, keep_constants: bool = False
-) -> None:
-    """Build the text and start more threads than there are environments."""
-    source, library = folder / f"{text.name}.cpp", folder / f"{text.name}.so"
-    source.write_text(HOST.format(source=text.source))
-    subprocess.run(
-        ["g++", "-O1", "-std=c++17", "-fPIC", "-shared", "-o", library, source], check=True
-    )
-    arguments = [0, B, int(keep_constants), 0]
-    for array in (*(arrays[name] for name in text.inputs), out):
-        arguments += fields(array)
-    ctypes.CDLL(str(library)).launch((ctypes.c_longlong * len(arguments))(*arguments), B + 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -79,15 +45,15 @@ def test_the_text_matches_the_oracle(
     function = getattr(wd, algorithm)
     call = function.describe(model, *arrays.values(), **options)
     single = dtype is np.float32
-    text = write(
+    source = write(
         record_call(call, {k: x.shape[1:] for k, x in arrays.items()}, single),
         algorithm,
         single,
         "cuda",
     )
-    memory = np.full((*text.results["out"], B + 4), np.nan, dtype)
+    memory = np.full((*source.results["out"], B + 4), np.nan, dtype)
     out = np.moveaxis(memory[..., :B], -1, 0)
-    run(text, arrays, out, tmp_path)
+    run(source, arrays, out, folder=tmp_path)
     expected = wd.oracle(function, model, *(x.astype(float) for x in arrays.values()), **options)
     if algorithm == "aba":  # by what M a + h lacks of tau
         a = out.astype(float)
@@ -116,14 +82,14 @@ def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
         "gravity": (3,),
         f"f_ext:{link}": (6,),
     }
-    text = write(record_call(call, inputs, False), "rnea", False, "cuda")
+    source = write(record_call(call, inputs, False), "rnea", False, "cuda")
     gravity = np.broadcast_to(np.array([1.0, -2.0, -9.0]), (B, 3))
     out = np.full((B, model.nv), np.nan)
     run(
-        text,
+        source,
         {"q": s.q, "v": s.v, "a": s.a, "gravity": gravity, f"f_ext:{link}": force},
         out,
-        tmp_path,
+        folder=tmp_path,
     )
     expected = wd.oracle(
         wd.rnea, model, s.q, s.v, s.a, gravity=(1.0, -2.0, -9.0), f_ext={link: force}
@@ -131,8 +97,8 @@ def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
     assert error(out, expected) <= ROUNDING[np.float64]
 
     call = wd.fk.describe(model, s.q)
-    text = write(record_call(call, {"q": (model.nq,)}, False), "fk", False, "cuda")
-    poses = np.full((B, *text.results["out"]), np.nan)
-    run(text, {"q": s.q}, poses, tmp_path, keep_constants=True)
+    source = write(record_call(call, {"q": (model.nq,)}, False), "fk", False, "cuda")
+    poses = np.full((B, *source.results["out"]), np.nan)
+    run(source, {"q": s.q}, poses, folder=tmp_path, keep_constants=True)
     assert np.isnan(poses[..., 3, :]).all()
     assert np.isfinite(poses[:, 1:-1, :3, 3]).any()

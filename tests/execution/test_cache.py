@@ -15,7 +15,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.algorithms import manifold, rnea
 from warpdyn.algorithms.frames import of_several
-from warpdyn.execution.cache import RECORDING, modules_of, source_files
+from warpdyn.execution.cache import RECORDING, data_files, modules_of, source_files
 
 PACKAGE = Path(wd.__file__).parent
 
@@ -48,6 +48,10 @@ def version(package: Path) -> str:
         ("algebra/scalar.py", True),
         ("algebra/spatial.py", True),
         ("codegen/lanes.py", True),
+        ("codegen/lanes.h", True),  # named by a module
+        ("codegen/transposes.h", True),  # named by a header
+        ("codegen/unnamed.h", False),
+        ("robots/panda.urdf", False),
         ("algorithms/rnea.py", False),
         ("cli/main.py", False),
         ("functions/manifold.py", False),
@@ -56,7 +60,8 @@ def version(package: Path) -> str:
 def test_a_changed_file_makes_new_programs_only_where_it_decides_them(
     file: str, decides: bool, tmp_path: Path
 ) -> None:
-    """A comment in what a text, the recorder or the writer imports changes the key; one anywhere else does not."""
+    """A line in what a text, the recorder or the writer imports or names as a data file changes the
+    key; one anywhere else does not."""
     copy = tmp_path / "warpdyn"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     before = version(copy)
@@ -87,6 +92,12 @@ def test_every_import_is_followed() -> None:
                 )
                 imported = {start, *(f"{start}.{alias.name}" for alias in node.names)} & names
                 assert imported <= set(files), f"{module} imports {imported}"
+
+
+def test_every_header_counts() -> None:
+    """Each C++ header of the package is named by a module that decides programs."""
+    named = {data for path in source_files(RECORDING).values() for data in data_files(path)}
+    assert set(PACKAGE.rglob("*.h")) <= named
 
 
 def test_what_is_wrapped_is_followed() -> None:

@@ -14,7 +14,8 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algebra.scalar import minimum, sin, sqrt
 from warpdyn.execution.evaluate import record_call
-from warpdyn.recording.program import Program, operands, record
+from warpdyn.recording.order import operands
+from warpdyn.recording.program import Program, record
 
 ROUND_OFF = 1e-12
 """Relative to the largest entry: the same operations in another order."""

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from programs import evaluate
 
 from warpdyn.algebra.scalar import cos, maximum, minimum, select_less, sin, sqrt
+from warpdyn.recording.graph import Graph
 from warpdyn.recording.program import record
-from warpdyn.recording.recorder import Graph, Symbol
+from warpdyn.recording.recorder import Symbol, input_symbols
 
 FEW_ROUNDINGS = 1e-13
 """Relative to the size of the terms; folding changes the order of a handful of operations."""
@@ -20,7 +21,7 @@ FEW_ROUNDINGS = 1e-13
 
 def symbols(count: int) -> tuple[Graph, list[Symbol]]:
     graph = Graph()
-    return graph, graph.inputs("x", count)
+    return graph, input_symbols(graph, "x", count)
 
 
 def same(a: Symbol | float, b: Symbol | float) -> bool:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cuda_on_host import needs_compiler
+from cuda_on_host import run as run_on_host
 from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from tests.codegen.test_cuda import run as run_on_host
 from warpdyn.algebra.scalar import each
 from warpdyn.codegen.source import write
 from warpdyn.execution.evaluate import record_call
@@ -45,6 +46,7 @@ def test_kernels_with_routines(name: str, dtype: type, rolled: None) -> None:
             assert error(found, expected) <= bound
 
 
+@needs_compiler
 def test_the_text_for_cuda(rolled: None, tmp_path: Path) -> None:
     """Built by the host's compiler and run thread by thread."""
 
@@ -63,7 +65,7 @@ def test_the_text_for_cuda(rolled: None, tmp_path: Path) -> None:
     assert len(program.routines) == 1
     q = np.random.default_rng(0).normal(size=(5, 6))
     out = np.full((5, 15), np.nan)
-    run_on_host(write(program, "routine", False, "cuda"), {"q": q}, out, tmp_path)
+    run_on_host(write(program, "routine", False, "cuda"), {"q": q}, out, folder=tmp_path)
     assert error(out, np.array([text(row.tolist()) for row in q])) <= 1e-14
 
 

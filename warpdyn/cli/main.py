@@ -21,6 +21,7 @@ import warp as wp
 import warpdyn
 
 from .. import load, load_robot, robot_names, set_num_threads
+from ..codegen.source import TARGETS, write
 from ..model import Model
 from ..model.description import ModelError, ModelWarning
 
@@ -168,7 +169,6 @@ def compile_kernels(given: argparse.Namespace) -> int:
 
 def source(given: argparse.Namespace) -> int:
     """Print the recorded program, or the C++ that is made of it."""
-    from ..codegen.source import write
     from ..execution.evaluate import record_call
     from .workload import ARGUMENTS, furthest_link, options_of
 
@@ -186,7 +186,7 @@ def source(given: argparse.Namespace) -> int:
     if given.target == "text":
         print(program.text(title))
     else:
-        print(write(program, title, given.dtype == "float32", given.target).source)
+        print(write(program, title, given.dtype == "float32", given.target).code)
     return 0
 
 
@@ -439,7 +439,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--dtype", choices=dtypes, default="float32")
     sub.add_argument(
         "--target",
-        choices=("text", "cpu", "cuda"),
+        choices=("text", *TARGETS),
         default="text",
         help="text, or C++ for a device",
     )

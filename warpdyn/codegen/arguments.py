@@ -1,4 +1,4 @@
-"""How a kernel is told where its arrays lie: one vector of 64-bit integers, the same for CPU and CUDA."""
+"""How a kernel knows where its arrays lie: one vector of 64-bit integers on every device."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 HEADER = ("first", "count", "keep_constants", "stream")
-"""Environments to do: `first` and how many; whether constant outputs already hold their value; whether the batch is too
-large for the cache, so that stores had better pass it by: 1, where they are whole cache lines; 2, all of them."""
+"""Environments to do: `first` and how many; whether constant outputs already hold their value;
+whether the batch is too large for the cache, so that stores had better pass it by: 1, where they
+are whole cache lines; 2, all of them."""
 
 FIELDS = 5
-"""For each array: address, then strides in elements: environment, and three trailing dimensions (0 where there is
-none)."""
+"""For each array: address, then strides in elements: environment, and three trailing dimensions (0
+where there is none)."""
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The arrays of a kernel in order, inputs and then results, with their trailing shapes."""
+class ArgumentLayout:
+    """Arrays of a kernel in order, inputs and then results, with their trailing shapes."""
 
     inputs: Mapping[str, tuple[int, ...]]
     results: Mapping[str, tuple[int, ...]]
 
     @property
     def arrays(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Names as in C++, by which an input and a result of one name differ, and shapes."""
+        """C++ names, by which an input and a result of one name differ, and shapes."""
         inputs = [(input_identifier(name), shape) for name, shape in self.inputs.items()]
         return inputs + [(result_identifier(name), shape) for name, shape in self.results.items()]
 
     @property
     def length(self) -> int:
+        """Integers in the vector."""
         return len(HEADER) + FIELDS * len(self.arrays)
 
     def position(self, array: str) -> int:

@@ -1,129 +1,130 @@
-"""The CPU form of a program with a loop.
+"""The CPU form of a program with a loop that ends when an environment is done.
 
-Environments need unlike numbers of steps, so a lane does not wait for its neighbours: when the environment in it is
-done, the next one takes its place. What comes after the loop is computed for as many environments as there are lanes,
-once so many are done. Lanes do not see each other, so that a result depends on neither place nor batch.
+Environments need unlike numbers of steps, so a lane does not wait for its neighbours: when the
+environment in it is done, the next one takes its place. What comes before and after the loop is
+computed for as many environments as there are lanes at once. Lanes do not see each other, so that
+a result depends on neither place nor batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from ..recording.program import STATE, Program, Statement
-from . import lanes
-from .arguments import FIELDS, HEADER, Layout, input_identifier, result_identifier
-from .cpu import PART, in_lanes
-from .emit import emit, expression, literal
-from .partition import split
+from ..recording.phases import CARRIED, STATE, Phases
+from ..recording.program import Program
+from . import headers, lanes
+from .arguments import (
+    FIELDS,
+    HEADER,
+    ArgumentLayout,
+    input_identifier,
+    result_identifier,
+)
+from .cpu_routines import STEP, Phase
 
 
-def source(program: Program, single: bool) -> str:
+def source(program: Program, phases: Phases, single: bool) -> str:
     """Body of the native function `(args)` that does `count` environments from `first` on."""
-    loop = program.loop
-    assert loop is not None
-    layout = Layout(program.arguments, program.results)
-    inputs = {input_identifier(name): prod(shape) for name, shape in program.arguments.items()}
+    layout = ArgumentLayout(program.inputs, program.results)
+    inputs = {input_identifier(name): prod(shape) for name, shape in program.inputs.items()}
     results = {result_identifier(name): prod(shape) for name, shape in program.results.items()}
-    constants = lanes.Constants(single)
-    steps, finish = _Phase(loop.step, "0", constants), _Phase(program, "1", constants)
-    state_in, state_out = input_identifier(STATE), result_identifier(STATE)
-    parameters = [f"const V* {a}" for a in (*inputs, state_in)] + [
-        f"V* {a}" for a in (*results, state_out)
-    ]
+    table = lanes.Constants(single)
+    before, step, after = (
+        _phase(phases.before, "before", table, (*inputs,), (CARRIED, STATE)),
+        _step(phases.step, table),
+        _phase(phases.after, "after", table, (*inputs, CARRIED, STATE), (*results,)),
+    )
 
-    def call(tiles: str, before: str) -> str:
-        return ", ".join(
-            [*(f"{a}_{tiles}" for a in inputs), before, *(f"{a}_tile" for a in results), "then"]
-        )
+    # Environments enter a phase with the arrays that it reads.
+    def moves(way: str, sizes: Mapping[str, int], lane: str, environment: str) -> str:
+        return " ".join(_move(way, a, lane, environment, n) for a, n in sizes.items())
+
+    def read(phase: Program) -> dict[str, int]:
+        arrays = {s.arguments[0] for s in phase.statements if s.operation == "input"}
+        return {a: n for a, n in inputs.items() if a in map(input_identifier, arrays)}
 
     arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER[:2])]
     for name, shape in layout.arrays:
         arguments += _declare(name, shape, layout.position(name))
-    tiles = [f"{a}_{tile}[{n + 1}]" for a, n in inputs.items() for tile in ("tile", "ended")]
-    tiles += [f"{a}_tile[{n + 1}]" for a, n in results.items()]
+    tiles = [f"{a}_tile[{n + 1}]" for a, n in (*inputs.items(), *results.items())]
+    carried, size = max(phases.carried, 1), phases.state
+    tiles += [f"{CARRIED}{which}[{carried}]" for which in ("", "_ready", "_ended")]
+    tiles += [f"{STATE}{which}[{size}]" for which in ("_ready", "_ended")]
+    every = (before, step, after)
+    assert phases.step.repetition is not None
+    input_tiles, result_tiles = ([f"{a}_tile" for a in arrays] for arrays in (inputs, results))
     return lanes.frame(
         single,
-        {
-            "TURNS_OF": lanes.MOVES,
-            "BODY": lanes.LOOP,
-            "PARTS": "".join([*steps.functions, *finish.functions]),
-            "TILES": "V {};".format(
-                ", ".join(f"{tile} __attribute__((aligned(64))) = {{}}" for tile in tiles)
-            ),
-            "CONSTANTS": constants.declaration,
-            "STEP": "\n".join(steps.calls(call("tile", "state"))),
-            "FINISH": "\n".join(finish.calls(call("ended", "ended"))),
-            "ENTER": " ".join(
-                _move("enter", a, "tile", "l", "at[l]", n) for a, n in inputs.items()
-            ),
-            "ENTER_ENDED": " ".join(
-                _move("enter", a, "ended", "j", "over[j]", n) for a, n in inputs.items()
-            ),
-            "LEAVE": " ".join(
-                _move("leave", a, "tile", "j", "over[j]", n) for a, n in results.items()
-            ),
-            "ARGUMENTS": "\n".join(arguments),
-            "PARAMETERS": ", ".join([*parameters, "const T* constants", "V* turn", "V* work"]),
-            "OPEN": "",
-            "TURNS": str(max(steps.turns, finish.turns)),
-            "WORK": str(max(steps.slots, finish.slots) + 1),
-            "SIZE": str(loop.size),
-            "STEPS": str(loop.steps),
-            "AHEAD": "0",
-        },
+        ahead=0,
+        members=[headers.piece("loop.h", "moves")],
+        parts=[function for phase in every for function in phase.functions],
+        body="\n".join(
+            [
+                headers.piece(
+                    "loop.h",
+                    "arrays",
+                    arguments="\n".join(arguments),
+                    constants=table.declaration,
+                    tiles="V {};".format(
+                        ", ".join(f"{tile} __attribute__((aligned(64))) = {{}}" for tile in tiles)
+                    ),
+                    turns=max(phase.turns for phase in every),
+                    work=max(phase.slots for phase in every) + 1,
+                ),
+                headers.piece(
+                    "loop.h",
+                    "refilled",
+                    carried=phases.carried,
+                    size=size,
+                    most_steps=phases.step.repetition.times,
+                    before=_calls(before, *input_tiles, f"{CARRIED}_ready", f"{STATE}_ready"),
+                    step=_calls(step, CARRIED, "state", "nullptr", "then"),
+                    finish=_calls(
+                        after, *input_tiles, f"{CARRIED}_ended", f"{STATE}_ended", *result_tiles
+                    ),
+                    enter_ready=moves("enter", read(phases.before), "j", "(ready + j)"),
+                    enter_ended=moves("enter", read(phases.after), "j", "over[j]"),
+                    leave=moves("leave", results, "j", "over[j]"),
+                ),
+            ]
+        ),
     )
 
 
-class _Phase:
-    """The functions of a straight-line program on tiles, and their calls in order."""
+def _phase(
+    program: Program,
+    name: str,
+    table: lanes.Constants,
+    inputs: Sequence[str],
+    results: Sequence[str],
+) -> Phase:
+    """What comes before the loop, or after it: each array is a tile, named as in the kernel."""
 
-    def __init__(self, program: Program, name: str, table: lanes.Constants):
-        turns = {
-            angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]")
-            for k, angle in enumerate(program.angles)
-        }
+    def place(output: int) -> str:
+        array, entry = program.places[output]
+        return f"{array if array in results else result_identifier(array)}[{entry}]"
 
-        def place(output: int) -> str:
-            array, entry = program.places[output]
-            return f"{result_identifier(array)}[{entry}]"
+    def entry(array: str, k: int) -> str:
+        return f"{array if array in (CARRIED, STATE) else input_identifier(array)}[{k}]"
 
-        dialect = in_lanes(
-            table,
-            lambda array, entry: f"{input_identifier(array)}[{entry}]",
-            lambda entries, value: " ".join(f"{place(k)} = {value};" for k in entries),
-        )
+    parameters = [*(f"const V* {a}" for a in inputs), *(f"V* {a}" for a in results)]
+    return Phase(program, name, table, parameters, entry, place)
 
-        def at_hand(s: Statement) -> bool:
-            return s.operation == "input" or (
-                s.operation in ("sin", "cos") and s.arguments[0] in turns
-            )
 
-        parts, self.slots = split(program, PART, at_hand)
-        stored: set[int] = set()
-        bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
-        constants = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
-        bodies[-1] += [
-            f"{place(k)} = V{{}} + {literal(value, table.single)};" for k, value in constants
-        ]
-        angles = [
-            f"const V t{s.target} = {expression(s, dialect)};" for s in program.angle_statements
-        ]
-        angles += [
-            f"turn[{2 * k}] = t{angle}; far = furthest(far, t{angle});"
-            for k, angle in enumerate(program.angles)
-        ]
-        turning = lanes.TURNS_OF.replace("@K@", name).replace("@ANGLES@", "\n".join(angles))
-        self.turns, self.name, self.parts = len(turns), name, len(parts)
-        self.functions = [turning.replace("@TURNS@", str(self.turns))] + [
-            lanes.PART.replace("@K@", f"{name}_{k}").replace("@BODY@", "\n".join(body))
-            for k, body in enumerate(bodies)
-        ]
+def _step(program: Program, table: lanes.Constants) -> Phase:
+    return Phase(
+        program,
+        "step",
+        table,
+        STEP,
+        load=lambda array, entry: f"{array}[{entry}]",
+        store=lambda output: f"out[{output}]",
+    )
 
-    def calls(self, arguments: str) -> Iterator[str]:
-        yield f"  Lanes::turns{self.name}({arguments}, constants, turn, work);"
-        for k in range(self.parts):
-            yield f"  Lanes::part{self.name}_{k}({arguments}, constants, turn, work);"
+
+def _calls(phase: Phase, *tiles: str) -> str:
+    return "\n".join(phase.calls(", ".join(tiles)))
 
 
 def _declare(a: str, shape: tuple[int, ...], position: int) -> Iterator[str]:
@@ -137,8 +138,9 @@ def _declare(a: str, shape: tuple[int, ...], position: int) -> Iterator[str]:
         f"for (I64 {i} = 0; {i} < {n}; ++{i})"
         for i, n in zip("xyz", (*shape, 1, 1, 1)[:3], strict=True)
     )
-    yield f"{{ int k = 0; {loops} {a}_offset[k++] = x * {fields[2]} + y * {fields[3]} + z * {fields[4]}; }}"
+    offset = f"x * {fields[2]} + y * {fields[3]} + z * {fields[4]}"
+    yield f"{{ int k = 0; {loops} {a}_offset[k++] = {offset}; }}"
 
 
-def _move(way: str, a: str, tile: str, lane: str, environment: str, count: int) -> str:
-    return f"Lanes::{way}({a}_{tile}, {lane}, {a} + {environment} * {a}_env, {a}_offset, {count});"
+def _move(way: str, a: str, lane: str, environment: str, count: int) -> str:
+    return f"Lanes::{way}({a}_tile, {lane}, {a} + {environment} * {a}_env, {a}_offset, {count});"

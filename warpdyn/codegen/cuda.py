@@ -6,9 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
-from ..recording.graph import COLUMN
+from ..recording.graph import COLUMN, KEPT, SHARED
 from ..recording.program import Program
-from .arguments import FIELDS, HEADER, Layout, input_identifier, result_identifier
+from .arguments import (
+    FIELDS,
+    HEADER,
+    ArgumentLayout,
+    input_identifier,
+    result_identifier,
+)
 from .emit import Dialect, Region, emit, literal
 
 AXES = "xyz"
@@ -16,7 +22,7 @@ AXES = "xyz"
 
 def source(program: Program, single: bool) -> str:
     """Body of the native function `(args, tid)` that does environment first + tid."""
-    layout = Layout(program.inputs, program.results)
+    layout = ArgumentLayout(program.inputs, program.results)
     shapes = dict(layout.arrays)
     T = "float" if single else "double"
     lines = ["typedef long long I64;"]
@@ -34,31 +40,52 @@ def source(program: Program, single: bool) -> str:
 
 
 def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
-    """The routines of a program as functions, with arrays of their own in the thread's memory."""
-    regions, lines = {}, []
+    """The routines of a program as functions, with arrays for each in the thread's memory."""
+    regions: dict[str, Region] = {}
+    lines = []
     for name, routine in program.routines.items():
-        arrays = [f"{name}_{array}" for array in ("shared", "column", "out")]
-        sizes = [prod(shape) for shape in (*routine.inputs.values(), *routine.results.values())]
+        arrays = [f"{name}_{array}" for array in (SHARED, COLUMN, "out")]
+        sizes = [prod(routine.inputs[SHARED]), prod(routine.inputs[COLUMN]), _results(routine)]
         lines += [
             f"{T} {array}[{max(size, 1)}];" for array, size in zip(arrays, sizes, strict=True)
         ]
+        parameters, rest = f"const {T}* shared, const {T}* column, {T}* out", ""
+        if routine.repetition and routine.repetition.reads:
+            source = routine.repetition.reads
+            kept = prod(program.routines[source].results["out"])  # the states lie behind them
+            parameters, rest = f"{parameters}, const {T}* kept", f", {regions[source].out} + {kept}"
         body = _looped(routine, T) if routine.repetition else _body(routine, T, {}, "out")
-        lines.append(f"auto {name} = [](const {T}* shared, const {T}* column, {T}* out) {{")
-        lines += [*body, "};"]
-        regions[name] = Region(name, *arrays)
+        lines += [f"auto {name} = []({parameters}) {{", *body, "};"]
+        regions[name] = Region(name, arrays[0], arrays[1], arrays[2], rest)
     return regions, lines
 
 
+def _results(routine: Program) -> int:
+    """Entries that a routine writes, the states that a loop keeps among them."""
+    results = prod(routine.results["out"])
+    if routine.repetition and routine.repetition.kept:
+        results += routine.repetition.times * prod(routine.inputs[COLUMN])
+    return results
+
+
 def _looped(routine: Program, T: str) -> Iterator[str]:
-    """The steps of a loop. Every index is known, so that its two arrays stay in registers."""
-    assert routine.repetition is not None
-    size = prod(routine.inputs[COLUMN])
-    yield f"{T} then[{prod(routine.results['out'])}];"
+    """The steps of a loop. Indices are known but for those of kept states, so that its two arrays
+    stay in registers."""
+    repetition, size = routine.repetition, prod(routine.inputs[COLUMN])
+    assert repetition is not None
+    results = prod(routine.results["out"])
+    yield f"{T} then[{results}];"
     yield from (f"out[{k}] = column[{k}];" for k in range(size))
-    yield f"for (int step = 0; step < {routine.repetition.times}; ++step) {{"
-    yield from _body(routine, T, {COLUMN: "out"}, "then")
+    yield f"for (int step = 0; step < {repetition.times}; ++step) {{"
+    if repetition.kept:
+        yield from (f"out[{results + k} + {size} * step] = out[{k}];" for k in range(size))
+    inputs = {COLUMN: "out"}
+    if repetition.reads:
+        yield f"const {T}* const before = kept + {size} * ({repetition.times - 1} - step);"
+        inputs[KEPT] = "before"
+    yield from _body(routine, T, inputs, "then")
     yield from (f"out[{k}] = then[{k}];" for k in range(size))
-    if routine.repetition.ends:
+    if repetition.ends:
         yield f"if (then[{size}] > 0) break;"
     yield "}"
 

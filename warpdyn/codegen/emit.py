@@ -1,4 +1,4 @@
-"""The statements of a program as C++, for a scalar type T that may be a float, a double or a vector of lanes."""
+"""Statements of a program as C++, on values that are floats, doubles or vectors of lanes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..recording.program import Program, Statement
+from ..recording.order import Statement
+from ..recording.program import Program
 
 
 @dataclass(frozen=True)
 class Dialect:
     """How one target writes things.
 
-    `type` of a value; the names of `functions`; `constant(x)`; `load(array, entry)` and `store(entries, value)` of the
-    frame around; `sincos(angle, sine, cosine)`, a statement that declares both.
+    `type` of a value; the names of `functions`; `constant(x)`; `load(array, entry)` and
+    `store(entries, value)` of the frame around; `sincos(angle, sine, cosine)`, a statement that
+    declares both.
     """
 
     type: str
@@ -27,11 +29,12 @@ class Dialect:
     select: Callable[[str, str, str, str], str]
     workspace: str = "work"
     regions: Mapping[str, Region] = field(default_factory=dict)
-    """Where each routine finds its inputs and leaves its results."""
+    """For each routine, where its inputs and results are."""
 
 
 class Region(NamedTuple):
-    """C++ addresses of a routine's shared inputs, its column, and its results; the function, and what else it takes."""
+    """C++ of a routine: the function; addresses of the shared inputs, the column and the results;
+    and what else the function takes."""
 
     function: str
     shared: str
@@ -57,10 +60,11 @@ def emit(
 ) -> Iterator[str]:
     """One line a statement, outputs stored as soon as they are known.
 
-    `stored`: outputs that need no storing any more; grows. `turns`: sine and cosine of angles that the frame around has
-    computed already.
+    `stored`: outputs that need no storing any more; grows. `turns`: sine and cosine of angles that
+    the frame around has computed already.
     """
-    turned: set[int] = set()
+    # Sine and cosine come together: the first of the two that a program asks for declares both.
+    declared: set[int] = set()
     for statement in statements:
         target = f"t{statement.target}"
         if statement.operation == "keep":
@@ -71,8 +75,8 @@ def emit(
             continue
         if statement.operation in ("sin", "cos"):
             (angle,) = statement.arguments
-            if angle not in turns and angle not in turned:
-                turned.add(angle)
+            if angle not in turns and angle not in declared:
+                declared.add(angle)
                 yield dialect.sincos(f"t{angle}", f"s{angle}", f"c{angle}")
             sine, cosine = turns.get(angle, (f"s{angle}", f"c{angle}"))
             right = sine if statement.operation == "sin" else cosine
@@ -80,16 +84,18 @@ def emit(
             right = expression(statement, dialect)
         yield f"const {dialect.type} {target} = {right};"
         if statement.target not in stored:
+            # At once, not at the end: memory works while the program goes on, and a value that is
+            # an output only needs no register any longer.
             stored.add(statement.target)
             entries = program.stores.get(statement.target, [])
             for negative in (False, True):
                 same = [k for k in entries if program.outputs[k].negative is negative]
-                if same:
+                if same:  # a value may be an output here and its negative another there
                     yield dialect.store(same, f"{'-' if negative else ''}{target}")
 
 
 def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
-    """What a routine's calls share, or a column, put where it finds them; and the call."""
+    """What a routine's calls share, or one column, stored where it reads them; then the call."""
     region = dialect.regions[statement.arguments[0]]
     called = statement.operation == "call"
     place, values = (
@@ -119,7 +125,8 @@ def expression(statement: Statement, dialect: Dialect) -> str:
         return dialect.select(*x)
     if operation in ("min", "max"):
         first, second = x
-        return dialect.select(*((second, first) if operation == "min" else x), second, first)
+        less, greater = (second, first) if operation == "min" else (first, second)
+        return dialect.select(less, greater, second, first)
     return FORMS[operation].format(*x, one=dialect.constant(1.0), **dialect.functions)
 
 

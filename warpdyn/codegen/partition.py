@@ -1,16 +1,17 @@
-"""A program cut into parts that a compiler handles well, with a workspace for the values that cross the cuts.
+"""A program cut into parts that a compiler handles well, with a workspace for what crosses cuts.
 
-A compiler allots registers to a straight line of thousands of statements badly: the RNEA of a 32-joint robot, 2,400
-statements, took 67 ns an environment in one function and 54 in ten (clang, 32 vector registers, B = 16,384). Cuts are
-made where few values are alive. What can be had again for a load (inputs, sines and cosines that lie in a table) is not
-kept but loaded again.
+A compiler allots registers to a straight line of thousands of statements badly: the RNEA of a
+32-joint robot, 2,400 statements, took 67 ns an environment in one function and 54 in ten (clang, 32
+vector registers, B = 16,384). Cuts are made where few values are alive. What can be had again for a
+load (inputs, sines and cosines that lie in a table) is not kept but loaded again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..recording.program import Program, Statement, operands
+from ..recording.order import Statement, operands
+from ..recording.program import Program
 
 
 def split(
@@ -28,6 +29,7 @@ def split(
     }
     last_part = {x: part_of[s.target] for s in statements for x in operands(s)}
     loads = {s.target: s for s in statements if at_hand(s)}
+    # Slots are used again like registers: one is free from the part after the last that reads it.
     parts: list[list[Statement]] = []
     slot: dict[int, int] = {}
     free: list[int] = []
@@ -38,6 +40,7 @@ def split(
         part: list[Statement] = []
         known: set[int] = set()
         for statement in statements[start:stop]:
+            # Recalled just before its first use, not at the beginning of the part: fewer are alive.
             for x in dict.fromkeys(operands(statement)):
                 if x not in known and (x in loads or part_of[x] < k):
                     part.append(loads[x] if x in loads else Statement(x, "recall", (slot[x],)))
@@ -46,6 +49,7 @@ def split(
                 part.append(statement)
                 known.add(statement.target)
             until = last_part.get(statement.target, k)
+            # What a load brings back takes no slot, however late it is read.
             if until > k and statement.target not in loads:
                 if not free:
                     free.append(slots)
@@ -60,7 +64,7 @@ def split(
 def _bounds(
     statements: Sequence[Statement], size: int, at_hand: Callable[[Statement], bool]
 ) -> list[tuple[int, int]]:
-    """Where parts start and stop: within half a part of even cuts, where the fewest values are alive."""
+    """Start and stop of each part: near even cuts, by half a part, where fewest values are alive."""
     total = len(statements)
     number = max(1, round(total / size))
     alive = _alive(statements, at_hand)

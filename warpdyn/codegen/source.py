@@ -1,23 +1,23 @@
-"""A program written for a target, and what has to be known of it to call it."""
+"""A program written for a target, what has to be known of it to call it, and the targets there are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..recording.phases import phases
 from ..recording.program import Program
 from . import cpu, cpu_loop, cuda
-from .arguments import Layout
-
-EXPECTED_STEPS = 32
-"""Of a loop that may take more; to estimate how long a batch takes."""
+from .arguments import ArgumentLayout
 
 
 @dataclass(frozen=True)
-class Text:
+class Source:
     """A program written for one target, and what has to be known of it to call it."""
 
     name: str
-    source: str
+    code: str
+    """Body of the native function, in C++."""
     inputs: dict[str, tuple[int, ...]]
     results: dict[str, tuple[int, ...]]
     """Arrays and their trailing shapes."""
@@ -29,27 +29,62 @@ class Text:
     """Environments take as many steps as each needs."""
 
     @property
-    def layout(self) -> Layout:
-        return Layout(self.inputs, self.results)
+    def layout(self) -> ArgumentLayout:
+        """Arguments of a launch."""
+        return ArgumentLayout(self.inputs, self.results)
 
 
-def write(program: Program, name: str, single: bool, target: str) -> Text:
-    """The program as C++ for target "cpu" or "cuda"."""
-    on_cpu = cpu_loop if program.loop else cpu
-    source = (on_cpu if target == "cpu" else cuda).source(program, single)
+@dataclass(frozen=True)
+class Backend:
+    """A way to write programs."""
+
+    code: Callable[[Program, bool], str]
+    """A program's C++, in float32 if the second argument says so."""
+    device: str | None = None
+    """Kind of device whose kernels are written so; None for text that no kernel is made of."""
+
+
+TARGETS: dict[str, Backend] = {}
+"""Backends by the name under which `write` and the command line know them."""
+
+
+def register(target: str, code: Callable[[Program, bool], str], device: str | None = None) -> None:
+    """Make a backend known under a new name."""
+    if target in TARGETS:
+        raise ValueError(f"target {target!r} is registered already")
+    if device is not None and device in {backend.device for backend in TARGETS.values()}:
+        raise ValueError(f"kernels of device {device!r} are written by {target_of(device)!r}")
+    TARGETS[target] = Backend(code, device)
+
+
+def target_of(device: str) -> str:
+    """The target whose backend writes kernels for this kind of device, "cpu" or "cuda"."""
+    return next(name for name, backend in TARGETS.items() if backend.device == device)
+
+
+def _lanes(program: Program, single: bool) -> str:
+    """The CPU form, which is another where environments take unlike numbers of steps."""
+    apart = phases(program)
+    return cpu_loop.source(program, apart, single) if apart else cpu.source(program, single)
+
+
+register("cpu", _lanes, device="cpu")
+register("cuda", cuda.source, device="cuda")
+
+
+def write(program: Program, name: str, single: bool, target: str) -> Source:
+    """The program as C++ for one of TARGETS."""
+    if target not in TARGETS:
+        raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
     read = sum(s.operation == "input" for s in program.statements)
     written = sum(o.node is not None for o in program.outputs)
-    size = (read + written) * (4 if single else 8)
-    operations = program.operations
-    if program.loop:
-        operations += min(program.loop.steps, EXPECTED_STEPS) * program.loop.step.operations
-    return Text(
-        name,
-        source,
-        program.arguments,
-        dict(program.results),
-        operations,
-        size,
-        target,
-        program.loop is not None,
+    return Source(
+        name=name,
+        code=TARGETS[target].code(program, single),
+        inputs=dict(program.inputs),
+        results=dict(program.results),
+        operations=program.operations,
+        bytes=(read + written) * (4 if single else 8),
+        target=target,
+        loops=phases(program) is not None,
     )

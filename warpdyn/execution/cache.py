@@ -13,13 +13,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ..codegen.source import Text
+from ..codegen.source import Source
 
-FORMAT = 2
+FORMAT = 3
 """Changes when what is kept on disk changes its meaning."""
 
 
-def cached(key: str, texts: Iterable[Callable[..., Any]], make: Callable[[], Text]) -> Text:
+def cached(key: str, texts: Iterable[Callable[..., Any]], make: Callable[[], Source]) -> Source:
     """What is kept under `key` and the present source of these texts, or a new one, which is then kept."""
     version = source_version(
         frozenset({*RECORDING, *(module for text in texts for module in modules_of(text))})
@@ -30,17 +30,17 @@ def cached(key: str, texts: Iterable[Callable[..., Any]], make: Callable[[], Tex
         kept = json.loads(path.read_text())
         for arrays in ("inputs", "results"):
             kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
-        return Text(**kept)
+        return Source(**kept)
     except (OSError, ValueError, TypeError, KeyError):
-        text = make()
+        source = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(f".{os.getpid()}")
-        partial.write_text(json.dumps(asdict(text)))
+        partial.write_text(json.dumps(asdict(source)))
         partial.replace(path)
     except OSError:
         pass  # a read-only home costs time, nothing else
-    return text
+    return source
 
 
 def cache_directory() -> Path:
@@ -69,12 +69,15 @@ def modules_of(text: Callable[..., Any]) -> set[str]:
 
 @cache
 def source_version(modules: frozenset[str]) -> str:
-    """A hash of the files that decide what is recorded and written: these modules, and all that they import."""
+    """A hash of the files that decide what is recorded and written: these modules, all that they
+    import, and the data files that any of them names."""
     digest = hashlib.sha256(
         sys.implementation.cache_tag.encode() if sys.implementation.cache_tag else b""
     )
     for name, path in sorted(source_files(modules).items()):
         digest.update(name.encode() + path.read_bytes())
+        for data in data_files(path):
+            digest.update(data.name.encode() + data.read_bytes())
     return digest.hexdigest()
 
 
@@ -91,6 +94,25 @@ def source_files(modules: Iterable[str]) -> dict[str, Path]:
             found[name] = Path(file)
             waiting += [(each, _file_of(each)) for each in _imports(name, found[name])]
     return found
+
+
+def data_files(module: Path) -> list[Path]:
+    """Files beside a module that it names as a string, and those that they name in turn.
+
+    C++ headers, for one: what a module writes is decided by their text as much as by its code.
+    """
+    found: set[Path] = set()
+    waiting = [module]
+    while waiting:
+        file = waiting.pop()
+        named = {file.with_name(name) for name in _NAMED.findall(file.read_text())} - found
+        new = [each for each in named if each.suffix != ".py" and each.is_file()]
+        found.update(new)
+        waiting += new
+    return sorted(found)
+
+
+_NAMED = re.compile(r"""["']([\w-]+(?:\.\w+)+)["']""")
 
 
 @cache

@@ -11,13 +11,13 @@ from typing import Any
 
 import warp as wp
 
-from ..codegen.source import Text
+from ..codegen.source import Source
 
 
-def compile_kernel(text: Text) -> wp.Kernel:
-    """The Warp kernel of a text; Warp compiles it, or finds it compiled, when it is first launched."""
-    name = "warpdyn_" + re.sub(r"\W", "_", text.name)
-    Args = wp.types.vector(length=text.layout.length, dtype=wp.int64)
+def compile_kernel(source: Source) -> wp.Kernel:
+    """The Warp kernel of a source; Warp compiles it, or finds it compiled, when it is first launched."""
+    name = "warpdyn_" + re.sub(r"\W", "_", source.name)
+    Args = wp.types.vector(length=source.layout.length, dtype=wp.int64)
     stub = (
         "@wp.func_native(snippet=SOURCE)\n"
         "def program(args: Args, tid: int): ...\n"
@@ -26,9 +26,9 @@ def compile_kernel(text: Text) -> wp.Kernel:
         "    program(args, wp.tid())\n"
     )
     # Warp reads a function's source through `inspect`, which asks `linecache`.
-    file = f"<{name} {hashlib.sha256(text.source.encode()).hexdigest()[:16]}>"
+    file = f"<{name} {hashlib.sha256(source.code.encode()).hexdigest()[:16]}>"
     linecache.cache[file] = (len(stub), None, stub.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"wp": wp, "Args": Args, "SOURCE": text.source}
+    scope: dict[str, Any] = {"wp": wp, "Args": Args, "SOURCE": source.code}
     exec(compile(stub, file, "exec"), scope)
     return scope[name]
 

@@ -19,7 +19,7 @@ import warp as wp
 
 from ..arrays import Array, View, views
 from ..codegen.arguments import FIELDS, HEADER
-from ..codegen.source import Text, write
+from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
 from . import threads
 from .argument_checks import (
@@ -55,7 +55,7 @@ STREAM_FROM, STAGE_FROM = 2 << 20, 4 << 20
 class Kernel:
     """A program compiled for one dtype and device, with launches that wait to be used again."""
 
-    text: Text
+    source: Source
     device: wp.Device
     compiled: wp.Kernel
     idle: list[Command] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Kernel:
         try:
             return self.idle.pop()
         except IndexError:
-            return Command(self.compiled, self.device, self.text.layout.length)
+            return Command(self.compiled, self.device, self.source.layout.length)
 
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
@@ -186,13 +186,13 @@ class _Job:
         """[first, number) of environments for each launch: one, or one a thread."""
         if self.count == 0:
             return []
-        text = self.kernel.text
+        source = self.kernel.source
         seconds = self.count * (
-            text.operations * SECONDS_PER_OPERATION + text.bytes * SECONDS_PER_BYTE
+            source.operations * SECONDS_PER_OPERATION + source.bytes * SECONDS_PER_BYTE
         )
         if self.kernel.device.is_cuda or seconds < threads.ENOUGH:
             return [(0, self.count)]
-        number, block = threads.get_num_threads(), LOOP_BLOCK if text.loops else BLOCK
+        number, block = threads.get_num_threads(), LOOP_BLOCK if source.loops else BLOCK
         return threads.slices(self.count, number, block, self.count * threads.SLICE / seconds)
 
     def _set(self, commands: Sequence[Command], slices: Sequence[tuple[int, int]]) -> None:
@@ -239,12 +239,12 @@ def _prepare(call: Call) -> _Job:
     if kernel is None:
         kernel = table[key] = _make_kernel(call, shapes, first.single, wp.get_device(first.device))
 
-    text, count = kernel.text, 1 if batch is None else batch
+    source, count = kernel.source, 1 if batch is None else batch
     if call.out is None:
         side_by_side = count > 1 and first.strides[0] == 1 and shapes[first_name][0] > 1
         outs: list[Array] = [
             views.empty(first.kind, first.device, first.single, count, shape, side_by_side)
-            for shape in text.results.values()
+            for shape in source.results.values()
         ]
         results = (
             tuple(outs)
@@ -253,15 +253,17 @@ def _prepare(call: Call) -> _Job:
         )
         out_views = [views.view("out", out) for out in outs]
     else:
-        outs = result_arrays(call, list(text.results))
+        outs = result_arrays(call, list(source.results))
         results = tuple(outs)
-        wanted = [shape if batch is None else (batch, *shape) for shape in text.results.values()]
+        wanted = [shape if batch is None else (batch, *shape) for shape in source.results.values()]
         out_views = check_outs(outs, wanted, inputs, first_name, first)
 
-    size = count * text.bytes
+    size = count * source.bytes
     arguments = [0, count, 0, (size > STREAM_FROM) + (size > STAGE_FROM)]
     for v, trailing in zip(
-        [*inputs.values(), *out_views], [*text.inputs.values(), *text.results.values()], strict=True
+        [*inputs.values(), *out_views],
+        [*source.inputs.values(), *source.results.values()],
+        strict=True,
     ):
         own = len(v.shape) > len(
             trailing
@@ -283,13 +285,13 @@ def _make_kernel(
     call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device: wp.Device
 ) -> Kernel:
     """From the disk cache or recorded; Warp compiles it at its first launch, or finds it compiled."""
-    target = "cuda" if device.is_cuda else "cpu"
+    target = target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target))
 
-    def make() -> Text:
+    def make() -> Source:
         return write(
             record_call(call, inputs, single), f"{call.name}_{call.model.name}", single, target
         )
 
-    text = cached(key, texts_of(call), make)
-    return Kernel(text, device, compile_kernel(text))
+    source = cached(key, [*texts_of(call), TARGETS[target].code], make)
+    return Kernel(source, device, compile_kernel(source))

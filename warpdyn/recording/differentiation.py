@@ -205,7 +205,7 @@ def _loop_tangents(graph: Graph, i: int, dot: Mapping[int, Scalar]) -> list[Scal
         seen = _seen(graph, inside, shared)
         after = _replayed(routine, inside, seen, here)
         wrt = [*(here[k] for k in active), *(seen[k] for k in sorted(entries))]
-        along = [*values[len(state) :], *(dot[shared[k]] for k in sorted(entries))]
+        along = [*values[len(state) :], *(dot[int(shared[k])] for k in sorted(entries))]
         tangents = pushforward(wrt, along, after)
         return [*after, *(tangents[k] for k in active)]
 

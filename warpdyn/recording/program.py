@@ -152,10 +152,6 @@ class Program:
             for name, routine in self.graph.routines.items()
         }
 
-    def ordered(self, roots: Sequence[int]) -> list[Statement]:
-        """Statements of the nodes that these nodes need, and of themselves, each after its arguments."""
-        return [Statement(i, *self.graph.nodes[i]) for i in self._visit(roots)]
-
     def text(self, name: str = "program") -> str:
         """The program as readable lines."""
         form = {

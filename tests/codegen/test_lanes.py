@@ -1,0 +1,179 @@
+"""lanes.h as a compiler reads it, alone, for float and double; and what Python puts around a program."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import warp as wp
+
+import warpdyn as wd
+from warpdyn.codegen import lanes
+from warpdyn.codegen.source import Source
+from warpdyn.execution.kernel import Command, compile_kernel
+
+HEADERS = Path(wd.__file__).parent / "codegen"
+
+SINE = {"float32": 1.2e-7, "float64": 3e-16}
+"""Absolute error of sine and cosine that the design allows."""
+
+LIBRARY = 4
+"""Units in the last place by which two libraries' exp, log and atan2 may differ."""
+
+FUNCTIONS = """
+const T* const x = (const T*)args[4];
+T* const out = (T*)args[9];
+const I64 count = args[1];
+for (I64 k = 0; k < count; k += N) {
+  const V angle = Lanes::load(x + k, 0);
+  V sine, cosine;
+  Lanes::sincos(angle, sine, cosine);
+  const V results[] = {sine, cosine, Lanes::exp(angle * T(1e-5)), Lanes::log(angle * angle),
+                       Lanes::atan2(angle, Lanes::all(2)), Lanes::fma(angle, angle, Lanes::all(1))};
+  for (int i = 0; i < 6; ++i) Lanes::store(out + i * count + k, results[i], i % 2);
+}
+"""
+
+TRANSPOSES = """
+const T* const x = (const T*)args[4];
+T* const out = (T*)args[9];
+V square[N], rows[Q];
+for (int i = 0; i < N; ++i) square[i] = *(const V*)(x + i * N);
+for (int i = 0; i < Q; ++i) rows[i] = square[i];
+Lanes::transpose(square);
+Lanes::transpose_quarters(rows);
+for (int i = 0; i < N; ++i) *(V*)(out + i * N) = square[i];
+for (int i = 0; i < Q; ++i) *(V*)(out + (N + i) * N) = rows[i];
+"""
+
+MOVES = """
+const int n = (int)args[0], here = (int)args[1];
+const T* const x = (const T*)args[4];
+T* const out = (T*)args[9];
+V tile[64];
+I64 offset[64];
+int slot[64];
+const bool still[64] = {};
+for (int k = 0; k < n; ++k) { offset[k] = k; slot[k] = k; }
+Lanes::gather(tile, x, n, offset, n, here, args[2]);
+Lanes::scatter(tile, out, n, offset, slot, still, n, here, args[2], false, false, nullptr);
+"""
+
+
+@pytest.fixture
+def alone(dtype: np.dtype, tmp_path: Path) -> Callable[..., Callable[..., np.ndarray]]:
+    """Compiles the header as it stands and some statements after it; runs them on an array.
+
+    The compiler is the clang inside Warp, which is there wherever kernels are.
+    """
+
+    def compiled(statements: str) -> Callable[..., np.ndarray]:
+        digest = hashlib.sha256()
+        for header in ("lanes.h", "transposes.h"):
+            # That clang has the library's functions, but no system headers.
+            text = (HEADERS / header).read_text().replace("#include <math.h>", "")
+            (tmp_path / header).write_text(text)
+            digest.update(text.encode())
+        source = Source(
+            name="lanes_alone",
+            code=f"// {digest.hexdigest()}\n"  # Warp knows a kernel by its text, not by what that includes
+            f"#define WARPDYN_FLOAT {int(dtype == np.float32)}\n"
+            f'#include "{tmp_path / "lanes.h"}"\n'
+            f"{statements}"
+            "#undef WARPDYN_FLOAT\n",
+            inputs={"x": ()},
+            results={"out": ()},
+            operations=0,
+            bytes=0,
+            target="cpu",
+        )
+        command = Command(compile_kernel(source), wp.get_device("cpu"), source.layout.length)
+
+        def run(x: np.ndarray, size: int, *numbers: int) -> np.ndarray:
+            x, out = np.ascontiguousarray(x, dtype), np.full(size + 16, np.nan, dtype)
+            begin = (
+                -out.ctypes.data % 64
+            ) // out.itemsize  # stores past the cache want whole lines
+            out = out[begin : begin + size]
+            ahead = [*numbers, *[0] * (4 - len(numbers))]
+            command.set([*ahead, x.ctypes.data, *[0] * 4, out.ctypes.data, *[0] * 4])
+            command.run()
+            return out
+
+        return run
+
+    return compiled
+
+
+def test_functions_of_the_header(alone: Callable, dtype: np.dtype) -> None:
+    """Sine and cosine to the design's error, near and far from zero; the others as the library's."""
+    draw = np.random.default_rng(0)
+    near, far = draw.uniform(-4, 4, 160), draw.uniform(-1e6, 1e6, 160)
+    x = np.concatenate([near, far, np.arange(1, 33) * np.pi / 2]).astype(dtype)
+    out = alone(FUNCTIONS)(x, 6 * len(x), 0, len(x)).reshape(6, len(x)).astype(np.longdouble)
+    y = x.astype(np.longdouble)
+    assert np.abs(out[0] - np.sin(y)).max() <= SINE[str(dtype)]
+    assert np.abs(out[1] - np.cos(y)).max() <= SINE[str(dtype)]
+    scaled = (x * dtype.type(1e-5)).astype(np.longdouble)
+    squared = (x * x).astype(np.longdouble)
+    wanted = [np.exp(scaled), np.log(squared), np.arctan2(y, 2), y * y + 1]
+    for found, expected in zip(out[2:], wanted, strict=True):
+        assert np.all(
+            np.abs(found - expected) <= LIBRARY * np.spacing(np.abs(expected), dtype=dtype)
+        )
+
+
+def test_transposes_of_the_header(alone: Callable, dtype: np.dtype) -> None:
+    """N vectors as a square, and the squares of N / 4 that lie side by side in N / 4 vectors."""
+    n = lanes.count(dtype == np.float32)
+    x = np.arange(n * n, dtype=dtype).reshape(n, n)
+    out = alone(TRANSPOSES)(x, n * n + n * n // 4)
+    square, rows = out[: n * n].reshape(n, n), out[n * n :].reshape(n // 4, n)
+    np.testing.assert_array_equal(square, x.T)
+    for block in range(4):
+        columns = slice(block * n // 4, (block + 1) * n // 4)
+        np.testing.assert_array_equal(rows[:, columns], x[: n // 4, columns].T)
+
+
+def test_what_is_scattered_is_what_was_gathered(alone: Callable, dtype: np.dtype) -> None:
+    """Rows of any length, whole blocks and incomplete ones, transposed or entry by entry."""
+    n, move = lanes.count(dtype == np.float32), alone(MOVES)
+    for length in (1, n // 4 - 1, n // 4, n - 1, n, n + 3, 3 * n):
+        for here, dense in ((n, 1), (n, 0), (3, 1)):
+            x = np.random.default_rng(length).normal(size=(n, length)).astype(dtype)
+            out = move(x, n * length, length, here, dense).reshape(n, length)
+            np.testing.assert_array_equal(out[:here], x[:here])
+            assert np.isnan(out[here:]).all()
+
+
+def test_a_vector_is_a_cache_line() -> None:
+    """Sixteen floats or eight doubles fill 64 bytes."""
+    assert lanes.count(True) * 4 == lanes.count(False) * 8 == lanes.BYTES == 64
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_a_frame_holds_its_pieces_in_order(single: bool) -> None:
+    """Members and parts inside struct Lanes, the body after it, nothing of the preprocessor's left."""
+    text = lanes.frame(
+        single, ahead=4, members=["  MEMBER"], parts=["  PART0", "  PART1"], body="BODY"
+    )
+    inside, after = text.split("\n};\n")
+    assert inside.endswith("\n\n  MEMBER\n\n  PART0\n  PART1")
+    assert after == "BODY\n#undef WARPDYN_APART\n#undef WARPDYN_UNROLL\n"
+    assert ("::expf(" in text) is single and ("::exp(" in text) is not single
+    assert "AHEAD = 4 * N" in text and "$" not in text and "///" not in text
+    assert not {line.split()[0] for line in text.splitlines() if line.startswith("#")} - {
+        "#define",
+        "#undef",
+    }
+
+
+def test_a_constant_has_one_place_in_the_table() -> None:
+    """The same number is the same entry, in the order of first use; the table ends with a zero."""
+    constants = lanes.Constants(False)
+    written = [constants(x) for x in (2.5, 0.1, 2.5)]
+    assert written == [f"Lanes::all(constants[{k}])" for k in (0, 1, 0)]
+    assert "table[] = {2.5, 0.10000000000000001, 0.0};" in constants.declaration

@@ -1,0 +1,57 @@
+"""CUDA's form of a program on the host: it is plain C++, built by g++ and run one thread after the other."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpdyn.codegen.source import Source
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+
+EXTRA_THREADS = 3
+"""Threads beyond the environments, which must touch nothing."""
+
+HOST = """
+#include <cmath>
+struct Args {{ const long long* at; long long operator[](int i) const {{ return at[i]; }} }};
+static void thread(const Args args, const int tid) {{
+{code}
+}}
+extern "C" void launch(const long long* at, int threads) {{
+  for (int tid = 0; tid < threads; ++tid) thread({{at}}, tid);
+}}
+"""
+
+
+def fields(array: np.ndarray) -> list[int]:
+    """Address and strides in elements: environment, then up to three more."""
+    strides = [s // array.itemsize for s in array.strides]
+    return [array.ctypes.data, *strides, *[0] * (4 - len(strides))]
+
+
+def run(
+    source: Source,
+    arrays: Mapping[str, np.ndarray],
+    *outs: np.ndarray,
+    folder: Path,
+    keep_constants: bool = False,
+) -> None:
+    """Build a source and start more threads than there are environments in `outs`."""
+    file, library = folder / f"{source.name}.cpp", folder / f"{source.name}.so"
+    file.write_text(HOST.format(code=source.code))
+    subprocess.run(
+        ["g++", "-O1", "-std=c++17", "-fPIC", "-shared", "-o", library, file], check=True
+    )
+    count = len(outs[0])
+    arguments = [0, count, int(keep_constants), 0]
+    for array in (*(arrays[name] for name in source.inputs), *outs):
+        arguments += fields(array)
+    packed = (ctypes.c_longlong * len(arguments))(*arguments)
+    ctypes.CDLL(str(library)).launch(packed, count + EXTRA_THREADS)

@@ -1,0 +1,172 @@
+"""Functions of the CPU form for what is written once: a program on tiles, a text for many columns, a loop.
+
+A program whose arrays are all tiles is a `Phase`. A routine is called with addresses of its inputs and its results in
+the workspace of the program that calls it; what it needs beside lies behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+
+from ..recording.graph import COLUMN, KEPT
+from ..recording.order import Statement
+from ..recording.program import Program
+from . import headers, lanes
+from .emit import Region, emit, expression, literal
+from .partition import split
+
+PART = 250
+"""Statements in one function."""
+
+STEP = ("const V* shared", "const V* column", "const V* kept", "V* out")
+"""What the functions of a loop's step receive, beside workspace and constants."""
+
+
+class Phase:
+    """The functions of a program on tiles, and their calls in order.
+
+    `parameters`: the tiles that they receive. `load(array, entry)`, `store(output)`: the C++ of an
+    input's entry and of the place of an output.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        name: str,
+        table: lanes.Constants,
+        parameters: Sequence[str],
+        load: Callable[[str, int], str],
+        store: Callable[[int], str],
+    ):
+        turns = {
+            angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]")
+            for k, angle in enumerate(program.angles)
+        }
+
+        def at_hand(s: Statement) -> bool:
+            return s.operation == "input" or (
+                s.operation in ("sin", "cos") and s.arguments[0] in turns
+            )
+
+        parts, slots = split(program, PART, at_hand)
+        regions, functions, self.slots = routines(program, table, slots, f"{name}_")
+        dialect = lanes.in_lanes(
+            table,
+            load,
+            lambda entries, value: " ".join(f"{store(k)} = {value};" for k in entries),
+            regions,
+        )
+        stored: set[int] = set()
+        bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
+        known = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
+        bodies[-1] += [f"{store(k)} = V{{}} + {literal(x, table.single)};" for k, x in known]
+        angles = [
+            f"const V t{s.target} = {expression(s, dialect)};" for s in program.angle_statements
+        ]
+        angles += [f"angle({k}, t{angle});" for k, angle in enumerate(program.angles)]
+        self.turns, self.name, self.parts = len(turns), name, len(parts)
+        everything = [*parameters, "const T* constants", "V* turn", "V* work"]
+        function = {"parameters": ", ".join(everything), "open": ""}
+        table_of_turns = headers.piece(
+            "parts.h",
+            "turns",
+            name=f"{name}_turns",
+            angles="\n".join(angles),
+            turns=self.turns,
+            **function,
+        )
+        self.functions = [*functions, *([table_of_turns] if turns else [])]
+        self.functions += [
+            headers.piece("parts.h", "part", name=f"{name}_{k}", body="\n".join(body), **function)
+            for k, body in enumerate(bodies)
+        ]
+
+    def calls(self, arguments: str) -> Iterator[str]:
+        """The functions called in order, with these tiles."""
+        if self.turns:
+            yield f"  Lanes::{self.name}_turns({arguments}, constants, turn, work);"
+        for k in range(self.parts):
+            yield f"  Lanes::{self.name}_{k}({arguments}, constants, turn, work);"
+
+
+def routines(
+    program: Program, table: lanes.Constants, slots: int, prefix: str = ""
+) -> tuple[dict[str, Region], list[str], int]:
+    """Functions for the routines of a program, whose names begin with `prefix`; the program's
+    workspace grows by what they read and write."""
+    regions: dict[str, Region] = {}
+    functions: list[str] = []
+    for name, routine in program.routines.items():
+        write = _column if routine.repetition is None else _loop
+        more, workspace, results = write(routine, prefix + name, table)
+        functions += more
+        places = []
+        inputs = [prod(shape) for array, shape in routine.inputs.items() if array != KEPT]
+        for size in (*inputs, results, workspace):
+            places.append(f"work + {slots}")
+            slots += size
+        shared, column, out, work = places
+        rest = f", {work}, constants"
+        if routine.repetition and routine.repetition.reads:
+            source = program.routines[routine.repetition.reads]
+            kept = prod(source.results["out"])  # the states lie behind the results
+            rest += f", {regions[routine.repetition.reads].out} + {kept}"
+        regions[name] = Region(f"Lanes::{prefix}{name}", shared, column, out, rest)
+    return regions, functions, slots
+
+
+def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[str], int, int]:
+    """Functions of a text for columns, the size of their workspace, and that of the results."""
+    dialect = lanes.in_lanes(
+        table,
+        lambda array, entry: f"{array}[{entry}]",
+        lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
+    )
+    parts, workspace = split(routine, PART, lambda s: s.operation == "input")
+    stored: set[int] = set()
+    functions = []
+    for k, part in enumerate(parts):
+        body = "\n".join(emit(routine, part, dialect, stored))
+        functions.append(headers.piece("parts.h", "routine", name=f"{name}_{k}", body=body))
+    calls = " ".join(
+        f"{name}_{k}(shared, column, out, work, constants);" for k in range(len(parts))
+    )
+    functions.append(headers.piece("parts.h", "routine", name=name, body=calls))
+    return functions, workspace, prod(routine.results["out"])
+
+
+def _loop(routine: Program, name: str, table: lanes.Constants) -> tuple[list[str], int, int]:
+    """Functions of a loop, the size of their workspace, and that of the results with kept states."""
+    repetition, size = routine.repetition, prod(routine.inputs[COLUMN])
+    assert repetition is not None
+    results = prod(routine.results["out"])
+    step = Phase(
+        routine,
+        f"{name}_step",
+        table,
+        STEP,
+        load=lambda array, entry: f"{array}[{entry}]",
+        store=lambda output: f"out[{output}]",
+    )
+    kept = f"kept + {size} * ({repetition.times - 1} - step)" if repetition.reads else "nullptr"
+    loop = headers.piece(
+        "parts.h",
+        "loop",
+        name=name,
+        size=size,
+        times=repetition.times,
+        more=", const V* kept" if repetition.reads else "",
+        then=step.slots,
+        turn=step.slots + results,
+        keep=f"for (int k = 0; k < {size}; ++k) out[{results} + {size} * step + k] = out[k];"
+        if repetition.kept
+        else "",
+        calls="\n".join(step.calls(f"shared, out, {kept}, then")),
+        next=headers.piece(
+            "parts.h", "next_of_those_going" if repetition.ends else "next", size=size
+        ),
+    )
+    workspace = step.slots + results + 2 * step.turns
+    states = size * repetition.times if repetition.kept else 0
+    return [*step.functions, loop], workspace, results + states

@@ -1,0 +1,82 @@
+"""C++ from the headers of this folder, as text to put into a kernel.
+
+Warp compiles a kernel's body as text, so that what the C++ preprocessor would do is done here, once
+for each precision, and leaves the same bytes whatever compiler comes after:
+
+- `#if WARPDYN_FLOAT`, `#else`, `#endif`: one branch stays.
+- `#include "other.h"`: the text of a header of this folder.
+- `$place`: to a compiler a macro; in a kernel, the text that a program puts there.
+
+A comment of three slashes is for the reader of the header and does not reach the kernel. One that
+begins with a name in brackets, `/// [name]`, begins a piece; what comes before the first is not
+part of a kernel either. Headers are named in full where they are used: `execution/cache.py` looks
+for their names to know which files decide a program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+
+_BEGINNING = re.compile(r"\s*/// \[(\w+)\]")
+_PLACE = re.compile(r"\$(\w+)")
+_INCLUDE = re.compile(r'\s*#include "([\w.]+)"')
+
+
+def piece(header: str, name: str, single: bool = False, /, **places: str | int) -> str:
+    """A piece of a header, for float or double, with every place filled in.
+
+    A place that is left open, and one that the piece does not have, are errors: text that a
+    compiler accepts with a place missing computes something else.
+    """
+    text = pieces(header, single)[name]
+    wanted = set(_PLACE.findall(text))
+    if wanted != places.keys():
+        raise ValueError(
+            f"{header} [{name}]: places without text: {sorted(wanted - places.keys())}; "
+            f"text without a place: {sorted(places.keys() - wanted)}"
+        )
+    return _PLACE.sub(lambda place: str(places[place[1]]), text)
+
+
+@cache
+def pieces(header: str, single: bool) -> Mapping[str, str]:
+    """The pieces of a header by name, with their places still open."""
+    lines: dict[str, list[str]] = {}
+    name = None
+    for line in _lines(header, single):
+        beginning = _BEGINNING.match(line)
+        if beginning:
+            name = beginning[1]
+            if name in lines:
+                raise ValueError(f"{header} has two pieces [{name}]")
+            lines[name] = []
+        elif name is not None and not line.lstrip().startswith("///"):
+            lines[name].append(line)
+    return {name: "\n".join(text).strip("\n") for name, text in lines.items()}
+
+
+def _lines(header: str, single: bool) -> Iterator[str]:
+    """A header's lines with conditions decided and headers of this folder included."""
+    branch: bool | None = None  # whether the lines here are kept; outside of a condition None
+    for line in files(__package__).joinpath(header).read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        included = _INCLUDE.match(line)
+        if words[:1] == ["#if"]:
+            if words != ["#if", "WARPDYN_FLOAT"] or branch is not None:
+                raise ValueError(
+                    f"{header}: only plain '#if WARPDYN_FLOAT' is decided here: {line}"
+                )
+            branch = single
+        elif words == ["#else"] and branch is not None:
+            branch = not branch
+        elif words == ["#endif"] and branch is not None:
+            branch = None
+        elif words and words[0] in ("#else", "#endif", "#elif", "#ifdef", "#ifndef"):
+            raise ValueError(f"{header}: a condition without its beginning: {line}")
+        elif branch is not False:
+            yield from _lines(included[1], single) if included else [line]
+    if branch is not None:
+        raise ValueError(f"{header}: '#if' without '#endif'")

@@ -1,0 +1,225 @@
+/// The lanes of a vector on the CPU: what a kernel's parts compute with, and what moves blocks of
+/// environments between arrays and tiles.
+///
+/// A kernel of Warp is one function given as text, so Python (headers.py) puts this file's text into
+/// it: everything is a static member of a struct, the only kind of function that a function may
+/// hold. Precision is a switch: WARPDYN_FLOAT chooses sixteen floats instead of eight doubles. Names
+/// with a dollar differ from program to program; a compiler that reads this file alone finds them
+/// below, as macros. Comments of three slashes are not part of a kernel.
+#include <math.h>
+#define $ahead 4
+#define $members
+#define $parts
+#define $body
+
+/// [lanes] Types, struct Lanes with a program's functions in it, and the program's body.
+
+#if WARPDYN_FLOAT
+typedef float T; typedef int I; typedef unsigned U;
+#else
+typedef double T; typedef long long I; typedef unsigned long long U;
+#endif
+typedef long long I64;
+/// V may lie anywhere in memory; VA in whole cache lines, which stores past the cache need. VH and VQ
+/// are a half and a quarter, VI and VU the integers that comparisons give and bits are read as.
+typedef T V __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
+typedef T VA __attribute__((vector_size(64), may_alias));
+typedef T VH __attribute__((vector_size(32)));
+typedef T VQ __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+typedef I VI __attribute__((vector_size(64)));
+typedef U VU __attribute__((vector_size(64)));
+#if WARPDYN_FLOAT
+enum { N = 16, Q = N / 4, AHEAD = $ahead * N };
+#else
+enum { N = 8, Q = N / 4, AHEAD = $ahead * N };
+#endif
+#define WARPDYN_APART __attribute__((noinline))
+#define WARPDYN_UNROLL _Pragma("clang loop unroll(full)")
+struct Lanes {
+  /// Arithmetic. What clang has no vector form of asks the library lane by lane, apart: in line it
+  /// would be a large part of a program's code.
+#if WARPDYN_FLOAT
+  static inline V all(T x) { return V{x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
+#else
+  static inline V all(T x) { return V{x, x, x, x, x, x, x, x}; }
+#endif
+  static inline V fma(V a, V b, V c) { return __builtin_elementwise_fma(a, b, c); }
+#if WARPDYN_FLOAT
+  static WARPDYN_APART V exp(V x) { for (int l = 0; l < N; ++l) x[l] = ::expf(x[l]); return x; }
+  static WARPDYN_APART V log(V x) { for (int l = 0; l < N; ++l) x[l] = ::logf(x[l]); return x; }
+  static WARPDYN_APART V atan2(V y, V x) { for (int l = 0; l < N; ++l) y[l] = ::atan2f(y[l], x[l]); return y; }
+#else
+  static WARPDYN_APART V exp(V x) { for (int l = 0; l < N; ++l) x[l] = ::exp(x[l]); return x; }
+  static WARPDYN_APART V log(V x) { for (int l = 0; l < N; ++l) x[l] = ::log(x[l]); return x; }
+  static WARPDYN_APART V atan2(V y, V x) { for (int l = 0; l < N; ++l) y[l] = ::atan2(y[l], x[l]); return y; }
+#endif
+  static inline V load(const T* p, I64 ahead) { __builtin_prefetch(p + ahead); return *(const V*)p; }
+  static inline V& place(T* p, I64 ahead) { __builtin_prefetch(p + ahead, 1); return *(V*)p; }
+#if WARPDYN_FLOAT
+  static inline V four(VQ a, VQ b, VQ c, VQ d) {
+    const VH x = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7), y = __builtin_shufflevector(c, d, 0, 1, 2, 3, 4, 5, 6, 7);
+    return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  }
+  static inline VQ quarter0(V r) { return __builtin_shufflevector(r, r, 0, 1, 2, 3); }
+  static inline VQ quarter1(V r) { return __builtin_shufflevector(r, r, 4, 5, 6, 7); }
+  static inline VQ quarter2(V r) { return __builtin_shufflevector(r, r, 8, 9, 10, 11); }
+  static inline VQ quarter3(V r) { return __builtin_shufflevector(r, r, 12, 13, 14, 15); }
+#else
+  static inline V four(VQ a, VQ b, VQ c, VQ d) {
+    const VH x = __builtin_shufflevector(a, b, 0, 1, 2, 3), y = __builtin_shufflevector(c, d, 0, 1, 2, 3);
+    return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7);
+  }
+  static inline VQ quarter0(V r) { return __builtin_shufflevector(r, r, 0, 1); }
+  static inline VQ quarter1(V r) { return __builtin_shufflevector(r, r, 2, 3); }
+  static inline VQ quarter2(V r) { return __builtin_shufflevector(r, r, 4, 5); }
+  static inline VQ quarter3(V r) { return __builtin_shufflevector(r, r, 6, 7); }
+#endif
+  static inline void store(T* p, V value, bool stream) {
+    if (stream) __builtin_nontemporal_store(value, (VA*)p); else *(V*)p = value;
+  }
+
+  // Bits of the numbers furthest from zero: as integers they grow as the numbers do, infinities and NaN above all.
+  static inline VU furthest(VU far, V x) { return __builtin_elementwise_max(far, (VU)x & ~(U)0 >> 1); }
+  /// Sine and cosine: Cody and Waite's reduction by pi/2 in two fused steps, then polynomials on
+  /// [-pi/4, pi/4] (Cephes for float, fdlibm for double). The quadrant comes from adding 1.5 * 2^23
+  /// (2^52), which rounds. Angles beyond what that is right for, or not finite, ask the library.
+#if WARPDYN_FLOAT
+  static inline VI is_far(VU bits) { return bits > (VU)(V{} + 65536.0f); }
+  static inline void sincos_near(const V x, V& s, V& c) {
+    const V t = fma(x, V{} + 0.636619747f, V{} + 12582912.0f);
+    const VI k = (VI)t;
+    const V n = t - 12582912.0f;
+    V y = fma(n, V{} - 1.57079601287841796875f, x);
+    y = fma(n, V{} - 3.1391647326017846e-07f, y);
+    const V z = y * y;
+    V sp = fma(z, V{} - 1.9515295891e-4f, V{} + 8.3321608736e-3f);
+    sp = fma(z, sp, V{} - 1.6666654611e-1f);
+    sp = fma(y * z, sp, y);
+    V cp = fma(z, V{} + 2.443315711809948e-5f, V{} - 1.388731625493765e-3f);
+    cp = fma(z, cp, V{} + 4.166664568298827e-2f);
+    cp = fma(z * z, cp, fma(z, V{} - 0.5f, V{} + 1.0f));
+    const VI odd = (k & 1) != 0;
+    s = (V)((VI)(odd ? cp : sp) ^ ((k & 2) << 30));
+    c = (V)((VI)(odd ? sp : cp) ^ (((k + 1) & 2) << 30));
+  }
+#else
+  static inline VI is_far(VU bits) { return bits > (VU)(V{} + 1e5); }
+  static inline void sincos_near(const V x, V& s, V& c) {
+    const V t = fma(x, V{} + 0.63661977236758134308, V{} + 6755399441055744.0);
+    const VI k = (VI)t;
+    const V n = t - 6755399441055744.0;
+    V y = fma(n, V{} - 1.57079632679489655800e+00, x);
+    y = fma(n, V{} - 6.12323399573676603587e-17, y);
+    const V z = y * y;
+    V sp = fma(z, V{} + 1.58962301576546568060E-10, V{} - 2.50507477628578072866E-8);
+    sp = fma(z, sp, V{} + 2.75573136213857245213E-6);
+    sp = fma(z, sp, V{} - 1.98412698295895385996E-4);
+    sp = fma(z, sp, V{} + 8.33333333332211858878E-3);
+    sp = fma(z, sp, V{} - 1.66666666666666307295E-1);
+    sp = fma(y * z, sp, y);
+    V cp = fma(z, V{} - 1.13585353213876817300E-11, V{} + 2.08757008417747316778E-9);
+    cp = fma(z, cp, V{} - 2.75573141792967388112E-7);
+    cp = fma(z, cp, V{} + 2.48015872888517045348E-5);
+    cp = fma(z, cp, V{} - 1.38888888888730564116E-3);
+    cp = fma(z, cp, V{} + 4.16666666666665929218E-2);
+    cp = fma(z * z, cp, fma(z, V{} - 0.5, V{} + 1.0));
+    const VI odd = (k & 1) != 0;
+    s = (V)((VI)(odd ? cp : sp) ^ ((k & 2) << 62));
+    c = (V)((VI)(odd ? sp : cp) ^ (((k + 1) & 2) << 62));
+  }
+#endif
+  static inline void sincos(const V x, V& s, V& c) {
+    sincos_near(x, s, c);
+    const VI far = is_far(furthest(VU{}, x));
+    if (__builtin_expect(__builtin_reduce_or(far) != 0, 0))
+#if WARPDYN_FLOAT
+      for (int l = 0; l < N; ++l) if (far[l]) { s[l] = ::sinf(x[l]); c[l] = ::cosf(x[l]); }
+#else
+      for (int l = 0; l < N; ++l) if (far[l]) { s[l] = ::sin(x[l]); c[l] = ::cos(x[l]); }
+#endif
+  }
+
+#include "transposes.h"
+
+  // n entries of `here` environments from p on into a tile. Missing lanes repeat the last environment. Long rows are
+  // transposed by whole cache lines: the gradient of all poses of panda takes 23 ns in rows, and 33 by quarters.
+  static WARPDYN_APART void gather(V* tile, const T* p, I64 env, const I64* offset, int n, int here, bool dense) {
+    if (here == N && env == 1) {
+      for (int k = 0; k < n; ++k) tile[k] = *(const V*)(p + offset[k]);
+    } else if (env == 0) {
+      for (int k = 0; k < n; ++k) tile[k] = V{} + p[offset[k]];
+    } else if (here == N && dense && n >= N) {
+      for (int k = 0; k < n; k += N) {
+        const int first = k + N <= n ? k : n - N;
+        V r[N];
+        WARPDYN_UNROLL for (int l = 0; l < N; ++l) r[l] = *(const V*)(p + l * env + first);
+        transpose(r);
+        WARPDYN_UNROLL for (int j = 0; j < N; ++j) tile[first + j] = r[j];
+      }
+    } else if (here == N && dense && n >= Q) {
+      for (int k = 0; k < n; k += Q) {
+        const int first = k + Q <= n ? k : n - Q;
+        const T* const row = p + first;
+        V r[Q];
+        WARPDYN_UNROLL for (int i = 0; i < Q; ++i)
+          r[i] = four(*(const VQ*)(row + i * env), *(const VQ*)(row + (i + Q) * env),
+                      *(const VQ*)(row + (i + 2 * Q) * env), *(const VQ*)(row + (i + 3 * Q) * env));
+        transpose_quarters(r);
+        WARPDYN_UNROLL for (int j = 0; j < Q; ++j) tile[first + j] = r[j];
+      }
+    } else {
+      for (int k = 0; k < n; ++k)
+        for (int l = 0; l < N; ++l) tile[k][l] = p[(l < here ? l : here - 1) * env + offset[k]];
+    }
+  }
+
+  // A tile to the result's entries of `here` environments from `to` on; `slot` says where in the tile an entry lies,
+  // and `still` which runs of N entries are constants, to be left alone where they are kept. Rows that lie end to end
+  // but are not whole cache lines are put together on the `stage`, if there is one, and leave it line by line.
+  static WARPDYN_APART void scatter(const V* tile, T* to, I64 env, const I64* offset, const int* slot,
+                                    const bool* still, int n, int here, bool dense, bool stream,
+                                    bool keep_constants, V* stage) {
+    T* const p = stage ? (T*)stage : to;
+    if (here == N && dense && n >= N) {
+      for (int k = 0; k < n; k += N) {
+        if (keep_constants && !stage && still[k / N]) continue;
+        const int first = k + N <= n ? k : n - N;
+        V r[N];
+        WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j]];
+        transpose(r);
+        WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first, r[l], stream && first % N == 0);
+      }
+      if (stage) for (int k = 0; k < n; ++k) store(to + k * N, stage[k], true);
+    } else if (here == N && dense && n >= Q) {
+      for (int k = 0; k < n; k += Q) {
+        const int first = k + Q <= n ? k : n - Q;
+        V r[Q];
+        WARPDYN_UNROLL for (int j = 0; j < Q; ++j) r[j] = tile[slot[first + j]];
+        transpose_quarters(r);
+        WARPDYN_UNROLL for (int i = 0; i < Q; ++i) {
+          T* const row = to + i * env + first;
+          *(VQ*)row = quarter0(r[i]);
+          *(VQ*)(row + Q * env) = quarter1(r[i]);
+          *(VQ*)(row + 2 * Q * env) = quarter2(r[i]);
+          *(VQ*)(row + 3 * Q * env) = quarter3(r[i]);
+        }
+      }
+    } else {
+      for (int k = 0; k < n; ++k)
+        for (int l = 0; l < here; ++l) to[l * env + offset[k]] = tile[slot[k]][l];
+    }
+  }
+
+  // The n entries listed, of a tile, to their rows, where environments lie side by side.
+  static WARPDYN_APART void rows_out(const V* tile, T* p, const I64* offset, const int* entry, const int* slot, int n,
+                                     bool stream) {
+    for (int i = 0; i < n; ++i) store(p + offset[entry[i]], tile[slot[entry[i]]], stream);
+  }
+
+$members
+
+$parts
+};
+$body
+#undef WARPDYN_APART
+#undef WARPDYN_UNROLL
