@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
-from ..recording.graph import COLUMN, KEPT
+from ..recording.graph import COLUMN, KEPT, Repetition
 from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers, lanes
@@ -98,8 +98,13 @@ def routines(
     regions: dict[str, Region] = {}
     functions: list[str] = []
     for name, routine in program.routines.items():
-        write = _column if routine.repetition is None else _loop
-        more, workspace, results = write(routine, prefix + name, table)
+        repetition = routine.repetition
+        source = program.routines[repetition.reads] if repetition and repetition.reads else None
+        if repetition is None:
+            more, workspace, results = _column(routine, prefix + name, table)
+        else:
+            stride = prod(source.inputs[COLUMN]) if source else 0
+            more, workspace, results = _loop(routine, repetition, prefix + name, table, stride)
         functions += more
         places = []
         inputs = [prod(shape) for array, shape in routine.inputs.items() if array != KEPT]
@@ -108,10 +113,9 @@ def routines(
             slots += size
         shared, column, out, work = places
         rest = f", {work}, constants"
-        if routine.repetition and routine.repetition.reads:
-            source = program.routines[routine.repetition.reads]
+        if source and repetition and repetition.reads:
             kept = prod(source.results["out"])  # the states lie behind the results
-            rest += f", {regions[routine.repetition.reads].out} + {kept}"
+            rest += f", {regions[repetition.reads].out} + {kept}"
         regions[name] = Region(f"Lanes::{prefix}{name}", shared, column, out, rest)
     return regions, functions, slots
 
@@ -136,10 +140,14 @@ def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[s
     return functions, workspace, prod(routine.results["out"])
 
 
-def _loop(routine: Program, name: str, table: lanes.Constants) -> tuple[list[str], int, int]:
-    """Functions of a loop, the size of their workspace, and that of the results with kept states."""
-    repetition, size = routine.repetition, prod(routine.inputs[COLUMN])
-    assert repetition is not None
+def _loop(
+    routine: Program, repetition: Repetition, name: str, table: lanes.Constants, stride: int
+) -> tuple[list[str], int, int]:
+    """Functions of a loop, the size of their workspace, and that of the results with kept states.
+
+    `stride`: entries of each kept state that it reads.
+    """
+    size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])
     step = Phase(
         routine,
@@ -149,7 +157,7 @@ def _loop(routine: Program, name: str, table: lanes.Constants) -> tuple[list[str
         load=lambda array, entry: f"{array}[{entry}]",
         store=lambda output: f"out[{output}]",
     )
-    kept = f"kept + {size} * ({repetition.times - 1} - step)" if repetition.reads else "nullptr"
+    kept = f"kept + {stride} * ({repetition.times - 1} - step)" if repetition.reads else "nullptr"
     loop = headers.piece(
         "parts.h",
         "loop",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
-from ..recording.graph import COLUMN, KEPT, SHARED
+from ..recording.graph import COLUMN, KEPT, SHARED, Repetition
 from ..recording.program import Program
 from .arguments import (
     FIELDS,
@@ -50,11 +50,15 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
             f"{T} {array}[{max(size, 1)}];" for array, size in zip(arrays, sizes, strict=True)
         ]
         parameters, rest = f"const {T}* shared, const {T}* column, {T}* out", ""
-        if routine.repetition and routine.repetition.reads:
-            source = routine.repetition.reads
-            kept = prod(program.routines[source].results["out"])  # the states lie behind them
-            parameters, rest = f"{parameters}, const {T}* kept", f", {regions[source].out} + {kept}"
-        body = _looped(routine, T) if routine.repetition else _body(routine, T, {}, "out")
+        repetition, stride = routine.repetition, 0
+        if repetition and repetition.reads:
+            source = program.routines[repetition.reads]
+            stride, kept = prod(source.inputs[COLUMN]), prod(source.results["out"])
+            parameters += f", const {T}* kept"  # the states lie behind the results
+            rest = f", {regions[repetition.reads].out} + {kept}"
+        body = (
+            _looped(routine, repetition, T, stride) if repetition else _body(routine, T, {}, "out")
+        )
         lines += [f"auto {name} = []({parameters}) {{", *body, "};"]
         regions[name] = Region(name, arrays[0], arrays[1], arrays[2], rest)
     return regions, lines
@@ -68,11 +72,10 @@ def _results(routine: Program) -> int:
     return results
 
 
-def _looped(routine: Program, T: str) -> Iterator[str]:
+def _looped(routine: Program, repetition: Repetition, T: str, stride: int) -> Iterator[str]:
     """The steps of a loop. Indices are known but for those of kept states, so that its two arrays
-    stay in registers."""
-    repetition, size = routine.repetition, prod(routine.inputs[COLUMN])
-    assert repetition is not None
+    stay in registers. `stride`: entries of each kept state that it reads."""
+    size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])
     yield f"{T} then[{results}];"
     yield from (f"out[{k}] = column[{k}];" for k in range(size))
@@ -81,7 +84,7 @@ def _looped(routine: Program, T: str) -> Iterator[str]:
         yield from (f"out[{results + k} + {size} * step] = out[{k}];" for k in range(size))
     inputs = {COLUMN: "out"}
     if repetition.reads:
-        yield f"const {T}* const before = kept + {size} * ({repetition.times - 1} - step);"
+        yield f"const {T}* const before = kept + {stride} * ({repetition.times - 1} - step);"
         inputs[KEPT] = "before"
     yield from _body(routine, T, inputs, "then")
     yield from (f"out[{k}] = then[{k}];" for k in range(size))

@@ -126,6 +126,8 @@ def _partials(graph: Graph, i: int) -> Iterator[tuple[int, Scalar]]:
             partials = [-1.0]
         case "rcp":
             partials = [-(node * node)]
+        case "rsqrt":
+            partials = [-0.5 * (node * node * node)]
         case "sqrt":
             partials = [0.5 / node]
         case "sin":

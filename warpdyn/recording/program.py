@@ -13,7 +13,7 @@ from typing import Any
 from ..algebra import scalar
 from .graph import COLUMN, KEPT, SHARED, Graph, Repetition
 from .order import Statement, fused, grouped, values_alive, visited
-from .recorder import Symbol, input_symbols
+from .recorder import Symbol, input_symbols, local
 
 EXPECTED_STEPS = 32
 """Steps of a loop that may end before its last one, to estimate how long a batch takes."""
@@ -284,7 +284,8 @@ def record(
     }
     result = function(**symbols)
     named = dict(zip(results, result if len(results) > 1 else (result,), strict=True))
-    outputs = [_output(x) for nested in named.values() for x in flat(nested)]
+    values = [x for nested in named.values() for x in flat(nested)]
+    outputs = [_output(local(graph, x) if isinstance(x, Symbol) else x) for x in values]
     shapes = {name: shape_of(nested) for name, nested in named.items()}
     return Program(graph, dict(inputs), tuple(outputs), shapes)
 

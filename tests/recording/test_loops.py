@@ -17,6 +17,7 @@ from warpdyn.codegen.source import write
 from warpdyn.execution.call import Call
 from warpdyn.execution.evaluate import record_call
 from warpdyn.execution.launch import batched
+from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record
 
 MODEL = wd.load_robot("cartpole")
@@ -125,8 +126,8 @@ def test_the_text_for_cuda(name: str, tmp_path: Path) -> None:
     x, rate = inputs(5)
     out = np.full((5, 4), np.nan)
     source = write(recorded(TEXTS[name]), name, False, "cuda")
-    assert source.source.count("for (int step") == len(_loops(recorded(TEXTS[name])))
-    run_on_host(source, {"x": x, "rate": rate}, out, tmp_path)
+    assert source.code.count("for (int step") == len(_loops(recorded(TEXTS[name])))
+    run_on_host(source, {"x": x, "rate": rate}, out, folder=tmp_path)
     assert error(out, wd.oracle(function(TEXTS[name]), MODEL, x, rate)) <= CLOSE[np.float64]
 
 
@@ -159,6 +160,28 @@ def test_what_does_not_change_is_computed_once() -> None:
     assert program.operations - 10 * step.operations >= before.operations
     text = program.text()
     assert "10 times" in text and text.index("frame") > text.index("rate[0]")
+
+
+@each_text
+def test_derivatives_for_cuda(name: str, tmp_path: Path) -> None:
+    """The adjoint of a loop, which goes back through kept states, on the host; and as it is unrolled."""
+
+    def adjoint(x: list, rate: list, w: list) -> list:
+        return pullback([*x, *rate], TEXTS[name](None, x, rate), w)
+
+    shapes = {"x": (2,), "rate": (2,), "w": (4,)}
+    rolled, unrolled = (record(adjoint, shapes, unrolls=unrolls) for unrolls in (False, True))
+    assert _loops(rolled) and not _loops(unrolled)
+    x, rate = inputs(5)
+    w = np.random.default_rng(2).normal(size=(5, 4))
+    out = np.full((5, 4), np.nan)
+    source = write(rolled, name, False, "cuda")
+    run_on_host(source, {"x": x, "rate": rate, "w": w}, out, folder=tmp_path)
+    wanted = [
+        unrolled.on_numbers({"x": a, "rate": b, "w": c})["out"]
+        for a, b, c in zip(x.tolist(), rate.tolist(), w.tolist(), strict=True)
+    ]
+    assert error(out, np.array(wanted)) <= CLOSE[np.float64]
 
 
 @each_text
@@ -244,10 +267,11 @@ def test_each_environment_takes_its_own_steps(text: Any, count: int, dtype: Any)
     if count:
         wanted = wd.oracle(run, MODEL, x, scale)
         whole = ~np.isnan(x[:, 0])
-        for a, b in zip((found, done, steps), wanted, strict=True):
+        for a, b in zip((found, done), wanted[:2], strict=True):
             np.testing.assert_allclose(
                 a[whole], b[whole], rtol=1e-5 if dtype is np.float32 else 1e-12
             )
+        assert (np.abs(steps - wanted[2])[whole] <= float(dtype is np.float32)).all()  # it rounds
         assert (
             (done == whole).all() and (steps[~whole] == MOST).all() and (found[..., 1] == 7).all()
         )
