@@ -1,4 +1,4 @@
-"""A recorded program that is repeated in its kernel: Newton's square root, as many steps as a number needs."""
+"""A program that is repeated in its kernel: Newton's square root, as many steps as a number needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import absolute, select_less
-from warpdyn.codegen.source import write
+from warpdyn.codegen.source import EXPECTED_STEPS, write
 from warpdyn.execution.call import Call, Repeat
 from warpdyn.execution.evaluate import record_call
 from warpdyn.execution.launch import batched
@@ -95,12 +95,30 @@ def test_a_result_depends_on_neither_place_nor_batch() -> None:
 
 
 def test_a_loop_has_no_derivatives() -> None:
+    """Asked for, they are refused by name."""
     with pytest.raises(TypeError, match="has no derivatives"):
         wd.derivatives(roots, MODEL, np.ones((1, 1)), np.ones(2), wrt="x")
 
 
-def test_the_text_says_what_a_kernel_needs() -> None:
-    """The state is none of its arrays."""
+def test_the_source_says_what_a_launch_needs() -> None:
+    """The state is none of its arrays; of many steps, as many count as are to be expected."""
     call = roots.describe(MODEL, np.ones((1, 1)), np.ones(2))
-    text = write(record_call(call, {"x": (1,), "scale": (2,)}, True), "roots", True, "cpu")
-    assert list(text.inputs) == ["x", "scale"] and list(text.results) == ["roots", "done", "steps"]
+    program = record_call(call, {"x": (1,), "scale": (2,)}, True)
+    assert program.loop is not None
+    for target in ("cpu", "cuda"):
+        source = write(program, "roots", True, target)
+        assert list(source.inputs) == ["x", "scale"] and source.loops
+        assert list(source.results) == ["roots", "done", "steps"]
+        steps = source.operations - program.operations
+        assert steps == min(MOST, EXPECTED_STEPS) * program.loop.step.operations
+
+
+def test_the_epilogue_reads_its_inputs_again() -> None:
+    """Environments that end out of order leave with the inputs of their place, not of their lane."""
+    count = 50
+    x, scale = numbers(count, np.float64), np.random.default_rng(2).normal(size=(count, 2))
+    found, _, steps = roots(MODEL, x, scale)
+    assert len(np.unique(steps)) > 5
+    whole = ~np.isnan(x[:, 0])
+    root = np.sqrt(x[whole]) * scale[whole]
+    np.testing.assert_allclose(found[whole, :, 0], root, rtol=1e-4)
