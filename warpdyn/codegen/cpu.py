@@ -15,7 +15,7 @@ from .arguments import HEADER, ArgumentLayout, input_identifier, result_identifi
 from .cpu_routines import PART, routines
 from .emit import emit, expression, literal
 from .partition import split
-from .tiles import InPlace, Tile, Values, array_of
+from .tiles import DistinctValues, InPlace, Tile, array_of
 
 AHEAD = 4
 """Blocks of lanes between an access in place and the prefetch beside it. A robot of 32 joints reads
@@ -39,10 +39,10 @@ def source(program: Program, single: bool) -> str:
     """Body of the native function `(args)` that does `count` environments from `first` on."""
     layout = ArgumentLayout(program.inputs, program.results)
     arrays = {name: array_of(name, shape) for name, shape in layout.arrays}
-    results: list[tuple[InPlace | Tile, Values]] = []
+    results: list[tuple[InPlace | Tile, DistinctValues]] = []
     for name, outputs in program.outputs_of.items():
         array = arrays[result_identifier(name)]
-        results.append((array, Values(array, outputs)))
+        results.append((array, DistinctValues(array, outputs)))
     # A program numbers its outputs through all results; a store wants a result and an entry of it.
     where = [(result, k) for result in results for k in range(result[0].size)]
     turns = {

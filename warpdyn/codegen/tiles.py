@@ -138,7 +138,7 @@ def array_of(identifier: str, shape: tuple[int, ...]) -> InPlace | Tile:
     return (InPlace if small or identifier.startswith("a_") else Tile)(identifier, shape)
 
 
-class Values:
+class DistinctValues:
     """The distinct values of a result: where each stands in the tile, and which entries take it."""
 
     def __init__(self, array: InPlace | Tile, outputs: Sequence[Output]):

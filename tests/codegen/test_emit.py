@@ -1,0 +1,78 @@
+"""Statements as text: what they compute, run as Python, is what was recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import emitted_python
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpdyn.algebra import scalar
+from warpdyn.codegen.emit import FORMS, literal
+from warpdyn.recording.program import ON_NUMBERS, record
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(finite)
+def test_a_literal_is_the_number(x: float) -> None:
+    """Read back, a constant of either precision is the same number, and C++ knows it from an integer."""
+    assert float(literal(x, False)) == x
+    single = np.float32(np.clip(x, -3e38, 3e38))
+    text = literal(float(single), True)
+    assert text.endswith("f") and np.float32(text[:-1]) == single
+    assert any(c in literal(x, False) for c in ".e")
+
+
+def test_every_operation_has_a_form() -> None:
+    """What can be recorded on values can be written; sine, cosine and choice have their own places."""
+    assert FORMS.keys() | {"sin", "cos", "select"} == ON_NUMBERS.keys()
+
+
+@pytest.mark.parametrize("operation", FORMS)
+def test_a_form_computes_its_operation(operation: str) -> None:
+    """On numbers, by the same words."""
+    x = [1.75, 0.3, -2.25]
+    count = max(k + 1 for k in range(3) if f"{{{k}}}" in FORMS[operation])
+    functions = {name: name for name in emitted_python.FUNCTIONS}
+    text = FORMS[operation].format("x[0]", "x[1]", "x[2]", one="1.0", **functions)
+    found = eval(text, {**emitted_python.FUNCTIONS, "x": x})
+    assert found == ON_NUMBERS[operation](*x[:count])
+
+
+def text(q: Any, v: Any) -> Any:
+    """Every operation, one angle used twice, an output and its negative, a constant."""
+    s, c = scalar.sin(q[0]), scalar.cos(q[0])
+    smaller = scalar.select_less(v[0], v[1], v[0], v[1])
+    size = scalar.sqrt(q[1] * q[1] + 2.0)
+    long = scalar.exp(scalar.log(size) * 0.5) + scalar.floor(v[2]) / size
+    turn = scalar.atan2(scalar.absolute(v[1]), c - q[2])
+    return [s, -s, c * smaller, long, turn - s * s, 3.5, s]
+
+
+PROGRAM = record(text, {"q": (3,), "v": (3,)})
+
+
+@given(st.lists(st.floats(-3, 3), min_size=6, max_size=6))
+def test_emitted_statements_compute_the_text(x: list[float]) -> None:
+    """The text on numbers and its emitted statements give the same outputs."""
+    q, v = x[:3], x[3:]
+    out, _ = emitted_python.run(PROGRAM, [PROGRAM.statements], {"q": q, "v": v})
+    wanted = text(q, v)
+    np.testing.assert_allclose(out, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_sine_and_cosine_are_computed_together_and_outputs_stored_once() -> None:
+    """One statement declares both; equal outputs share a line, their negative has another."""
+    _, lines = emitted_python.run(PROGRAM, [PROGRAM.statements], {"q": [1.0] * 3, "v": [2.0] * 3})
+    assert len([line for line in lines if "sin(" in line]) == 1
+    stores = [line for line in lines if line.startswith("out[")]
+    stored = [place for line in stores for place in line.split("; ")]
+    assert len(stored) == sum(o.node is not None for o in PROGRAM.outputs)
+    assert any(
+        line.startswith("out[0]") and "out[6]" in line and "-" not in line for line in stores
+    )
+    assert any(line.startswith("out[1] = -") for line in stores)

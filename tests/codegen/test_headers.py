@@ -1,0 +1,106 @@
+"""C++ headers read as text: what Python makes of them is what the C++ preprocessor makes of them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from cuda_on_host import needs_compiler
+
+import warpdyn as wd
+from warpdyn.codegen import headers
+
+FOLDER = Path(wd.__file__).parent / "codegen"
+
+
+def preprocessed(file: Path, single: bool) -> list[str]:
+    """Words of a file after the system's preprocessor."""
+    command = ["g++", "-E", "-P", f"-DWARPDYN_FLOAT={int(single)}", file]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+@needs_compiler
+@pytest.mark.parametrize("single", [True, False])
+def test_the_text_is_what_the_preprocessor_makes(single: bool, tmp_path: Path) -> None:
+    """Conditions, inclusion and places are decided alike, and comments are no part of it."""
+    for name in ("lanes.h", "transposes.h"):
+        text = (FOLDER / name).read_text().replace("#include <math.h>", "")
+        (tmp_path / name).write_text(text)
+    places = {"ahead": 4, "members": "", "parts": "", "body": ""}
+    read = tmp_path / "read.h"
+    read.write_text(headers.piece("lanes.h", "lanes", single, **places) + "\n")
+    assert preprocessed(read, single) == preprocessed(tmp_path / "lanes.h", single)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where headers are looked for instead of in the package."""
+    monkeypatch.setattr(headers, "files", lambda package: tmp_path)
+    headers.pieces.cache_clear()
+    return tmp_path
+
+
+HEADER = """/// About the file.
+#include <math.h>
+#define $x 1
+/// [one] The first piece.
+#if WARPDYN_FLOAT
+float a = $x; // kept
+#else
+double a = $x;
+#endif
+  /// For the reader.
+#include "other.h"
+
+/// [two]
+$x$y
+"""
+
+
+def test_pieces_of_a_header(folder: Path) -> None:
+    """One branch of each condition, what is included, and comments of two slashes."""
+    (folder / "some.h").write_text(HEADER)
+    (folder / "other.h").write_text("/// Not this.\n#if WARPDYN_FLOAT\nint b;\n#endif\nint c;\n")
+    assert headers.pieces("some.h", True) == {
+        "one": "float a = $x; // kept\nint b;\nint c;",
+        "two": "$x$y",
+    }
+    assert headers.pieces("some.h", False)["one"] == "double a = $x;\nint c;"
+
+
+def test_all_places_are_filled_and_no_others(folder: Path) -> None:
+    """A text may hold what looks like another place; a place left open or unknown is an error."""
+    (folder / "some.h").write_text(HEADER)
+    (folder / "other.h").write_text("")
+    assert headers.piece("some.h", "two", x="$y", y=3) == "$y3"
+    with pytest.raises(ValueError, match=r"some.h \[two\]: places without text: \['y'\]"):
+        headers.piece("some.h", "two", x="")
+    with pytest.raises(ValueError, match=r"text without a place: \['z'\]"):
+        headers.piece("some.h", "two", x="", y="", z="")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("/// [one]\n/// [one]\n", "two pieces"),
+        ("/// [one]\n#if WARPDYN_FLOAT\n", "without '#endif'"),
+        ("/// [one]\n#if WARPDYN_FLOAT\n#if WARPDYN_FLOAT\n", "only plain"),
+        ("/// [one]\n#if 1\n#endif\n", "only plain"),
+        ("/// [one]\n#ifdef X\n#endif\n", "without its beginning"),
+        ("/// [one]\n#else\n#endif\n", "without its beginning"),
+    ],
+)
+def test_what_is_not_understood_is_refused(folder: Path, text: str, message: str) -> None:
+    """A header is read whole or not at all."""
+    (folder / "bad.h").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        headers.pieces("bad.h", True)
+
+
+@pytest.mark.parametrize("header", sorted(path.name for path in FOLDER.glob("*.h")))
+def test_headers_of_the_package_are_read(header: str) -> None:
+    """In both precisions, with balanced braces in every piece."""
+    for single in (True, False):
+        for text in headers.pieces(header, single).values():
+            assert text and text.count("{") == text.count("}")

@@ -1,0 +1,70 @@
+"""Tables of a large result's values. How blocks of arrays are read and written is tested in test_cpu."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.codegen.tiles import DIRECT, DistinctValues, InPlace, Tile, array_of
+from warpdyn.execution.evaluate import record_call
+from warpdyn.recording.program import Output, Program
+
+
+def recorded(function, model: wd.Model) -> Program:
+    """The program of a function of q."""
+    call = function.describe(model, np.zeros((1, model.nq)))
+    return record_call(call, {"q": (model.nq,)}, False)
+
+
+@pytest.mark.parametrize("function", [wd.crba, wd.fk])
+@pytest.mark.parametrize("name", ["panda", "quadruped"])
+def test_entries_share_a_slot_if_they_are_the_same_value(function, name: str) -> None:
+    """The same output by node, sign and constant, and only that; every slot is one of the tile's."""
+    (outputs,) = recorded(function, wd.load_robot(name)).outputs_of.values()
+    values = DistinctValues(Tile("r_out", (len(outputs),)), outputs)
+    pairs = {
+        (slot, (o.node, o.negative, o.constant))
+        for slot, o in zip(values.slot, outputs, strict=True)
+    }
+    assert len(pairs) == values.slots == len({slot for slot, _ in pairs})
+    assert {slot for slot, _ in pairs} == set(range(values.slots))
+    assert values.slots < len(outputs)
+
+
+def test_constants_stand_last() -> None:
+    """They are put into the tile once, and no part of the program writes among them."""
+    outputs = [Output(None, 1.0), Output(5), Output(None, 0.0), Output(3), Output(None, 1.0)]
+    values = DistinctValues(Tile("r_out", (5,)), outputs)
+    assert values.slot == [2, 0, 3, 1, 2]
+    tables, write = values.tables(False)
+    puts = [line for line in tables if line.startswith("for (auto& tile")]
+    assert [line.split("tile[")[1][0] for line in puts] == ["2", "3"]
+    assert "rows_out" in write and "r_out_constant[] = {0, 2, 4}" in tables[-1]
+
+
+def test_a_result_without_constants_writes_none() -> None:
+    """Nothing to put in, nothing to leave alone."""
+    tables, write = DistinctValues(
+        Tile("r_out", (2,)), [Output(1), Output(1, negative=True)]
+    ).tables(True)
+    assert write == "" and not [line for line in tables if "auto& tile" in line]
+    assert "static const bool r_out_still[] = {false};" in tables
+
+
+def test_runs_of_constants_are_marked() -> None:
+    """One mark for each run of as many entries as there are lanes: all of it constant, or not."""
+    outputs = [Output(None, 0.0)] * 8 + [Output(1)] + [Output(None, 0.0)] * 7 + [Output(None, 2.0)]
+    for single, wanted in ((False, "true, false, true"), (True, "false, true")):
+        tables, _ = DistinctValues(Tile("r_out", (17,)), outputs).tables(single)
+        assert f"r_out_still[] = {{{wanted}}};" in tables[2]
+
+
+def test_small_vectors_are_accessed_in_place() -> None:
+    """All inputs, and results of one trailing dimension up to DIRECT entries; other results have a tile."""
+    assert isinstance(array_of("r_tau", (DIRECT,)), InPlace)
+    assert isinstance(array_of("r_tau", (DIRECT + 1,)), Tile)
+    assert isinstance(array_of("r_M", (2, 2)), Tile)
+    assert isinstance(array_of("a_T", (4, 4)), InPlace)
+    values = DistinctValues(array_of("r_tau", (3,)), [Output(1), Output(1), Output(None, 0.0)])
+    assert values.slot == [0, 1, 2]

@@ -1,0 +1,51 @@
+"""Statements emitted as Python, to be run on numbers: emit's text is C++ only by its dialect."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from warpdyn.codegen.emit import Dialect, emit
+from warpdyn.recording.program import Program, Statement
+
+FUNCTIONS = {
+    "fma": lambda x, y, z: x * y + z,
+    "sqrt": math.sqrt,
+    "abs": abs,
+    "floor": math.floor,
+    "exp": math.exp,
+    "log": math.log,
+    "atan2": math.atan2,
+}
+
+PYTHON = Dialect(
+    type="V",
+    functions={name: name for name in FUNCTIONS},
+    constant=repr,
+    load=lambda array, entry: f"{array}[{entry}]",
+    store=lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
+    sincos=lambda x, s, c: f"{s}, {c} = sin({x}), cos({x});",
+    select=lambda x, y, a, b: f"{a} if {x} < {y} else {b}",
+)
+
+
+def run(
+    program: Program,
+    parts: Sequence[Sequence[Statement]],
+    inputs: Mapping[str, Any],
+    slots: int = 0,
+) -> tuple[list[float], list[str]]:
+    """Outputs of the parts, each with names of its own and all with one workspace; the lines run."""
+    arrays = {name: np.ravel(np.asarray(x, dtype=float)).tolist() for name, x in inputs.items()}
+    out = [math.nan if o.node is not None else o.constant for o in program.outputs]
+    work, stored, lines = [math.nan] * slots, set[int](), []
+    for part in parts:
+        scope = {**FUNCTIONS, "sin": math.sin, "cos": math.cos, **arrays, "out": out, "work": work}
+        for line in emit(program, part, PYTHON, stored):
+            lines.append(line)
+            exec(re.sub(r"^const V ", "", line), scope)
+    return out, lines
