@@ -9,7 +9,8 @@ import pytest
 import warpdyn as wd
 from warpdyn.codegen.partition import split
 from warpdyn.execution.evaluate import record_call
-from warpdyn.recording.program import Program, Statement, operands
+from warpdyn.recording.order import Statement, operands
+from warpdyn.recording.program import Program
 
 
 @pytest.fixture(scope="module")
