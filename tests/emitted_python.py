@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from warpdyn.codegen.emit import Dialect, emit
-from warpdyn.recording.program import Program, Statement
+from warpdyn.recording.order import Statement
+from warpdyn.recording.program import Program
 
 FUNCTIONS = {
     "fma": lambda x, y, z: x * y + z,

@@ -29,7 +29,7 @@ def test_a_literal_is_the_number(x: float) -> None:
 
 def test_every_operation_has_a_form() -> None:
     """What can be recorded on values can be written; sine, cosine and choice have their own places."""
-    assert FORMS.keys() | {"sin", "cos", "select"} == ON_NUMBERS.keys()
+    assert FORMS.keys() | {"sin", "cos", "select", "min", "max"} == ON_NUMBERS.keys()
 
 
 @pytest.mark.parametrize("operation", FORMS)
