@@ -32,7 +32,7 @@ def source(program: Program, single: bool) -> str:
     layout = ArgumentLayout(program.arguments, program.results)
     inputs = {input_identifier(name): prod(shape) for name, shape in program.arguments.items()}
     results = {result_identifier(name): prod(shape) for name, shape in program.results.items()}
-    constants = lanes.Constants(single)
+    constants = lanes.Constants(single)  # one table for the steps and for what comes after
     state_in, state_out = input_identifier(STATE), result_identifier(STATE)
     parameters = [f"const V* {a}" for a in (*inputs, state_in)] + [
         f"V* {a}" for a in (*results, state_out)
@@ -52,6 +52,8 @@ def source(program: Program, single: bool) -> str:
     arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER[:2])]
     for name, shape in layout.arrays:
         arguments += _declare(name, shape, layout.position(name))
+    # Two tiles for an input: the lanes that step, and the environments that wait for what comes
+    # after the loop, which reads its inputs again. One entry more, as C++ has no empty arrays.
     tiles = [f"{a}_{tile}[{n + 1}]" for a, n in inputs.items() for tile in ("tile", "ended")]
     tiles += [f"{a}_tile[{n + 1}]" for a, n in results.items()]
     return lanes.frame(
@@ -118,6 +120,7 @@ class _Phase:
         stored: set[int] = set()
         bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
         constants = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
+        # Environments leave one by one, so that no tile can keep a constant: written every time.
         bodies[-1] += [
             f"{place(k)} = V{{}} + {literal(value, table.single)};" for k, value in constants
         ]
