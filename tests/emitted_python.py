@@ -8,24 +8,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from programs import FUNCTIONS
 
 from warpdyn.codegen.emit import Dialect, emit
 from warpdyn.recording.order import Statement
 from warpdyn.recording.program import Program
 
-FUNCTIONS = {
-    "fma": lambda x, y, z: x * y + z,
-    "sqrt": math.sqrt,
-    "abs": abs,
-    "floor": math.floor,
-    "exp": math.exp,
-    "log": math.log,
-    "atan2": math.atan2,
-}
+NAMED = {"fma": lambda x, y, z: x * y + z, **FUNCTIONS}
 
 PYTHON = Dialect(
     type="V",
-    functions={name: name for name in FUNCTIONS},
+    functions={name: name for name in NAMED},
     constant=repr,
     load=lambda array, entry: f"{array}[{entry}]",
     store=lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
@@ -45,7 +38,7 @@ def run(
     out = [math.nan if o.node is not None else o.constant for o in program.outputs]
     work, stored, lines = [math.nan] * slots, set[int](), []
     for part in parts:
-        scope = {**FUNCTIONS, "sin": math.sin, "cos": math.cos, **arrays, "out": out, "work": work}
+        scope = {**NAMED, **arrays, "out": out, "work": work}
         for line in emit(program, part, PYTHON, stored):
             lines.append(line)
             exec(re.sub(r"^const V ", "", line), scope)

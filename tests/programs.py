@@ -10,6 +10,18 @@ import numpy as np
 
 from warpdyn.recording.program import Program
 
+FUNCTIONS = {
+    "sin": math.sin,
+    "cos": math.cos,
+    "sqrt": math.sqrt,
+    "abs": abs,
+    "floor": math.floor,
+    "exp": math.exp,
+    "log": math.log,
+    "atan2": math.atan2,
+}
+"""Functions of one number or two, by the names that programs call them."""
+
 
 def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
     """The outputs that the printed lines assign when executed as Python, on nested lists or arrays of one robot; one
@@ -21,14 +33,7 @@ def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
         name: [None] * math.prod(shape) for name, shape in program.results.items()
     }
     scope: dict[str, Any] = {
-        "sin": math.sin,
-        "cos": math.cos,
-        "sqrt": math.sqrt,
-        "abs": abs,
-        "floor": math.floor,
-        "exp": math.exp,
-        "log": math.log,
-        "atan2": math.atan2,
+        **FUNCTIONS,
         **results,
         "inf": math.inf,
         "nan": math.nan,

@@ -37,9 +37,9 @@ def test_a_form_computes_its_operation(operation: str) -> None:
     """On numbers, by the same words."""
     x = [1.75, 0.3, -2.25]
     count = max(k + 1 for k in range(3) if f"{{{k}}}" in FORMS[operation])
-    functions = {name: name for name in emitted_python.FUNCTIONS}
+    functions = {name: name for name in emitted_python.NAMED}
     text = FORMS[operation].format("x[0]", "x[1]", "x[2]", one="1.0", **functions)
-    found = eval(text, {**emitted_python.FUNCTIONS, "x": x})
+    found = eval(text, {**emitted_python.NAMED, "x": x})
     assert found == ON_NUMBERS[operation](*x[:count])
 
 

@@ -35,6 +35,10 @@ class _Array:
         self.is_output = identifier.startswith("r_")
         self.const = "" if self.is_output else "const "
 
+    def declare(self, position: int, slots: int, group: int) -> Iterator[str]:
+        """Where the array lies, before the first block; `slots` vectors in its tile."""
+        yield from _declare(self.id, self.const, self.shape, position, slots, group)
+
 
 class InPlace(_Array):
     """An input, or a result of one trailing dimension, accessed where it lies if its environments
@@ -62,8 +66,8 @@ class InPlace(_Array):
         return f"{self.entry(k)} = {value};"
 
     def declare(self, position: int, slots: int, group: int) -> Iterator[str]:
-        """Where the array lies, before the first block; `slots` vectors in its tile."""
-        yield from _declare(self.id, self.const, self.shape, position, slots, group)
+        """Beside where it lies, the tables of a result's tile."""
+        yield from super().declare(position, slots, group)
         if self.is_output:
             # `scatter` reads tables: here each entry has its slot, and none is a kept constant.
             slot = ", ".join(map(str, range(max(self.size, 1))))
@@ -110,10 +114,6 @@ class Tile(_Array):
     def store(self, k: int, value: str) -> str:
         """What writes entry `k` of all lanes."""
         return f"Lanes::store({self.id} + {self.id}_place[{k}], {value}, {self.id}_now);"
-
-    def declare(self, position: int, slots: int, group: int) -> Iterator[str]:
-        """Where the array lies, before the first block; `slots` vectors in its tile."""
-        yield from _declare(self.id, self.const, self.shape, position, slots, group)
 
     def fill(self) -> Iterator[str]:
         """What a block knows of the array: one table of places, the rows' or the tile's."""
