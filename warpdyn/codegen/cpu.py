@@ -38,7 +38,8 @@ BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
 def source(program: Program, single: bool) -> str:
     """Body of the native function `(args)` that does `count` environments from `first` on."""
     layout = ArgumentLayout(program.inputs, program.results)
-    arrays = {name: array_of(name, shape) for name, shape in layout.arrays}
+    over = {result_identifier(r): input_identifier(a) for r, a in program.over.items()}
+    arrays = {name: array_of(name, shape, over.get(name)) for name, shape in layout.arrays}
     results: list[tuple[InPlace | Tile, DistinctValues]] = []
     for name, outputs in program.outputs_of.items():
         array = arrays[result_identifier(name)]

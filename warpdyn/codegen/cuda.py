@@ -28,11 +28,25 @@ def source(program: Program, single: bool) -> str:
     lines = ["typedef long long I64;"]
     lines += [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER[:2])]
     lines += ["if (tid >= count) return;", "const I64 e = first + tid;"]
+    # A result that may lie where an input does is stored when all inputs have been read.
+    shared = {
+        name
+        for r, a in program.over.items()
+        for name in (result_identifier(r), input_identifier(a))
+    }
+    last: list[str] = []
     for name, shape in layout.arrays:
-        lines += _unpack(name, shape, layout.position(name), T)
+        lines += _unpack(name, shape, layout.position(name), T, alone=name not in shared)
     regions, routines = _routines(program, T)
-    dialect = replace(_dialect(program, shapes, T), regions=regions)
-    lines += [*routines, *emit(program, program.statements, dialect, set())]
+
+    def store(entries: list[int], value: str) -> str:
+        stores = [f"{_place(program, k, shapes)} = {value};" for k in entries]
+        late = [program.places[k][0] in program.over for k in entries]
+        last.extend(s for s, waits in zip(stores, late, strict=True) if waits)
+        return " ".join(s for s, waits in zip(stores, late, strict=True) if not waits)
+
+    dialect = replace(_dialect(program, shapes, T), regions=regions, store=store)
+    lines += [*routines, *emit(program, program.statements, dialect, set()), *last]
     constants = _constants(program, shapes, T)
     if constants:
         lines += [f"if (!args[{HEADER.index('keep_constants')}]) {{", *constants, "}"]
@@ -149,11 +163,13 @@ def _at(name: str, entry: int, shapes: Mapping[str, tuple[int, ...]]) -> str:
     return f"{name}[{' + '.join(offset) or '0'}]"
 
 
-def _unpack(name: str, shape: tuple[int, ...], position: int, T: str) -> Iterator[str]:
+def _unpack(name: str, shape: tuple[int, ...], position: int, T: str, alone: bool) -> Iterator[str]:
+    """An array's address and strides; `alone`: nothing else is written or read through another name."""
     const = "const " if name.startswith("a_") else ""
     fields = [f"args[{position + k}]" for k in range(FIELDS)]
     if prod(shape):
-        yield f"{const}{T}* __restrict__ const {name} = ({const}{T}*){fields[0]} + e * {fields[1]};"
+        only = "__restrict__ const" if alone else "const"
+        yield f"{const}{T}* {only} {name} = ({const}{T}*){fields[0]} + e * {fields[1]};"
         for axis, field, size in zip(AXES, fields[2:], shape, strict=False):
             if size > 1:
                 yield f"const I64 {name}_{axis} = {field};"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..recording.phases import phases
 from ..recording.program import Program
@@ -27,6 +27,8 @@ class Source:
     target: str
     loops: bool = False
     """Environments take as many steps as each needs."""
+    over: dict[str, str] = field(default_factory=dict)
+    """Results that may be written over an input, and which."""
 
     @property
     def layout(self) -> ArgumentLayout:
@@ -86,5 +88,6 @@ def write(program: Program, name: str, single: bool, target: str) -> Source:
         operations=program.operations,
         bytes=(read + written) * (4 if single else 8),
         target=target,
+        over=dict(program.over),
         loops=phases(program) is not None,
     )

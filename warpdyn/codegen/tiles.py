@@ -28,16 +28,38 @@ take 2.4 (one core)."""
 
 
 class _Array:
-    """An array as the C++ around the program sees it."""
+    """An array as the C++ around the program sees it.
 
-    def __init__(self, identifier: str, shape: tuple[int, ...]):
-        self.id, self.shape, self.size = identifier, shape, prod(shape)
+    `over`: the input that a result may be written over. Where it is, the result goes by way of its
+    tile, which is emptied when all parts have read what they need of the block.
+    """
+
+    def __init__(self, identifier: str, shape: tuple[int, ...], over: str | None = None):
+        self.id, self.shape, self.size, self.over = identifier, shape, prod(shape), over
         self.is_output = identifier.startswith("r_")
         self.const = "" if self.is_output else "const "
 
     def declare(self, position: int, slots: int, group: int) -> Iterator[str]:
         """Where the array lies, before the first block; `slots` vectors in its tile."""
         yield from _declare(self.id, self.const, self.shape, position, slots, group)
+
+    @property
+    def apart(self) -> str:
+        """C++ of a condition: the result is not written over an input."""
+        return f" && (const T*){self.id} != {self.over}" if self.over else ""
+
+    def scatter(self) -> str:
+        """What brings a result from its tile to its place."""
+        a = self.id
+        where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_slot, {a}_still, {self.size}"
+        how = f"here, {a}_dense, {a}_stream, keep_constants, {a}_stage"
+        scatter = f"Lanes::scatter(at.{a}_tile, {where}, {how});"
+        if not self.over:
+            return scatter
+        # Rows side by side come here only because they are an input's; they are whole vectors.
+        store = f"Lanes::store({a} + e + {a}_offset[k], at.{a}_tile[{a}_slot[k]], {a}_stream)"
+        rows = f"for (int k = 0; k < {self.size}; ++k) {store};"
+        return f"{{ if (here == N && {a}_env == 1) {rows} else {scatter} }}"
 
 
 class InPlace(_Array):
@@ -80,7 +102,7 @@ class InPlace(_Array):
         # Parts are the same code in both cases, so the tile has to look like memory: entry k stands
         # k steps on, where a step is the array's or, in a tile, one vector.
         yield f"at.{a}_tile = {a}_tiles[group];"
-        yield f"at.{a}_in_place = here == N && {a}_env == 1 && {a}_even;"
+        yield f"at.{a}_in_place = here == N && {a}_env == 1 && {a}_even{self.apart};"
         yield f"at.{a} = at.{a}_in_place ? {a} + e : ({self.const}T*)at.{a}_tile;"
         yield f"at.{a}_ld = at.{a}_in_place ? {a}_step : N;"
         # Difference of addresses in different arrays: added to one in the tile it gives the memory
@@ -92,7 +114,7 @@ class InPlace(_Array):
 
     def empty(self) -> str:
         """What brings a result from the tile to its place, after the last part."""
-        return f"if (!at.{self.id}_in_place) {_scatter(self.id, self.size)}" if self.size else ""
+        return f"if (!at.{self.id}_in_place) {self.scatter()}" if self.size else ""
 
 
 class Tile(_Array):
@@ -121,7 +143,7 @@ class Tile(_Array):
         # In the tile an entry's place is its value's, so that a value which many entries take is
         # stored once; only whole blocks side by side go straight to memory, and past the cache.
         yield f"at.{a}_tile = {a}_tiles[group];"
-        yield f"at.{a}_in_rows = here == N && {a}_env == 1;"
+        yield f"at.{a}_in_rows = here == N && {a}_env == 1{self.apart};"
         yield f"at.{a}_now = at.{a}_in_rows && {a}_stream;"
         yield f"at.{a} = at.{a}_in_rows ? {a} + e : (T*)at.{a}_tile;"
         in_tile = f"{a}_in_tile" if self.size else "nullptr"
@@ -129,13 +151,13 @@ class Tile(_Array):
 
     def empty(self) -> str:
         """What brings the result from the tile to its rows, after the last part."""
-        return f"if (!at.{self.id}_in_rows) {_scatter(self.id, self.size)}" if self.size else ""
+        return f"if (!at.{self.id}_in_rows) {self.scatter()}" if self.size else ""
 
 
-def array_of(identifier: str, shape: tuple[int, ...]) -> InPlace | Tile:
+def array_of(identifier: str, shape: tuple[int, ...], over: str | None = None) -> InPlace | Tile:
     """How the array of that C++ name is accessed."""
     small = len(shape) <= 1 and prod(shape) <= DIRECT
-    return (InPlace if small or identifier.startswith("a_") else Tile)(identifier, shape)
+    return (InPlace if small or identifier.startswith("a_") else Tile)(identifier, shape, over)
 
 
 class DistinctValues:
@@ -232,9 +254,3 @@ def _stage(a: str, size: int) -> Iterator[str]:
 def _gather(a: str, size: int) -> str:
     where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {size}"
     return f"Lanes::gather(at.{a}_tile, {where}, here, {a}_dense);"
-
-
-def _scatter(a: str, size: int) -> str:
-    where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_slot, {a}_still, {size}"
-    how = f"here, {a}_dense, {a}_stream, keep_constants, {a}_stage"
-    return f"Lanes::scatter(at.{a}_tile, {where}, {how});"

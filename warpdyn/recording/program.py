@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from math import prod
@@ -64,6 +64,9 @@ class Program:
     repetition: Repetition | None = None
     as_recorded: bool = False
     """Its order is the best there is."""
+    over: Mapping[str, str] = field(default_factory=dict)
+    """Results that may be written over an input of the same shape: code reads that input of an
+    environment before it writes the result."""
 
     @cached_property
     def places(self) -> list[tuple[str, int]]:
