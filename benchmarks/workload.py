@@ -12,9 +12,10 @@ import warpdyn as wd
 from warpdyn.arrays import views
 from warpdyn.cli.workload import furthest_link, random_states
 from warpdyn.codegen.source import Text
+from warpdyn.execution.batched import described
 from warpdyn.execution.call import Call
 from warpdyn.execution.evaluate import result_shapes
-from warpdyn.execution.launch import _prepare, described
+from warpdyn.execution.launch import kernel_text
 
 from .algorithms import ALGORITHMS
 from .robots import Robot
@@ -95,7 +96,7 @@ class Work:
 
     def text(self) -> Text:
         """The kernel's text, which knows operations and bytes of one environment."""
-        return _prepare(self.described()).kernel.text
+        return kernel_text(self.described())
 
     def answers(self, sample: int) -> list[np.ndarray]:
         """The first results, in float64."""

@@ -10,9 +10,9 @@ import pytest
 import warpdyn as wd
 from warpdyn.algebra.scalar import absolute, select_less
 from warpdyn.codegen.source import write
+from warpdyn.execution.batched import batched
 from warpdyn.execution.call import Call, Repeat
 from warpdyn.execution.evaluate import record_call
-from warpdyn.execution.launch import batched
 
 MOST = 40
 
@@ -40,7 +40,7 @@ def roots(model: wd.Model, x: Any, scale: Any, *, out: Any = None) -> Any:
         model,
         (finish,),
         {"x": x, "scale": scale},
-        out,
+        out=out,
         results=names,
         shapes=shapes,
         loop=loop,

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from ..arrays import Array, views
 from ..arrays.columns import library
-from ..execution.call import all_arrays, input_shape
+from ..execution.batched import bind, described
+from ..execution.call import input_shapes, inputs_of
 from ..execution.evaluate import record_call, result_shapes
-from ..execution.launch import bind, described
 from ..model import Model
 
 
@@ -132,9 +132,7 @@ class Group:
             call = described(
                 function, (model, *[None] * (len(needed) - 1)), options | _chosen(each, k)
             )
-            program = record_call(
-                call, {name: input_shape(call, name) for name in all_arrays(call)}, True
-            )
+            program = record_call(call, input_shapes(call), True)
             read = sum(s.operation == "input" for s in program.statements)
             written = sum(o.node is not None for o in program.outputs)
             found.append(Cost(model.name, self.envs[k], program.operations, 4 * (read + written)))
@@ -156,8 +154,9 @@ class Group:
         calls = []
         for k, (model, rows) in enumerate(zip(self.models, self.rows, strict=True)):
             call = described(function, (model, *given), dict(options) | _chosen(each, k))
+            inputs = inputs_of(call)
             own = tuple(
-                self._part(name, x, rows, input_shape(call, name))
+                self._part(name, x, rows, inputs[name].shape)
                 for name, x in zip(call.arrays, given, strict=True)
             )
             shared = {

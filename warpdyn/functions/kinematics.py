@@ -18,12 +18,14 @@ from ..algorithms import jacobian_derivative as _derivative
 from ..algorithms import manipulability as _manipulability
 from ..algorithms.frames import PARTS, of_one, of_several, with_point
 from ..arrays import Array
+from ..execution.base_velocity import ACCELERATION, BIAS, COLUMNS, CONFIGURATION, RATE, VELOCITY
+from ..execution.batched import batched
 from ..execution.call import Call
-from ..execution.launch import batched
 from ..model import Model
+from ..model.params import Params
 from ..model.reference_frames import one_of, reference_of
 
-Text = Callable[..., Any]
+Algorithm = Callable[..., Any]
 Options = tuple[tuple[str, Any], ...]
 
 
@@ -36,9 +38,9 @@ def fk(
     frames: Sequence[str] | None = None,
     relative_to: str | None = None,
     form: str = "matrix",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Forward kinematics: poses of links in the world, or in the frame `relative_to`.
 
     q: (B, nq) [m, rad].
@@ -48,10 +50,19 @@ def fk(
     order the model's own quaternions have.
     Craig, Introduction to Robotics, section 3.2; the quaternion by Shepperd, J. Guidance and Control 1 (1978).
     """
-    texts, options = _each((_fk.fk,), model, frame, frames)
+    algorithms, options = _each((_fk.fk,), model, frame, frames)
     one_of("form", form, _fk.FORMS)
     options += (*_relative(model, relative_to), ("form", form))
-    return Call("fk", model, texts, {"q": q}, out, options, params=params)
+    return Call(
+        "fk",
+        model,
+        algorithms,
+        {"q": q},
+        out=out,
+        options=options,
+        params=params,
+        by_velocity={"q": CONFIGURATION},
+    )
 
 
 @batched
@@ -65,9 +76,9 @@ def jacobian(
     relative_to: str | None = None,
     point: Sequence[float] | Array | None = None,
     part: str = "both",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Geometric Jacobian: J v is the spatial velocity of a link, linear part first.
 
     q: (B, nq) [m, rad].
@@ -87,19 +98,20 @@ def jacobian(
         ("part", one_of("part", part, PARTS)),
         *_relative(model, relative_to),
     )
-    text, arrays, where = _at_point(_jacobian.jacobian, point, several)
-    texts: tuple[Text, ...] = (of_several(text) if several else text,)
+    algorithm, arrays, where = _at_point(_jacobian.jacobian, point, several)
+    algorithms: tuple[Algorithm, ...] = (of_several(algorithm) if several else algorithm,)
     if several and chosen == "local" and relative_to is None:
-        texts += (_jacobian.jacobians_from_the_root,)
+        algorithms += (_jacobian.jacobians_from_the_root,)
     return Call(
         "jacobian",
         model,
-        texts,
+        algorithms,
         {"q": q, **arrays},
-        out,
-        options + where,
+        out=out,
+        options=options + where,
         shapes=_POINT,
         params=params,
+        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
     )
 
 
@@ -110,23 +122,24 @@ def pose_and_jacobian(
     *,
     frame: str,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: tuple[Array, Array] | None = None,
-) -> Any:
+) -> Call[tuple[Array, Array]]:
     """Pose and Jacobian of a link in one pass: `fk(frame=...)` and `jacobian(frame=...)`.
 
     q: (B, nq) [m, rad].  Returns T: (B, 4, 4) and J: (B, 6, nv).
     """
-    texts, options = (_jacobian.pose_and_jacobian,), of_link(model, frame, reference)
+    algorithms, options = (_jacobian.pose_and_jacobian,), of_link(model, frame, reference)
     return Call(
         "pose_and_jacobian",
         model,
-        texts,
+        algorithms,
         {"q": q},
-        out,
-        options,
+        out=out,
+        options=options,
         results=("pose", "jacobian"),
         params=params,
+        by_velocity={"q": CONFIGURATION, "jacobian": COLUMNS},
     )
 
 
@@ -140,9 +153,9 @@ def frame_velocity(
     frames: Sequence[str] | None = None,
     reference: str = "local_world_aligned",
     relative_to: str | None = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Spatial velocity of links: linear, then angular [m/s, rad/s].
 
     q: (B, nq).  v: (B, nv).
@@ -150,9 +163,18 @@ def frame_velocity(
     reference, relative_to: as in `jacobian`.
     RBDA table 5.1: v_i = v_parent + S_i q'_i.
     """
-    texts, options = _each((_motion.frame_velocity,), model, frame, frames)
+    algorithms, options = _each((_motion.frame_velocity,), model, frame, frames)
     options += (("reference", reference_of(reference)), *_relative(model, relative_to))
-    return Call("frame_velocity", model, texts, {"q": q, "v": v}, out, options, params=params)
+    return Call(
+        "frame_velocity",
+        model,
+        algorithms,
+        {"q": q, "v": v},
+        out=out,
+        options=options,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
+    )
 
 
 @batched
@@ -166,9 +188,9 @@ def frame_acceleration(
     frames: Sequence[str] | None = None,
     reference: str = "local_world_aligned",
     kind: str = "spatial",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Acceleration of links, without gravity: linear, then angular [m/s², rad/s²].
 
     q: (B, nq).  v, a: (B, nv).  Returns shapes as in `frame_velocity`.
@@ -178,13 +200,20 @@ def frame_acceleration(
     """
     one_of("kind", kind, ("spatial", "classical"))
     chosen = reference_of(reference)
-    texts: tuple[Text, ...] = (_motion.frame_acceleration,)
+    algorithms: tuple[Algorithm, ...] = (_motion.frame_acceleration,)
     if chosen != "local" and (chosen, kind) != ("world", "classical"):
-        texts += (_motion.frame_acceleration_turned,)
-    texts, options = _each(texts, model, frame, frames)
+        algorithms += (_motion.frame_acceleration_turned,)
+    algorithms, options = _each(algorithms, model, frame, frames)
     options += (("reference", chosen), ("kind", kind))
     return Call(
-        "frame_acceleration", model, texts, {"q": q, "v": v, "a": a}, out, options, params=params
+        "frame_acceleration",
+        model,
+        algorithms,
+        {"q": q, "v": v, "a": a},
+        out=out,
+        options=options,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
     )
 
 
@@ -197,9 +226,9 @@ def frame_bias_acceleration(
     frame: str | None = None,
     frames: Sequence[str] | None = None,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """J' v, the acceleration of links that velocities alone give [m/s², rad/s²].
 
     q: (B, nq).  v: (B, nv).  Returns shapes as in `frame_velocity`.
@@ -207,22 +236,23 @@ def frame_bias_acceleration(
     RBDA section 3.3, a = J q'' + J' q'.
     """
     chosen = reference_of(reference)
-    texts: tuple[Text, ...] = (_motion.frame_bias_acceleration,)
+    algorithms: tuple[Algorithm, ...] = (_motion.frame_bias_acceleration,)
     if chosen != "local":
-        texts += (_motion.frame_bias_acceleration_turned,)
-    texts, options = _each(texts, model, frame, frames)
+        algorithms += (_motion.frame_bias_acceleration_turned,)
+    algorithms, options = _each(algorithms, model, frame, frames)
     options += (("reference", chosen),)
     rate_of = _jacobian.jacobian if frame is not None else of_several(_jacobian.jacobian)
     arrays = {"q": q, "v": v}
     return Call(
         "frame_bias_acceleration",
         model,
-        texts,
+        algorithms,
         arrays,
-        out,
-        options,
+        out=out,
+        options=options,
         params=params,
         rate_of=rate_of,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": BIAS},
     )
 
 
@@ -237,9 +267,9 @@ def jacobian_derivative(
     reference: str = "local_world_aligned",
     point: Sequence[float] | Array | None = None,
     part: str = "both",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """dJ/dt along the motion v, J as in `jacobian` with the same options.
 
     q: (B, nq).  v: (B, nv).  Returns the shapes of `jacobian`.
@@ -247,19 +277,20 @@ def jacobian_derivative(
     """
     options, several = _named(model, frame, frames)
     options += (("reference", reference_of(reference)), ("part", one_of("part", part, PARTS)))
-    text, arrays, where = _at_point(_derivative.jacobian_derivative, point, several)
+    algorithm, arrays, where = _at_point(_derivative.jacobian_derivative, point, several)
     rate_of, _, _ = _at_point(_jacobian.jacobian, point, several)
-    text, rate_of = (of_several(each) if several else each for each in (text, rate_of))
+    algorithm, rate_of = (of_several(each) if several else each for each in (algorithm, rate_of))
     return Call(
         "jacobian_derivative",
         model,
-        (text,),
+        (algorithm,),
         {"q": q, "v": v, **arrays},
-        out,
-        options + where,
+        out=out,
+        options=options + where,
         shapes=_POINT,
         params=params,
         rate_of=rate_of,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": RATE},
     )
 
 
@@ -271,9 +302,9 @@ def kinematic_hessian(
     frame: str,
     reference: str = "local_world_aligned",
     part: str = "both",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Derivative of the Jacobian of a link by the configuration, over the tangent space.
 
     q: (B, nq).  Returns H: (B, 6, nv, nv), H[..., j, k] = d J[..., j] / d q_k; dJ/dt = sum of H[..., k] v_k.
@@ -283,9 +314,17 @@ def kinematic_hessian(
     """
     options = of_link(model, frame, reference, part)
     shapes = {"out": (6 if part == "both" else 3, model.nv, model.nv)}
-    texts = (_derivative.kinematic_hessian,)
+    algorithms = (_derivative.kinematic_hessian,)
     return Call(
-        "kinematic_hessian", model, texts, {"q": q}, out, options, shapes=shapes, params=params
+        "kinematic_hessian",
+        model,
+        algorithms,
+        {"q": q},
+        out=out,
+        options=options,
+        shapes=shapes,
+        params=params,
+        local_only="derivatives(wd.jacobian, model, q, frame=...)",
     )
 
 
@@ -296,9 +335,9 @@ def manipulability(
     *,
     frame: str,
     part: str = "both",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Yoshikawa's measure of how freely a link can move: sqrt(det(J Jᵀ)), J at the link's origin.
 
     q: (B, nq).  Returns (B,), zero where a direction is lost.
@@ -312,9 +351,10 @@ def manipulability(
         model,
         (_manipulability.manipulability,),
         {"q": q},
-        out,
-        options,
+        out=out,
+        options=options,
         params=params,
+        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -352,11 +392,13 @@ def _named(model: Model, frame: str | None, frames: Sequence[str] | None) -> tup
 
 
 def _each(
-    texts: tuple[Text, ...], model: Model, frame: str | None, frames: Sequence[str] | None
-) -> tuple[tuple[Text, ...], Options]:
-    """Texts for several links, or made for one if one is asked for, and the option that names the links."""
+    algorithms: tuple[Algorithm, ...], model: Model, frame: str | None, frames: Sequence[str] | None
+) -> tuple[tuple[Algorithm, ...], Options]:
+    """Algorithms for several links, or made for one if one is asked for, and the option that names the links."""
     options, several = _named(model, frame, frames)
-    return (texts if several else tuple(of_one(text) for text in texts)), options
+    return (
+        algorithms if several else tuple(of_one(algorithm) for algorithm in algorithms)
+    ), options
 
 
 def _relative(model: Model, relative_to: str | None) -> Options:
@@ -370,15 +412,15 @@ _POINT = {"point": (3,)}
 
 
 def _at_point(
-    text: Text, point: Sequence[float] | Array | None, several: bool
-) -> tuple[Text, dict[str, Array], Options]:
-    """The text with a point as an input array, or as a constant of the program."""
+    algorithm: Algorithm, point: Sequence[float] | Array | None, several: bool
+) -> tuple[Algorithm, dict[str, Array], Options]:
+    """The algorithm with a point as an input array, or as a constant of the program."""
     if point is None:
-        return text, {}, ()
+        return algorithm, {}, ()
     if several:
         raise ValueError('a point is fixed to one frame: give frame="name" with point=')
     if not isinstance(point, (list, tuple)):
-        return with_point(text), {"point": point}, ()
+        return with_point(algorithm), {"point": point}, ()
     if len(point) != 3:
         raise ValueError(f"point must be three numbers or an array (B, 3), got {point!r}")
-    return text, {}, (("point", tuple(float(x) for x in point)),)
+    return algorithm, {}, (("point", tuple(float(x) for x in point)),)

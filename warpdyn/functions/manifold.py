@@ -9,8 +9,9 @@ from typing import Any
 from ..algorithms import manifold as _manifold
 from ..arrays import Array, random_rows, views
 from ..execution.argument_checks import check_model
+from ..execution.base_velocity import CONFIGURATION, VELOCITY
+from ..execution.batched import batched
 from ..execution.call import Call
-from ..execution.launch import batched
 from ..model import Model
 
 UNLIMITED = {True: math.pi, False: 1.0}
@@ -18,18 +19,25 @@ UNLIMITED = {True: math.pi, False: 1.0}
 
 
 @batched
-def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> Any:
+def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> Call[Array]:
     """The configuration q ⊕ d reached from `q` by the constant velocity `d` in unit time.
 
     q: (B, nq) [m, rad].  d: (B, nv), a velocity times a duration.  Returns (B, nq), quaternions at unit length.
     Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are their own; all
     others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as pinocchio.integrate.
     """
-    return Call("integrate", model, (_manifold.integrate,), {"q": q, "d": d}, out)
+    return Call(
+        "integrate",
+        model,
+        (_manifold.integrate,),
+        {"q": q, "d": d},
+        out=out,
+        by_velocity={"q": CONFIGURATION, "d": VELOCITY},
+    )
 
 
 @batched
-def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) -> Any:
+def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) -> Call[Array]:
     """The constant velocity d that leads from `q0` to `q1` in unit time: integrate(q0, d) = q1.
 
     q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a turn, quaternions of
@@ -38,14 +46,20 @@ def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) 
     """
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "out": (model.nv,)}
     return Call(
-        "difference", model, (_manifold.difference,), {"q0": q0, "q1": q1}, out, shapes=shapes
+        "difference",
+        model,
+        (_manifold.difference,),
+        {"q0": q0, "q1": q1},
+        out=out,
+        shapes=shapes,
+        by_velocity={"q0": CONFIGURATION, "q1": CONFIGURATION, "out": VELOCITY},
     )
 
 
 @batched
 def interpolate(
     model: Model, q0: Array, q1: Array, t: float | Array, *, out: Array | None = None
-) -> Any:
+) -> Call[Array]:
     """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond them as well.
 
     q0, q1: (B, nq) [m, rad].  t: a number, or (B,).  Returns (B, nq).
@@ -59,15 +73,16 @@ def interpolate(
         model,
         (_manifold.interpolate,),
         {"q0": q0, "q1": q1, "t": column},
-        out,
+        out=out,
         shapes=shapes,
+        by_velocity={"q0": CONFIGURATION, "q1": CONFIGURATION},
     )
 
 
 @batched
 def configuration_rate(
     model: Model, q: Array, v: Array, *, baumgarte: float = 0.0, out: Array | None = None
-) -> Any:
+) -> Call[Array]:
     """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain vector.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nq).
@@ -77,21 +92,34 @@ def configuration_rate(
     """
     options = (("baumgarte", float(baumgarte)),)
     return Call(
-        "configuration_rate", model, (_manifold.configuration_rate,), {"q": q, "v": v}, out, options
+        "configuration_rate",
+        model,
+        (_manifold.configuration_rate,),
+        {"q": q, "v": v},
+        out=out,
+        options=options,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
 @batched
-def normalize(model: Model, q: Array, *, out: Array | None = None) -> Any:
+def normalize(model: Model, q: Array, *, out: Array | None = None) -> Call[Array]:
     """`q` with its quaternions at unit length; all else as it is.
 
     q: (B, nq) [m, rad].  Returns (B, nq); NaN where a quaternion is zero.
     """
-    return Call("normalize", model, (_manifold.normalize,), {"q": q}, out)
+    return Call(
+        "normalize",
+        model,
+        (_manifold.normalize,),
+        {"q": q},
+        out=out,
+        by_velocity={"q": CONFIGURATION},
+    )
 
 
 @batched
-def clamp(model: Model, q: Array, *, out: Array | None = None) -> Any:
+def clamp(model: Model, q: Array, *, out: Array | None = None) -> Call[Array]:
     """`q` with every coordinate that is beyond a position limit at that limit; quaternions have none.
 
     q: (B, nq) [m, rad].  Returns (B, nq).  Limits: `model.position_lower`, `model.position_upper`.
@@ -100,7 +128,15 @@ def clamp(model: Model, q: Array, *, out: Array | None = None) -> Any:
         ("lower", tuple(model.position_lower.tolist())),
         ("upper", tuple(model.position_upper.tolist())),
     )
-    return Call("clamp", model, (_manifold.clamp,), {"q": q}, out, options)
+    return Call(
+        "clamp",
+        model,
+        (_manifold.clamp,),
+        {"q": q},
+        out=out,
+        options=options,
+        by_velocity={"q": CONFIGURATION},
+    )
 
 
 def random_configuration(

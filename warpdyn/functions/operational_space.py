@@ -13,11 +13,13 @@ from ..algorithms.aba import generic_configurations
 from ..algorithms.frames import PARTS
 from ..algorithms.jacobian import jacobian
 from ..arrays import Array
+from ..execution.base_velocity import CONFIGURATION, UNCHANGED, VELOCITY
+from ..execution.batched import batched
 from ..execution.call import Call, Forces, Gravity
 from ..execution.evaluate import tree_of
-from ..execution.launch import batched
 from ..model import Model
 from ..model.description import ModelError
+from ..model.params import Params
 from .dynamics import refuse_unmoved
 from .kinematics import of_link
 
@@ -33,9 +35,9 @@ def operational_space(
     part: str = "both",
     f_ext: Forces = None,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: tuple[Array, Array, Array] | None = None,
-) -> Any:
+) -> Call[tuple[Array, Array, Array]]:
     """Inertia, bias force and dynamically consistent inverse of a frame: Λ A + bias = force on the frame.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns Λ: (B, 6, 6), bias: (B, 6) and J̄: (B, nv, 6), in the order linear, then
@@ -53,13 +55,14 @@ def operational_space(
         model,
         _operational_space.operational_space,
         {"q": q, "v": v},
-        out,
-        (frame, reference, part),
+        out=out,
+        where=(frame, reference, part),
         results=("inertia", "bias", "inverse"),
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
         params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "inverse": VELOCITY + UNCHANGED},
     )
 
 
@@ -71,9 +74,9 @@ def operational_space_inertia(
     frame: str,
     reference: str = "local_world_aligned",
     part: str = "both",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Inertia that a frame opposes to forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
 
     q: (B, nq) [m, rad].  Returns (B, 6, 6), symmetric; linear, then angular; reference, part: as for `jacobian`.
@@ -83,9 +86,10 @@ def operational_space_inertia(
         model,
         _operational_space.operational_space_inertia,
         {"q": q},
-        out,
-        (frame, reference, part),
+        out=out,
+        where=(frame, reference, part),
         params=params,
+        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -97,9 +101,9 @@ def dynamically_consistent_inverse(
     frame: str,
     reference: str = "local_world_aligned",
     part: str = "both",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Inverse of a frame's Jacobian of least kinetic energy, J̄ = M⁻¹ Jᵀ Λ: J J̄ = 1.
 
     q: (B, nq) [m, rad].  Returns (B, nv, 6).  Joint forces (1 - Jᵀ J̄ᵀ) tau do not accelerate the frame.
@@ -109,24 +113,36 @@ def dynamically_consistent_inverse(
         model,
         _operational_space.dynamically_consistent_inverse,
         {"q": q},
-        out,
-        (frame, reference, part),
+        out=out,
+        where=(frame, reference, part),
         params=params,
+        by_velocity={"q": CONFIGURATION, "out": VELOCITY + UNCHANGED},
     )
 
 
 def _call(
     model: Model,
-    text: Callable[..., Any],
+    algorithm: Callable[..., Any],
     arrays: dict[str, Array],
+    *,
     out: Any,
     where: tuple[str, str, str],
     **more: Any,
-) -> Call:
+) -> Call[Any]:
+    """The algorithm for a frame; `where`: the frame, the reference, the part."""
     frame, reference, part = where
     options = of_link(model, frame, reference, part)
     refuse = partial(_refuse_held, frame=frame, part=part)
-    return Call(text.__name__, model, (text,), arrays, out, options, refuse=refuse, **more)
+    return Call(
+        algorithm.__name__,
+        model,
+        (algorithm,),
+        arrays,
+        out=out,
+        options=options,
+        refuse=refuse,
+        **more,
+    )
 
 
 def _refuse_held(model: Model, frame: str, part: str) -> None:

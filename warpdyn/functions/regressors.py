@@ -7,13 +7,13 @@ order of `model.link_names`; a column of zeros is a parameter that cannot be fel
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..algorithms import regressors as _regressors
 from ..arrays import Array
+from ..execution.base_velocity import ACCELERATION, CONFIGURATION, FORCE, UNCHANGED, VELOCITY
+from ..execution.batched import batched
 from ..execution.call import Call, Gravity
-from ..execution.launch import batched
 from ..model import Model
+from ..model.params import Params
 
 
 @batched
@@ -24,9 +24,9 @@ def joint_torque_regressor(
     a: Array,
     *,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of a link.
 
     q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks).  `gravity` as in `rnea`.
@@ -37,19 +37,25 @@ def joint_torque_regressor(
         model,
         (_regressors.joint_torque_regressor,),
         {"q": q, "v": v, "a": a},
-        out,
-        (("links", model.link_names),),
+        out=out,
+        options=(("links", model.link_names),),
         forces=True,
         gravity=gravity,
         shapes={"out": (model.nv, 10 * model.nlinks)},
         params=params,
+        by_velocity={
+            "q": CONFIGURATION,
+            "v": VELOCITY,
+            "a": ACCELERATION,
+            "out": FORCE + UNCHANGED,
+        },
     )
 
 
 @batched
 def kinetic_energy_regressor(
-    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
-) -> Any:
+    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
     """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of ω, with the
@@ -57,16 +63,28 @@ def kinetic_energy_regressor(
     Siciliano et al., Robotics: Modelling, Planning and Control (2009), section 7.2.2.
     """
     options = (("links", model.link_names),)
-    text = _regressors.kinetic_energy_regressor
+    algorithm = _regressors.kinetic_energy_regressor
     return Call(
-        "kinetic_energy_regressor", model, (text,), {"q": q, "v": v}, out, options, params=params
+        "kinetic_energy_regressor",
+        model,
+        (algorithm,),
+        {"q": q, "v": v},
+        out=out,
+        options=options,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
 @batched
 def potential_energy_regressor(
-    model: Model, q: Array, *, gravity: Gravity = None, params: Any = None, out: Array | None = None
-) -> Any:
+    model: Model,
+    q: Array,
+    *,
+    gravity: Gravity = None,
+    params: Params | None = None,
+    out: Array | None = None,
+) -> Call[Array]:
     """The row U(q) with potential energy U pi [J], zero at the world's origin; links fixed to the world count.
 
     q: (B, nq).  Returns (B, 10 nlinks): for each link -g·p, -Rᵀ g, and six zeros.  `gravity` as in `rnea`.
@@ -77,9 +95,10 @@ def potential_energy_regressor(
         model,
         (_regressors.potential_energy_regressor,),
         {"q": q},
-        out,
-        (("links", model.link_names),),
+        out=out,
+        options=(("links", model.link_names),),
         forces=True,
         gravity=gravity,
         params=params,
+        by_velocity={"q": CONFIGURATION},
     )

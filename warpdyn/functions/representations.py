@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..algorithms import configurations as _configurations
-from ..algorithms import representations as _texts
+from ..algorithms import representations as _representations
 from ..arrays import Array
+from ..execution.batched import batched
 from ..execution.call import Call
-from ..execution.launch import batched
 from ..model import Model
 from ..model.conventions import DIALECTS, Layout, layout
 from ..model.reference_frames import REFERENCES, reference_of
@@ -32,7 +32,7 @@ def convert_configuration(
     target: str = OWN,
     joints: Sequence[str] | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """The configuration that another library writes otherwise, to it or from it.
 
     source, target: one "warpdyn", the other "mujoco", "newton", "drake" or "pinocchio".
@@ -52,9 +52,10 @@ def convert_configuration(
         model,
         (_configurations.convert_configuration,),
         {"q": q},
-        out,
-        options,
+        out=out,
+        options=options,
         shapes={"q": shape, "out": (len(entries),)},
+        by_velocity={},
     )
 
 
@@ -69,7 +70,7 @@ def convert_velocity(
     joints: Sequence[str] | None = None,
     com: Sequence[float] | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """The generalized velocity with the free base's twist in another representation; joints pass through.
 
     q: (B, nq) [m, rad], warpdyn's whatever the source.  v: (B, nv) [m/s, rad/s].  Returns (B, nv).
@@ -88,12 +89,12 @@ def convert_velocity(
     """
     return _whole(
         "convert_velocity",
-        _texts.convert_velocity,
+        _representations.convert_velocity,
         model,
         {"q": q, "v": v},
-        out,
-        (source, target, joints, com),
-        VELOCITIES,
+        out=out,
+        convention=(source, target, joints, com),
+        which=VELOCITIES,
     )
 
 
@@ -109,7 +110,7 @@ def convert_acceleration(
     joints: Sequence[str] | None = None,
     com: Sequence[float] | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """The rate of the target's velocity components, from the source's velocity `v` and its rate `a`.
 
     q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in `convert_velocity`.
@@ -119,12 +120,12 @@ def convert_acceleration(
     """
     return _whole(
         "convert_acceleration",
-        _texts.convert_acceleration,
+        _representations.convert_acceleration,
         model,
         {"q": q, "v": v, "a": a},
-        out,
-        (source, target, joints, com),
-        VELOCITIES,
+        out=out,
+        convention=(source, target, joints, com),
+        which=VELOCITIES,
     )
 
 
@@ -139,7 +140,7 @@ def convert_force(
     joints: Sequence[str] | None = None,
     com: Sequence[float] | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Generalized forces of the same power, the free base's wrench in another representation.
 
     q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in `convert_velocity`.
@@ -149,24 +150,26 @@ def convert_force(
     """
     return _whole(
         "convert_force",
-        _texts.convert_force,
+        _representations.convert_force,
         model,
         {"q": q, "tau": tau},
-        out,
-        (source, target, joints, com),
-        FORCES,
+        out=out,
+        convention=(source, target, joints, com),
+        which=FORCES,
     )
 
 
 def _whole(
     name: str,
-    text: Callable[..., Any],
+    algorithm: Callable[..., Any],
     model: Model,
     arrays: dict[str, Array],
+    *,
     out: Array | None,
     convention: tuple[str, str, Sequence[str] | None, Sequence[float] | None],
     which: tuple[str, str],
-) -> Call:
+) -> Call[Array]:
+    """A conversion of all velocity coordinates; inputs and results say in which representation they are."""
     source, target, joints, com = convention
     columns = None
     widths: dict[str, tuple[int, ...]] = {}
@@ -188,7 +191,9 @@ def _whole(
         ("com", c),
         ("columns", columns),
     )
-    return Call(name, model, (text,), arrays, out, options, shapes=widths, converts=True)
+    return Call(
+        name, model, (algorithm,), arrays, out=out, options=options, shapes=widths, by_velocity={}
+    )
 
 
 def _sides(
@@ -220,7 +225,7 @@ def _representation(model: Model, side: str, name: str) -> str:
 @batched
 def convert_twist(
     pose: Array, twist: Array, *, source: str, target: str, out: Array | None = None
-) -> Any:
+) -> Call[Array]:
     """A frame's twist from one representation to another, given the frame's pose.
 
     pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then meant by "world").
@@ -235,10 +240,10 @@ def convert_twist(
     return Call(
         "convert_twist",
         SPACE,
-        (_texts.convert_twist,),
+        (_representations.convert_twist,),
         {"pose": pose, "twist": twist},
-        out,
-        options,
+        out=out,
+        options=options,
         shapes={"pose": (7,), "twist": (6,)},
     )
 
@@ -246,7 +251,7 @@ def convert_twist(
 @batched
 def convert_wrench(
     pose: Array, wrench: Array, *, source: str, target: str, out: Array | None = None
-) -> Any:
+) -> Call[Array]:
     """A wrench on a frame from one representation to another, given the frame's pose; arguments as in `convert_twist`.
 
     wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
@@ -259,16 +264,16 @@ def convert_wrench(
     return Call(
         "convert_wrench",
         SPACE,
-        (_texts.convert_wrench,),
+        (_representations.convert_wrench,),
         {"pose": pose, "wrench": wrench},
-        out,
-        options,
+        out=out,
+        options=options,
         shapes={"pose": (7,), "wrench": (6,)},
     )
 
 
 @batched
-def motion_transform(pose: Array, *, out: Array | None = None) -> Any:
+def motion_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
     """The 6x6 matrix that takes twists in a frame to twists in the frame that its pose is given in.
 
     pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows first.
@@ -277,15 +282,15 @@ def motion_transform(pose: Array, *, out: Array | None = None) -> Any:
     return Call(
         "motion_transform",
         SPACE,
-        (_texts.motion_transform,),
+        (_representations.motion_transform,),
         {"pose": pose},
-        out,
+        out=out,
         shapes={"pose": (7,)},
     )
 
 
 @batched
-def force_transform(pose: Array, *, out: Array | None = None) -> Any:
+def force_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
     """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given in.
 
     pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force rows first.
@@ -294,8 +299,8 @@ def force_transform(pose: Array, *, out: Array | None = None) -> Any:
     return Call(
         "force_transform",
         SPACE,
-        (_texts.force_transform,),
+        (_representations.force_transform,),
         {"pose": pose},
-        out,
+        out=out,
         shapes={"pose": (7,)},
     )
