@@ -1,4 +1,5 @@
-"""A call's arguments against what it needs: every refusal says what is needed, what arrived and what to do."""
+"""A call's arguments against what it needs: every refusal says what is needed, what arrived and
+what to do."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def _dtype(v: View) -> str:
 def check_shape(
     call: Call, x: Input, shape: tuple[int, ...], batch: int | None, first: tuple[str, View | Any]
 ) -> None:
-    """Refuse an array that is not a row of the input for each environment, or one row where that serves all.
+    """Refuse an array that is not a row of the input for each environment, or one row where that
+    serves all.
 
     batch: None for a call of one environment. first: name and array of the first input.
     """

@@ -1,10 +1,10 @@
 """A free base's velocity in the representation that a model was loaded with.
 
-Algorithms know one: the base's twist in its own frame ("local"). For a model that has another, inputs and results are
-converted at the edge of the algorithm, inside the program, so that the choice is folded like any constant. With T the
-matrix from the model's twist v to the local one, v_local = T v: accelerations a_local = T a + T' v, forces
-tau = Tᵀ tau_local, columns of Jacobians J = J_local T, and T' = -(W ×) T with W the part of the base's local twist that
-carries the axes.
+Algorithms know one: the base's twist in its own frame ("local"). For a model that has another,
+inputs and results are converted at the edge of the algorithm, inside the program, so that the
+choice is folded like any constant. With T the matrix from the model's twist v to the local one,
+v_local = T v: accelerations a_local = T a + T' v, forces tau = Tᵀ tau_local, columns of Jacobians
+J = J_local T, and T' = -(W ×) T with W the part of the base's local twist that carries the axes.
 
 Traversaro and Saccon, Multibody dynamics notation (2019), sections 4 and 5.
 """
@@ -23,11 +23,12 @@ Nested = Any
 """A scalar, or nested lists of scalars."""
 
 Axes = tuple[str | None, ...]
-"""What the last dimensions of an argument or a result are, by which a function says how it changes with the
-representation (`Call.by_velocity`); dimensions of a matrix are added: FORCE + FORCE."""
+"""What the last dimensions of an argument or a result are, by which a function says how it changes
+with the representation (`Call.by_velocity`); dimensions of a matrix are added: FORCE + FORCE."""
 
 CONFIGURATION: Axes = ("configuration",)
-"""An argument, the same in every representation: velocities are at the first one that a function names."""
+"""An argument, the same in every representation: velocities are at the first one that a function
+names."""
 
 VELOCITY: Axes = ("velocity",)
 ACCELERATION: Axes = ("acceleration",)
@@ -40,7 +41,8 @@ RATE: Axes = ("rate",)
 """The derivative of such columns along the motion (`Call.rate_of`: of which)."""
 
 BIAS: Axes = ("bias",)
-"""Entries of what is left of an acceleration, rate times velocity (`Call.rate_of`: of which columns)."""
+"""Entries of what is left of an acceleration, rate times velocity (`Call.rate_of`: of which
+columns)."""
 
 BIAS_FORCE: Axes = ("bias force",)
 """What is left of forces without acceleration (`Call.rate_of`: the mass matrix)."""
@@ -81,12 +83,14 @@ class Converter:
         return [*self.X.force_to_parent(_force(tau_local)), *tau_local[6:]]
 
     def carrying(self, v_local: Sequence[Scalar]) -> Motion:
-        """W with T' = -(W ×) T: the twist that carries the axes; in "world" the origin moves with them."""
+        """W with T' = -(W ×) T: the twist that carries the axes; in "world" the origin moves with
+        them."""
         twist = _motion(v_local)
         return twist if self.at_world else Motion(ZERO, twist.angular)
 
     def bias(self, entry: Scalar, row_of: Sequence[Scalar], v_local: Sequence[Scalar]) -> Scalar:
-        """An entry from its row of columns: where the model's acceleration is zero, the local one is T' v."""
+        """An entry from its row of columns: where the model's acceleration is zero, the local one
+        is T' v."""
         a_base = -self.carrying(v_local).cross(_motion(v_local))
         return entry + a_base.dot(_force(row_of))
 
@@ -139,7 +143,8 @@ def velocity_among(
 def result_out(
     converter: Converter, result: Nested, axes: Axes, v_local: Sequence[Scalar], rate_of: Nested
 ) -> Nested:
-    """An algorithm's result in the model's representation; `rate_of`: what a rate is the derivative of."""
+    """An algorithm's result in the model's representation; `rate_of`: what a rate is the derivative
+    of."""
     for axis, kind in enumerate(reversed(axes)):
         if kind in ("bias", "bias force"):
             result = _entries(

@@ -1,7 +1,7 @@
 """Public functions: what users call, bind and inspect.
 
-A function of `warpdyn.functions` says in a `Call` which algorithm to run on what. `batched` turns it into the
-`Function` that users call; `bind` prepares the same call for tight loops.
+A function of `warpdyn.functions` says in a `Call` which algorithm to run on what. `batched` turns
+it into the `Function` that users call; `bind` prepares the same call for tight loops.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ R = TypeVar("R")
 
 
 class Function(Generic[P, R]):
-    """A public function: `describe` says in a `Call` what it computes, and calling it carries that out.
+    """A public function: `describe` says in a `Call` what it computes, and calling it carries that
+    out.
 
     It has the name, docstring and signature of `describe`, with the result that users get.
     """
@@ -72,10 +73,12 @@ def batched(describe: Callable[P, Call[R]]) -> Function[P, R]:
 
 
 def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[[], Array]:
-    """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches without any check.
+    """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches
+    without any check.
 
-    The arrays stay the ones given here: change their contents in place between calls. Returns a callable that returns
-    the result array. Constant entries of the result (structural zeros) are written when binding, not at each run.
+    The arrays stay the ones given here: change their contents in place between calls. Returns a
+    callable that returns the result array. Constant entries of the result (structural zeros) are
+    written when binding, not at each run.
     """
     call = described(function, args, kwargs)
     run, named = prepare(call).bound(), call.named

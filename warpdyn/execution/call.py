@@ -1,7 +1,8 @@
 """What a public function asks for, and what it is a derivative of.
 
-A `Call` names the algorithms and the arrays to run one of them on. A derivative of a call is a call again, with further
-inputs and other results, so that derivatives of derivatives, and every device and layout, come without another line.
+A `Call` names the algorithms and the arrays to run one of them on. A derivative of a call is a call
+again, with further inputs and other results, so that derivatives of derivatives, and every device
+and layout, come without another line.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ R = TypeVar("R")
 class Derivative:
     """How a call was derived from the one without its last derivative.
 
-    "vjp": results are cotangents of the inputs `wrt`, from cotangents of the results. "jvp": results are tangents, from
-    tangents of the inputs `wrt`. "columns": results by the inputs `wrt`, a last dimension for each; of q over the
-    tangent space of nv dimensions. `seeds`: the inputs that hold the cotangents or tangents.
+    "vjp": results are cotangents of the inputs `wrt`, from cotangents of the results. "jvp":
+    results are tangents, from tangents of the inputs `wrt`. "columns": results by the inputs `wrt`,
+    a last dimension for each; of q over the tangent space of nv dimensions. `seeds`: the inputs
+    that hold the cotangents or tangents.
     """
 
     kind: str
@@ -48,8 +50,9 @@ class Derivative:
 class Call(Generic[R]):
     """What a public function asks for, with the result R.
 
-    `algorithms`: one, or several for the same result of which the shortest program is taken; called with the tree, the
-    arrays, `options`, and with `gravity` and `f_ext` unless the algorithm has no use for them (`forces` False).
+    `algorithms`: one, or several for the same result of which the shortest program is taken; called
+    with the tree, the arrays, `options`, and with `gravity` and `f_ext` unless the algorithm has no
+    use for them (`forces` False).
     `refuse` looks at the model once and raises where the algorithm is not defined.
     """
 
@@ -65,19 +68,22 @@ class Call(Generic[R]):
     f_ext: Forces = None
     refuse: Callable[[Model], None] | None = None
     results: tuple[str, ...] = ("out",)
-    """Names of the results. With more than one, the algorithm returns a tuple of as many nested lists, and the function
-    a tuple of arrays."""
+    """Names of the results. With more than one, the algorithm returns a tuple of as many nested
+    lists, and the function a tuple of arrays."""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Shapes of one environment's slices: of arguments other than q (nq) and coordinate vectors (nv); of results, where
-    nested lists cannot tell (a matrix of a robot without coordinates)."""
+    """Shapes of one environment's slices: of arguments other than q (nq) and coordinate vectors
+    (nv); of results, where nested lists cannot tell (a matrix of a robot without coordinates)."""
     by_velocity: Mapping[str, Axes] | None = None
-    """Arguments and results that are by velocity coordinates, with what their last dimensions are; for no other does
-    the representation of a base's velocity (`Model.base_velocity`) matter; and the configuration that they are at.
+    """Arguments and results that are by velocity coordinates, with what their last dimensions are;
+    for no other does the representation of a base's velocity (`Model.base_velocity`) matter; and
+    the configuration that they are at.
     None: not said, so that only models with base_velocity="local" are accepted."""
     local_only: str = ""
-    """For an algorithm that is written for base_velocity="local" alone: the call to make for other models."""
+    """For an algorithm that is written for base_velocity="local" alone: the call to make for other
+    models."""
     rate_of: Callable[..., Any] | None = None
-    """The algorithm of what a result is the derivative of, where `by_velocity` has a rate or a bias."""
+    """The algorithm of what a result is the derivative of, where `by_velocity` has a rate or a
+    bias."""
     params: Params | None = None
     solves: Solves | None = None
     loop: Repeat | None = None
@@ -88,12 +94,13 @@ class Call(Generic[R]):
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     derivatives: tuple[Derivative, ...] = ()
     inputs: Mapping[str, Input] | None = None
-    """What each of `arrays` is, where they are all there is to read (`gathered`); None: `arrays` are the arguments, and
-    gravity, external forces and params are added."""
+    """What each of `arrays` is, where they are all there is to read (`gathered`); None: `arrays`
+    are the arguments, and gravity, external forces and params are added."""
 
     @property
     def key(self) -> tuple:
-        """What tells this call's program from others of the model, but for the arrays' names and kinds."""
+        """What tells this call's program from others of the model, but for the arrays' names and
+        kinds."""
         return (
             self.name,
             self.options,
@@ -104,7 +111,8 @@ class Call(Generic[R]):
 
 @dataclass(frozen=True)
 class Repeat:
-    """A text `(tree, state, arrays..., options)` that gives the next of `size` numbers of state, all zero at first.
+    """A text `(tree, state, arrays..., options)` that gives the next of `size` numbers of state,
+    all zero at first.
 
     It ends when the first of them is greater than zero, or after so many `steps`.
     """
@@ -116,10 +124,11 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Solves:
-    """The result x solves residual(.., x) = right, with d residual / d x = matrix: derivatives by the implicit rule.
+    """The result x solves residual(.., x) = right, with d residual / d x = matrix: derivatives by
+    the implicit rule.
 
-    `residual`, `matrix`: algorithms. `unknown` and `right` name x and the right side among the residual's and the
-    call's arrays.
+    `residual`, `matrix`: algorithms. `unknown` and `right` name x and the right side among the
+    residual's and the call's arrays.
     """
 
     residual: Callable[..., Any]
@@ -129,7 +138,8 @@ class Solves:
 
 
 def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
-    """What the call reads, by name: arguments, gravity, external forces and params; what each is, and its array."""
+    """What the call reads, by name: arguments, gravity, external forces and params; what each is,
+    and its array."""
     if call.inputs is not None:
         return call.inputs, dict(call.arrays)
     model, shapes, params = call.model, call.shapes, call.params
@@ -222,7 +232,8 @@ def derived(
     solved: Array | None = None,
     out: Any = None,
 ) -> Call:
-    """The call for a derivative of a call (`Derivative`), with the cotangents or tangents `seeds` by name.
+    """The call for a derivative of a call (`Derivative`), with the cotangents or tangents `seeds`
+    by name.
 
     `solved`: the result, for a call that solves a system.
     """
@@ -239,7 +250,8 @@ def derived(
         inputs[x.name], arrays[x.name] = x, solved
     records = []
     for name, array in (seeds or {}).items():
-        # A tangent must be as its input is; a cotangent's shape is checked when the results' shapes are known.
+        # A tangent must be as its input is; a cotangent's shape is checked when the results' shapes
+        # are known.
         shape = inputs[name].shape if kind == "jvp" else _shape(array)[leading:]
         x = seed(len(call.derivatives), name, shape)
         inputs[x.name], arrays[x.name] = x, array

@@ -1,4 +1,5 @@
-"""A call on numbers or symbols: its algorithm, and the rules of its derivatives; and how it is recorded."""
+"""A call on numbers or symbols: its algorithm, and the rules of its derivatives; and how it is
+recorded."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ from .call import (
 from .inputs import Input
 
 EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
-"""Constants this close to 0 and 1 are rounded: half a unit in the last place for float32, one for float64."""
+"""Constants this close to 0 and 1 are rounded: half a unit in the last place for float32, one for
+float64."""
 
 
 _shapes: WeakKeyDictionary[Model, dict[tuple, dict[str, tuple[int, ...]]]] = WeakKeyDictionary()
@@ -185,7 +187,8 @@ def _of_kind(
 
 
 def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converter | None:
-    """Conversions between the model's representation and the algorithm's, where both differ and it matters."""
+    """Conversions between the model's representation and the algorithm's, where both differ and it
+    matters."""
     model = call.model
     if model.base_velocity == "local" or not model.floating_base:
         return None
@@ -287,7 +290,8 @@ def _columns(
         width = call.model.nv if name == "q" else len(x)
         steps = [[float(i == k) for i in range(width)] for k in range(width)]
         if name == "q":
-            # q moves along velocities, in the model's representation: a quaternion has no entry of its own to move.
+            # q moves along velocities, in the model's representation: a quaternion has no entry of
+            # its own to move.
             tree = tree_of(call.model)
             converter = _converter_at(call.model, tree, x)
             steps = [
@@ -310,7 +314,8 @@ _DERIVE = {"vjp": _vjp, "jvp": _jvp, "columns": _columns}
 def _equation(
     call: Call, solves: Solves, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> tuple[dict[str, Nested], list[Scalar], Nested]:
-    """The residual's inputs at the solution, the residual, and the matrix, of a call that solves a system."""
+    """The residual's inputs at the solution, the residual, and the matrix, of a call that solves a
+    system."""
     known = inputs_of(call)
     (solution,) = _of_kind("solution", known, inputs).values()
     at = {

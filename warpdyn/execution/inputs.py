@@ -1,4 +1,5 @@
-"""What each input array of a call is: its name, the shape of one environment's slice, and whom it concerns."""
+"""What each input array of a call is: its name, the shape of one environment's slice, and whom it
+concerns."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Kind = Literal["argument", "gravity", "forces", "force", "parameter", "seed", "solution"]
-"""A function's argument; free fall; forces on all links, or on one; a varying model parameter; the cotangent or tangent
-of a derivative; the result of a call that solves a system."""
+"""A function's argument; free fall; forces on all links, or on one; a varying model parameter; the
+cotangent or tangent of a derivative; the result of a call that solves a system."""
 
 CONFIGURATIONS = ("q", "q0", "q1")
 """Arguments that are configurations, where they have nq entries."""
@@ -24,11 +25,13 @@ class Input(NamedTuple):
     shared: bool
     """Whether one slice may serve all environments."""
     subject: str
-    """The link of a force, the quantity of a parameter, the result or input that a seed belongs to."""
+    """The link of a force, the quantity of a parameter, the result or input that a seed belongs
+    to."""
     label: str
     """The name in messages."""
     sizes: str
-    """What `shape` is called in messages: "nq", "nv", "nlinks, 6"; empty where only numbers can say it."""
+    """What `shape` is called in messages: "nq", "nv", "nlinks, 6"; empty where only numbers can say
+    it."""
 
 
 # The records are cached: a call with the same names and widths makes none anew.
@@ -36,7 +39,8 @@ class Input(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def argument(name: str, shape: tuple[int, ...] | None, nq: int, nv: int, shared: bool) -> Input:
-    """An argument of a function; without a `shape` of its own, q has nq entries and any other nv."""
+    """An argument of a function; without a `shape` of its own, q has nq entries and any other
+    nv."""
     if shape is None:
         sizes = "nq" if name == "q" else "nv"
         shape = (nq if name == "q" else nv,)
@@ -71,7 +75,8 @@ def parameter(quantity: str, shape: tuple[int, ...]) -> Input:
 
 @lru_cache(maxsize=4096)
 def seed(order: int, subject: str, shape: tuple[int, ...]) -> Input:
-    """The cotangent of a result or the tangent of an input, for a call that was derived `order` times before."""
+    """The cotangent of a result or the tangent of an input, for a call that was derived `order`
+    times before."""
     label = f'the cotangent or tangent of "{subject}"'
     return Input("seed", f"seed {order}:{subject}", shape, False, subject, label, "")
 

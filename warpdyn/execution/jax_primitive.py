@@ -1,8 +1,8 @@
 """Calls inside `jax.jit`, `jax.vmap`, `jax.grad` and `jax.jvp`: one JAX primitive.
 
-Its tangent is the recorded "jvp" call, the transpose of that the recorded "vjp" call, and both are calls again, so that
-JAX takes derivatives of derivatives as it likes. Compiled, it is a foreign call of Warp's that works on XLA's own
-buffers, on the CPU and on CUDA streams.
+Its tangent is the recorded "jvp" call, the transpose of that the recorded "vjp" call, and both are
+calls again, so that JAX takes derivatives of derivatives as it likes. Compiled, it is a foreign
+call of Warp's that works on XLA's own buffers, on the CPU and on CUDA streams.
 """
 
 from __future__ import annotations
@@ -202,7 +202,8 @@ def _batched(
             # Still serves all N B of them, and need not be repeated.
             flat.append(x)
             continue
-        # What serves the B environments of one of N, or one environment in all N, is repeated: rows are all there is.
+        # What serves the B environments of one of N, or one environment in all N, is repeated: rows
+        # are all there is.
         x = x if axis is not None else x[None]
         x = x if rank > len(shape) else x[:, None]
         flat.append(jnp.broadcast_to(x, (N, B, *shape)).reshape(N * B, *shape))

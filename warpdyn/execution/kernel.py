@@ -15,7 +15,8 @@ from ..codegen.source import Text
 
 
 def compile_kernel(text: Text) -> wp.Kernel:
-    """The Warp kernel of a text; Warp compiles it, or finds it compiled, when it is first launched."""
+    """The Warp kernel of a text; Warp compiles it, or finds it compiled, when it is first
+    launched."""
     name = "warpdyn_" + re.sub(r"\W", "_", text.name)
     Args = wp.types.vector(length=text.layout.length, dtype=wp.int64)
     stub = (

@@ -1,4 +1,5 @@
-"""Arrays in, cached kernel, launch, arrays out: the one place that knows batches, devices and layouts."""
+"""Arrays in, cached kernel, launch, arrays out: the one place that knows batches, devices and
+layouts."""
 
 from __future__ import annotations
 
@@ -34,13 +35,16 @@ SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 """Rough times for one environment on one core, to decide how many threads a batch is worth."""
 
 BLOCK = 16
-"""Threads take whole blocks of environments: the lanes of a float32 kernel, two of a float64 one."""
+"""Threads take whole blocks of environments: the lanes of a float32 kernel, two of a float64
+one."""
 
 LOOP_BLOCK = 512
-"""The same for a kernel that loops: at the end of a slice, lanes are idle until the slowest environment is done."""
+"""The same for a kernel that loops: at the end of a slice, lanes are idle until the slowest
+environment is done."""
 
 STREAM_FROM, STAGE_FROM = 2 << 20, 4 << 20
-"""Batches of more bytes than this bypass the cache with their results; rows end to end from the second on."""
+"""Batches of more bytes than this bypass the cache with their results; rows end to end from the
+second on."""
 
 
 @dataclass(eq=False)
@@ -63,7 +67,8 @@ _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 
 
 def carry_out(call: Call[R]) -> R:
-    """Run a call; where its arrays ask for gradients, in a way that their library can differentiate."""
+    """Run a call; where its arrays ask for gradients, in a way that their library can
+    differentiate."""
     edge = _EDGES.get(type(next(iter(call.arrays.values()))).__module__.partition(".")[0])
     results = (
         compute(call) if edge is None else import_module(f".{edge}", __package__).run(call, compute)
@@ -84,7 +89,8 @@ _EDGES = {
     "jaxlib": "jax_primitive",
     "warp": "warp_tape",
 }
-"""For a library that differentiates by itself, the module of `gradients` that runs a call as one of its operations."""
+"""For a library that differentiates by itself, the module of `gradients` that runs a call as one of
+its operations."""
 
 
 FIRST, COUNT, KEEP_CONSTANTS, STREAM = map(
@@ -264,7 +270,8 @@ _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 def _make_kernel(
     call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device: wp.Device
 ) -> Kernel:
-    """From the disk cache or recorded; Warp compiles it at its first launch, or finds it compiled."""
+    """From the disk cache or recorded; Warp compiles it at its first launch, or finds it
+    compiled."""
     target = "cuda" if device.is_cuda else "cpu"
     key = repr((call.model.key, call.key, dict(inputs), single, target))
 

@@ -15,7 +15,8 @@ from .evaluate import on_numbers
 
 
 def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests compare with.
+    """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests
+    compare with.
 
     For a derivative its recording is carried out statement by statement.
     """

@@ -1,9 +1,10 @@
 """Calls under a `warp.Tape`: the recorded adjoint as an entry of the tape.
 
-`warp.Tape` has no public way to ask which tape records at the moment: `with warp.Tape() as tape` sets
-`warp._src.context.runtime.tape`, and launches read it there. A call cannot do without it, for a user's loss is launched
-by Warp itself and its gradient must meet ours on that same tape. The name is read in one place, by `getattr`, so that a
-Warp without it records nothing, rather than fail; tests/execution/test_warp_tape.py would notice.
+`warp.Tape` has no public way to ask which tape records at the moment: `with warp.Tape() as tape`
+sets `warp._src.context.runtime.tape`, and launches read it there. A call cannot do without it, for
+a user's loss is launched by Warp itself and its gradient must meet ours on that same tape. The name
+is read in one place, by `getattr`, so that a Warp without it records nothing, rather than fail;
+tests/execution/test_warp_tape.py would notice.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from .call import Call, derived, gather, result_names
 
 
 def run(call: Call, compute: Callable[[Call], Any]) -> Any:
-    """Carry out a call, on the tape that records at the moment where an array requires a gradient."""
+    """Carry out a call, on the tape that records at the moment where an array requires a
+    gradient."""
     tape = getattr(context.runtime, "tape", None)
     inputs, arrays = gather(call)
     wrt = [name for name, x in arrays.items() if isinstance(x, wp.array) and x.requires_grad]

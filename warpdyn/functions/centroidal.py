@@ -1,7 +1,8 @@
 """Momentum, centroidal quantities, locked inertia and average velocities.
 
-Total mass is data: `model.total_mass`. Momentum is linear, then angular; every link counts, those that are fixed to the
-world with their mass alone. None of these is defined for a robot without mass.
+Total mass is data: `model.total_mass`. Momentum is linear, then angular; every link counts, those
+that are fixed to the world with their mass alone. None of these is defined for a robot without
+mass.
 """
 
 from __future__ import annotations
@@ -88,10 +89,10 @@ def momentum(
     """Total momentum of the robot, h = sum of X* I v over its links.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
-    reference: "local" (about the root link's origin, in its axes), "world" (about the world's origin), the default
-    "local_world_aligned" (about the root link's origin, in the world's axes), aliases "body", "inertial", "mixed"; or
-    about the centre of mass, "centroidal" in the world's axes, "centroidal_local" in the root link's.  On a fixed base
-    the first three are one.
+    reference: "local" (about the root link's origin, in its axes), "world" (about the world's
+    origin), the default "local_world_aligned" (about the root link's origin, in the world's axes),
+    aliases "body", "inertial", "mixed"; or about the centre of mass, "centroidal" in the world's
+    axes, "centroidal_local" in the root link's.  On a fixed base the first three are one.
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.13.
     """
     options = _chosen(reference, REFERENCES)
@@ -118,8 +119,8 @@ def momentum_jacobian(
 ) -> Call[Array]:
     """The matrix that gives the total momentum, h = J(q) v.
 
-    q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.  On a floating base, "local" is the first six rows of
-    the mass matrix (`crba`).
+    q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.  On a floating base, "local" is
+    the first six rows of the mass matrix (`crba`).
     Composite inertias times motion subspaces, RBDA table 6.2.
     """
     options = _chosen(reference, REFERENCES)
@@ -174,12 +175,12 @@ def centroidal_momentum_matrix(
     params: Params | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """The centroidal momentum matrix A(q): momentum about the centre of mass is A v; the velocity of the centre of mass
-    is A[:3] v / mass.
+    """The centroidal momentum matrix A(q): momentum about the centre of mass is A v; the velocity
+    of the centre of mass is A[:3] v / mass.
 
     q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
-    Orin, Goswami and Lee (2013); by composite inertias as in Wensing and Orin, Int. J. Humanoid Robotics
-    13 (2016).
+    Orin, Goswami and Lee (2013); by composite inertias as in Wensing and Orin, Int. J. Humanoid
+    Robotics 13 (2016).
     """
     options = _chosen(reference, CENTROIDAL_REFERENCES)
     algorithm = _momentum.momentum_jacobian
@@ -200,7 +201,8 @@ def centroidal_momentum_matrix(
 def centroidal_momentum_matrix_derivative(
     model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
 ) -> Call[Array]:
-    """dA/dt, the derivative of the centroidal momentum matrix along the motion v, in the world's axes.
+    """dA/dt, the derivative of the centroidal momentum matrix along the motion v, in the world's
+    axes.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6, nv).
     Columns X* (I' S + V ×* I S) with I' the rate of composite inertias; Wensing and Orin (2016).
@@ -233,8 +235,8 @@ def centroidal_momentum_rate(
 ) -> Call[Array]:
     """Rate of the centroidal momentum, A a + dA/dt v, in the world's axes.
 
-    q: (B, nq).  v, a: (B, nv).  Returns (B, 6) [N, N·m]: the sum of all forces on the robot, weight among them, and of
-    their moments about the centre of mass.
+    q: (B, nq).  v, a: (B, nv).  Returns (B, 6) [N, N·m]: the sum of all forces on the robot, weight
+    among them, and of their moments about the centre of mass.
     Orin, Goswami and Lee (2013); by the forward pass of RBDA table 5.1.
     """
     algorithm = _centroidal.centroidal_momentum_rate
@@ -258,10 +260,11 @@ def locked_inertia(
     params: Params | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed ones included.
+    """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed
+    ones included.
 
-    q: (B, nq).  Returns (B, 6, 6), symmetric, linear part first [kg, kg·m, kg·m²]; `reference` as in `momentum`. With
-    "centroidal" it is [[m 1, 0], [0, J]].
+    q: (B, nq).  Returns (B, 6, 6), symmetric, linear part first [kg, kg·m, kg·m²]; `reference` as
+    in `momentum`. With "centroidal" it is [[m 1, 0], [0, J]].
     RBDA 2.66.
     """
     options = _chosen(reference, REFERENCES)
@@ -287,10 +290,11 @@ def average_velocity(
     params: Params | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """The velocity with which the robot, its joints locked, would have the momentum that it has: locked inertia⁻¹ h.
+    """The velocity with which the robot, its joints locked, would have the momentum that it has:
+    locked inertia⁻¹ h.
 
-    q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `momentum`. Not defined where all mass lies
-    on one line.
+    q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `momentum`. Not defined
+    where all mass lies on one line.
     Orin, Goswami and Lee (2013).
     """
     options = _chosen(reference, REFERENCES)
@@ -315,7 +319,8 @@ def average_velocity_jacobian(
     params: Params | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """The matrix J(q) that gives the average velocity, J v: locked inertia⁻¹ times the momentum's Jacobian.
+    """The matrix J(q) that gives the average velocity, J v: locked inertia⁻¹ times the momentum's
+    Jacobian.
 
     q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.
     Orin, Goswami and Lee (2013).
@@ -345,7 +350,8 @@ def average_centroidal_velocity(
     params: Params | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the angular momentum.
+    """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the
+    angular momentum.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `centroidal_momentum`.
     Orin, Goswami and Lee (2013).

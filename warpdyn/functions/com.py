@@ -1,7 +1,7 @@
 """Centre of mass of the robot, of a part of it, and of each link.
 
-Every link of the description counts, those fixed to the world too. `subtree="link"` counts that link and all that hang
-on it. Positions, velocities and accelerations are of a point, in the world.
+Every link of the description counts, those fixed to the world too. `subtree="link"` counts that
+link and all that hang on it. Positions, velocities and accelerations are of a point, in the world.
 """
 
 from __future__ import annotations
@@ -134,7 +134,8 @@ def com_jacobian(
     """Jacobian of the centre of mass: J v is its velocity in the world.
 
     q: (B, nq).  Returns (B, 3, nv). subtree: as in `com`.
-    The linear rows of the centroidal momentum matrix over m: Orin, Goswami and Lee, Autonomous Robots 35, 2013.
+    The linear rows of the centroidal momentum matrix over m: Orin, Goswami and Lee, Autonomous
+    Robots 35, 2013.
     """
     return _call(
         _com.com_jacobian,
@@ -151,7 +152,8 @@ def com_jacobian(
 def link_coms(
     model: Model, q: Array, *, params: Params | None = None, out: Array | None = None
 ) -> Call[Array]:
-    """Centre of mass of each link in the world, where the description puts it; of a link without mass too.
+    """Centre of mass of each link in the world, where the description puts it; of a link without
+    mass too.
 
     q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`.
     """

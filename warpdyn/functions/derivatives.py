@@ -31,9 +31,12 @@ def rnea_derivatives(
 ) -> Call[tuple[Array, Array, Array]]:
     """Derivatives of inverse dynamics by position, velocity and acceleration.
 
-    q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with their links.
-    Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for the coordinate.
-    By q over the tangent space: column k is the change per step along v's coordinate k, a base's in its own frame.
+    q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with
+    their links.
+    Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for the
+    coordinate.
+    By q over the tangent space: column k is the change per step along v's coordinate k, a base's in
+    its own frame.
     Singh, Russell and Wensing, IEEE RA-L 7 (2022); Carpentier and Mansard, RSS 2018.
     """
     square = (model.nv, model.nv)
@@ -69,8 +72,8 @@ def aba_derivatives(
     """Forward dynamics and its derivatives by position, velocity and joint force.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  `f_ext`, `gravity` as in `aba`.
-    Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each; by q over the tangent space,
-    as in `rnea_derivatives`.
+    Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each; by q
+    over the tangent space, as in `rnea_derivatives`.
     d qdd = -M⁻¹ d rnea at a = qdd; Carpentier and Mansard, RSS 2018, equation 12.
     """
     names = ("by_q", "by_v", "by_tau")
@@ -106,16 +109,19 @@ def vjp(
     out: Any = None,
     **options: Any,
 ) -> Call[Results]:
-    """Vector-Jacobian product of any of warpdyn's functions: cotangents of its inputs from those of its results.
+    """Vector-Jacobian product of any of warpdyn's functions: cotangents of its inputs from those of
+    its results.
 
-    `vjp(wd.rnea, model, q, v, a, cotangents=w)` gives (wᵀ dtau/dq, wᵀ dtau/dv, wᵀ dtau/da), with w (B, nv) as tau, and
-    results shaped like the inputs: by the entries of q as they stand (7 for a free base), as automatic differentiation
-    has it. `cotangents` is a tuple where the function has several results.
-    wrt: names of inputs ("q", "v", "gravity", "f_ext:link", "params:mass" ..) instead of all arrays given; gravity and
-    external forces count where they are given.
+    `vjp(wd.rnea, model, q, v, a, cotangents=w)` gives (wᵀ dtau/dq, wᵀ dtau/dv, wᵀ dtau/da), with w
+    (B, nv) as tau, and
+    results shaped like the inputs: by the entries of q as they stand (7 for a free base), as
+    automatic differentiation has it. `cotangents` is a tuple where the function has several
+    results.
+    wrt: names of inputs ("q", "v", "gravity", "f_ext:link", "params:mass" ..) instead of all arrays
+    given; gravity and external forces count where they are given.
     solution: the result of `aba` or `solve`, if at hand; else it is computed first.
-    Reverse mode on the recorded program (Griewank and Walther, Evaluating Derivatives, section 3.2); of `aba` by the
-    implicit rule, with multipliers M⁻¹ w.
+    Reverse mode on the recorded program (Griewank and Walther, Evaluating Derivatives, section
+    3.2); of `aba` by the implicit rule, with multipliers M⁻¹ w.
     """
     call = described(function, (model, *arrays), options)
     if call.solves and solution is None:
@@ -141,9 +147,11 @@ def jvp(
     out: Any = None,
     **options: Any,
 ) -> Call[Results]:
-    """Jacobian-vector product of any of warpdyn's functions: tangents of its results from those of its inputs.
+    """Jacobian-vector product of any of warpdyn's functions: tangents of its results from those of
+    its inputs.
 
-    `jvp(wd.rnea, model, q, v, a, tangents={"v": u})` gives dtau/dv u. Names, q and `solution` as in `vjp`.
+    `jvp(wd.rnea, model, q, v, a, tangents={"v": u})` gives dtau/dv u. Names, q and `solution` as in
+    `vjp`.
     Forward mode on the recorded program (Griewank and Walther, section 3.1).
     """
     call = described(function, (model, *arrays), options)
@@ -176,8 +184,9 @@ def derivatives(
 ) -> Call[Results]:
     """The whole Jacobian of any of warpdyn's functions, a last dimension for each input of `wrt`.
 
-    `derivatives(wd.com, model, q)` is (B, 3, nv): by q over the tangent space of nv dimensions, as in
-    `rnea_derivatives`; by other inputs, one column for each entry. A tuple where `wrt`, or the function's results, are
+    `derivatives(wd.com, model, q)` is (B, 3, nv): by q over the tangent space of nv dimensions, as
+    in `rnea_derivatives`; by other inputs, one column for each entry. A tuple where `wrt`, or the
+    function's results, are
     several: results by the first input, then by the next.
     Forward mode along each coordinate; what does not move with a coordinate costs nothing.
     """

@@ -35,13 +35,15 @@ def rnea(
     params: Params | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext, and
-    what friction and limit springs take where the model has them (`Model.with_friction`, `with_limit_springs`).
+    """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v +
+    g(q) - Jᵀ f_ext, and what friction and limit springs take where the model has them
+    (`Model.with_friction`, `with_limit_springs`).
 
     q: (B, nq) [m, rad].  v, a: (B, nv) [m/s, rad/s; m/s², rad/s²].  Returns tau: (B, nv) [N, N·m].
-    A floating base comes first: its twist, acceleration (derivative of that twist) and wrench in its own frame.
-    f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link origin, in the link
-    frame.
+    A floating base comes first: its twist, acceleration (derivative of that twist) and wrench in
+    its own frame.
+    f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link
+    origin, in the link frame.
     gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
     With `v` and `a` zero it is what compensates gravity.
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
@@ -97,10 +99,10 @@ def aba(
 ) -> Call[Array]:
     """Forward dynamics: accelerations that the joint forces `tau` produce, the inverse of `rnea`.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²]; `f_ext`, `gravity` and
-    joint effects as in `rnea`.
-    method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised over the tree, RBDA
-    chapter 6; "auto", whichever is the shorter program for the robot.
+    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²];
+    `f_ext`, `gravity` and joint effects as in `rnea`.
+    method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised
+    over the tree, RBDA chapter 6; "auto", whichever is the shorter program for the robot.
     Raises ModelError where a joint moves no inertia: its acceleration is not defined.
     """
     algorithms: dict[str, tuple[Callable[..., Any], ...]] = {
@@ -201,9 +203,10 @@ def effect_torques(
 ) -> Call[Array]:
     """Joint forces that friction and limit springs take; zero unless the model has them.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M a + h + this.
-    For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position - limit)
-    + damping * r. See `Model.with_friction` and `Model.with_limit_springs`.
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M
+    a + h + this.
+    For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position
+    - limit) + damping * r. See `Model.with_friction` and `Model.with_limit_springs`.
     """
     return Call(
         "effect_torques",
@@ -220,12 +223,14 @@ def effect_torques(
 def coriolis_matrix(
     model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
 ) -> Call[Array]:
-    """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is skew-symmetric).
+    """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is
+    skew-symmetric).
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv, nv).
-    Of all matrices with these two properties that of the Christoffel symbols; as Pinocchio's computeCoriolisMatrix.
-    Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols for Rigid-Body
-    Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1.
+    Of all matrices with these two properties that of the Christoffel symbols; as Pinocchio's
+    computeCoriolisMatrix.
+    Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols
+    for Rigid-Body Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1.
     """
     arrays, shapes = {"q": q, "v": v}, {"out": (model.nv, model.nv)}
     algorithm = (_coriolis.coriolis,)
@@ -272,9 +277,11 @@ def solve(
 ) -> Call[Array]:
     """x with M(q) x = b, without forming M⁻¹.
 
-    q: (B, nq) [m, rad].  b: (B, nv) [N, N·m].  Returns x: (B, nv) [m/s², rad/s²], the acceleration that b alone gives.
-    M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in free fall, RBDA table
-    7.1, whichever is the shorter program. Raises ModelError where a joint moves no inertia.
+    q: (B, nq) [m, rad].  b: (B, nv) [N, N·m].  Returns x: (B, nv) [m/s², rad/s²], the acceleration
+    that b alone gives.
+    M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in
+    free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
+    moves no inertia.
     """
     algorithms: tuple[Callable[..., Any], ...] = (_mass_matrix_inverse.solve,)
     if not tree_of(model).shares_coordinates:

@@ -17,7 +17,8 @@ def kinetic_energy(
 ) -> Call[Array]:
     """Kinetic energy vᵀ M(q) v / 2, that of the rotors (armature) included.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J]; a scalar for one robot.  RBDA 2.67, summed over the bodies.
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J]; a scalar for one robot.  RBDA 2.67, summed
+    over the bodies.
     """
     return Call(
         "kinetic_energy",
@@ -41,7 +42,8 @@ def potential_energy(
 ) -> Call[Array]:
     """Potential energy of gravity, -sum of m g · c over all links, root-fixed ones included.
 
-    q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is `gravity_torques`.
+    q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is
+    `gravity_torques`.
     gravity: as in `rnea`.  Springs at the limits (`Model.with_limit_springs`) are not in it.
     """
     algorithm = (_energy.potential_energy,)

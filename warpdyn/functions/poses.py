@@ -22,7 +22,8 @@ ORDERS = ("xyzw", "wxyz")
 def matrix_to_pose(matrix: Array, *, order: str = "xyzw", out: Array | None = None) -> Call[Array]:
     """Homogeneous 4x4 matrices as [x y z qx qy qz qw].
 
-    matrix: (B, 4, 4), its upper left a rotation.  Returns (B, 7); `order="wxyz"` puts qw first; qw >= 0.
+    matrix: (B, 4, 4), its upper left a rotation.  Returns (B, 7); `order="wxyz"` puts qw first; qw
+    >= 0.
     Shepperd, J. Guidance and Control 1 (1978); Bar-Itzhack (2000).
     """
     return _call(
@@ -65,7 +66,8 @@ def matrix_to_quaternion(
 def quaternion_to_matrix(
     quaternion: Array, *, order: str = "xyzw", out: Array | None = None
 ) -> Call[Array]:
-    """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA 4.12."""
+    """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA
+    4.12."""
     return _call(
         "quaternion_to_matrix",
         _poses.quaternion_to_matrix,

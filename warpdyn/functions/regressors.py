@@ -1,8 +1,9 @@
 """Joint forces and energies as matrices times the links' inertial parameters (`wd.inertial`).
 
-The parameters of a link are m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz: mass, first moment, and second moment about the
-**origin of the link's frame**, in its axes. `inertial_parameters(model).ravel()` is the vector pi of all links in the
-order of `model.link_names`; a column of zeros is a parameter that cannot be felt.
+The parameters of a link are m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz: mass, first moment, and
+second moment about the **origin of the link's frame**, in its axes.
+`inertial_parameters(model).ravel()` is the vector pi of all links in the order of
+`model.link_names`; a column of zeros is a parameter that cannot be felt.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def joint_torque_regressor(
     params: Params | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of a link.
+    """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of
+    a link.
 
     q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks).  `gravity` as in `rnea`.
     Atkeson, An and Hollerbach, Int. J. Robotics Research 5 (1986).
@@ -58,8 +60,8 @@ def kinetic_energy_regressor(
 ) -> Call[Array]:
     """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
 
-    q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of ω, with the
-    velocity of its origin in its axes.
+    q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of
+    ω, with the velocity of its origin in its axes.
     Siciliano et al., Robotics: Modelling, Planning and Control (2009), section 7.2.2.
     """
     options = (("links", model.link_names),)
@@ -85,9 +87,11 @@ def potential_energy_regressor(
     params: Params | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """The row U(q) with potential energy U pi [J], zero at the world's origin; links fixed to the world count.
+    """The row U(q) with potential energy U pi [J], zero at the world's origin; links fixed to the
+    world count.
 
-    q: (B, nq).  Returns (B, 10 nlinks): for each link -g·p, -Rᵀ g, and six zeros.  `gravity` as in `rnea`.
+    q: (B, nq).  Returns (B, 10 nlinks): for each link -g·p, -Rᵀ g, and six zeros.  `gravity` as in
+    `rnea`.
     Siciliano et al. (2009), section 7.2.2.
     """
     return Call(

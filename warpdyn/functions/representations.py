@@ -1,5 +1,5 @@
-"""Velocities, accelerations, forces and configurations in other conventions: the three representations of a twist, and
-the state as MuJoCo, Newton, Drake and Pinocchio write it."""
+"""Velocities, accelerations, forces and configurations in other conventions: the three
+representations of a twist, and the state as MuJoCo, Newton, Drake and Pinocchio write it."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ def convert_configuration(
 
     source, target: one "warpdyn", the other "mujoco", "newton", "drake" or "pinocchio".
     q: (B, nq) [m, rad] in the source's coordinates.  Returns (B, n) in the target's.
-    Free base: MuJoCo [p, wxyz], Newton and Pinocchio [p, xyzw], Drake [wxyz, p]. Pinocchio's continuous joints are
-    [cos, sin]; from it the angle is atan2(sin, cos), between -π and π.
-    joints: names in the order of the other library's columns. By default every moving joint, those that mimic others
-    too, in the order of the description (MuJoCo, Newton, Drake), or siblings sorted by name (Pinocchio). Mimic joints
-    get multiplier * q + offset, and are left out on the way back.
+    Free base: MuJoCo [p, wxyz], Newton and Pinocchio [p, xyzw], Drake [wxyz, p]. Pinocchio's
+    continuous joints are [cos, sin]; from it the angle is atan2(sin, cos), between -π and π.
+    joints: names in the order of the other library's columns. By default every moving joint, those
+    that mimic others too, in the order of the description (MuJoCo, Newton, Drake), or siblings
+    sorted by name (Pinocchio). Mimic joints get multiplier * q + offset, and are left out on the
+    way back.
     """
     chosen, to = _sides(model, source, target, joints)
     entries = chosen.q_to if to else chosen.q_from
@@ -71,20 +72,24 @@ def convert_velocity(
     com: Sequence[float] | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """The generalized velocity with the free base's twist in another representation; joints pass through.
+    """The generalized velocity with the free base's twist in another representation; joints pass
+    through.
 
     q: (B, nq) [m, rad], warpdyn's whatever the source.  v: (B, nv) [m/s, rad/s].  Returns (B, nv).
     source, target: a representation or a library.
     - "local" ("body"): linear and angular velocity of the root link in its own axes, warpdyn's own;
     - "local_world_aligned" ("mixed"): the same in the world's axes;
-    - "world" ("inertial"): of the point of the body that is at the world's origin, v + p × ω, in the world's axes;
+    - "world" ("inertial"): of the point of the body that is at the world's origin, v + p × ω, in
+    the world's axes;
     - "mujoco": linear in the world's axes, angular in the body's;
     - "newton": linear velocity of the root link's centre of mass, and angular, in the world's axes;
     - "drake": angular first, then linear, in the world's axes;
     - "pinocchio": "local".
-    With a library on one side the joints' columns are its own, see `convert_configuration` for `joints`.
-    com: the point that Newton's linear velocity is of, in the root link's frame; by default the link's centre of mass
-    (give that of the lumped body for a root whose fixed joints Newton has collapsed).
+    With a library on one side the joints' columns are its own, see `convert_configuration` for
+    `joints`.
+    com: the point that Newton's linear velocity is of, in the root link's frame; by default the
+    link's centre of mass (give that of the lumped body for a root whose fixed joints Newton has
+    collapsed).
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.8.
     """
     return _whole(
@@ -111,12 +116,15 @@ def convert_acceleration(
     com: Sequence[float] | None = None,
     out: Array | None = None,
 ) -> Call[Array]:
-    """The rate of the target's velocity components, from the source's velocity `v` and its rate `a`.
+    """The rate of the target's velocity components, from the source's velocity `v` and its rate
+    `a`.
 
-    q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in `convert_velocity`.
+    q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in
+    `convert_velocity`.
     Returns (B, nv) [m/s², rad/s²].
-    Between "local" and "world" accelerations move as twists do; where the linear part is of a moving point in the
-    world's axes, ω × v of that point is added (RBDA section 2.10; classical acceleration, RBDA 2.51).
+    Between "local" and "world" accelerations move as twists do; where the linear part is of a
+    moving point in the world's axes, ω × v of that point is added (RBDA section 2.10; classical
+    acceleration, RBDA 2.51).
     """
     return _whole(
         "convert_acceleration",
@@ -143,9 +151,10 @@ def convert_force(
 ) -> Call[Array]:
     """Generalized forces of the same power, the free base's wrench in another representation.
 
-    q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in `convert_velocity`.
-    Returns (B, nv): tau' = T⁻ᵀ tau where v' = T v. Forces on another library's mimic joints are added to the joint that
-    they follow, times their multiplier; towards it they are zero.
+    q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in
+    `convert_velocity`.
+    Returns (B, nv): tau' = T⁻ᵀ tau where v' = T v. Forces on another library's mimic joints are
+    added to the joint that they follow, times their multiplier; towards it they are zero.
     RBDA 2.27, 2.29.
     """
     return _whole(
@@ -169,7 +178,8 @@ def _whole(
     convention: tuple[str, str, Sequence[str] | None, Sequence[float] | None],
     which: tuple[str, str],
 ) -> Call[Array]:
-    """A conversion of all velocity coordinates; inputs and results say in which representation they are."""
+    """A conversion of all velocity coordinates; inputs and results say in which representation they
+    are."""
     source, target, joints, com = convention
     columns = None
     widths: dict[str, tuple[int, ...]] = {}
@@ -228,10 +238,12 @@ def convert_twist(
 ) -> Call[Array]:
     """A frame's twist from one representation to another, given the frame's pose.
 
-    pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then meant by "world").
+    pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then
+    meant by "world").
     twist: (B, 6) [m/s, rad/s], linear then angular.  Returns (B, 6).
     source, target: "local" ("body"), "local_world_aligned" ("mixed") or "world" ("inertial").
-    From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω; RBDA 2.24.
+    From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω;
+    RBDA 2.24.
     """
     options = (
         ("source", reference_of(source, "source")),
@@ -252,10 +264,12 @@ def convert_twist(
 def convert_wrench(
     pose: Array, wrench: Array, *, source: str, target: str, out: Array | None = None
 ) -> Call[Array]:
-    """A wrench on a frame from one representation to another, given the frame's pose; arguments as in `convert_twist`.
+    """A wrench on a frame from one representation to another, given the frame's pose; arguments as
+    in `convert_twist`.
 
     wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
-    From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f; RBDA 2.25.
+    From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f;
+    RBDA 2.25.
     """
     options = (
         ("source", reference_of(source, "source")),
@@ -276,7 +290,8 @@ def convert_wrench(
 def motion_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
     """The 6x6 matrix that takes twists in a frame to twists in the frame that its pose is given in.
 
-    pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows first.
+    pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows
+    first.
     RBDA 2.24 and 2.26; the adjoint of Lynch and Park, Modern Robotics, 3.20 (there angular first).
     """
     return Call(
@@ -291,9 +306,11 @@ def motion_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
 
 @batched
 def force_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
-    """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given in.
+    """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given
+    in.
 
-    pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force rows first.
+    pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force
+    rows first.
     RBDA 2.25 and 2.27.
     """
     return Call(
