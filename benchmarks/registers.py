@@ -16,7 +16,7 @@ import warp as wp
 from tqdm import tqdm
 
 from warpdyn.codegen.source import Source, write
-from warpdyn.execution.call import all_arrays, input_shape
+from warpdyn.execution.call import input_shapes
 from warpdyn.execution.evaluate import record_call
 from warpdyn.recording.order import values_alive
 
@@ -85,9 +85,7 @@ def main() -> int:
     print("|---|---|---|---|---|---|")
     for name, algorithm in tqdm([(r, a) for r in ROBOTS for a in ALGORITHMS], file=sys.stderr):
         call = Work(robot(name), algorithm, states_of(robot(name), 1)).described()
-        program = record_call(
-            call, {array: input_shape(call, array) for array in all_arrays(call)}, True
-        )
+        program = record_call(call, input_shapes(call), True)
         said = compiled(write(program, algorithm, True, "cuda"))
         registers = int(re.search(r"Used (\d+) registers", said).group(1))
         spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said).groups()

@@ -12,9 +12,10 @@ import warpdyn as wd
 from warpdyn.arrays import views
 from warpdyn.cli.workload import furthest_link, random_states
 from warpdyn.codegen.source import Source
+from warpdyn.execution.batched import described
 from warpdyn.execution.call import Call
 from warpdyn.execution.evaluate import result_shapes
-from warpdyn.execution.launch import _prepare, described
+from warpdyn.execution.launch import kernel_source
 
 from .algorithms import ALGORITHMS
 from .robots import Robot
@@ -95,7 +96,7 @@ class Work:
 
     def source(self) -> Source:
         """The kernel's source, which knows operations and bytes of one environment."""
-        return _prepare(self.described()).kernel.source
+        return kernel_source(self.described())
 
     def answers(self, sample: int) -> list[np.ndarray]:
         """The first results, in float64."""

@@ -23,7 +23,8 @@ from tqdm import tqdm
 
 import warpdyn as wd
 from warpdyn.codegen.source import TARGETS, write
-from warpdyn.execution.call import all_arrays, derived, input_shape, result_names
+from warpdyn.execution.batched import Function
+from warpdyn.execution.call import derived, input_shapes, inputs_of, result_names
 from warpdyn.execution.evaluate import record_call, result_shapes
 
 ROWS = 2
@@ -122,16 +123,16 @@ def described(robot: str, name: str) -> Any:
 
 def derivative(call: Any, kind: str) -> Any:
     """The call's derivative by every array."""
-    given = all_arrays(call)
+    inputs = inputs_of(call)
     solution = None
     if call.solves:
         solution = np.zeros((ROWS, *result_shapes(call)[call.results[0]]))
     if kind == "vjp":
         shapes = result_shapes(call)
         seeds = {name: np.zeros((ROWS, *shapes[name])) for name in result_names(call)}
-        return derived(call, "vjp", tuple(given), seeds, solution)
-    seeds = {name: np.zeros((ROWS, *input_shape(call, name))) for name in given}
-    return derived(call, "jvp", tuple(given), seeds, solution)
+        return derived(call, "vjp", tuple(inputs), seeds, solution)
+    seeds = {name: np.zeros((ROWS, *x.shape)) for name, x in inputs.items()}
+    return derived(call, "jvp", tuple(inputs), seeds, solution)
 
 
 def digest(text: str) -> str:
@@ -146,8 +147,7 @@ def hashed(case: tuple[str, str, str]) -> Iterator[tuple[str, Any]]:
         try:
             call = described(robot, name)
             call = derivative(call, kind) if kind else call
-            shapes = {n: input_shape(call, n) for n in all_arrays(call)}
-            program = record_call(call, shapes, single)
+            program = record_call(call, input_shapes(call), single)
         except (TypeError, ValueError, KeyError, NotImplementedError) as refusal:
             yield key, f"refused: {refusal}"
             continue
@@ -161,7 +161,11 @@ def listed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
 
 def cases() -> list[tuple[str, str, str]]:
     """Robot, function, derivative."""
-    names = [name for name in wd.__all__ if hasattr(getattr(wd, name), "of_a_model")]
+    functions = {n: f for n, f in vars(wd).items() if n in wd.__all__ and isinstance(f, Function)}
+    of_functions = {
+        n for n, f in functions.items() if "function" in inspect.signature(f).parameters
+    }
+    names = [name for name in wd.__all__ if name in functions and name not in of_functions]
     robots = (
         "panda",
         "hand",

@@ -11,8 +11,8 @@ import numpy as np
 import warp as wp
 
 import warpdyn as wd
+from warpdyn.execution.batched import described
 from warpdyn.execution.evaluate import result_shapes
-from warpdyn.execution.launch import described
 
 
 class Placed:

@@ -1,6 +1,6 @@
 """Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
 
-from .execution.launch import bind
+from .execution.batched import bind
 from .execution.oracle import oracle
 from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load

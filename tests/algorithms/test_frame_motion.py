@@ -142,7 +142,7 @@ def test_turned_in_the_end_is_the_same(robot: Robot) -> None:
                     [text(tree, *(x[e] for x in arrays), **dict(call.options)) for e in range(2)],
                     dtype=float,
                 )
-                for text in call.texts
+                for text in call.algorithms
             )
             assert error(second, first, np.ones(1)) <= ROUND_OFF["float64"]
 

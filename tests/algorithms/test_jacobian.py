@@ -200,7 +200,7 @@ def test_from_the_root_is_the_same(robot: Robot) -> None:
     call = kinematics.jacobian.describe(model, q, reference="local")
     first, second = (
         np.array(t(tree_of(model), q[0].tolist(), **dict(call.options)), dtype=float)
-        for t in call.texts
+        for t in call.algorithms
     )
     assert error(second, first, np.ones(1)) <= ROUND_OFF["float64"]
 

@@ -11,9 +11,9 @@ import pytest
 import warpdyn as wd
 from warpdyn.algebra.scalar import Scalar, maximum, minimum, repeat, select_less
 from warpdyn.codegen.source import write
+from warpdyn.execution.batched import batched
 from warpdyn.execution.call import Call
 from warpdyn.execution.evaluate import record_call
-from warpdyn.execution.launch import batched
 from warpdyn.recording.program import EXPECTED_STEPS
 
 MODEL = wd.load_robot("cartpole")
@@ -53,7 +53,7 @@ def roots_of(text: Callable[..., tuple]) -> Callable[..., Any]:
             model,
             (text,),
             {"x": x, "scale": scale},
-            out,
+            out=out,
             results=("roots", "done", "steps"),
             shapes={"x": (1,), "scale": (2,)},
             repeats=True,

@@ -11,7 +11,7 @@ from robots import by_name
 
 import warpdyn as wd
 from warpdyn.codegen.source import write
-from warpdyn.execution.call import input_shape
+from warpdyn.execution.call import input_shapes
 from warpdyn.execution.evaluate import record_call
 from warpdyn.execution.kernel import compile_kernel
 from warpdyn.recording import recorder
@@ -80,7 +80,7 @@ def test_derivatives_compile_to_ptx(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         wd.vjp.describe(wd.rnea, model, q, v, v, cotangents=v, params=params),
         wd.integrate.describe(by_name("quadruped_floating").model, np.zeros((1, 19)), np.zeros((1, 18))),
     )):  # fmt: skip
-        inputs = {name: input_shape(call, name) for name in call.arrays}
+        inputs = input_shapes(call)
         kernel = compile_kernel(
             write(record_call(call, inputs, True), f"derivative_{k}", True, "cuda")
         )

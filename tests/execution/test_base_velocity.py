@@ -2,53 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import numpy as np
 import pytest
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.execution.base_velocity import OWN_ONLY, RESULTS
+from warpdyn.execution.base_velocity import CONFIGURATION
+from warpdyn.execution.batched import described
+from warpdyn.execution.call import Call, inputs_of
+from warpdyn.execution.evaluate import evaluate, result_shapes
 
 CLOSE = 1e-12
 DIFFERENCES = 1e-7
 STEP = 1e-6
 
-INDEPENDENT = {
-    *(
-        "fk",
-        "frame_velocity",
-        "frame_acceleration",
-        "manipulability",
-        "interpolate",
-        "normalize",
-        "clamp",
-        "integrate",
-    ),
-    *(
-        "com",
-        "com_velocity",
-        "com_acceleration",
-        "link_coms",
-        "configuration_rate",
-        "operational_space",
-    ),
-    *(
-        "operational_space_inertia",
-        "kinetic_energy",
-        "potential_energy",
-        "mechanical_energy",
-        "momentum",
-    ),
-    *("centroidal_momentum", "centroidal_momentum_rate", "locked_inertia", "average_velocity"),
-    *(
-        "average_centroidal_velocity",
-        "kinetic_energy_regressor",
-        "potential_energy_regressor",
-        "inverse_kinematics",
-    ),
-    *("convert_configuration", "convert_velocity", "convert_acceleration", "convert_force"),
-}
-"""Results that are not by velocity coordinates; their inputs are converted all the same."""
+CONVERSIONS = {"convert_configuration", "convert_velocity", "convert_acceleration", "convert_force"}
+"""They say in which representation each side is, whatever the model's."""
 
 
 class Case:
@@ -95,13 +67,92 @@ def case(request: pytest.FixtureRequest) -> Case:
     return Case(request.param)
 
 
-def test_every_function_is_known() -> None:
-    """A new function must say what its result is; or a model in another representation would get it wrong."""
-    functions = {name: getattr(wd, name) for name in wd.__all__}
-    of_models = {
-        name for name, function in functions.items() if getattr(function, "of_a_model", False)
+_PENDULUM = wd.load_robot("double_pendulum", floating_base=True)
+FLOATING = _PENDULUM.with_payload(_PENDULUM.root, 1.0, inertia=np.eye(3))
+"""nv is 8, which no frame, matrix or list of links has as a size."""
+
+FUNCTIONS = [name for name in wd.__all__ if getattr(getattr(wd, name), "of_a_model", False)]
+
+
+def call_of(name: str, model: wd.Model) -> Call:
+    """The call of a function on one state of zeros."""
+    function = getattr(wd, name)
+    parameters = inspect.signature(function).parameters
+    arrays: dict[str, Any] = {"targets": np.eye(4)[None], "t": 0.5}
+    given = {
+        p.name: arrays.get(p.name, np.zeros((1, model.nq if p.name[0] == "q" else model.nv)))
+        for p in parameters.values()
+        if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != "model"
     }
-    assert of_models <= {*RESULTS, *OWN_ONLY, *INDEPENDENT}
+    frame = {"frame": model.link_names[-1]} if "frame" in parameters else {}
+    sides = {"target": "mujoco"} if name in CONVERSIONS else {}
+    return described(function, (model,), {**given, **frame, **sides})
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_says_what_is_by_velocity(name: str) -> None:
+    """All that has nv entries, and nothing that the function does not have; or what to call for other models."""
+    call = call_of(name, FLOATING)
+    if call.local_only:
+        assert call.by_velocity is None and getattr(wd, call.local_only.partition("(")[0])
+        return
+    assert call.by_velocity is not None
+    if name in CONVERSIONS:
+        assert not call.by_velocity
+        return
+    shapes = {n: x.shape for n, x in inputs_of(call).items()} | result_shapes(call)
+    wide = {n: shape for n, shape in shapes.items() if FLOATING.nv in shape}
+    others = {"bias", "configuration"}
+    said = {n for n, axes in call.by_velocity.items() if not others & {*axes}}
+    assert set(wide) == said
+    if said:
+        assert CONFIGURATION in call.by_velocity.values()
+    for n, shape in wide.items():
+        axes = call.by_velocity[n]
+        last = shape[len(shape) - len(axes) :]
+        assert [size == FLOATING.nv for size in last] == [kind is not None for kind in axes]
+
+
+def test_a_function_that_says_nothing_is_refused() -> None:
+    """On a model in another representation, where its result would be wrong; elsewhere it is no matter."""
+
+    def algorithm(tree: Any, q: Any) -> Any:
+        return q
+
+    def call(model: wd.Model) -> Call:
+        return Call("mine", model, (algorithm,), {"q": model.neutral})
+
+    assert evaluate(call(FLOATING), {"q": [1.0] * 9})["out"] == [1.0] * 9
+    with pytest.raises(TypeError, match=r"mine does not say.*base_velocity=\"world\""):
+        evaluate(call(FLOATING.with_base_velocity("world")), {"q": [1.0] * 9})
+
+
+def test_inverse_kinematics_in_any_representation(case: Case) -> None:
+    """Its results are configurations, to which it is all one: the same bits as with the base's twist in its frame."""
+    frame = case.frame
+    targets = wd.fk(case.own, case.q, frame=frame)
+    found = wd.inverse_kinematics(case.model, targets, frame=frame, restarts=1)
+    same = wd.inverse_kinematics(case.own, targets, frame=frame, restarts=1)
+    assert found.success.all() and np.array_equal(found.q, same.q)
+    near = wd.inverse_kinematics(case.model, targets, frame=frame, q0=case.q, restarts=0)
+    assert near.success.all()
+
+
+def test_derivatives_of_conversions(case: Case) -> None:
+    """By q they are along the model's velocity, as those of every other function are."""
+    sides = {"source": "local", "target": "world"}
+    d = wd.derivatives(wd.convert_velocity, case.model, case.q, case.v_own, **sides)
+    ahead, behind = (
+        wd.oracle(
+            wd.convert_velocity,
+            case.model,
+            wd.oracle(wd.integrate, case.model, case.q, h * case.a),
+            case.v_own,
+            **sides,
+        )
+        for h in (STEP, -STEP)
+    )
+    assert error(times(d, case.a), (ahead - behind) / (2 * STEP)) <= DIFFERENCES
 
 
 def test_dynamics(case: Case) -> None:

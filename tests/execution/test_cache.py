@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
+from robots import by_name
+from states import error, states
 
 import warpdyn as wd
 from warpdyn.algorithms import manifold, rnea
 from warpdyn.algorithms.frames import of_several
-from warpdyn.execution.cache import RECORDING, data_files, modules_of, source_files
+from warpdyn.execution.cache import (
+    RECORDING,
+    cache_directory,
+    data_files,
+    modules_of,
+    source_files,
+)
+
+CLOSE = 1e-12
+"""Relative to the largest entry, float64 against the oracle."""
 
 PACKAGE = Path(wd.__file__).parent
 
@@ -105,3 +119,108 @@ def test_what_is_wrapped_is_followed() -> None:
     assert modules_of(partial(rnea.rnea, gravity=(0, 0, 0))) == {rnea.__name__}
     wrapped = of_several(manifold.interpolate)
     assert modules_of(wrapped) == {of_several.__module__, manifold.__name__}
+
+
+SECOND_PROCESS = """
+import json, sys, numpy as np, warp as wp
+wp.config.quiet = True
+import warpdyn as wd
+from warpdyn.recording import program
+recorded = []
+record = program.record
+def counting(*args, **kwargs):
+    recorded.append(1)
+    return record(*args, **kwargs)
+program.record = counting
+wd.execution.evaluate.record = counting
+m = wd.load_robot("cartpole")
+z = np.zeros((5, 2))
+results = [wd.rnea(m, z, z, z), wd.crba(m, z), wd.aba(m, z, z, z), wd.fk(m, z)]
+results.append(wd.rnea(m, z, z, z, gravity=[0, 0, 1.0]))
+print(json.dumps([len(recorded), [r.tolist() for r in results]]))
+"""
+
+
+def files(*folders: Path) -> dict[str, tuple[int, int]]:
+    """Every file below the folders with its size and time of change."""
+    return {
+        str(p): (p.stat().st_size, p.stat().st_mtime_ns)
+        for f in folders
+        for p in f.rglob("*")
+        if p.is_file()
+    }
+
+
+def second_process(tmp_path: Path) -> list:
+    environment = {
+        **os.environ,
+        "WARPDYN_CACHE_DIR": str(tmp_path / "programs"),
+        "WARP_CACHE_PATH": str(tmp_path / "kernels"),
+        "PYTHONPATH": str(PACKAGE.parent),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SECOND_PROCESS],
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
+    """It finds programs and kernels in the caches, leaves no new file there, and computes the same bits."""
+    recorded, first = second_process(tmp_path)
+    folders = tmp_path / "programs", tmp_path / "kernels"
+    kept = files(*folders)
+    assert recorded >= 5 and len(list(folders[0].iterdir())) == 5
+    assert any(name.endswith((".o", ".obj")) for name in kept), sorted(kept)
+    again, second = second_process(tmp_path)
+    assert again == 0 and second == first
+    now = files(*folders)
+    assert {n: s for n, (s, _) in now.items() if not n.endswith(".lock")} == {
+        n: s for n, (s, _) in kept.items() if not n.endswith(".lock")
+    }
+
+
+def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut, emptied or foreign files in the cache cost time, not the result."""
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
+    assert cache_directory() == tmp_path
+    q = states(by_name("cartpole").model, 4).q
+    wanted = wd.oracle(wd.crba, wd.load_robot("cartpole"), q)
+    for text in ("", "{", "[]", '{"name": 1}', '{"arrays": 3}', "null"):
+        model = wd.load_robot("cartpole")
+        assert error(wd.crba(model, q), wanted) <= CLOSE
+        (kept,) = tmp_path.glob("*.json")
+        assert len(kept.read_text()) > 100
+        kept.write_text(text)
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A read-only home, or a file where the folder should be."""
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(blocked / "inside"))
+    model = wd.load_robot("cartpole")
+    assert np.all(np.isfinite(wd.crba(model, model.neutral)))
+
+
+def test_models_of_equal_content_share_programs() -> None:
+    """The key is the content: another load of the same file has the same; any number that matters changes it."""
+    model, again = wd.load_robot("panda"), wd.load_robot("panda")
+    assert model.key == again.key
+    heavier = model.with_payload(model.link_names[-1], 0.1)
+    others = (
+        heavier,
+        model.with_armature(0.1),
+        replace(model, quaternion="wxyz"),
+        replace(model, floating_base=True),
+    )
+    assert len({model.key, *(m.key for m in others)}) == 5
+    q = states(model, 2).q
+    wd.crba(model, q)
+    assert error(wd.crba(heavier, q), wd.oracle(wd.crba, heavier, q)) <= CLOSE

@@ -1,12 +1,24 @@
-"""Slices of a batch for threads, and that each task is done once."""
+"""Threads: slices of a batch, each task done once, callers in threads of their own."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from robots import by_name
+from states import states
 
+import warpdyn as wd
 from warpdyn.execution.threads import run_all, slices
+
+PACKAGE = Path(wd.__file__).parents[1]
 
 
 @given(
@@ -43,3 +55,59 @@ def test_an_error_in_a_task_reaches_the_caller() -> None:
 
     with pytest.raises(ArithmeticError, match="of a task"):
         run_all([fail, lambda: None, fail], 2)
+
+
+def test_number_of_threads() -> None:
+    """Set, read, back to all cores; anything but a whole number of at least one is refused."""
+    default = wd.get_num_threads()
+    assert default >= 1
+    try:
+        wd.set_num_threads(3)
+        assert wd.get_num_threads() == 3
+        for wrong in (0, -1, 2.5, "2"):
+            with pytest.raises(ValueError, match="number of threads must be at least 1, or None"):
+                wd.set_num_threads(wrong)
+        assert wd.get_num_threads() == 3
+    finally:
+        wd.set_num_threads(None)
+    assert wd.get_num_threads() == default
+
+
+def test_calls_from_several_threads() -> None:
+    """Callers in their own threads get their own results, small batches and large."""
+    model = by_name("panda").model
+    inputs = [states(model, count, seed=count) for count in (1, 40, 3000, 20_000) * 3]
+    wanted = [wd.rnea(model, s.q, s.v, s.a) for s in inputs]
+    try:
+        wd.set_num_threads(2)
+        with ThreadPoolExecutor(6) as pool:
+            found = list(
+                pool.map(lambda s: [wd.rnea(model, s.q, s.v, s.a) for _ in range(3)], inputs)
+            )
+    finally:
+        wd.set_num_threads(None)
+    assert all(
+        np.array_equal(r, w) for results, w in zip(found, wanted, strict=True) for r in results
+    )
+
+
+def test_fork_keeps_working() -> None:
+    """A child process made by fork has threads of its own."""
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork here")
+    code = (
+        "import os, numpy as np, warpdyn as wd\n"
+        "m = wd.load_robot('cartpole'); wd.set_num_threads(2); q = np.zeros((200000, 2))\n"
+        "wd.fk(m, q)\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n    wd.fk(m, q); os._exit(7)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        cwd=PACKAGE,
+    )
+    assert done.stdout.strip().endswith("7"), done.stdout + done.stderr

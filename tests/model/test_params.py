@@ -16,9 +16,9 @@ from robots import Robot, by_name, joint, link, urdf
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.execution.call import PARAMETER, all_arrays, input_shape
+from warpdyn.execution.batched import described
+from warpdyn.execution.call import all_arrays, input_shapes
 from warpdyn.execution.evaluate import record_call
-from warpdyn.execution.launch import described
 from warpdyn.functions.inverse_kinematics import inverse_kinematics
 
 ROUND_OFF = {"float64": 1e-13, "float32": 1e-5}
@@ -190,7 +190,7 @@ def check_environments(
     params = model.params(**values)
     call = described(function, (model, *arrays), {**options, "params": params})
     inputs = all_arrays(call)
-    program = record_call(call, {name: input_shape(call, name) for name in inputs}, False)
+    program = record_call(call, input_shapes(call), False)
     for e in range(2):
         found = evaluate(program, {name: array[e] for name, array in inputs.items()})
         own = wd.oracle(function, rebuilt(model, values, e), *(x[e] for x in arrays), **options)
@@ -417,9 +417,7 @@ def test_inverse_kinematics_of_each_environments_robot() -> None:
 def operations(model: wd.Model, function: Any = wd.rnea, arrays: int = 3, **varied: Any) -> int:
     params = model.params(**varied) if varied else None
     call = described(function, (model, *[None] * arrays), {"params": params})
-    return record_call(
-        call, {name: input_shape(call, name) for name in all_arrays(call)}, True
-    ).operations
+    return record_call(call, input_shapes(call), True).operations
 
 
 def test_what_does_not_vary_costs_nothing() -> None:
@@ -428,10 +426,7 @@ def test_what_does_not_vary_costs_nothing() -> None:
     panda = by_name("panda").model
     plain = operations(panda)
     empty = described(wd.rnea, (panda, None, None, None), {"params": panda.params()})
-    assert (
-        record_call(empty, {n: input_shape(empty, n) for n in all_arrays(empty)}, True).operations
-        == plain
-    )
+    assert record_call(empty, input_shapes(empty), True).operations == plain
     assert operations(panda, mass={"panda_link0": 1.0}) == plain  # bolted to the floor
     assert operations(panda, armature={"panda_joint3": 0.1}) == plain + 2
     assert operations(panda, mass={"panda_link5": 1.0}) <= 1.06 * plain
@@ -545,6 +540,6 @@ def test_replaced_arrays() -> None:
     heavy = RIG.params(mass={"arm": np.full(4, 9.0)})
     light = heavy.replaced(mass=np.full((4, 1), 1.2))
     assert error(wd.com(RIG, s.q, params=light), wd.com(RIG, s.q)) <= ROUND_OFF["float64"]
-    assert heavy["mass"][0, 0] == 9.0 and PARAMETER + "mass" in all_arrays(
+    assert heavy["mass"][0, 0] == 9.0 and "params:mass" in all_arrays(
         wd.com.describe(RIG, s.q, params=light)
     )

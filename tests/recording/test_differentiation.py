@@ -12,8 +12,8 @@ from gradient_cases import CASES, MODELS, Case, turn
 from states import error
 
 import warpdyn as wd
-from warpdyn.execution.call import Call, all_arrays, derived, input_shape
-from warpdyn.execution.launch import described
+from warpdyn.execution.batched import Function, described
+from warpdyn.execution.call import Call, all_arrays, derived, inputs_of
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-4}
 
@@ -28,11 +28,7 @@ UNIT = ("q", "q0", "q1", "pose", "quaternion", "params:placement")
 
 def carried_out(call: Call) -> tuple[np.ndarray, ...]:
     """The oracle's results of a call."""
-
-    def function() -> None: ...
-
-    function.describe = lambda: call  # type: ignore[attr-defined]
-    results = wd.oracle(function)
+    results = wd.oracle(Function(lambda: call))
     return results if isinstance(results, tuple) else (results,)
 
 
@@ -44,9 +40,9 @@ def described_case(case: Case) -> Call:
 def tangents_of(call: Call) -> dict[str, np.ndarray]:
     """Of every array, for each environment; of quaternions such that their length stays."""
     draw, tangents = np.random.default_rng(1), {}
+    inputs = inputs_of(call)
     for name, array in all_arrays(call).items():
-        own = input_shape(call, name)
-        x = np.broadcast_to(array, (2, *own))
+        x = np.broadcast_to(array, (2, *inputs[name].shape))
         u = draw.normal(size=x.shape)
         if name in UNIT:
             for first in quaternions(call, name):

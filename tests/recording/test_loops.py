@@ -14,8 +14,8 @@ from states import error
 import warpdyn as wd
 from warpdyn.algebra.scalar import Scalar, cos, maximum, minimum, repeat, rsqrt, sin
 from warpdyn.codegen.source import write
+from warpdyn.execution.batched import batched
 from warpdyn.execution.call import Call
-from warpdyn.execution.launch import batched
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record
 
@@ -79,7 +79,9 @@ def function(text: Callable[..., list]) -> Callable[..., Any]:
     @batched
     def run(model: wd.Model, x: Any, rate: Any, *, out: Any = None) -> Any:
         arrays = {"x": x, "rate": rate}
-        return Call(text.__name__, model, (text,), arrays, out, shapes={"x": (2,), "rate": (2,)})
+        return Call(
+            text.__name__, model, (text,), arrays, out=out, shapes={"x": (2,), "rate": (2,)}
+        )
 
     return run
 

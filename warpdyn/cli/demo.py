@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..execution.launch import bind
+from ..execution.batched import bind
 from ..functions.dynamics import aba, rnea
 from ..model import Model
 from .bench import Case

@@ -169,6 +169,7 @@ def compile_kernels(given: argparse.Namespace) -> int:
 
 def source(given: argparse.Namespace) -> int:
     """Print the recorded program, or the C++ that is made of it."""
+    from ..execution.call import input_shapes
     from ..execution.evaluate import record_call
     from .workload import ARGUMENTS, furthest_link, options_of
 
@@ -179,9 +180,7 @@ def source(given: argparse.Namespace) -> int:
         options = {"frame": named}
     names = ARGUMENTS[algorithm]
     call = getattr(warpdyn, algorithm).describe(model, *(None for _ in names), **options)
-    program = record_call(
-        call, {n: (model.nq if n == "q" else model.nv,) for n in names}, given.dtype == "float32"
-    )
+    program = record_call(call, input_shapes(call), given.dtype == "float32")
     title = f"{algorithm}_{model.name}"
     if given.target == "text":
         print(program.text(title))

@@ -14,7 +14,7 @@ import warp as wp
 import warpdyn
 
 from ..arrays import views
-from ..execution.launch import bind
+from ..execution.batched import bind
 from ..execution.oracle import oracle
 from ..functions.dynamics import crba, rnea
 from ..model import Model

@@ -1,4 +1,5 @@
-"""What a call is given against what it needs: every refusal says what is needed, what arrived and what to do."""
+"""A call's arguments against what it needs: every refusal says what is needed, what arrived and
+what to do."""
 
 from __future__ import annotations
 
@@ -9,39 +10,42 @@ import numpy as np
 
 from ..arrays import Array, View, views
 from ..model import Model
-from .call import PARAMETER, SEED, Call, input_shape, serves_all
+from .call import Call
+from .inputs import Input
 
 
 def check_first_argument(args: tuple, kwargs: dict[str, Any]) -> None:
-    if args and hasattr(args[0], "describe"):  # a function of a function
-        args = args[1:]
+    """Refuse a call whose first argument is no model."""
     check_model(args[0] if args else kwargs.get("model"))
 
 
 def check_model(model: Any) -> None:
+    """Refuse what is no model."""
     if not isinstance(model, Model):
         raise TypeError(
-            f"the first argument must be a Model (of wd.load or load_robot), got {type(model).__name__}"
+            "the first argument must be a Model (of wd.load or load_robot), "
+            f"got {type(model).__name__}"
         )
 
 
-def plain_numbers(name: str, given: Any, first: View) -> Array:
-    """Plain numbers, for arrays of whatever kind, as an array of that kind."""
-    if first.kind == "numpy" and getattr(given, "dtype", None) == _dtype(first):
-        return given
-    if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim == 1):
-        return views.numbers(first.kind, first.device, first.single, tuple(map(float, given)))
-    if not hasattr(given, "shape"):
-        raise TypeError(f"{_spoken(name)} must be numbers (x, y, z) or an array, got {given!r}")
-    return given
+def plain_numbers(x: Input, array: Any, first: View) -> Array:
+    """An input that may be plain numbers as an array of the first one's kind."""
+    if first.kind == "numpy" and getattr(array, "dtype", None) == _dtype(first):
+        return array
+    if isinstance(array, (list, tuple)) or (isinstance(array, np.ndarray) and array.ndim == 1):
+        return views.numbers(first.kind, first.device, first.single, tuple(map(float, array)))
+    if not hasattr(array, "shape"):
+        raise TypeError(f"{x.label} must be numbers (x, y, z) or an array, got {array!r}")
+    return array
 
 
 def listed(array: Any) -> Array:
-    """Plain numbers of one robot are taken as float64."""
+    """Plain numbers of one environment as a float64 array."""
     return np.asarray(array, dtype=float) if isinstance(array, (list, tuple)) else array
 
 
 def check_kind(name: str, v: View, first_name: str, first: View) -> None:
+    """Refuse an array of another library, dtype or device than the first one's."""
     if v.kind == first.kind and v.single == first.single and v.device == first.device:
         return
     for what, mine, its in (
@@ -52,15 +56,8 @@ def check_kind(name: str, v: View, first_name: str, first: View) -> None:
         if mine != its:
             raise TypeError(
                 f"all arrays of a call must be of one {what}: "
-                f"{first_name} is {its}, {_spoken(name)} is {mine}; convert {_spoken(name)} to {its}"
+                f"{first_name} is {its}, {name} is {mine}; convert {name} to {its}"
             )
-
-
-def _spoken(name: str) -> str:
-    """An input array's name as its user knows it."""
-    if name.startswith(SEED):
-        return f'the cotangent or tangent of "{name.partition(":")[2]}"'
-    return name.removeprefix(PARAMETER) + " (params)" if name.startswith(PARAMETER) else name
 
 
 def _dtype(v: View) -> str:
@@ -68,68 +65,52 @@ def _dtype(v: View) -> str:
 
 
 def check_shape(
-    call: Call,
-    name: str,
-    given: tuple[int, ...],
-    batch: int | None,
-    first: tuple[str, tuple[int, ...]],
+    call: Call, x: Input, shape: tuple[int, ...], batch: int | None, first: tuple[str, View | Any]
 ) -> None:
-    """Refuse an array that is not a row of the input for each robot, or, where one serves all, one row."""
-    shape = input_shape(call, name)
-    if given == (shape if batch is None else (batch, *shape)) or (
-        serves_all(call, name) and given == shape
-    ):
+    """Refuse an array that is not a row of the input for each environment, or one row where that
+    serves all.
+
+    batch: None for a call of one environment. first: name and array of the first input.
+    """
+    needed = x.shape if batch is None else (batch, *x.shape)
+    if shape == needed or (x.shared and shape == x.shape):
         return
-    sizes = ", ".join(map(str, shape))
-    letters = _letters(call, name, shape) or sizes
-    if batch is None and len(first[1]) == 1:
-        need = f"({letters}) = ({sizes}), as {first[0]} is of one robot"
-        need = (
-            f"({letters},) = ({sizes},) or (B, {letters}), one row for each robot"
-            if name == first[0]
-            else need
-        )
+    numbers = ", ".join(map(str, x.shape))
+    sizes = x.sizes or numbers
+    if batch is None and len(first[1].shape) == 1:
+        need = f"({sizes}) = ({numbers}), as {first[0]} is of one robot"
+        if x.name == first[0]:
+            need = f"({sizes},) = ({numbers},) or (B, {sizes}), one row for each robot"
     else:
-        rows = batch if name != first[0] else "B"
-        need = f"(B, {letters})" + (
-            f" = ({rows}, {sizes})" if (letters, rows) != (sizes, "B") else ""
-        )
-    raise ValueError(
-        f"{_spoken(name)} must be {need}, got {given}.{_shape_hint(call, name, given, shape)}"
-    )
+        rows = batch if x.name != first[0] else "B"
+        need = f"(B, {sizes})"
+        if (sizes, rows) != (numbers, "B"):
+            need += f" = ({rows}, {numbers})"
+    raise ValueError(f"{x.label} must be {need}, got {shape}.{_shape_hint(call.model, x, shape)}")
 
 
-def _letters(call: Call, name: str, shape: tuple[int, ...]) -> str:
-    """What the sizes of an input are called."""
-    if name in ("q", "q0", "q1") and shape == (call.model.nq,):
-        return "nq"
-    if name == "f_ext":
-        return "nlinks, 6"
-    return "" if name in call.shapes or name == "gravity" or ":" in name else "nv"
-
-
-def _shape_hint(call: Call, name: str, given: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """What else the given width could have meant."""
-    model, letters = call.model, _letters(call, name, shape)
-    if letters not in ("nq", "nv") or not given or given[-1] == shape[-1]:
+def _shape_hint(model: Model, x: Input, shape: tuple[int, ...]) -> str:
+    """What else the width of an array could have meant."""
+    if x.sizes not in ("nq", "nv") or not shape or shape[-1] == x.shape[-1]:
         return ""
-    noun = "coordinates" if letters == "nq" else "velocity coordinates"
+    noun = "coordinates" if x.sizes == "nq" else "velocity coordinates"
     mimics = [joint.name for joint in model.joints if joint.mimic is not None and joint.kind.nv]
     if mimics:
-        named = (
-            "the mimic joint " + mimics[0] + " is"
+        joints = (
+            f"the mimic joint {mimics[0]} is"
             if len(mimics) == 1
             else f"the {len(mimics)} mimic joints are"
         )
         return (
-            f" {model.name} has {shape[-1]} {noun}: {named} not among them (see model.joint_names)."
+            f" {model.name} has {x.shape[-1]} {noun}: {joints} not among them "
+            "(see model.joint_names)."
         )
     base = ", the base's first" if model.floating_base else ""
-    return f" {model.name} has {shape[-1]} {noun}{base} (see model.{letters[1]}_names)."
+    return f" {model.name} has {x.shape[-1]} {noun}{base} (see model.{x.sizes[1]}_names)."
 
 
 def result_arrays(call: Call, names: Sequence[str]) -> list[Array]:
-    """The arrays given for the results, one each."""
+    """The caller's arrays for the results, one each."""
     if len(names) == 1 and not isinstance(call.out, (tuple, list)):
         return [call.out]
     if not isinstance(call.out, (tuple, list)) or len(call.out) != len(names):
@@ -150,7 +131,12 @@ def check_outs(
     inputs: Mapping[str, View],
     first_name: str,
     first: View,
+    over: Sequence[str | None],
 ) -> list[View]:
+    """Refuse arrays that results cannot be written to; else where they lie.
+
+    `over`: for each result the input whose very array it may be.
+    """
     seen = dict(inputs)
     checked = []
     for k, (out, shape) in enumerate(zip(outs, wanted, strict=True)):
@@ -160,11 +146,13 @@ def check_outs(
         if v.shape != shape:
             raise ValueError(f"{name} must be {shape}, got {tuple(v.shape)}")
         views.check_writable(out, v)
+        if over[k] is not None and seen.get(str(over[k])) == v:
+            del seen[str(over[k])]
         other = views.overlapping(v, seen)
         if other is not None:
             raise ValueError(
-                f"{name} shares memory with {other}; results are written while inputs are still read: "
-                "pass another array"
+                f"{name} shares memory with {other}; results are written while inputs are still "
+                "read: pass another array"
             )
         seen[name] = v
         checked.append(v)

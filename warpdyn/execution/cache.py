@@ -15,12 +15,13 @@ from typing import Any
 
 from ..codegen.source import Source
 
-FORMAT = 3
+FORMAT = 4
 """Changes when what is kept on disk changes its meaning."""
 
 
 def cached(key: str, texts: Iterable[Callable[..., Any]], make: Callable[[], Source]) -> Source:
-    """What is kept under `key` and the present source of these texts, or a new one, which is then kept."""
+    """What is kept under `key` and the present source of these texts, or a new one, which is then
+    kept."""
     version = source_version(
         frozenset({*RECORDING, *(module for text in texts for module in modules_of(text))})
     )
@@ -44,8 +45,8 @@ def cached(key: str, texts: Iterable[Callable[..., Any]], make: Callable[[], Sou
 
 
 def cache_directory() -> Path:
-    """Where recorded programs are kept: WARPDYN_CACHE_DIR, or the user's cache. Warp keeps compiled kernels in its
-    own."""
+    """Where recorded programs are kept: WARPDYN_CACHE_DIR, or the user's cache. Warp keeps compiled
+    kernels in its own."""
     root = os.environ.get("WARPDYN_CACHE_DIR")
     return (
         Path(root)
@@ -82,9 +83,11 @@ def source_version(modules: frozenset[str]) -> str:
 
 
 def source_files(modules: Iterable[str]) -> dict[str, Path]:
-    """Files of the given modules and of all of this package that they import, directly or not, by module name.
+    """Files of the given modules and of all of this package that they import, directly or not, by
+    module name.
 
-    Read from the import statements, those inside functions too; `warpdyn` itself only hands names on and is left out.
+    Read from the import statements, those inside functions too; `warpdyn` itself only hands names
+    on and is left out.
     """
     found: dict[str, Path] = {}
     waiting = [(name, getattr(sys.modules.get(name), "__file__", None)) for name in modules]

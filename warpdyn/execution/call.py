@@ -1,19 +1,22 @@
-"""What a public function asks for, and how that becomes a program: the text run on symbols, and its derivatives.
+"""What a public function asks for, and what it is a derivative of.
 
-A `Call` names an algorithm's text and the arrays to run it on. A derivative of a call is a call again, with further
-inputs and other results, so that derivatives of derivatives, and every device and layout, come without another line.
+A `Call` names the algorithms and the arrays to run one of them on. A derivative of a call is a call
+again, with further inputs and other results, so that derivatives of derivatives, and every device
+and layout, come without another line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 from ..arrays import Array
 from ..model import Model
 from ..model.params import Params
 from ..recording.program import shape_of
+from .base_velocity import Axes
+from .inputs import GRAVITY, Input, argument, force, forces, parameter, seed, solution
 
 Gravity = Sequence[float] | Array | None
 Forces = Mapping[str, Array] | Array | None
@@ -21,50 +24,43 @@ Forces = Mapping[str, Array] | Array | None
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world frame [m/s²]; the default, folded into the program."""
 
-FORCE_ON = "f_ext:"
-"""Name of the input array of an external force: this and the link."""
-
-SEED = "seed "
-"""Name of the input array of a cotangent or a tangent: this, a number and of what it is."""
-
-PARAMETER = "params:"
-"""Name of the input array of a model parameter that varies: this and the quantity."""
-
-SOLUTION = "solution:"
-"""Name of the input array that holds the result of a call that solves a system: this and its name."""
-
-
 Nested = Any
 """A scalar, or nested lists of scalars."""
+
+R = TypeVar("R")
+"""What the user gets: an array, a tuple of arrays, a named result."""
 
 
 @dataclass(frozen=True)
 class Derivative:
-    """How a call was derived from one without its last derivative.
+    """How a call was derived from the one without its last derivative.
 
-    "vjp": results are cotangents of the inputs `wrt`, from cotangents of the results. "jvp": results are tangents, from
-    tangents of the inputs `wrt`. "columns": results by the inputs `wrt`, a last dimension for each; of q over the
-    tangent space of nv dimensions. `seeds`: of one robot's part of each cotangent, the shape that was given.
+    "vjp": results are cotangents of the inputs `wrt`, from cotangents of the results. "jvp":
+    results are tangents, from tangents of the inputs `wrt`. "columns": results by the inputs `wrt`,
+    a last dimension for each; of q over the tangent space of nv dimensions. `seeds`: the inputs
+    that hold the cotangents or tangents.
     """
 
     kind: str
     wrt: tuple[str, ...]
-    seeds: tuple[tuple[int, ...], ...] = ()
+    seeds: tuple[Input, ...] = ()
 
 
 @dataclass(frozen=True)
-class Call:
-    """What a public function asks for.
+class Call(Generic[R]):
+    """What a public function asks for, with the result R.
 
-    `texts`: the algorithm, or several for the same result of which the shortest program is taken; called with the tree,
-    the arrays, `options`, and with `gravity` and `f_ext` unless the algorithm has no use for them (`forces` False).
+    `algorithms`: one, or several for the same result of which the shortest program is taken; called
+    with the tree, the arrays, `options`, and with `gravity` and `f_ext` unless the algorithm has no
+    use for them (`forces` False).
     `refuse` looks at the model once and raises where the algorithm is not defined.
     """
 
     name: str
     model: Model
-    texts: tuple[Callable[..., Any], ...]
+    algorithms: tuple[Callable[..., Any], ...]
     arrays: Mapping[str, Array]
+    _: KW_ONLY
     out: Any = None
     options: tuple[tuple[str, Any], ...] = ()
     forces: bool = False
@@ -72,28 +68,42 @@ class Call:
     f_ext: Forces = None
     refuse: Callable[[Model], None] | None = None
     results: tuple[str, ...] = ("out",)
-    """Names of the results. With more than one, the text returns a tuple of as many nested lists, and the function a
-    tuple of arrays."""
+    """Names of the results. With more than one, the algorithm returns a tuple of as many nested
+    lists, and the function a tuple of arrays."""
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Of one robot: of inputs other than q (nq) and coordinate vectors (nv); of results, where nested lists cannot
-    tell (a matrix of a robot without coordinates)."""
+    """Shapes of one environment's slices: of arguments other than q (nq) and coordinate vectors
+    (nv); of results, where nested lists cannot tell (a matrix of a robot without coordinates)."""
+    by_velocity: Mapping[str, Axes] | None = None
+    """Arguments and results that are by velocity coordinates, with what their last dimensions are;
+    for no other does the representation of a base's velocity (`Model.base_velocity`) matter; and
+    the configuration that they are at.
+    None: not said, so that only models with base_velocity="local" are accepted."""
+    local_only: str = ""
+    """For an algorithm that is written for base_velocity="local" alone: the call to make for other
+    models."""
+    rate_of: Callable[..., Any] | None = None
+    """The algorithm of what a result is the derivative of, where `by_velocity` has a rate or a
+    bias."""
     params: Params | None = None
     solves: Solves | None = None
-    rate_of: Any = None
-    """The text of what a result is the derivative of, where columns of velocities make it so."""
-    converts: bool = False
-    """It is a conversion between representations itself."""
     repeats: bool = False
     """It repeats until it is done, an unknown number of times, and has no derivatives."""
+    over: Mapping[str, str] = field(default_factory=dict)
+    """Results that may be written over an argument of the same shape. A result that has an
+    argument's name may be in any case."""
     shared: tuple[str, ...] = ()
     """Arrays of which one for all environments will do."""
-    named: Callable[..., Any] | None = None
+    named: Callable[..., R] | None = None
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     derivatives: tuple[Derivative, ...] = ()
+    inputs: Mapping[str, Input] | None = None
+    """What each of `arrays` is, where they are all there is to read (`gathered`); None: `arrays`
+    are the arguments, and gravity, external forces and params are added."""
 
     @property
     def key(self) -> tuple:
-        """What tells this call's program from others of the model, but for the arrays' names and kinds."""
+        """What tells this call's program from others of the model, but for the arrays' names and
+        kinds."""
         return (
             self.name,
             self.options,
@@ -104,10 +114,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Solves:
-    """The result x solves residual(.., x) = right, with d residual / d x = matrix: derivatives by the implicit rule.
+    """The result x solves residual(.., x) = right, with d residual / d x = matrix: derivatives by
+    the implicit rule.
 
-    `residual`, `matrix`: texts. `unknown` and `right` name x and the right side among the residual's and the call's
-    arrays.
+    `residual`, `matrix`: algorithms. `unknown` and `right` name x and the right side among the
+    residual's and the call's arrays.
     """
 
     residual: Callable[..., Any]
@@ -116,67 +127,79 @@ class Solves:
     matrix: Callable[..., Any]
 
 
-def all_arrays(call: Call) -> dict[str, Any]:
-    """The call's input arrays by name: its own, gravity, external forces and parameters as far as given."""
-    given = dict(call.arrays)
-    if not (call.params is None or isinstance(call.params, Params)):
-        raise TypeError(
-            f"params must come from model.params(...), got {type(call.params).__name__}"
-        )
+def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
+    """What the call reads, by name: arguments, gravity, external forces and params; what each is,
+    and its array."""
+    if call.inputs is not None:
+        return call.inputs, dict(call.arrays)
+    model, shapes, params = call.model, call.shapes, call.params
+    nq, nv = model.nq, model.nv
+    arrays = dict(call.arrays)
+    inputs = {
+        name: argument(name, shapes.get(name), nq, nv, name in call.shared) for name in arrays
+    }
+
+    more: list[tuple[Input, Array]] = []
+    if params is not None:
+        _check_params(params, model)
     if call.forces:
-        gravity = (
-            call.params.gravity
-            if call.gravity is None and call.params is not None
-            else call.gravity
-        )
+        # What a function is called with goes before what holds for all environments.
+        gravity = call.gravity if call.gravity is not None or params is None else params.gravity
         if gravity is not None:
-            given.setdefault("gravity", gravity)
+            more.append((GRAVITY, gravity))
         if isinstance(call.f_ext, Mapping):
             for link in call.f_ext:
-                call.model.link_index(link)
-            for link in (
-                call.model.link_names
-            ):  # in the model's order, so that the order given makes no second kernel
+                model.link_index(link)
+            # In the model's order, so that the caller's order makes no second kernel.
+            for link in model.link_names:
                 if link in call.f_ext:
-                    given.setdefault(FORCE_ON + link, call.f_ext[link])
+                    more.append((force(link), call.f_ext[link]))
         elif call.f_ext is not None:
-            given.setdefault("f_ext", call.f_ext)
-    if call.params is not None:
-        if call.params.model is not call.model and call.params.model.key != call.model.key:
-            theirs, ours = call.params.model.name, call.model.name
-            other = "another model of that name" if theirs == ours else f"not {ours}"
-            raise ValueError(
-                f"these params are of {theirs}, {other}; make them with this model's own params()"
-            )
-        for name, array in call.params.arrays.items():
-            given.setdefault(PARAMETER + name, array)
-    return given
+            more.append((forces(model.nlinks), call.f_ext))
+    if params is not None:
+        for quantity, array in params.arrays.items():
+            more.append((parameter(quantity, params.shape(quantity)), array))
+    for x, array in more:
+        inputs[x.name], arrays[x.name] = x, array
+    return inputs, arrays
 
 
-def input_shape(call: Call, name: str) -> tuple[int, ...]:
-    """Of one robot's part of an input array."""
-    if name in call.shapes:
-        return call.shapes[name]
-    if name == "gravity":
-        return (3,)
-    if name == "f_ext":
-        return (call.model.nlinks, 6)
-    if name.startswith(FORCE_ON):
-        return (6,)
-    if call.params is not None and name.startswith(PARAMETER):
-        return call.params.shape(name.removeprefix(PARAMETER))
-    return (call.model.nq if name == "q" else call.model.nv,)
+def _check_params(params: Params, model: Model) -> None:
+    if not isinstance(params, Params):
+        raise TypeError(f"params must come from model.params(...), got {type(params).__name__}")
+    if params.model is not model and params.model.key != model.key:
+        theirs, ours = params.model.name, model.name
+        other = "another model of that name" if theirs == ours else f"not {ours}"
+        raise ValueError(
+            f"these params are of {theirs}, {other}; make them with this model's own params()"
+        )
 
 
-def serves_all(call: Call, name: str) -> bool:
-    """Whether one environment's part of an input array will do for all."""
-    return name == "gravity" or name.startswith(PARAMETER) or name in call.shared
+def inputs_of(call: Call) -> Mapping[str, Input]:
+    """What each input array of the call is, by name."""
+    return gather(call)[0]
 
 
-def texts_of(call: Call) -> list[Callable[..., Any]]:
-    """Every text that a call's program may be recorded from."""
+def all_arrays(call: Call) -> dict[str, Array]:
+    """The call's input arrays by name: arguments, gravity, external forces and params."""
+    return gather(call)[1]
+
+
+def input_shapes(call: Call) -> dict[str, tuple[int, ...]]:
+    """Shapes of one environment's slices of the call's inputs, by name."""
+    return {name: x.shape for name, x in inputs_of(call).items()}
+
+
+def gathered(call: Call) -> Call:
+    """The same call with all that it reads among its `arrays`."""
+    inputs, arrays = gather(call)
+    return replace(call, arrays=arrays, inputs=inputs)
+
+
+def algorithms_of(call: Call) -> list[Callable[..., Any]]:
+    """Every algorithm that a call's program may be recorded from."""
     solved = (call.solves.residual, call.solves.matrix) if call.solves else ()
-    return [*call.texts, *solved, *([call.rate_of] if call.rate_of else [])]
+    return [*call.algorithms, *solved, *([call.rate_of] if call.rate_of else [])]
 
 
 def result_names(call: Call) -> tuple[str, ...]:
@@ -195,38 +218,56 @@ def derived(
     kind: str,
     wrt: Sequence[str],
     seeds: Mapping[str, Array] | None = None,
-    solution: Array | None = None,
+    solved: Array | None = None,
     out: Any = None,
 ) -> Call:
-    """The call for a derivative of a call (`Derivative`), with the cotangents or tangents `seeds` by name.
+    """The call for a derivative of a call (`Derivative`), with the cotangents or tangents `seeds`
+    by name.
 
-    `solution`: the result, for a call that solves a system.
+    `solved`: the result, for a call that solves a system.
     """
     if call.repeats:
         raise TypeError(
             f"{call.name} has no derivatives: it repeats until it is done. Detach its arrays"
         )
-    given = all_arrays(call)
-    shapes = dict(call.shapes)
-    first = next(iter(given))
-    leading = len(_shape(given[first])) - len(input_shape(call, first))
-    if solution is not None:
-        given[SOLUTION + call.results[0]] = solution
-    cotangents: list[tuple[int, ...]] = []
+    known, arrays = gather(call)
+    inputs = dict(known)
+    first = next(iter(inputs.values()))
+    leading = len(_shape(arrays[first.name])) - len(first.shape)
+    if solved is not None and call.solves:
+        x = solution(call.results[0], inputs[call.solves.right].shape)
+        inputs[x.name], arrays[x.name] = x, solved
+    records = []
     for name, array in (seeds or {}).items():
-        shape = input_shape(call, name) if kind == "jvp" else _shape(array)[leading:]
-        given[seed(call, name)], shapes[seed(call, name)] = array, shape
-        cotangents += [shape] if kind == "vjp" else []
-    derivatives = (*call.derivatives, Derivative(kind, tuple(wrt), tuple(cotangents)))
-    texts = call.texts[:1] if call.solves else call.texts
-    return replace(call, texts=texts, arrays=given, shapes=shapes, derivatives=derivatives, out=out)
+        # A tangent must be as its input is; a cotangent's shape is checked when the results' shapes
+        # are known.
+        shape = inputs[name].shape if kind == "jvp" else _shape(array)[leading:]
+        x = seed(len(call.derivatives), name, shape)
+        inputs[x.name], arrays[x.name] = x, array
+        records.append(x)
+    return replace(
+        call,
+        algorithms=call.algorithms[:1] if call.solves else call.algorithms,
+        arrays=arrays,
+        inputs=inputs,
+        derivatives=(*call.derivatives, Derivative(kind, tuple(wrt), tuple(records))),
+        out=out,
+    )
 
 
-def seed(call: Call, name: str) -> str:
-    """Name of the input array that a derivative of this call takes for a result's cotangent, or an input's tangent."""
-    return f"{SEED}{len(call.derivatives)}:{name}"
+def without_seeds(call: Call) -> Call:
+    """The call that a derivative was derived from, on what it reads itself."""
+    *before, last = call.derivatives
+    inputs, arrays = gather(call)
+    dropped = {x.name for x in last.seeds}
+    return replace(
+        call,
+        arrays={name: array for name, array in arrays.items() if name not in dropped},
+        inputs={name: x for name, x in inputs.items() if name not in dropped},
+        derivatives=tuple(before),
+    )
 
 
 def _shape(array: Any) -> tuple[int, ...]:
-    """Of an array or of nested lists of numbers."""
+    """Shape of an array or of nested lists of numbers."""
     return tuple(array.shape) if hasattr(array, "shape") else shape_of(array)

@@ -1,4 +1,5 @@
-"""A call on numbers or symbols: its algorithm, and the rules of its derivatives; and how it is recorded."""
+"""A call on numbers or symbols: its algorithm, and the rules of its derivatives; and how it is
+recorded."""
 
 from __future__ import annotations
 
@@ -15,24 +16,34 @@ from ..model.params import typical, varied
 from ..model.tree import Tree, build_tree
 from ..recording.differentiation import pullback, pushforward
 from ..recording.program import Program, flat, folded, record, shape_of
-from .base_velocity import OWN_ONLY, RESULTS, Converter, inputs_in, result_out
+from .base_velocity import (
+    BIAS,
+    BIAS_FORCE,
+    CONFIGURATION,
+    FORCE,
+    RATE,
+    VELOCITY,
+    Axes,
+    Converter,
+    inputs_in,
+    result_out,
+    velocity_among,
+)
 from .call import (
-    FORCE_ON,
-    PARAMETER,
-    SOLUTION,
     STANDARD_GRAVITY,
     Call,
     Derivative,
     Nested,
     Solves,
-    all_arrays,
-    input_shape,
+    input_shapes,
+    inputs_of,
     result_names,
-    seed,
 )
+from .inputs import Input
 
 EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
-"""Constants are rounded to 0 and 1 below half a unit in the last place (float32) and below one (float64)."""
+"""Constants this close to 0 and 1 are rounded: half a unit in the last place for float32, one for
+float64."""
 
 
 _shapes: WeakKeyDictionary[Model, dict[tuple, dict[str, tuple[int, ...]]]] = WeakKeyDictionary()
@@ -50,65 +61,68 @@ def tree_of(model: Model) -> Tree:
 
 
 def on_numbers(call: Call) -> Callable[[Mapping[str, Nested]], Mapping[str, Nested]]:
-    """The call as a function of numbers: its text, or for a derivative the recording."""
+    """The call as a function of numbers: its algorithm, or for a derivative the recording."""
     if not call.derivatives:
         return lambda inputs: evaluate(call, inputs)
-    return record_call(
-        call, {name: input_shape(call, name) for name in all_arrays(call)}, None
-    ).on_numbers
+    return record_call(call, input_shapes(call), None).on_numbers
 
 
 def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool | None) -> Program:
-    """Record a call for its model; of several texts for one result, the shortest program.
+    """Record a call for its model; of several algorithms for one result, the shortest program.
 
     single: constants are prepared for float32 or float64; None: they are left as they are.
     """
     if call.refuse:
+        # Numbers that vary are no reason to refuse, so those of a typical robot stand for them.
         call.refuse(call.model if call.params is None else typical(call.params))
 
-    def run(text: Callable[..., Any], symbols: dict[str, Nested]) -> Any:
-        results = evaluate(replace(call, texts=(text,)), symbols, EPSILON[single])
+    def run(algorithm: Callable[..., Any], symbols: dict[str, Nested]) -> Any:
+        results = evaluate(replace(call, algorithms=(algorithm,)), symbols, EPSILON[single])
         return tuple(results.values()) if len(results) > 1 else next(iter(results.values()))
 
     names = result_names(call)
-    # Routines have no derivatives, and loops first ones only: what is differentiated further is unrolled.
+    # Routines have no derivatives, and loops first ones only: what is differentiated further is
+    # unrolled.
     rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
     programs = [
-        record(lambda _text=text, **symbols: run(_text, symbols), inputs, names, rolls, unrolls)
-        for text in call.texts
+        record(lambda _each=each, **symbols: run(_each, symbols), inputs, names, rolls, unrolls)
+        for each in call.algorithms
     ]
+    # Which is shorter depends on the robot: on its joints, its zeros, and the frames asked for.
     program = min(programs, key=lambda program: program.operations)
     if call.derivatives:
         return program
+    # Nested lists cannot tell the shape of a matrix without rows.
     return replace(
         program,
         results={**program.results, **{n: call.shapes[n] for n in names if n in call.shapes}},
+        over=_written_over(call, program),
     )
 
 
+def _written_over(call: Call, program: Program) -> dict[str, str]:
+    """Results that may be written over an input: those of an argument's name, and those that the
+    call names, where one is shaped like the other."""
+    over = {name: name for name in program.results if name in program.inputs} | dict(call.over)
+    return {r: a for r, a in over.items() if program.results[r] == program.inputs[a]}
+
+
 def result_shapes(call: Call) -> dict[str, tuple[int, ...]]:
-    """Of one robot's part of each result, by running the text on symbols."""
+    """Shape of one environment's slice of each result, by running the algorithm on symbols."""
     *before, last = call.derivatives or (None,)
     if last is None:
         known = _shapes.setdefault(call.model, {})
         if call.key not in known:
-            inputs = {name: input_shape(call, name) for name in all_arrays(call)}
-            known[call.key] = dict(
-                record_call(replace(call, texts=call.texts[:1]), inputs, True).results
-            )
+            first = replace(call, algorithms=call.algorithms[:1])
+            known[call.key] = dict(record_call(first, input_shapes(call), True).results)
         return known[call.key]
+    inputs = inputs_of(call)
     if last.kind == "vjp":
-        return {name: input_shape(call, name) for name in last.wrt}
-    base = replace(call, derivatives=tuple(before))
-    own = {
-        name: x
-        for name, x in _unseeded(base, all_arrays(call)).items()
-        if not name.startswith(SOLUTION)
-    }
-    shapes = result_shapes(replace(base, arrays=own))
+        return {name: inputs[name].shape for name in last.wrt}
+    shapes = result_shapes(replace(call, derivatives=tuple(before)))
     if last.kind == "jvp":
         return shapes
-    widths = {x: (call.model.nv,) if x == "q" else input_shape(call, x) for x in last.wrt}
+    widths = {x: (call.model.nv,) if x == "q" else inputs[x].shape for x in last.wrt}
     return {f"{name} by {x}": (*shapes[name], prod(widths[x])) for x in last.wrt for name in shapes}
 
 
@@ -121,51 +135,77 @@ def evaluate(
     """
     if call.derivatives:
         *before, last = call.derivatives
-        return _DERIVE[last.kind](
-            replace(call, derivatives=tuple(before)), last.wrt, inputs, epsilon
-        )
-    given = dict(inputs)
-    tree = _tree_for(call, given, epsilon)
+        return _DERIVE[last.kind](replace(call, derivatives=tuple(before)), last, inputs, epsilon)
+    known = inputs_of(call)
+    tree = _tree_for(call, _of_kind("parameter", known, inputs), epsilon)
+    # What the call does not know is an argument: a loop's state, the unknown of an equation.
+    arguments = {
+        name: x for name, x in inputs.items() if name not in known or known[name].kind == "argument"
+    }
     extra = dict(call.options)
     if call.forces:
-        extra["gravity"] = given.pop("gravity", STANDARD_GRAVITY)
-        f_ext = given.pop("f_ext", None)
-        if f_ext is None:
-            links = [name for name in given if name.startswith(FORCE_ON)]
-            extra["f_ext"] = {name.removeprefix(FORCE_ON): given.pop(name) for name in links}
-        else:
-            extra["f_ext"] = dict(zip(call.model.link_names, f_ext, strict=True))
-    converter = _converter(call, tree, given)
-    own = inputs_in(converter, given) if converter else given
-    results = call.texts[0](tree, *own.values(), **extra)
+        extra["gravity"] = inputs.get("gravity", STANDARD_GRAVITY)
+        # Forces on single links leave those on all others out of the program.
+        extra["f_ext"] = (
+            dict(zip(call.model.link_names, inputs["f_ext"], strict=True))
+            if "f_ext" in inputs
+            else _of_kind("force", known, inputs)
+        )
+    # Algorithms know the local representation alone, so conversions stand around them.
+    converter = _converter(call, tree, inputs)
+    by_velocity = call.by_velocity or {}
+    local = inputs_in(converter, arguments, by_velocity) if converter else arguments
+    results = call.algorithms[0](tree, *local.values(), **extra)
     named = dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
-    if converter:
-        for name, kinds in RESULTS.get(call.name, {}).items():
-            rows = None
-            if {"rate", "bias", "bias force"} & set(kinds):
-                options = {k: x for k, x in extra.items() if k not in ("gravity", "f_ext")}
-                rows = call.rate_of(tree, *(x for n, x in own.items() if n != "v"), **options)
-            named[name] = result_out(converter, named[name], kinds, own, rows)
+    if not converter:
+        return named
+    v_local = velocity_among(local, by_velocity)
+    for name in call.results:
+        axes, rows = by_velocity.get(name, ()), None
+        if {*axes} & {*RATE, *BIAS, *BIAS_FORCE} and call.rate_of:
+            at_rest = [x for n, x in local.items() if by_velocity.get(n) != VELOCITY]
+            rows = call.rate_of(tree, *at_rest, **dict(call.options))
+        named[name] = result_out(converter, named[name], axes, v_local, rows)
     return named
 
 
-def _converter(call: Call, tree: Tree, given: Mapping[str, Nested]) -> Converter | None:
-    """Where the model's free base has its velocity in another representation than texts have."""
-    if call.model.base_velocity == "local" or not call.model.floating_base or call.converts:
+def _of_kind(
+    kind: str, known: Mapping[str, Input], inputs: Mapping[str, Nested]
+) -> dict[str, Nested]:
+    """Values of the inputs of a kind, by what they concern."""
+    return {x.subject: inputs[name] for name, x in known.items() if x.kind == kind}
+
+
+def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converter | None:
+    """Conversions between the model's representation and the algorithm's, where both differ and it
+    matters."""
+    model = call.model
+    if model.base_velocity == "local" or not model.floating_base:
         return None
-    if call.name in OWN_ONLY:
+    if call.local_only:
         raise ValueError(
-            f'{call.name} is for models with base_velocity="local"; {call.model.name} has '
-            f'"{call.model.base_velocity}": use {OWN_ONLY[call.name]}, or model.with_base_velocity("local")'
+            f'{call.name} is for models with base_velocity="local"; {model.name} has '
+            f'"{model.base_velocity}": use {call.local_only}, or model.with_base_velocity("local")'
         )
-    return Converter(tree, given["q0" if "q0" in given else "q"], call.model.base_velocity)
+    if call.by_velocity is None:
+        raise TypeError(
+            f"{call.name} does not say what is by velocity coordinates, which {model.name} with "
+            f'base_velocity="{model.base_velocity}" needs: Call(..., by_velocity=...)'
+        )
+    configurations = [name for name, axes in call.by_velocity.items() if axes == CONFIGURATION]
+    return _converter_at(model, tree, inputs[configurations[0]]) if configurations else None
 
 
-def _tree_for(call: Call, given: dict[str, Nested], epsilon: float | None) -> Tree:
-    """The model's tree with the parameters among the inputs, which are taken out, in place of its own."""
+def _converter_at(model: Model, tree: Tree, q: Sequence[Scalar]) -> Converter | None:
+    if model.base_velocity == "local" or not model.floating_base:
+        return None
+    return Converter(tree, q, model.base_velocity)
+
+
+def _tree_for(call: Call, values: Mapping[str, Nested], epsilon: float | None) -> Tree:
+    """The model's tree, with the values of params that are among the inputs."""
     tree = tree_of(call.model)
     if call.params is not None:
-        values = {quantity: given.pop(PARAMETER + quantity) for quantity in call.params.names}
         tree = build_tree(varied(call.model, call.params.names, values))
     if epsilon is not None:
         tree = tree.regrouped().snapped(epsilon)
@@ -188,25 +228,18 @@ def _by_name(
     return folds
 
 
-def _unseeded(call: Call, inputs: Mapping[str, Nested]) -> dict[str, Nested]:
-    """Inputs without those that the derivative of this call added."""
-    return {name: x for name, x in inputs.items() if not name.startswith(seed(call, ""))}
-
-
 def _vjp(
-    call: Call, wrt: tuple[str, ...], inputs: Mapping[str, Nested], epsilon: float | None
+    call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> dict[str, Nested]:
     """Jᵀ w."""
-    own = _unseeded(call, inputs)
-    cotangents = {name: inputs[seed(call, name)] for name in result_names(call)}
+    cotangents = {x.subject: inputs[x.name] for x in last.seeds}
     if call.solves and not call.derivatives:
-        return _solution_vjp(call, call.solves, wrt, own, cotangents, epsilon)
-    results = evaluate(call, own, epsilon)
+        return _solution_vjp(call, call.solves, last.wrt, inputs, cotangents, epsilon)
+    results = evaluate(call, inputs, epsilon)
     _check_cotangents(call, cotangents, results)
     names = list(cotangents)
-    return _by_name(
-        pullback(_flat(own, wrt), _flat(results, names), _flat(cotangents, names)), own, wrt
-    )
+    bars = pullback(_flat(inputs, last.wrt), _flat(results, names), _flat(cotangents, names))
+    return _by_name(bars, inputs, last.wrt)
 
 
 def _check_cotangents(
@@ -223,34 +256,34 @@ def _check_cotangents(
 
 
 def _jvp(
-    call: Call, wrt: tuple[str, ...], inputs: Mapping[str, Nested], epsilon: float | None
+    call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> dict[str, Nested]:
     """J u."""
-    own = _unseeded(call, inputs)
-    tangents = {name: inputs[seed(call, name)] for name in wrt}
+    tangents = {x.subject: inputs[x.name] for x in last.seeds}
     if call.solves and not call.derivatives:
-        return _solution_jvp(call, call.solves, wrt, own, tangents, epsilon)
-    results = evaluate(call, own, epsilon)
+        return _solution_jvp(call, call.solves, last.wrt, inputs, tangents, epsilon)
+    results = evaluate(call, inputs, epsilon)
     names = list(results)
-    return _by_name(
-        pushforward(_flat(own, wrt), _flat(tangents, wrt), _flat(results, names)), results, names
-    )
+    moved = pushforward(_flat(inputs, last.wrt), _flat(tangents, last.wrt), _flat(results, names))
+    return _by_name(moved, results, names)
 
 
 def _columns(
-    call: Call, wrt: tuple[str, ...], inputs: Mapping[str, Nested], epsilon: float | None
+    call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> dict[str, Nested]:
     """The whole of J, by tangents along each coordinate."""
     results = evaluate(call, inputs, epsilon)
     values = _flat(results, list(results))
     by: dict[str, Nested] = {}
-    for name in wrt:
+    for name in last.wrt:
         x = _flat(inputs, [name])
         width = call.model.nv if name == "q" else len(x)
         steps = [[float(i == k) for i in range(width)] for k in range(width)]
         if name == "q":
+            # q moves along velocities, in the model's representation: a quaternion has no entry of
+            # its own to move.
             tree = tree_of(call.model)
-            converter = _converter(replace(call, name=""), tree, inputs)
+            converter = _converter_at(call.model, tree, x)
             steps = [
                 tree.rate(x, converter.velocity_in(step) if converter else step) for step in steps
             ]
@@ -261,12 +294,8 @@ def _columns(
             rows = [column[k] for k in range(start, start + prod(shape)) for column in columns]
             by[f"{result} by {name}"] = folded(rows, (*shape, width))
             start += prod(shape)
-    return {
-        name: by[name]
-        for name in result_names(
-            replace(call, derivatives=(*call.derivatives, Derivative("columns", wrt)))
-        )
-    }
+    names = result_names(replace(call, derivatives=(*call.derivatives, last)))
+    return {name: by[name] for name in names}
 
 
 _DERIVE = {"vjp": _vjp, "jvp": _jvp, "columns": _columns}
@@ -275,22 +304,38 @@ _DERIVE = {"vjp": _vjp, "jvp": _jvp, "columns": _columns}
 def _equation(
     call: Call, solves: Solves, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> tuple[dict[str, Nested], list[Scalar], Nested]:
-    """Of a call that solves a system: the residual's inputs at the solution, the residual, and the matrix."""
-    solution = SOLUTION + call.results[0]
+    """The residual's inputs at the solution, the residual, and the matrix, of a call that solves a
+    system."""
+    known = inputs_of(call)
+    (solution,) = _of_kind("solution", known, inputs).values()
     at = {
         solves.unknown if name == solves.right else name: x
         for name, x in inputs.items()
-        if name != solution
+        if known[name].kind not in ("solution", "seed")
     }
-    at[solves.unknown] = inputs[solution]
-    residual = evaluate(_text_of(call, solves.residual), at, epsilon)
-    reads = {name: x for name, x in at.items() if name == "q" or name.startswith(PARAMETER)}
-    matrix = evaluate(replace(_text_of(call, solves.matrix), forces=False), reads, epsilon)
-    return at, list(flat(residual["out"])), matrix["out"]
+    at[solves.unknown] = solution
+    residual = evaluate(_equation_part(call, solves, solves.residual, FORCE), at, epsilon)
+    reads = {name: x for name, x in at.items() if name == "q" or _is_parameter(known, name)}
+    matrix_call = replace(_equation_part(call, solves, solves.matrix, FORCE + FORCE), forces=False)
+    return at, list(flat(residual["out"])), evaluate(matrix_call, reads, epsilon)["out"]
 
 
-def _text_of(call: Call, text: Callable[..., Any]) -> Call:
-    return replace(call, name=text.__name__, texts=(text,), options=())
+def _is_parameter(known: Mapping[str, Input], name: str) -> bool:
+    return name in known and known[name].kind == "parameter"
+
+
+def _equation_part(call: Call, solves: Solves, algorithm: Callable[..., Any], out: Axes) -> Call:
+    """The residual or the matrix as a call; the unknown is there what the result is here."""
+    by_velocity = {**(call.by_velocity or {}), "out": out}
+    if call.by_velocity and call.results[0] in call.by_velocity:
+        by_velocity[solves.unknown] = call.by_velocity[call.results[0]]
+    return replace(
+        call,
+        name=algorithm.__name__,
+        algorithms=(algorithm,),
+        options=(),
+        by_velocity=by_velocity,
+    )
 
 
 def _solution_vjp(

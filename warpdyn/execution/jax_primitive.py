@@ -1,13 +1,13 @@
 """Calls inside `jax.jit`, `jax.vmap`, `jax.grad` and `jax.jvp`: one JAX primitive.
 
-Its tangent is the recorded "jvp" call, the transpose of that the recorded "vjp" call, and both are calls again, so that
-JAX takes derivatives of derivatives as it likes. Compiled, it is a foreign call of Warp's that works on XLA's own
-buffers, on the CPU and on CUDA streams.
+Its tangent is the recorded "jvp" call, the transpose of that the recorded "vjp" call, and both are
+calls again, so that JAX takes derivatives of derivatives as it likes. Compiled, it is a foreign
+call of Warp's that works on XLA's own buffers, on the CPU and on CUDA streams.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
@@ -19,26 +19,27 @@ import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from .call import Call, all_arrays, derived, input_shape, seed, serves_all
+from .call import Call, derived, gather, without_seeds
 from .evaluate import result_shapes
+from .inputs import Input
 
 Compute = Callable[[Call], Any]
 
 
 def run(call: Call, compute: Compute) -> Any:
-    """The call's results; an operation of JAX's where it traces, or where the arrays lie on a GPU."""
-    given = all_arrays(call)
-    if not any(_traced(x) or _on_gpu(x) for x in given.values()):
+    """Carry out a call, as an operation of JAX's where it traces or the arrays lie on a GPU."""
+    inputs, arrays = gather(call)
+    if not any(_traced(x) or _on_gpu(x) for x in arrays.values()):
         return compute(call)
     if call.out is not None:
         raise TypeError("JAX arrays cannot be written in place; leave out= away and use the result")
-    first_name, first = next(iter(given.items()))
-    arrays = {name: jnp.asarray(x, first.dtype) for name, x in given.items()}
-    _check(call, first_name, arrays)
-    single = first.ndim == len(input_shape(call, first_name))
+    first_name, first = next(iter(arrays.items()))
+    arrays = {name: jnp.asarray(x, first.dtype) for name, x in arrays.items()}
+    _check(call, inputs, arrays)
+    single = first.ndim == len(inputs[first_name].shape)
     if single:
         arrays = {name: x[None] for name, x in arrays.items()}
-    results = _bind(replace(call, arrays=arrays), compute)
+    results = _bind(replace(call, arrays=arrays, inputs=inputs), compute)
     results = [x[0] for x in results] if single else results
     return tuple(results) if len(results) > 1 else results[0]
 
@@ -51,19 +52,20 @@ def _on_gpu(x: Any) -> bool:
     return isinstance(x, jax.Array) and not _traced(x) and x.devices().pop().platform != "cpu"
 
 
-def _check(call: Call, first_name: str, arrays: dict[str, Any]) -> None:
+def _check(call: Call, inputs: Mapping[str, Input], arrays: Mapping[str, Any]) -> None:
     """Dtype and widths, while JAX still knows the caller's line."""
-    first = arrays[first_name]
+    first_name, first = next(iter(arrays.items()))
     if first.dtype not in (jnp.float32, jnp.float64):
         raise TypeError(f"{first_name} must be float32 or float64, got {first.dtype}; convert it")
-    batch = first.shape[:1] if first.ndim > len(input_shape(call, first_name)) else ()
-    for name, x in arrays.items():
-        own = input_shape(call, name)
-        shapes = {(*batch, *own), own} if serves_all(call, name) else {(*batch, *own)}
-        if x.shape not in shapes:
+    batch = first.shape[:1] if first.ndim > len(inputs[first_name].shape) else ()
+    for name, array in arrays.items():
+        x = inputs[name]
+        shapes = {(*batch, *x.shape), x.shape} if x.shared else {(*batch, *x.shape)}
+        if array.shape not in shapes:
             need = " or ".join(map(str, sorted(shapes, key=len)))
             raise ValueError(
-                f"{name} must be {need}, got {x.shape}, in a call of {call.name} for {call.model.name}"
+                f"{name} must be {need}, got {array.shape}, "
+                f"in a call of {call.name} for {call.model.name}"
             )
 
 
@@ -77,22 +79,28 @@ class _Template:
 
     @classmethod
     def of(cls, call: Call, compute: Compute) -> _Template:
+        """The template of a call that has all its inputs among its arrays."""
         params = call.params and replace(call.params, arrays={}, gravity=None)
         bare = replace(call, arrays={}, gravity=None, f_ext=None, out=None, params=params)
-        shapes = tuple((name, input_shape(call, name)) for name in call.arrays)
-        return cls(bare, compute, (id(call.model), call.key, shapes))
+        return cls(bare, compute, (id(call.model), call.key, *_records(call)))
 
     def filled(self, arrays: Sequence[Any]) -> Call:
+        """The call on these arrays."""
         return replace(self.call, arrays=dict(zip(self.names, arrays, strict=True)))
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.key[2])
+        """Names of the inputs."""
+        return tuple(x.name for x in _records(self.call))
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
-        """Of one robot's part of each input."""
-        return [shape for _, shape in self.key[2]]
+        """Shapes of one environment's slices of the inputs."""
+        return [x.shape for x in _records(self.call)]
+
+
+def _records(call: Call) -> tuple[Input, ...]:
+    return tuple(gather(call)[0].values())
 
 
 recorded = Primitive("warpdyn")
@@ -104,39 +112,41 @@ def _bind(call: Call, compute: Compute) -> list[Any]:
 
 
 @recorded.def_abstract_eval
-def _abstract(*given: Any, template: _Template) -> list[Any]:
+def _abstract(*operands: Any, template: _Template) -> list[Any]:
     rows = max(
-        x.shape[0] for x, own in zip(given, template.shapes, strict=True) if len(x.shape) > len(own)
+        x.shape[0]
+        for x, shape in zip(operands, template.shapes, strict=True)
+        if len(x.shape) > len(shape)
     )
-    shapes = result_shapes(template.filled(given))
-    return [jax.core.ShapedArray((rows, *shape), given[0].dtype) for shape in shapes.values()]
+    shapes = result_shapes(template.filled(operands))
+    return [jax.core.ShapedArray((rows, *shape), operands[0].dtype) for shape in shapes.values()]
 
 
 @recorded.def_impl
-def _eager(*given: Any, template: _Template) -> list[Any]:
-    if any(_on_gpu(x) for x in given):
-        return _compiled(template)(*given)
+def _eager(*operands: Any, template: _Template) -> list[Any]:
+    if any(_on_gpu(x) for x in operands):
+        return _compiled(template)(*operands)
     results = template.compute(
-        template.filled([jnp.asarray(x) for x in given])
+        template.filled([jnp.asarray(x) for x in operands])
     )  # JAX's literals among them
     return list(results) if isinstance(results, tuple) else [results]
 
 
 @cache
 def _compiled(template: _Template) -> Callable[..., list[Any]]:
-    return jax.jit(lambda *given: recorded.bind(*given, template=template))
+    return jax.jit(lambda *operands: recorded.bind(*operands, template=template))
 
 
-def _foreign(*given: Any, template: _Template) -> list[Any]:
+def _foreign(*operands: Any, template: _Template) -> list[Any]:
     """The call as Warp's foreign function."""
-    results = _abstract(*given, template=template)
+    results = _abstract(*operands, template=template)
     call = _callable(
         template,
-        tuple(x.ndim for x in given),
+        tuple(x.ndim for x in operands),
         tuple(len(x.shape) for x in results),
-        str(given[0].dtype),
+        str(operands[0].dtype),
     )
-    return call(*given, output_dims={f"r{k}": x.shape for k, x in enumerate(results)})
+    return call(*operands, output_dims={f"r{k}": x.shape for k, x in enumerate(results)})
 
 
 mlir.register_lowering(recorded, mlir.lower_fun(_foreign, multiple_results=True))
@@ -150,8 +160,8 @@ def _callable(
     """Warp's foreign function needs a Python function with an annotation for each array."""
 
     def work(*arrays: Any) -> None:
-        given, outs = arrays[: len(inputs)], arrays[len(inputs) :]
-        template.compute(replace(template.filled(given), out=outs))
+        operands, outs = arrays[: len(inputs)], arrays[len(inputs) :]
+        template.compute(replace(template.filled(operands), out=outs))
 
     names = [f"a{k}" for k in range(len(inputs))] + [f"r{k}" for k in range(len(results))]
     scope: dict[str, Any] = {"work": work}
@@ -169,25 +179,31 @@ def _callable(
 
 
 def _batched(
-    given: Sequence[Any], axes: Sequence[Any], *, template: _Template
+    operands: Sequence[Any], axes: Sequence[Any], *, template: _Template
 ) -> tuple[list[Any], list[int]]:
     """Another dimension of environments: (N, B, ..) is done as (N B, ..)."""
-    N = next(x.shape[axis] for x, axis in zip(given, axes, strict=True) if axis is not None)
-    own = template.shapes
+    N = next(x.shape[axis] for x, axis in zip(operands, axes, strict=True) if axis is not None)
+    shapes = template.shapes
+    # The mapped dimension first, so that every array is ([N], [B], *shape).
     moved = [
-        x if axis is None else jnp.moveaxis(x, axis, 0) for x, axis in zip(given, axes, strict=True)
+        x if axis is None else jnp.moveaxis(x, axis, 0)
+        for x, axis in zip(operands, axes, strict=True)
     ]
     ranks = [x.ndim - (axis is not None) for x, axis in zip(moved, axes, strict=True)]
+    # B is of any array that has it: of those without, one slice serves all environments.
     B = max(
-        x.shape[int(a is not None)]
-        for x, a, r, s in zip(moved, axes, ranks, own, strict=True)
-        if r > len(s)
+        x.shape[int(axis is not None)]
+        for x, axis, rank, shape in zip(moved, axes, ranks, shapes, strict=True)
+        if rank > len(shape)
     )
     flat = []
-    for x, axis, rank, shape in zip(moved, axes, ranks, own, strict=True):
+    for x, axis, rank, shape in zip(moved, axes, ranks, shapes, strict=True):
         if axis is None and rank == len(shape):
-            flat.append(x)  # serves all environments
+            # Still serves all N B of them, and need not be repeated.
+            flat.append(x)
             continue
+        # What serves the B environments of one of N, or one environment in all N, is repeated: rows
+        # are all there is.
         x = x if axis is not None else x[None]
         x = x if rank > len(shape) else x[:, None]
         flat.append(jnp.broadcast_to(x, (N, B, *shape)).reshape(N * B, *shape))
@@ -199,16 +215,16 @@ batching.primitive_batchers[recorded] = _batched
 
 
 def _tangent(
-    given: Sequence[Any], tangents: Sequence[Any], *, template: _Template
+    operands: Sequence[Any], tangents: Sequence[Any], *, template: _Template
 ) -> tuple[list[Any], list[Any]]:
-    call = template.filled(given)
+    call = template.filled(operands)
     results = _bind(call, template.compute)
     rows = results[0].shape[:1]
     moving = {
         name: jnp.broadcast_to(
-            t, (*rows, *own)
+            t, (*rows, *shape)
         )  # of what serves all environments, the same for each
-        for name, t, own in zip(template.names, tangents, template.shapes, strict=True)
+        for name, t, shape in zip(template.names, tangents, template.shapes, strict=True)
         if type(t) is not ad.Zero
     }
     solution = results[0] if call.solves and not call.derivatives else None
@@ -218,21 +234,19 @@ def _tangent(
 ad.primitive_jvps[recorded] = _tangent
 
 
-def _transposed(cotangents: Sequence[Any], *given: Any, template: _Template) -> list[Any]:
-    """Of a "jvp" call, which is linear in its seeds: the "vjp" call of what it was derived from."""
-    *before, last = template.call.derivatives
-    base = replace(template.call, derivatives=tuple(before))
-    seeds = {seed(base, name): name for name in last.wrt}
-    known = {n: x for n, x in zip(template.names, given, strict=True) if n not in seeds}
-    call = replace(base, arrays=known)
-    shapes = result_shapes(call)
-    bars = {name: ad.instantiate_zeros(c) for name, c in zip(shapes, cotangents, strict=True)}
-    results = dict(
-        zip(last.wrt, _bind(derived(call, "vjp", last.wrt, bars), template.compute), strict=True)
-    )
+def _transposed(cotangents: Sequence[Any], *operands: Any, template: _Template) -> list[Any]:
+    """The "vjp" call of what a "jvp" call was derived from, which is linear in its seeds."""
+    last = template.call.derivatives[-1]
+    call = without_seeds(template.filled(operands))
+    bars = {
+        name: ad.instantiate_zeros(c)
+        for name, c in zip(result_shapes(call), cotangents, strict=True)
+    }
+    results = _bind(derived(call, "vjp", last.wrt, bars), template.compute)
+    of_seeds = {x.name: result for x, result in zip(last.seeds, results, strict=True)}
     return [
-        results[seeds[n]] if ad.is_undefined_primal(x) else None
-        for n, x in zip(template.names, given, strict=True)
+        of_seeds[name] if ad.is_undefined_primal(x) else None
+        for name, x in zip(template.names, operands, strict=True)
     ]
 
 

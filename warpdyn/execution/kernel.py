@@ -15,7 +15,8 @@ from ..codegen.source import Source
 
 
 def compile_kernel(source: Source) -> wp.Kernel:
-    """The Warp kernel of a source; Warp compiles it, or finds it compiled, when it is first launched."""
+    """The Warp kernel of a source; Warp compiles it, or finds it compiled, when it is first
+    launched."""
     name = "warpdyn_" + re.sub(r"\W", "_", source.name)
     Args = wp.types.vector(length=source.layout.length, dtype=wp.int64)
     stub = (

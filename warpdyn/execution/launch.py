@@ -1,18 +1,12 @@
-"""Arrays in, cached kernel, launch, arrays out: the one place that knows batches, devices and layouts.
-
-A public function (`warpdyn.functions`) says in a `Call` which algorithm to run on what. `batched` turns it into the
-function that users call; `bind` prepares the same call for tight loops, and `oracle` runs the same text on plain
-float64 numbers.
-"""
+"""Arrays in, cached kernel, launch, arrays out: the one place that knows batches, devices and
+layouts."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, ParamSpec
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import warp as wp
@@ -23,7 +17,6 @@ from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
 from . import threads
 from .argument_checks import (
-    check_first_argument,
     check_kind,
     check_outs,
     check_shape,
@@ -32,23 +25,26 @@ from .argument_checks import (
     result_arrays,
 )
 from .cache import cached
-from .call import Call, all_arrays, input_shape, serves_all, texts_of
+from .call import Call, algorithms_of, gather
 from .evaluate import record_call
 from .kernel import Command, compile_kernel
 
-P = ParamSpec("P")
+R = TypeVar("R")
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 """Rough times for one environment on one core, to decide how many threads a batch is worth."""
 
 BLOCK = 16
-"""Threads take whole blocks of environments: the lanes of a float32 kernel, two of a float64 one."""
+"""Threads take whole blocks of environments: the lanes of a float32 kernel, two of a float64
+one."""
 
 LOOP_BLOCK = 512
-"""The same for a kernel that loops: at the end of a slice, lanes are idle until the slowest environment is done."""
+"""The same for a kernel that loops: at the end of a slice, lanes are idle until the slowest
+environment is done."""
 
 STREAM_FROM, STAGE_FROM = 2 << 20, 4 << 20
-"""Batches of more bytes than this bypass the cache with their results; rows end to end from the second on."""
+"""Batches of more bytes than this bypass the cache with their results; rows end to end from the
+second on."""
 
 
 @dataclass(eq=False)
@@ -70,22 +66,9 @@ class Kernel:
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 
 
-def batched(function: Callable[P, Call]) -> Callable[P, Array]:
-    """A function that describes a call, as the function that carries it out; without a `model` it is of poses alone."""
-    of_a_model = "model" in inspect.signature(function).parameters
-
-    @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> Array:
-        if of_a_model:
-            check_first_argument(args, kwargs)
-        return carry_out(function(*args, **kwargs))
-
-    run.describe, run.of_a_model = function, of_a_model  # type: ignore[attr-defined]
-    return run
-
-
-def carry_out(call: Call) -> Any:
-    """Run a call; where its arrays ask for gradients, in a way that their library can differentiate."""
+def carry_out(call: Call[R]) -> R:
+    """Run a call; where its arrays ask for gradients, in a way that their library can
+    differentiate."""
     edge = _EDGES.get(type(next(iter(call.arrays.values()))).__module__.partition(".")[0])
     results = (
         compute(call) if edge is None else import_module(f".{edge}", __package__).run(call, compute)
@@ -95,7 +78,7 @@ def carry_out(call: Call) -> Any:
 
 def compute(call: Call) -> Any:
     """Run a call on the arrays themselves; a tuple of results where there are several."""
-    job = _prepare(call)
+    job = prepare(call)
     job.launch_once()
     return job.handed_back()
 
@@ -106,35 +89,19 @@ _EDGES = {
     "jaxlib": "jax_primitive",
     "warp": "warp_tape",
 }
-"""For a library that differentiates by itself, the module of `gradients` that runs a call as one of its operations."""
+"""For a library that differentiates by itself, the module of `gradients` that runs a call as one of
+its operations."""
 
 
-def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[[], Array]:
-    """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches without any check.
-
-    The arrays stay the ones given here: change their contents in place between calls. Returns a callable that returns
-    the result array. Constant entries of the result (structural zeros) are written when binding, not at each run.
-    """
-    call = described(function, args, kwargs)
-    run, named = _prepare(call).bound(), call.named
-    return run if named is None else lambda: named(*run())
-
-
-def described(function: Callable[..., Array], args: tuple, kwargs: dict[str, Any]) -> Call:
-    describe = getattr(function, "describe", None)
-    if describe is None:
-        name = getattr(function, "__name__", type(function).__name__)
-        raise TypeError(
-            f"the first argument must be one of warpdyn's batched functions, such as wd.rnea, got {name}"
-        )
-    if getattr(function, "of_a_model", False):
-        check_first_argument(args, kwargs)
-    return describe(*args, **kwargs)
+FIRST, COUNT, KEEP_CONSTANTS, STREAM = map(
+    HEADER.index, ("first", "count", "keep_constants", "stream")
+)
+"""Where each integer of a launch stands."""
 
 
 @dataclass
-class _Job:
-    """A call checked and ready: its kernel, the arguments to launch it with, and its result."""
+class Job:
+    """A call checked and ready: its kernel, the integers to launch it with, and its results."""
 
     kernel: Kernel
     arguments: list[int]
@@ -159,7 +126,7 @@ class _Job:
     def bound(self) -> Callable[[], Array]:
         """Launch once, then a closure that launches again and leaves constant entries alone."""
         self.launch_once()
-        self.arguments[HEADER.index("keep_constants")] = 1
+        self.arguments[KEEP_CONSTANTS] = 1
         slices = self._slices()
         commands = [
             Command(self.kernel.compiled, self.kernel.device, len(self.arguments)) for _ in slices
@@ -197,7 +164,7 @@ class _Job:
 
     def _set(self, commands: Sequence[Command], slices: Sequence[tuple[int, int]]) -> None:
         for command, (first, number) in zip(commands, slices, strict=True):
-            self.arguments[0], self.arguments[1] = first, number
+            self.arguments[FIRST], self.arguments[COUNT] = first, number
             command.set(self.arguments)
             command.set_threads(number)
 
@@ -210,38 +177,44 @@ class _Job:
             commands[0].run()
 
 
-def _prepare(call: Call) -> _Job:
+def prepare(call: Call) -> Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch."""
-    model = call.model
-    given = all_arrays(call)
-    first_name = next(iter(given))
-    first = views.view(first_name, listed(given[first_name]))
+    known, arrays = gather(call)
+    # The first array decides library, dtype, device and batch; all others must follow it.
+    records = iter(known.values())
+    first_input = next(records)
+    first_name = first_input.name
+    arrays[first_name] = array = listed(arrays[first_name])
+    first = views.view(first_name, array)
     inputs: dict[str, View] = {first_name: first}
-    shapes: dict[str, tuple[int, ...]] = {}
-    for name, array in given.items():
-        shapes[name] = input_shape(call, name)
-        if serves_all(call, name):
-            array = plain_numbers(name, array, first)
-        given[name] = array = listed(array)
-        if name != first_name:
-            inputs[name] = views.view(name, array)
-    batch = first.shape[0] if len(first.shape) == len(shapes[first_name]) + 1 else None
-    for name, v in inputs.items():
-        check_kind(name, v, first_name, first)
-        if v.shape != (shapes[name] if batch is None else (batch, *shapes[name])):
-            check_shape(call, name, v.shape, batch, (first_name, first.shape))
+    for x in records:
+        array = arrays[x.name]
+        if x.shared:
+            array = plain_numbers(x, array, first)
+        arrays[x.name] = array = listed(array)
+        inputs[x.name] = views.view(x.name, array)
+    batch = first.shape[0] if len(first.shape) == len(first_input.shape) + 1 else None
+    # Equality of shapes first, which nearly always holds; what else is right takes longer to say.
+    for x, v in zip(known.values(), inputs.values(), strict=True):
+        check_kind(x.label, v, first_name, first)
+        if v.shape != (x.shape if batch is None else (batch, *x.shape)):
+            check_shape(call, x, v.shape, batch, (first_name, first))
 
-    key = (*call.key, first.single, first.device, *inputs)
+    # A model that nobody holds takes its kernels along.
+    model = call.model
     table = _kernels.get(model)
     if table is None:
         table = _kernels[model] = {}
+    key = (*call.key, first.single, first.device, *inputs)
     kernel = table.get(key)
     if kernel is None:
+        shapes = {name: x.shape for name, x in known.items()}
         kernel = table[key] = _make_kernel(call, shapes, first.single, wp.get_device(first.device))
 
     source, count = kernel.source, 1 if batch is None else batch
     if call.out is None:
-        side_by_side = count > 1 and first.strides[0] == 1 and shapes[first_name][0] > 1
+        # Results lie as the first input does: environments side by side, or each in one piece.
+        side_by_side = count > 1 and first.strides[0] == 1 and first_input.shape[0] > 1
         outs: list[Array] = [
             views.empty(first.kind, first.device, first.single, count, shape, side_by_side)
             for shape in source.results.values()
@@ -256,35 +229,58 @@ def _prepare(call: Call) -> _Job:
         outs = result_arrays(call, list(source.results))
         results = tuple(outs)
         wanted = [shape if batch is None else (batch, *shape) for shape in source.results.values()]
-        out_views = check_outs(outs, wanted, inputs, first_name, first)
+        out_views = check_outs(
+            outs,
+            wanted,
+            inputs,
+            first_name,
+            first,
+            [source.over.get(name) for name in source.results],
+        )
 
     size = count * source.bytes
-    arguments = [0, count, 0, (size > STREAM_FROM) + (size > STAGE_FROM)]
+    arguments = [0] * len(HEADER)
+    arguments[COUNT] = count
+    arguments[STREAM] = (size > STREAM_FROM) + (size > STAGE_FROM)
     for v, trailing in zip(
         [*inputs.values(), *out_views],
         [*source.inputs.values(), *source.results.values()],
         strict=True,
     ):
-        own = len(v.shape) > len(
-            trailing
-        )  # an array without an environment dimension serves them all
+        # Without a dimension of environments a slice serves them all: a stride of 0.
+        batched = len(v.shape) > len(trailing)
         arguments += (
             v.address,
-            v.strides[0] if own else 0,
-            *v.strides[own:],
+            v.strides[0] if batched else 0,
+            *v.strides[batched:],
             *_NO_STRIDE[len(trailing)],
         )
     stream = views.stream(first.kind, first.device)
-    return _Job(kernel, arguments, count, first.kind, results, stream, (given, outs))
+    return Job(
+        kernel=kernel,
+        arguments=arguments,
+        count=count,
+        kind=first.kind,
+        results=results,
+        stream=stream,
+        keep=(arrays, outs),
+    )
+
+
+def kernel_source(call: Call) -> Source:
+    """The kernel's source, which knows operations and bytes of one environment."""
+    return prepare(call).kernel.source
 
 
 _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
+"""Strides of the dimensions that an array has not, by how many it has."""
 
 
 def _make_kernel(
     call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device: wp.Device
 ) -> Kernel:
-    """From the disk cache or recorded; Warp compiles it at its first launch, or finds it compiled."""
+    """From the disk cache or recorded; Warp compiles it at its first launch, or finds it
+    compiled."""
     target = target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target))
 
@@ -293,5 +289,5 @@ def _make_kernel(
             record_call(call, inputs, single), f"{call.name}_{call.model.name}", single, target
         )
 
-    source = cached(key, [*texts_of(call), TARGETS[target].code], make)
+    source = cached(key, [*algorithms_of(call), TARGETS[target].code], make)
     return Kernel(source, device, compile_kernel(source))

@@ -1,4 +1,5 @@
-"""CPU threads over slices of a batch. A Warp CPU launch runs on the calling thread and leaves the interpreter lock."""
+"""CPU threads over slices of a batch. A Warp CPU launch runs on the calling thread and leaves the
+interpreter lock."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ SLICE = 4.0e-5
 
 
 def set_num_threads(number: int | None) -> None:
-    """Use `number` CPU threads for large batches; None: all cores. Small batches always run on the calling thread."""
+    """Use `number` CPU threads for large batches; None: all cores. Small batches always run on the
+    calling thread."""
     global _number
     if number is not None and (not isinstance(number, int) or number < 1):
         raise ValueError(
@@ -51,10 +53,11 @@ class _Worker:
 
 
 def run_all(tasks: Sequence[Task], threads: int) -> None:
-    """Run the tasks on up to `threads` threads, the calling one among them; return when all are done.
+    """Run the tasks on up to `threads` threads, the calling one among them; return when all are
+    done.
 
-    Whoever is free takes the next task, and nobody waits for a thread that is slow to wake (50 to 100 us on a virtual
-    machine): one that comes late finds nothing left.
+    Whoever is free takes the next task, and nobody waits for a thread that is slow to wake (50 to
+    100 us on a virtual machine): one that comes late finds nothing left.
     """
     waiting = list(reversed(tasks))
     results: SimpleQueue[BaseException | None] = SimpleQueue()
@@ -86,9 +89,10 @@ def run_all(tasks: Sequence[Task], threads: int) -> None:
 def slices(count: int, threads: int, unit: int, least: float) -> list[tuple[int, int]]:
     """[first, number) of slices of `count`, each but the last a multiple of `unit`.
 
-    Guided self-scheduling (Polychronopoulos and Kuck 1987): each is half of a thread's share of what is left, but not
-    less than `least`, so that few are started and none is long at the end. A thread that comes from one meets another
-    that holds the interpreter lock, and is woken late, the more often the more there are.
+    Guided self-scheduling (Polychronopoulos and Kuck 1987): each is half of a thread's share of
+    what is left, but not less than `least`, so that few are started and none is long at the end. A
+    thread that comes from one meets another that holds the interpreter lock, and is woken late, the
+    more often the more there are.
     """
     if threads == 1:
         return [(0, count)] if count else []

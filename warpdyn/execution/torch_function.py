@@ -8,20 +8,20 @@ from typing import Any
 
 import torch
 
-from .call import Call, all_arrays, derived, result_names
+from .call import Call, derived, gather, gathered, result_names
 
 
 def run(call: Call, compute: Callable[[Call], Any]) -> Any:
-    """The call's results; part of Torch's graph where an array requires a gradient."""
-    given = all_arrays(call)
-    tensors = [x for x in given.values() if isinstance(x, torch.Tensor) and x.requires_grad]
+    """Carry out a call, as part of Torch's graph where an array requires a gradient."""
+    _, arrays = gather(call)
+    tensors = [x for x in arrays.values() if isinstance(x, torch.Tensor) and x.requires_grad]
     if not tensors or not torch.is_grad_enabled():
         return compute(call)
     if call.out is not None:
         raise TypeError(
             "out= cannot take part in a gradient; leave it away, or call under torch.no_grad()"
         )
-    return _applied(replace(call, arrays=given), compute)
+    return _applied(gathered(call), compute)
 
 
 def _applied(call: Call, compute: Callable[[Call], Any]) -> Any:
@@ -61,5 +61,5 @@ class _Recorded(torch.autograd.Function):
 
 
 def _summed(bar: torch.Tensor | None, x: Any) -> torch.Tensor | None:
-    """Of an array that serves all environments, the sum of their parts."""
+    """The cotangent of an input; where one slice serves all environments, the sum over them."""
     return bar.sum(0) if bar is not None and bar.ndim > x.ndim else bar

@@ -1,4 +1,11 @@
-"""Calls under a `warp.Tape`: the recorded adjoint as an entry of the tape."""
+"""Calls under a `warp.Tape`: the recorded adjoint as an entry of the tape.
+
+`warp.Tape` has no public way to ask which tape records at the moment: `with warp.Tape() as tape`
+sets `warp._src.context.runtime.tape`, and launches read it there. A call cannot do without it, for
+a user's loss is launched by Warp itself and its gradient must meet ours on that same tape. The name
+is read in one place, by `getattr`, so that a Warp without it records nothing, rather than fail;
+tests/execution/test_warp_tape.py would notice.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +13,21 @@ from collections.abc import Callable
 from typing import Any
 
 import warp as wp
-from warp._src import context  # the tape that records has no public name
+from warp._src import context
 
-from .call import Call, all_arrays, derived, input_shape, result_names
+from .call import Call, derived, gather, result_names
 
 
 def run(call: Call, compute: Callable[[Call], Any]) -> Any:
-    """The call's results; on the tape that records at the moment, where an array requires a gradient."""
+    """Carry out a call, on the tape that records at the moment where an array requires a
+    gradient."""
     tape = getattr(context.runtime, "tape", None)
-    given = all_arrays(call)
-    wrt = [name for name, x in given.items() if isinstance(x, wp.array) and x.requires_grad]
+    inputs, arrays = gather(call)
+    wrt = [name for name, x in arrays.items() if isinstance(x, wp.array) and x.requires_grad]
     if tape is None or not wrt:
         return compute(call)
-    first_name, first = next(iter(given.items()))
-    rows = first.shape[: len(first.shape) - len(input_shape(call, first_name))]
+    first_name, first = next(iter(arrays.items()))
+    rows = first.shape[: len(first.shape) - len(inputs[first_name].shape)]
     outcome = compute(call)
     results = dict(
         zip(result_names(call), outcome if isinstance(outcome, tuple) else (outcome,), strict=True)
@@ -32,22 +40,22 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
         solution = next(iter(results.values())) if call.solves and not call.derivatives else None
         bars = [
             wp.empty(
-                (*rows, *input_shape(call, name)),
-                dtype=given[name].dtype,
-                device=given[name].device,
+                (*rows, *inputs[name].shape),
+                dtype=arrays[name].dtype,
+                device=arrays[name].device,
             )
             for name in wrt
         ]
         compute(derived(call, "vjp", wrt, seeds, solution, tuple(bars)))
         for name, bar in zip(wrt, bars, strict=True):
-            _add(bar, given[name].grad)
+            _add(bar, arrays[name].grad)
 
-    tape.record_func(backward, [*(given[name] for name in wrt), *results.values()])
+    tape.record_func(backward, [*(arrays[name] for name in wrt), *results.values()])
     return outcome
 
 
 def _add(bar: wp.array, total: wp.array) -> None:
-    """Added to what the tape has gathered so far; over all environments where one array serves them."""
+    """Add to what the tape has summed so far; over all environments where one slice serves them."""
     if bar.shape == total.shape:
         wp.map(wp.add, total, bar, out=total)
     else:

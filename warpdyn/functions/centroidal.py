@@ -1,23 +1,25 @@
 """Momentum, centroidal quantities, locked inertia and average velocities.
 
-Total mass is data: `model.total_mass`. Momentum is linear, then angular; every link counts, those that are fixed to the
-world with their mass alone. None of these is defined for a robot without mass.
+Total mass is data: `model.total_mass`. Momentum is linear, then angular; every link counts, those
+that are fixed to the world with their mass alone. None of these is defined for a robot without
+mass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from ..algorithms import centroidal as _centroidal
 from ..algorithms import momentum as _momentum
 from ..arrays import Array
+from ..execution.base_velocity import ACCELERATION, COLUMNS, CONFIGURATION, RATE, VELOCITY, Axes
+from ..execution.batched import batched
 from ..execution.call import Call
-from ..execution.launch import batched
 from ..model import Model
 from ..model.description import ModelError
+from ..model.params import Params
 from ..model.reference_frames import reference_of
 
 REFERENCES = {
@@ -48,23 +50,29 @@ def _refuse_massless(model: Model) -> None:
 def _call(
     name: str,
     model: Model,
-    text: Callable[..., Any],
+    algorithm: Callable[..., Any],
     arrays: dict[str, Array],
+    *,
     out: Any,
-    params: Any,
+    params: Params | None,
     options: tuple[tuple[str, Any], ...] = (),
     columns: bool = False,
-) -> Call:
+    by_velocity: Mapping[str, Axes],
+    rate_of: Callable[..., Any] | None = None,
+) -> Call[Array]:
+    """The algorithm with the root link; `columns`: for a result with a column for each velocity."""
     return Call(
         name,
         model,
-        (text,),
+        (algorithm,),
         arrays,
-        out,
-        (("root", model.root), *options),
+        out=out,
+        options=(("root", model.root), *options),
         refuse=_refuse_massless,
         shapes={"out": (6, model.nv)} if columns else {},
         params=params,
+        by_velocity=by_velocity,
+        rate_of=rate_of,
     )
 
 
@@ -75,20 +83,29 @@ def momentum(
     v: Array,
     *,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Total momentum of the robot, h = sum of X* I v over its links.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
-    reference: "local" (about the root link's origin, in its axes), "world" (about the world's origin), the default
-    "local_world_aligned" (about the root link's origin, in the world's axes), aliases "body", "inertial", "mixed"; or
-    about the centre of mass, "centroidal" in the world's axes, "centroidal_local" in the root link's.  On a fixed base
-    the first three are one.
+    reference: "local" (about the root link's origin, in its axes), "world" (about the world's
+    origin), the default "local_world_aligned" (about the root link's origin, in the world's axes),
+    aliases "body", "inertial", "mixed"; or about the centre of mass, "centroidal" in the world's
+    axes, "centroidal_local" in the root link's.  On a fixed base the first three are one.
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.13.
     """
     options = _chosen(reference, REFERENCES)
-    return _call("momentum", model, _momentum.momentum, {"q": q, "v": v}, out, params, options)
+    return _call(
+        "momentum",
+        model,
+        _momentum.momentum,
+        {"q": q, "v": v},
+        out=out,
+        params=params,
+        options=options,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
+    )
 
 
 @batched
@@ -97,13 +114,13 @@ def momentum_jacobian(
     q: Array,
     *,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """The matrix that gives the total momentum, h = J(q) v.
 
-    q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.  On a floating base, "local" is the first six rows of
-    the mass matrix (`crba`).
+    q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.  On a floating base, "local" is
+    the first six rows of the mass matrix (`crba`).
     Composite inertias times motion subspaces, RBDA table 6.2.
     """
     options = _chosen(reference, REFERENCES)
@@ -112,10 +129,11 @@ def momentum_jacobian(
         model,
         _momentum.momentum_jacobian,
         {"q": q},
-        out,
-        params,
-        options,
+        out=out,
+        params=params,
+        options=options,
         columns=True,
+        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
     )
 
 
@@ -126,9 +144,9 @@ def centroidal_momentum(
     v: Array,
     *,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Momentum about the centre of mass, h = A(q) v.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
@@ -137,7 +155,14 @@ def centroidal_momentum(
     """
     options = _chosen(reference, CENTROIDAL_REFERENCES)
     return _call(
-        "centroidal_momentum", model, _momentum.momentum, {"q": q, "v": v}, out, params, options
+        "centroidal_momentum",
+        model,
+        _momentum.momentum,
+        {"q": q, "v": v},
+        out=out,
+        params=params,
+        options=options,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -147,53 +172,83 @@ def centroidal_momentum_matrix(
     q: Array,
     *,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
-    """The centroidal momentum matrix A(q): momentum about the centre of mass is A v; the velocity of the centre of mass
-    is A[:3] v / mass.
+) -> Call[Array]:
+    """The centroidal momentum matrix A(q): momentum about the centre of mass is A v; the velocity
+    of the centre of mass is A[:3] v / mass.
 
     q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
-    Orin, Goswami and Lee (2013); by composite inertias as in Wensing and Orin, Int. J. Humanoid Robotics
-    13 (2016).
+    Orin, Goswami and Lee (2013); by composite inertias as in Wensing and Orin, Int. J. Humanoid
+    Robotics 13 (2016).
     """
     options = _chosen(reference, CENTROIDAL_REFERENCES)
-    text = _momentum.momentum_jacobian
+    algorithm = _momentum.momentum_jacobian
     return _call(
-        "centroidal_momentum_matrix", model, text, {"q": q}, out, params, options, columns=True
+        "centroidal_momentum_matrix",
+        model,
+        algorithm,
+        {"q": q},
+        out=out,
+        params=params,
+        options=options,
+        columns=True,
+        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
     )
 
 
 @batched
 def centroidal_momentum_matrix_derivative(
-    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
-) -> Any:
-    """dA/dt, the derivative of the centroidal momentum matrix along the motion v, in the world's axes.
+    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
+    """dA/dt, the derivative of the centroidal momentum matrix along the motion v, in the world's
+    axes.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6, nv).
     Columns X* (I' S + V ×* I S) with I' the rate of composite inertias; Wensing and Orin (2016).
     """
-    text = _centroidal.centroidal_momentum_matrix_derivative
+    algorithm = _centroidal.centroidal_momentum_matrix_derivative
     arrays = {"q": q, "v": v}
-    call = _call(
-        "centroidal_momentum_matrix_derivative", model, text, arrays, out, params, columns=True
-    )
     axes = dict(_chosen("local_world_aligned", CENTROIDAL_REFERENCES))
-    return replace(call, rate_of=partial(_momentum.momentum_jacobian, **axes))
+    return _call(
+        "centroidal_momentum_matrix_derivative",
+        model,
+        algorithm,
+        arrays,
+        out=out,
+        params=params,
+        columns=True,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": RATE},
+        rate_of=partial(_momentum.momentum_jacobian, **axes),
+    )
 
 
 @batched
 def centroidal_momentum_rate(
-    model: Model, q: Array, v: Array, a: Array, *, params: Any = None, out: Array | None = None
-) -> Any:
+    model: Model,
+    q: Array,
+    v: Array,
+    a: Array,
+    *,
+    params: Params | None = None,
+    out: Array | None = None,
+) -> Call[Array]:
     """Rate of the centroidal momentum, A a + dA/dt v, in the world's axes.
 
-    q: (B, nq).  v, a: (B, nv).  Returns (B, 6) [N, N·m]: the sum of all forces on the robot, weight among them, and of
-    their moments about the centre of mass.
+    q: (B, nq).  v, a: (B, nv).  Returns (B, 6) [N, N·m]: the sum of all forces on the robot, weight
+    among them, and of their moments about the centre of mass.
     Orin, Goswami and Lee (2013); by the forward pass of RBDA table 5.1.
     """
-    text = _centroidal.centroidal_momentum_rate
-    return _call("centroidal_momentum_rate", model, text, {"q": q, "v": v, "a": a}, out, params)
+    algorithm = _centroidal.centroidal_momentum_rate
+    return _call(
+        "centroidal_momentum_rate",
+        model,
+        algorithm,
+        {"q": q, "v": v, "a": a},
+        out=out,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
+    )
 
 
 @batched
@@ -202,17 +257,27 @@ def locked_inertia(
     q: Array,
     *,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
-    """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed ones included.
+) -> Call[Array]:
+    """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed
+    ones included.
 
-    q: (B, nq).  Returns (B, 6, 6), symmetric, linear part first [kg, kg·m, kg·m²]; `reference` as in `momentum`. With
-    "centroidal" it is [[m 1, 0], [0, J]].
+    q: (B, nq).  Returns (B, 6, 6), symmetric, linear part first [kg, kg·m, kg·m²]; `reference` as
+    in `momentum`. With "centroidal" it is [[m 1, 0], [0, J]].
     RBDA 2.66.
     """
     options = _chosen(reference, REFERENCES)
-    return _call("locked_inertia", model, _momentum.locked_inertia, {"q": q}, out, params, options)
+    return _call(
+        "locked_inertia",
+        model,
+        _momentum.locked_inertia,
+        {"q": q},
+        out=out,
+        params=params,
+        options=options,
+        by_velocity={"q": CONFIGURATION},
+    )
 
 
 @batched
@@ -222,13 +287,14 @@ def average_velocity(
     v: Array,
     *,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
-    """The velocity with which the robot, its joints locked, would have the momentum that it has: locked inertia⁻¹ h.
+) -> Call[Array]:
+    """The velocity with which the robot, its joints locked, would have the momentum that it has:
+    locked inertia⁻¹ h.
 
-    q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `momentum`. Not defined where all mass lies
-    on one line.
+    q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `momentum`. Not defined
+    where all mass lies on one line.
     Orin, Goswami and Lee (2013).
     """
     options = _chosen(reference, REFERENCES)
@@ -237,9 +303,10 @@ def average_velocity(
         model,
         _momentum.average_velocity,
         {"q": q, "v": v},
-        out,
-        params,
-        options,
+        out=out,
+        params=params,
+        options=options,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
@@ -249,18 +316,27 @@ def average_velocity_jacobian(
     q: Array,
     *,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
-    """The matrix J(q) that gives the average velocity, J v: locked inertia⁻¹ times the momentum's Jacobian.
+) -> Call[Array]:
+    """The matrix J(q) that gives the average velocity, J v: locked inertia⁻¹ times the momentum's
+    Jacobian.
 
     q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.
     Orin, Goswami and Lee (2013).
     """
     options = _chosen(reference, REFERENCES)
-    text = _momentum.average_velocity_jacobian
+    algorithm = _momentum.average_velocity_jacobian
     return _call(
-        "average_velocity_jacobian", model, text, {"q": q}, out, params, options, columns=True
+        "average_velocity_jacobian",
+        model,
+        algorithm,
+        {"q": q},
+        out=out,
+        params=params,
+        options=options,
+        columns=True,
+        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
     )
 
 
@@ -271,17 +347,27 @@ def average_centroidal_velocity(
     v: Array,
     *,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
-    """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the angular momentum.
+) -> Call[Array]:
+    """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the
+    angular momentum.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `centroidal_momentum`.
     Orin, Goswami and Lee (2013).
     """
     options = _chosen(reference, CENTROIDAL_REFERENCES)
-    text = _momentum.average_velocity
-    return _call("average_centroidal_velocity", model, text, {"q": q, "v": v}, out, params, options)
+    algorithm = _momentum.average_velocity
+    return _call(
+        "average_centroidal_velocity",
+        model,
+        algorithm,
+        {"q": q, "v": v},
+        out=out,
+        params=params,
+        options=options,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
+    )
 
 
 @batched
@@ -290,23 +376,24 @@ def average_centroidal_velocity_jacobian(
     q: Array,
     *,
     reference: str = "local_world_aligned",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """The matrix J(q) that gives the average velocity at the centre of mass, J v.
 
     q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
     Orin, Goswami and Lee (2013).
     """
     options = _chosen(reference, CENTROIDAL_REFERENCES)
-    text = _momentum.average_velocity_jacobian
+    algorithm = _momentum.average_velocity_jacobian
     return _call(
         "average_centroidal_velocity_jacobian",
         model,
-        text,
+        algorithm,
         {"q": q},
-        out,
-        params,
-        options,
+        out=out,
+        params=params,
+        options=options,
         columns=True,
+        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
     )

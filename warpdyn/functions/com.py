@@ -1,21 +1,22 @@
 """Centre of mass of the robot, of a part of it, and of each link.
 
-Every link of the description counts, those fixed to the world too. `subtree="link"` counts that link and all that hang
-on it. Positions, velocities and accelerations are of a point, in the world.
+Every link of the description counts, those fixed to the world too. `subtree="link"` counts that
+link and all that hang on it. Positions, velocities and accelerations are of a point, in the world.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..algorithms import com as _com
 from ..arrays import Array
+from ..execution.base_velocity import ACCELERATION, BIAS, COLUMNS, CONFIGURATION, VELOCITY, Axes
+from ..execution.batched import batched
 from ..execution.call import Call
-from ..execution.launch import batched
 from ..model import Model
 from ..model.description import ModelError
+from ..model.params import Params
 
 
 @batched
@@ -24,16 +25,24 @@ def com(
     q: Array,
     *,
     subtree: str | None = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Centre of mass in the world, sum of m_i c_i / m.
 
     q: (B, nq) [m, rad].  Returns (B, 3) [m].
     subtree: the link with all that hang on it, instead of the whole robot.
     Raises ModelError where the links that count have no mass.
     """
-    return _call(_com.com, model, {"q": q}, subtree, out, params)
+    return _call(
+        _com.com,
+        model,
+        {"q": q},
+        subtree=subtree,
+        out=out,
+        params=params,
+        by_velocity={"q": CONFIGURATION},
+    )
 
 
 @batched
@@ -43,14 +52,22 @@ def com_velocity(
     v: Array,
     *,
     subtree: str | None = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Velocity of the centre of mass in the world: linear momentum / m, J v.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s]. subtree: as in `com`.
     """
-    return _call(_com.com_velocity, model, {"q": q, "v": v}, subtree, out, params)
+    return _call(
+        _com.com_velocity,
+        model,
+        {"q": q, "v": v},
+        subtree=subtree,
+        out=out,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
+    )
 
 
 @batched
@@ -61,14 +78,22 @@ def com_acceleration(
     a: Array,
     *,
     subtree: str | None = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Acceleration of the centre of mass in the world, without gravity: J a + J' v.
 
     q: (B, nq).  v, a: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`.
     """
-    return _call(_com.com_acceleration, model, {"q": q, "v": v, "a": a}, subtree, out, params)
+    return _call(
+        _com.com_acceleration,
+        model,
+        {"q": q, "v": v, "a": a},
+        subtree=subtree,
+        out=out,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION},
+    )
 
 
 @batched
@@ -78,15 +103,23 @@ def com_bias_acceleration(
     v: Array,
     *,
     subtree: str | None = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """J' v, the acceleration of the centre of mass that velocities alone give.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`.
     """
-    call = _call(_com.com_bias_acceleration, model, {"q": q, "v": v}, subtree, out, params)
-    return replace(call, rate_of=_com.com_jacobian)
+    return _call(
+        _com.com_bias_acceleration,
+        model,
+        {"q": q, "v": v},
+        subtree=subtree,
+        out=out,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": BIAS},
+        rate_of=_com.com_jacobian,
+    )
 
 
 @batched
@@ -95,20 +128,32 @@ def com_jacobian(
     q: Array,
     *,
     subtree: str | None = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Jacobian of the centre of mass: J v is its velocity in the world.
 
     q: (B, nq).  Returns (B, 3, nv). subtree: as in `com`.
-    The linear rows of the centroidal momentum matrix over m: Orin, Goswami and Lee, Autonomous Robots 35, 2013.
+    The linear rows of the centroidal momentum matrix over m: Orin, Goswami and Lee, Autonomous
+    Robots 35, 2013.
     """
-    return _call(_com.com_jacobian, model, {"q": q}, subtree, out, params)
+    return _call(
+        _com.com_jacobian,
+        model,
+        {"q": q},
+        subtree=subtree,
+        out=out,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "out": COLUMNS},
+    )
 
 
 @batched
-def link_coms(model: Model, q: Array, *, params: Any = None, out: Array | None = None) -> Any:
-    """Centre of mass of each link in the world, where the description puts it; of a link without mass too.
+def link_coms(
+    model: Model, q: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
+    """Centre of mass of each link in the world, where the description puts it; of a link without
+    mass too.
 
     q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`.
     """
@@ -118,9 +163,10 @@ def link_coms(model: Model, q: Array, *, params: Any = None, out: Array | None =
         model,
         (_com.link_coms,),
         {"q": q},
-        out,
-        (("links", model.link_names),),
+        out=out,
+        options=(("links", model.link_names),),
         params=params,
+        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -136,18 +182,22 @@ def _call(
     arrays: Mapping[str, Array],
     subtree: str | None,
     out: Array | None,
-    params: Any,
-) -> Call:
+    params: Params | None,
+    by_velocity: Mapping[str, Axes],
+    rate_of: Callable[..., Any] | None = None,
+) -> Call[Array]:
     """The algorithm over the links that count."""
     return Call(
         algorithm.__name__,
         model,
         (algorithm,),
         arrays,
-        out,
-        (("links", _counted(model, subtree)),),
+        out=out,
+        options=(("links", _counted(model, subtree)),),
         refuse=lambda model: _refuse_massless(model, subtree),
         params=params,
+        by_velocity=by_velocity,
+        rate_of=rate_of,
     )
 
 

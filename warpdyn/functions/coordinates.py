@@ -1,6 +1,7 @@
 """Coordinates by name: q and v put together, taken apart, and joints picked out of them.
 
-Arrays are NumPy, Torch, JAX or Warp, with any leading dimensions; what is made of plain numbers is NumPy, float64.
+Arrays are NumPy, Torch, JAX or Warp, with any leading dimensions; what is made of plain numbers is
+NumPy, float64.
 Warp arrays are not broadcast, and a coordinate of one robot keeps a dimension of one entry.
 """
 
@@ -22,16 +23,20 @@ Values = Mapping[str, Any] | Array | Sequence[float]
 def pack_q(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array:
     """The configuration q (..., nq) from the coordinates of joints [m, rad].
 
-    joints: a mapping by joint name, (...) of a joint with one coordinate and (..., n) of one with n; the base's seven
-    under "floating_base". Or all of them in the order of `model.joint_names`: (..., nq), less the base's.
-    base: (..., 7) [x y z qx qy qz qw] (in the model's own order of quaternions), instead of the mapping's entry.
-    default: (..., nq), such as `model.neutral`, for what the mapping leaves out; without it a mapping must be complete.
+    joints: a mapping by joint name, (...) of a joint with one coordinate and (..., n) of one with
+    n; the base's seven under "floating_base". Or all of them in the order of `model.joint_names`:
+    (..., nq), less the base's.
+    base: (..., 7) [x y z qx qy qz qw] (in the model's own order of quaternions), instead of the
+    mapping's entry.
+    default: (..., nq), such as `model.neutral`, for what the mapping leaves out; without it a
+    mapping must be complete.
     """
     return _packed(model, "q", joints, base, default)
 
 
 def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array:
-    """The generalized velocity (..., nv) from velocities of joints [m/s, rad/s], as `pack_q` does; base: (..., 6).
+    """The generalized velocity (..., nv) from velocities of joints [m/s, rad/s], as `pack_q` does;
+    base: (..., 6).
 
     Accelerations and forces have the same columns.
     """
@@ -39,7 +44,8 @@ def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = Non
 
 
 def unpack_q(model: Model, q: Array) -> dict[str, Array]:
-    """The columns of q (..., nq) by joint name, the base's seven under "floating_base"; what `pack_q` takes."""
+    """The columns of q (..., nq) by joint name, the base's seven under "floating_base"; what
+    `pack_q` takes."""
     return _unpacked(model, "q", q)
 
 
@@ -49,12 +55,14 @@ def unpack_v(model: Model, v: Array) -> dict[str, Array]:
 
 
 def split_q(model: Model, q: Array) -> tuple[Array | None, Array]:
-    """q (..., nq) as that of the free base (..., 7), None where there is none, and of the joints."""
+    """q (..., nq) as that of the free base (..., 7), None where there is none, and of the
+    joints."""
     return _split(model, "q", q)
 
 
 def split_v(model: Model, v: Array) -> tuple[Array | None, Array]:
-    """v (..., nv) as that of the free base (..., 6), None where there is none, and of the joints."""
+    """v (..., nv) as that of the free base (..., 6), None where there is none, and of the
+    joints."""
     return _split(model, "v", v)
 
 
@@ -65,7 +73,8 @@ def select_q(model: Model, q: Array, joints: Iterable[str]) -> Array:
 
 
 def select_v(model: Model, v: Array, joints: Iterable[str]) -> Array:
-    """The columns of v (..., nv), of accelerations or of forces, of the named joints, in their order."""
+    """The columns of v (..., nv), of accelerations or of forces, of the named joints, in their
+    order."""
     _check(model, "v", "v", v, model.nv)
     return picked(v, model.v_indices(joints))
 

@@ -9,9 +9,11 @@ from typing import Any
 from ..algorithms import aba_derivatives as _aba_derivatives
 from ..algorithms import rnea_derivatives as _rnea_derivatives
 from ..arrays import Array
-from ..execution.call import Call, Forces, Gravity, all_arrays, derived, input_shape, result_names
-from ..execution.launch import batched, carry_out, described
+from ..execution.batched import batched, described
+from ..execution.call import Call, Forces, Gravity, derived, inputs_of, result_names
+from ..execution.launch import carry_out
 from ..model import Model
+from ..model.params import Params
 from .dynamics import refuse_unmoved
 
 
@@ -24,14 +26,17 @@ def rnea_derivatives(
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Any = None,
-) -> Any:
+) -> Call[tuple[Array, Array, Array]]:
     """Derivatives of inverse dynamics by position, velocity and acceleration.
 
-    q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with their links.
-    Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for the coordinate.
-    By q over the tangent space: column k is the change per step along v's coordinate k, a base's in its own frame.
+    q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with
+    their links.
+    Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for the
+    coordinate.
+    By q over the tangent space: column k is the change per step along v's coordinate k, a base's in
+    its own frame.
     Singh, Russell and Wensing, IEEE RA-L 7 (2022); Carpentier and Mansard, RSS 2018.
     """
     square = (model.nv, model.nv)
@@ -41,13 +46,14 @@ def rnea_derivatives(
         model,
         (_rnea_derivatives.rnea_derivatives,),
         {"q": q, "v": v, "a": a},
-        out,
+        out=out,
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
         results=names,
         shapes=dict.fromkeys(names, square),
         params=params,
+        local_only="derivatives(wd.rnea, model, q, v, a, wrt=...)",
     )
 
 
@@ -60,14 +66,14 @@ def aba_derivatives(
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Any = None,
-) -> Any:
+) -> Call[tuple[Array, Array, Array, Array]]:
     """Forward dynamics and its derivatives by position, velocity and joint force.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  `f_ext`, `gravity` as in `aba`.
-    Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each; by q over the tangent space,
-    as in `rnea_derivatives`.
+    Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each; by q
+    over the tangent space, as in `rnea_derivatives`.
     d qdd = -M⁻¹ d rnea at a = qdd; Carpentier and Mansard, RSS 2018, equation 12.
     """
     names = ("by_q", "by_v", "by_tau")
@@ -76,7 +82,7 @@ def aba_derivatives(
         model,
         (_aba_derivatives.aba_derivatives,),
         {"q": q, "v": v, "tau": tau},
-        out,
+        out=out,
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
@@ -84,9 +90,15 @@ def aba_derivatives(
         results=("qdd", *names),
         shapes=dict.fromkeys(names, (model.nv, model.nv)),
         params=params,
+        local_only="derivatives(wd.aba, model, q, v, tau, wrt=...)",
     )
 
 
+Results = Array | tuple[Array, ...]
+"""One array, or a tuple where there are several."""
+
+
+@batched
 def vjp(
     function: Callable[..., Any],
     model: Model,
@@ -96,42 +108,21 @@ def vjp(
     solution: Array | None = None,
     out: Any = None,
     **options: Any,
-) -> Any:
-    """Vector-Jacobian product of any of warpdyn's functions: cotangents of its inputs from those of its results.
+) -> Call[Results]:
+    """Vector-Jacobian product of any of warpdyn's functions: cotangents of its inputs from those of
+    its results.
 
-    `vjp(wd.rnea, model, q, v, a, cotangents=w)` gives (wᵀ dtau/dq, wᵀ dtau/dv, wᵀ dtau/da), with w (B, nv) as tau, and
-    results shaped like the inputs: by the entries of q as they stand (7 for a free base), as automatic differentiation
-    has it. `cotangents` is a tuple where the function has several results.
-    wrt: names of inputs ("q", "v", "gravity", "f_ext:link", "params:mass" ..) instead of all arrays given; gravity and
-    external forces count where they are given.
+    `vjp(wd.rnea, model, q, v, a, cotangents=w)` gives (wᵀ dtau/dq, wᵀ dtau/dv, wᵀ dtau/da), with w
+    (B, nv) as tau, and
+    results shaped like the inputs: by the entries of q as they stand (7 for a free base), as
+    automatic differentiation has it. `cotangents` is a tuple where the function has several
+    results.
+    wrt: names of inputs ("q", "v", "gravity", "f_ext:link", "params:mass" ..) instead of all arrays
+    given; gravity and external forces count where they are given.
     solution: the result of `aba` or `solve`, if at hand; else it is computed first.
-    Reverse mode on the recorded program (Griewank and Walther, Evaluating Derivatives, section 3.2); of `aba` by the
-    implicit rule, with multipliers M⁻¹ w.
+    Reverse mode on the recorded program (Griewank and Walther, Evaluating Derivatives, section
+    3.2); of `aba` by the implicit rule, with multipliers M⁻¹ w.
     """
-    return carry_out(
-        vjp_call(
-            function,
-            model,
-            *arrays,
-            cotangents=cotangents,
-            wrt=wrt,
-            solution=solution,
-            out=out,
-            **options,
-        )
-    )
-
-
-def vjp_call(
-    function: Callable[..., Any],
-    model: Model,
-    *arrays: Array,
-    cotangents: Any,
-    wrt: str | Sequence[str] | None = None,
-    solution: Array | None = None,
-    out: Any = None,
-    **options: Any,
-) -> Call:
     call = described(function, (model, *arrays), options)
     if call.solves and solution is None:
         solution = carry_out(call)
@@ -142,14 +133,11 @@ def vjp_call(
         raise ValueError(
             f"cotangents must be {len(names)} arrays, for {', '.join(names)}; got {len(cotangents)}"
         )
-    return derived(
-        call, "vjp", _known(call, wrt), dict(zip(names, cotangents, strict=True)), solution, out
-    )
+    seeds = dict(zip(names, cotangents, strict=True))
+    return derived(call, "vjp", _chosen(call, wrt), seeds, solution, out)
 
 
-vjp.describe = vjp_call  # type: ignore[attr-defined]
-
-
+@batched
 def jvp(
     function: Callable[..., Any],
     model: Model,
@@ -158,47 +146,34 @@ def jvp(
     solution: Array | None = None,
     out: Any = None,
     **options: Any,
-) -> Any:
-    """Jacobian-vector product of any of warpdyn's functions: tangents of its results from those of its inputs.
+) -> Call[Results]:
+    """Jacobian-vector product of any of warpdyn's functions: tangents of its results from those of
+    its inputs.
 
-    `jvp(wd.rnea, model, q, v, a, tangents={"v": u})` gives dtau/dv u. Names, q and `solution` as in `vjp`.
+    `jvp(wd.rnea, model, q, v, a, tangents={"v": u})` gives dtau/dv u. Names, q and `solution` as in
+    `vjp`.
     Forward mode on the recorded program (Griewank and Walther, section 3.1).
     """
-    return carry_out(
-        jvp_call(function, model, *arrays, tangents=tangents, solution=solution, out=out, **options)
-    )
-
-
-def jvp_call(
-    function: Callable[..., Any],
-    model: Model,
-    *arrays: Array,
-    tangents: Mapping[str, Array],
-    solution: Array | None = None,
-    out: Any = None,
-    **options: Any,
-) -> Call:
     call = described(function, (model, *arrays), options)
     if call.solves and solution is None:
         solution = carry_out(call)
     if not isinstance(tangents, Mapping):
         raise TypeError(
-            f'tangents must be a mapping by name, such as {{"q": dq}}, got {type(tangents).__name__}'
+            'tangents must be a mapping by name, such as {"q": dq}, '
+            f"got {type(tangents).__name__}"
         )
-    names = _known(call, tuple(tangents))
+    names, inputs = _chosen(call, tuple(tangents)), inputs_of(call)
     for name, u in tangents.items():
-        own = input_shape(call, name)
-        if hasattr(u, "shape") and tuple(u.shape[len(u.shape) - len(own) :]) != own:
+        shape = inputs[name].shape
+        if hasattr(u, "shape") and tuple(u.shape[len(u.shape) - len(shape) :]) != shape:
             got = tuple(u.shape)
             raise ValueError(
-                f"the tangent of {name} must be shaped like it, {own} for each robot; got {got}"
+                f"the tangent of {name} must be shaped like it, {shape} for each robot; got {got}"
             )
     return derived(call, "jvp", names, tangents, solution, out)
 
 
-jvp.describe = jvp_call  # type: ignore[attr-defined]
-
-
+@batched
 def derivatives(
     function: Callable[..., Any],
     model: Model,
@@ -206,34 +181,22 @@ def derivatives(
     wrt: str | Sequence[str] = "q",
     out: Any = None,
     **options: Any,
-) -> Any:
+) -> Call[Results]:
     """The whole Jacobian of any of warpdyn's functions, a last dimension for each input of `wrt`.
 
-    `derivatives(wd.com, model, q)` is (B, 3, nv): by q over the tangent space of nv dimensions, as in
-    `rnea_derivatives`; by other inputs, one column for each entry. A tuple where `wrt`, or the function's results, are
+    `derivatives(wd.com, model, q)` is (B, 3, nv): by q over the tangent space of nv dimensions, as
+    in `rnea_derivatives`; by other inputs, one column for each entry. A tuple where `wrt`, or the
+    function's results, are
     several: results by the first input, then by the next.
     Forward mode along each coordinate; what does not move with a coordinate costs nothing.
     """
-    return carry_out(derivatives_call(function, model, *arrays, wrt=wrt, out=out, **options))
-
-
-def derivatives_call(
-    function: Callable[..., Any],
-    model: Model,
-    *arrays: Array,
-    wrt: str | Sequence[str] = "q",
-    out: Any = None,
-    **options: Any,
-) -> Call:
     call = described(function, (model, *arrays), options)
-    return derived(replace(call, solves=None), "columns", _known(call, wrt), out=out)
+    return derived(replace(call, solves=None), "columns", _chosen(call, wrt), out=out)
 
 
-derivatives.describe = derivatives_call  # type: ignore[attr-defined]
-
-
-def _known(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
-    names = tuple(all_arrays(call))
+def _chosen(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Names of the inputs to differentiate by; all of them for None."""
+    names = tuple(inputs_of(call))
     chosen = names if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
     for name in chosen:
         if name not in names:

@@ -14,11 +14,13 @@ from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
 from ..algorithms import passive_forces as _effects
 from ..algorithms import rnea as _rnea
 from ..arrays import Array
+from ..execution.base_velocity import ACCELERATION, BIAS_FORCE, CONFIGURATION, FORCE, RATE, VELOCITY
+from ..execution.batched import batched
 from ..execution.call import Call, Forces, Gravity, Solves
 from ..execution.evaluate import tree_of
-from ..execution.launch import batched
 from ..model import BASE_JOINT, Model
 from ..model.description import ModelError
+from ..model.params import Params
 
 
 @batched
@@ -30,16 +32,18 @@ def rnea(
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
-    """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext, and
-    what friction and limit springs take where the model has them (`Model.with_friction`, `with_limit_springs`).
+) -> Call[Array]:
+    """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v +
+    g(q) - Jᵀ f_ext, and what friction and limit springs take where the model has them
+    (`Model.with_friction`, `with_limit_springs`).
 
     q: (B, nq) [m, rad].  v, a: (B, nv) [m/s, rad/s; m/s², rad/s²].  Returns tau: (B, nv) [N, N·m].
-    A floating base comes first: its twist, acceleration (derivative of that twist) and wrench in its own frame.
-    f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link origin, in the link
-    frame.
+    A floating base comes first: its twist, acceleration (derivative of that twist) and wrench in
+    its own frame.
+    f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link
+    origin, in the link frame.
     gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
     With `v` and `a` zero it is what compensates gravity.
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
@@ -50,16 +54,19 @@ def rnea(
         model,
         (_rnea.rnea,),
         arrays,
-        out,
+        out=out,
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
         params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "a": ACCELERATION, "out": FORCE},
     )
 
 
 @batched
-def crba(model: Model, q: Array, *, params: Any = None, out: Array | None = None) -> Any:
+def crba(
+    model: Model, q: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
     """Joint-space inertia matrix M(q), symmetric and positive definite.
 
     q: (B, nq) [m, rad].  Returns M: (B, nv, nv) [kg, kg·m, kg·m²], both triangles.
@@ -70,9 +77,10 @@ def crba(model: Model, q: Array, *, params: Any = None, out: Array | None = None
         model,
         (_crba.crba,),
         {"q": q},
-        out,
+        out=out,
         shapes={"out": (model.nv, model.nv)},
         params=params,
+        by_velocity={"q": CONFIGURATION, "out": FORCE + FORCE},
     )
 
 
@@ -86,25 +94,27 @@ def aba(
     f_ext: Forces = None,
     gravity: Gravity = None,
     method: str = "auto",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Forward dynamics: accelerations that the joint forces `tau` produce, the inverse of `rnea`.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²]; `f_ext`, `gravity` and
-    joint effects as in `rnea`.
-    method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised over the tree, RBDA
-    chapter 6; "auto", whichever is the shorter program for the robot.
+    q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²];
+    `f_ext`, `gravity` and joint effects as in `rnea`.
+    method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised
+    over the tree, RBDA chapter 6; "auto", whichever is the shorter program for the robot.
     Raises ModelError where a joint moves no inertia: its acceleration is not defined.
     """
-    texts: dict[str, tuple[Callable[..., Any], ...]] = {
+    algorithms: dict[str, tuple[Callable[..., Any], ...]] = {
         "aba": (_aba.aba,),
         "crba": (_aba.forward_dynamics_crba,),
     }
-    texts["auto"] = (
-        texts["crba"] if tree_of(model).shares_coordinates else texts["aba"] + texts["crba"]
+    algorithms["auto"] = (
+        algorithms["crba"]
+        if tree_of(model).shares_coordinates
+        else algorithms["aba"] + algorithms["crba"]
     )
-    if method not in texts:
+    if method not in algorithms:
         raise ValueError(f'method must be "auto", "aba" or "crba", got {method!r}')
     if method == "aba" and tree_of(model).shares_coordinates:
         raise ValueError(
@@ -113,15 +123,16 @@ def aba(
     return Call(
         "aba" if method == "auto" else f"aba_by_{method}",
         model,
-        texts[method],
+        algorithms[method],
         {"q": q, "v": v, "tau": tau},
-        out,
+        out=out,
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
         refuse=refuse_unmoved,
         solves=Solves(_rnea.rnea, "a", "tau", _crba.crba),
         params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE, "out": ACCELERATION},
     )
 
 
@@ -132,25 +143,26 @@ def gravity_torques(
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Joint forces that hold the robot still, g(q) - Jᵀ f_ext.
 
     q: (B, nq) [m, rad].  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
     rnea at rest without limit springs; RBDA section 5.3 with v and a zero.
     """
-    text = (_gravity_torques.gravity_torques,)
+    algorithm = (_gravity_torques.gravity_torques,)
     return Call(
         "gravity_torques",
         model,
-        text,
+        algorithm,
         {"q": q},
-        out,
+        out=out,
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
         params=params,
+        by_velocity={"q": CONFIGURATION, "out": FORCE},
     )
 
 
@@ -162,9 +174,9 @@ def bias_forces(
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """What the motion takes without acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
@@ -175,99 +187,117 @@ def bias_forces(
         model,
         (_bias_forces.bias_forces,),
         {"q": q, "v": v},
-        out,
+        out=out,
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
         params=params,
         rate_of=_crba.crba,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": BIAS_FORCE},
     )
 
 
 @batched
 def effect_torques(
-    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
-) -> Any:
+    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
     """Joint forces that friction and limit springs take; zero unless the model has them.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M a + h + this.
-    For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position - limit)
-    + damping * r. See `Model.with_friction` and `Model.with_limit_springs`.
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M
+    a + h + this.
+    For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position
+    - limit) + damping * r. See `Model.with_friction` and `Model.with_limit_springs`.
     """
     return Call(
-        "effect_torques", model, (_effects.effect_torques,), {"q": q, "v": v}, out, params=params
+        "effect_torques",
+        model,
+        (_effects.effect_torques,),
+        {"q": q, "v": v},
+        out=out,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": FORCE},
     )
 
 
 @batched
 def coriolis_matrix(
-    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
-) -> Any:
-    """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is skew-symmetric).
+    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
+    """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is
+    skew-symmetric).
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv, nv).
-    Of all matrices with these two properties that of the Christoffel symbols; as Pinocchio's computeCoriolisMatrix.
-    Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols for Rigid-Body
-    Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1.
+    Of all matrices with these two properties that of the Christoffel symbols; as Pinocchio's
+    computeCoriolisMatrix.
+    Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols
+    for Rigid-Body Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1.
     """
     arrays, shapes = {"q": q, "v": v}, {"out": (model.nv, model.nv)}
-    text = (_coriolis.coriolis,)
+    algorithm = (_coriolis.coriolis,)
     return Call(
         "coriolis_matrix",
         model,
-        text,
+        algorithm,
         arrays,
-        out,
+        out=out,
         shapes=shapes,
         params=params,
         rate_of=_crba.crba,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": FORCE + RATE},
     )
 
 
 @batched
 def mass_matrix_inverse(
-    model: Model, q: Array, *, params: Any = None, out: Array | None = None
-) -> Any:
+    model: Model, q: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
     """M(q)⁻¹, symmetric and positive definite.
 
     q: (B, nq) [m, rad].  Returns (B, nv, nv), both triangles.
     M = Lᵀ D L without fill-in beyond the tree's branches, RBDA table 6.3, and L⁻¹ D⁻¹ L⁻ᵀ.
     Raises ModelError where a joint moves no inertia.
     """
-    text, shapes = (_mass_matrix_inverse.mass_matrix_inverse,), {"out": (model.nv, model.nv)}
+    algorithm, shapes = (_mass_matrix_inverse.mass_matrix_inverse,), {"out": (model.nv, model.nv)}
     return Call(
         "mass_matrix_inverse",
         model,
-        text,
+        algorithm,
         {"q": q},
-        out,
+        out=out,
         refuse=refuse_unmoved,
         shapes=shapes,
         params=params,
+        by_velocity={"q": CONFIGURATION, "out": VELOCITY + VELOCITY},
     )
 
 
 @batched
-def solve(model: Model, q: Array, b: Array, *, params: Any = None, out: Array | None = None) -> Any:
+def solve(
+    model: Model, q: Array, b: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
     """x with M(q) x = b, without forming M⁻¹.
 
-    q: (B, nq) [m, rad].  b: (B, nv) [N, N·m].  Returns x: (B, nv) [m/s², rad/s²], the acceleration that b alone gives.
-    M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in free fall, RBDA table
-    7.1, whichever is the shorter program. Raises ModelError where a joint moves no inertia.
+    q: (B, nq) [m, rad].  b: (B, nv) [N, N·m].  Returns x: (B, nv) [m/s², rad/s²], the acceleration
+    that b alone gives; `out` may be `b` itself.
+    M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in
+    free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
+    moves no inertia.
     """
-    texts: tuple[Callable[..., Any], ...] = (_mass_matrix_inverse.solve,)
+    algorithms: tuple[Callable[..., Any], ...] = (_mass_matrix_inverse.solve,)
     if not tree_of(model).shares_coordinates:
-        texts += (_mass_matrix_inverse.solve_articulated,)
+        algorithms += (_mass_matrix_inverse.solve_articulated,)
     solves = Solves(_mass_matrix_inverse.product, "x", "b", _crba.crba)
     return Call(
         "solve",
         model,
-        texts,
+        algorithms,
         {"q": q, "b": b},
-        out,
+        out=out,
+        over={"out": "b"},
         refuse=refuse_unmoved,
         solves=solves,
         params=params,
+        by_velocity={"q": CONFIGURATION, "b": FORCE, "out": VELOCITY},
     )
 
 

@@ -2,40 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..algorithms import energy as _energy
 from ..arrays import Array
+from ..execution.base_velocity import CONFIGURATION, VELOCITY
+from ..execution.batched import batched
 from ..execution.call import Call, Gravity
-from ..execution.launch import batched
 from ..model import Model
+from ..model.params import Params
 
 
 @batched
 def kinetic_energy(
-    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
-) -> Any:
+    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
     """Kinetic energy vᵀ M(q) v / 2, that of the rotors (armature) included.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J]; a scalar for one robot.  RBDA 2.67, summed over the bodies.
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J]; a scalar for one robot.  RBDA 2.67, summed
+    over the bodies.
     """
     return Call(
-        "kinetic_energy", model, (_energy.kinetic_energy,), {"q": q, "v": v}, out, params=params
+        "kinetic_energy",
+        model,
+        (_energy.kinetic_energy,),
+        {"q": q, "v": v},
+        out=out,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
 @batched
 def potential_energy(
-    model: Model, q: Array, *, gravity: Gravity = None, params: Any = None, out: Array | None = None
-) -> Any:
+    model: Model,
+    q: Array,
+    *,
+    gravity: Gravity = None,
+    params: Params | None = None,
+    out: Array | None = None,
+) -> Call[Array]:
     """Potential energy of gravity, -sum of m g · c over all links, root-fixed ones included.
 
-    q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is `gravity_torques`.
+    q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is
+    `gravity_torques`.
     gravity: as in `rnea`.  Springs at the limits (`Model.with_limit_springs`) are not in it.
     """
-    text = (_energy.potential_energy,)
+    algorithm = (_energy.potential_energy,)
     return Call(
-        "potential_energy", model, text, {"q": q}, out, forces=True, gravity=gravity, params=params
+        "potential_energy",
+        model,
+        algorithm,
+        {"q": q},
+        out=out,
+        forces=True,
+        gravity=gravity,
+        params=params,
+        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -46,14 +67,22 @@ def mechanical_energy(
     v: Array,
     *,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Kinetic and potential energy together, constant where no force but gravity acts.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J].  gravity: as in `rnea`.
     """
-    text, arrays = (_energy.mechanical_energy,), {"q": q, "v": v}
+    algorithm, arrays = (_energy.mechanical_energy,), {"q": q, "v": v}
     return Call(
-        "mechanical_energy", model, text, arrays, out, forces=True, gravity=gravity, params=params
+        "mechanical_energy",
+        model,
+        algorithm,
+        arrays,
+        out=out,
+        forces=True,
+        gravity=gravity,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )

@@ -10,14 +10,18 @@ from typing import Any, NamedTuple
 
 from ..arrays import Array, views
 from ..arrays.columns import library
-from ..execution.call import all_arrays, input_shape
+from ..execution.batched import bind, described
+from ..execution.call import input_shapes, inputs_of
 from ..execution.evaluate import record_call, result_shapes
-from ..execution.launch import bind, described
 from ..model import Model
+
+Results = Array | tuple[Array, ...]
+"""One array, or a tuple where there are several."""
 
 
 class Cost(NamedTuple):
-    """What a function costs for one environment of a model: arithmetic operations, bytes read and written."""
+    """What a function costs for one environment of a model: arithmetic operations, bytes read and
+    written."""
 
     model: str
     envs: int
@@ -28,10 +32,12 @@ class Cost(NamedTuple):
 class Group:
     """Models with the number of environments of each, one after the other in arrays of all of them.
 
-    `group(wd.rnea, q, v, a)` calls the function for each model on its rows: arrays are (B, n) with B the sum of `envs`
-    and n at least as many columns as the widest model needs; a narrower model uses its first columns and leaves the
-    others alone. Results are as wide as the widest, zeros beyond a model's own. There is a kernel, and a launch, for
-    each model, and no copy: where robots differ in more than numbers (`Model.params`), nothing is shared between them.
+    `group(wd.rnea, q, v, a)` calls the function for each model on its rows: arrays are (B, n) with
+    B the sum of `envs` and n at least as many columns as the widest model needs; a narrower model
+    uses its first columns and leaves the others alone. Results are as wide as the widest, zeros
+    beyond a model's own. There is a kernel, and a launch, for
+    each model, and no copy: where robots differ in more than numbers (`Model.params`), nothing is
+    shared between them.
     """
 
     def __init__(self, models: Sequence[Model], envs: Sequence[int]):
@@ -46,7 +52,7 @@ class Group:
         self.models, self.envs = tuple(models), tuple(envs)
         ends = list(accumulate(envs))
         self.rows = tuple(slice(end - count, end) for end, count in zip(ends, envs, strict=True))
-        """Of each model in the arrays."""
+        """Rows of each model in the arrays."""
 
     @property
     def count(self) -> int:
@@ -78,11 +84,12 @@ class Group:
         out: Any = None,
         each: Mapping[str, Sequence[Any]] | None = None,
         **options: Any,
-    ) -> Any:
+    ) -> Results:
         """The function's result for all environments.
 
         given: its arrays. options: its keywords, the same for all models, arrays of them (B, ..).
-        each: keywords that differ, a value for each model: {"params": [a, None], "frame": ["hand", "tool0"]}.
+        each: keywords that differ, a value for each model: {"params": [a, None], "frame": ["hand",
+        "tool0"]}.
         """
         calls = self._calls(function, given, options, each)
         if out is None and not all(map(_written, given)):
@@ -99,8 +106,9 @@ class Group:
         out: Any = None,
         each: Mapping[str, Sequence[Any]] | None = None,
         **options: Any,
-    ) -> Callable[[], Any]:
-        """The calls prepared once, as `warpdyn.bind` does it: then `run()` launches them without any check."""
+    ) -> Callable[[], Results]:
+        """The calls prepared once, as `warpdyn.bind` does it: then `run()` launches them without
+        any check."""
         calls = self._calls(function, given, options, each)
         outs, results = self._outs(function, calls, out)
         launches = [
@@ -108,7 +116,7 @@ class Group:
             for (args, own), mine in zip(calls, outs, strict=True)
         ]
 
-        def run() -> Any:
+        def run() -> Results:
             for launch in launches:
                 launch()
             return results
@@ -121,7 +129,8 @@ class Group:
         each: Mapping[str, Sequence[Any]] | None = None,
         **options: Any,
     ) -> list[Cost]:
-        """For each model what one environment costs in float32, of the function without launches: what is recorded."""
+        """For each model what one environment costs in float32, of the function without launches:
+        what is recorded."""
         needed = [
             p
             for p in inspect.signature(function).parameters.values()
@@ -132,9 +141,7 @@ class Group:
             call = described(
                 function, (model, *[None] * (len(needed) - 1)), options | _chosen(each, k)
             )
-            program = record_call(
-                call, {name: input_shape(call, name) for name in all_arrays(call)}, True
-            )
+            program = record_call(call, input_shapes(call), True)
             read = sum(s.operation == "input" for s in program.statements)
             written = sum(o.node is not None for o in program.outputs)
             found.append(Cost(model.name, self.envs[k], program.operations, 4 * (read + written)))
@@ -156,8 +163,9 @@ class Group:
         calls = []
         for k, (model, rows) in enumerate(zip(self.models, self.rows, strict=True)):
             call = described(function, (model, *given), dict(options) | _chosen(each, k))
+            inputs = inputs_of(call)
             own = tuple(
-                self._part(name, x, rows, input_shape(call, name))
+                self._part(name, x, rows, inputs[name].shape)
                 for name, x in zip(call.arrays, given, strict=True)
             )
             shared = {
@@ -226,7 +234,8 @@ def _written(x: Array) -> bool:
 
 
 def _joined(results: Sequence[Any]) -> Any:
-    """Results one after the other, widened with zeros, by operations that JAX and Torch differentiate."""
+    """Results one after the other, widened with zeros, by operations that JAX and Torch
+    differentiate."""
     if isinstance(results[0], tuple):
         return tuple(_joined(parts) for parts in zip(*results, strict=True))
     widest = [max(sizes) for sizes in zip(*(x.shape[1:] for x in results), strict=True)]

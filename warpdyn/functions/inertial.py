@@ -4,9 +4,10 @@ The ten parameters of a link are
 
     m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz      [kg, kg·m, kg·m²]
 
-with the second moment about the **origin of the link's frame** (not the centre of mass), in the link's axes; that is
-Pinocchio's order. Except for the two functions of a model, everything here maps arrays with any leading dimensions,
-`(..., 10)`; each form has `to_form(parameters)` and `from_form(...)`, which gives parameters back.
+with the second moment about the **origin of the link's frame** (not the centre of mass), in the
+link's axes; that is Pinocchio's order. Except for the two functions of a model, everything here
+maps arrays with any leading dimensions, `(..., 10)`; each form has `to_form(parameters)` and
+`from_form(...)`, which gives parameters back.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 """Rows and columns of the second moment, in the order of the parameters."""
 
 ROUNDING = 1e-9
-"""How far given matrices may be from symmetric, and moments beyond the triangle inequality, relative to their size."""
+"""How far given matrices may be from symmetric, and moments beyond the triangle inequality,
+relative to their size."""
 
 
 def inertial_parameters(model: Model) -> np.ndarray:
@@ -38,7 +40,8 @@ def inertial_parameters(model: Model) -> np.ndarray:
 def with_inertial_parameters(model: Model, parameters: ArrayLike) -> Model:
     """The same robot with these (nlinks, 10) parameters.
 
-    They need not be physically consistent, but no mass may be negative, and a link without mass has no first moment.
+    They need not be physically consistent, but no mass may be negative, and a link without mass has
+    no first moment.
     """
     given = np.asarray(parameters, dtype=float)
     if given.shape != (model.nlinks, 10):
@@ -62,7 +65,8 @@ def _with(link: Link, mass: np.ndarray, com: np.ndarray, inertia: np.ndarray) ->
 
 
 def from_body(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> np.ndarray:
-    """(..., 10) from mass (...), centre of mass (..., 3), and inertia about it (..., 3, 3), in the link's axes.
+    """(..., 10) from mass (...), centre of mass (..., 3), and inertia about it (..., 3, 3), in the
+    link's axes.
 
     Parallel axes: I = I_c + m (c·c 1 - c cᵀ).
     """
@@ -72,7 +76,8 @@ def from_body(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> np.ndarray
 
 
 def to_body(parameters: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass (...), centre of mass (..., 3), and inertia about it (..., 3, 3); without mass the centre is the origin."""
+    """Mass (...), centre of mass (..., 3), and inertia about it (..., 3, 3); without mass the
+    centre is the origin."""
     m, h, inertia = _parts(parameters)
     c = np.divide(h, m[..., None], out=np.zeros_like(h), where=m[..., None] != 0)
     return m, c, inertia - _parallel(h, c)
@@ -109,8 +114,9 @@ def from_pseudo_inertia(matrix: ArrayLike) -> np.ndarray:
 def to_pseudo_inertia(parameters: ArrayLike) -> np.ndarray:
     """(..., 4, 4) [[Σ, h], [hᵀ, m]] with Σ = ∫ x xᵀ dm = tr(I) / 2 1 - I.
 
-    It is positive definite where some density of mass has these parameters. Wensing, Kim and Slotine, Linear matrix
-    inequalities for physically consistent inertial parameter identification, IEEE RA-L 3 (2018).
+    It is positive definite where some density of mass has these parameters. Wensing, Kim and
+    Slotine, Linear matrix inequalities for physically consistent inertial parameter identification,
+    IEEE RA-L 3 (2018).
     """
     m, h, inertia = _parts(parameters)
     S = 0.5 * _trace(inertia) * np.eye(3) - inertia
@@ -140,7 +146,8 @@ def from_log_cholesky(theta: ArrayLike) -> np.ndarray:
 
 
 def to_log_cholesky(parameters: ArrayLike) -> np.ndarray:
-    """(..., 10) theta of physically consistent parameters; raises ValueError for others, which have none."""
+    """(..., 10) theta of physically consistent parameters; raises ValueError for others, which have
+    none."""
     consistent = physically_consistent(parameters)
     if not np.all(consistent):
         first = np.argwhere(~consistent)[0].tolist()
@@ -163,9 +170,10 @@ def to_log_cholesky(parameters: ArrayLike) -> np.ndarray:
 def physically_consistent(parameters: ArrayLike) -> np.ndarray:
     """(...) True where the mass is positive and some body that is not flat has these moments.
 
-    That is a positive definite pseudo-inertia, or equally m > 0 and a positive definite Σ about the centre of mass:
-    principal moments that satisfy the triangle inequality strictly (Traversaro et al., IROS 2016). Rods, plates, point
-    masses and links without mass are not.
+    That is a positive definite pseudo-inertia, or equally m > 0 and a positive definite Σ about the
+    centre of mass:
+    principal moments that satisfy the triangle inequality strictly (Traversaro et al., IROS 2016).
+    Rods, plates, point masses and links without mass are not.
     """
     m, c, inertia = to_body(parameters)
     S = 0.5 * _trace(inertia) * np.eye(3) - inertia
@@ -175,8 +183,8 @@ def physically_consistent(parameters: ArrayLike) -> np.ndarray:
 
 
 def triangle_inequality(parameters: ArrayLike) -> np.ndarray:
-    """(...) True where no principal moment about the centre of mass is negative or exceeds the sum of the other two
-    (by more than rounding). Rods, plates and points satisfy it."""
+    """(...) True where no principal moment about the centre of mass is negative or exceeds the sum
+    of the other two (by more than rounding). Rods, plates and points satisfy it."""
     _, _, inertia = to_body(parameters)
     sound = np.isfinite(inertia).all(axis=(-1, -2))
     a, b, c = np.moveaxis(np.linalg.eigvalsh(np.where(sound[..., None, None], inertia, 0.0)), -1, 0)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..algorithms import inverse_kinematics as _ik
 from ..arrays import Array, views
+from ..execution.batched import batched
 from ..execution.call import Call
-from ..execution.launch import batched
 from ..model import Model
+from ..model.params import Params
 from .manifold import UNLIMITED
 
 FORMS = {(4, 4), (7,), (3,)}
@@ -57,9 +58,9 @@ def inverse_kinematics(
     iterations: int = 60,
     tolerance: tuple[float, float] = (1e-4, 1e-3),
     seed: int = 0,
-    params: Any = None,
+    params: Params | None = None,
     out: tuple[Array, ...] | None = None,
-) -> Any:
+) -> Call[Solution]:
     """Configurations within the position limits that bring frames to their targets; a `Solution`.
 
     targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3), positions, where
@@ -123,14 +124,15 @@ def inverse_kinematics(
         model,
         (_ik.inverse_kinematics,),
         given,
-        out,
-        (("task", task),),
+        out=out,
+        options=(("task", task),),
         results=Solution._fields,
         shapes=shapes,
         params=params,
         repeats=True,
         shared=("seed", "q0"),
         named=Solution.converted if out is None else Solution,
+        by_velocity={},
     )
 
 

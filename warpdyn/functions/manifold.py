@@ -1,4 +1,5 @@
-"""The manifold that configurations live on: steps, differences, rates, and random configurations."""
+"""The manifold that configurations live on: steps, differences, rates, and random
+configurations."""
 
 from __future__ import annotations
 
@@ -9,48 +10,68 @@ from typing import Any
 from ..algorithms import manifold as _manifold
 from ..arrays import Array, random_rows, views
 from ..execution.argument_checks import check_model
+from ..execution.base_velocity import CONFIGURATION, VELOCITY
+from ..execution.batched import batched
 from ..execution.call import Call
-from ..execution.launch import batched
 from ..model import Model
 
 UNLIMITED = {True: math.pi, False: 1.0}
-"""How far configurations are drawn from the middle where a description sets no limits: angles [rad], lengths [m]."""
+"""How far configurations are drawn from the middle where a description sets no limits: angles
+[rad], lengths [m]."""
 
 
 @batched
-def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> Any:
+def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> Call[Array]:
     """The configuration q ⊕ d reached from `q` by the constant velocity `d` in unit time.
 
-    q: (B, nq) [m, rad].  d: (B, nv), a velocity times a duration.  Returns (B, nq), quaternions at unit length.
-    Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are their own; all
-    others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as pinocchio.integrate.
+    q: (B, nq) [m, rad].  d: (B, nv), a velocity times a duration.  Returns (B, nq), quaternions at
+    unit length; `out` may be `q` itself.
+    Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are
+    their own; all others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as
+    pinocchio.integrate.
     """
-    return Call("integrate", model, (_manifold.integrate,), {"q": q, "d": d}, out)
+    return Call(
+        "integrate",
+        model,
+        (_manifold.integrate,),
+        {"q": q, "d": d},
+        out=out,
+        over={"out": "q"},
+        by_velocity={"q": CONFIGURATION, "d": VELOCITY},
+    )
 
 
 @batched
-def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) -> Any:
+def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) -> Call[Array]:
     """The constant velocity d that leads from `q0` to `q1` in unit time: integrate(q0, d) = q1.
 
-    q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a turn, quaternions of
-    either sign; the angle of a revolute or continuous joint is a number like any other, whole turns counted.
+    q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a
+    turn, quaternions of either sign; the angle of a revolute or continuous joint is a number like
+    any other, whole turns counted.
     Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference.
     """
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "out": (model.nv,)}
     return Call(
-        "difference", model, (_manifold.difference,), {"q0": q0, "q1": q1}, out, shapes=shapes
+        "difference",
+        model,
+        (_manifold.difference,),
+        {"q0": q0, "q1": q1},
+        out=out,
+        shapes=shapes,
+        by_velocity={"q0": CONFIGURATION, "q1": CONFIGURATION, "out": VELOCITY},
     )
 
 
 @batched
 def interpolate(
     model: Model, q0: Array, q1: Array, t: float | Array, *, out: Array | None = None
-) -> Any:
-    """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond them as well.
+) -> Call[Array]:
+    """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond
+    them as well.
 
     q0, q1: (B, nq) [m, rad].  t: a number, or (B,).  Returns (B, nq).
-    integrate(q0, t difference(q0, q1)); spherical linear interpolation (Shoemake, SIGGRAPH 1985) for ball joints,
-    screws for floating ones.
+    integrate(q0, t difference(q0, q1)); spherical linear interpolation (Shoemake, SIGGRAPH 1985)
+    for ball joints, screws for floating ones.
     """
     column = views.column("t", t, q0) if hasattr(q0, "shape") else [float(t)]
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "t": (1,)}
@@ -59,40 +80,59 @@ def interpolate(
         model,
         (_manifold.interpolate,),
         {"q0": q0, "q1": q1, "t": column},
-        out,
+        out=out,
+        over={"out": "q0"},
         shapes=shapes,
+        by_velocity={"q0": CONFIGURATION, "q1": CONFIGURATION},
     )
 
 
 @batched
 def configuration_rate(
     model: Model, q: Array, v: Array, *, baumgarte: float = 0.0, out: Array | None = None
-) -> Any:
-    """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain vector.
+) -> Call[Array]:
+    """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain
+    vector.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nq).
-    A quaternion Q of length other than one, as such integrators leave it, is drawn back by the last entry of
-    dQ/dt = ½ Q ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte`; JaxSim's term (its default K is 1, zero here).
+    A quaternion Q of length other than one, as such integrators leave it, is drawn back by the last
+    entry of dQ/dt = ½ Q ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte`; JaxSim's term (its default K
+    is 1, zero here).
     Graf, Quaternions and dynamics (2008), equation 20.
     """
     options = (("baumgarte", float(baumgarte)),)
     return Call(
-        "configuration_rate", model, (_manifold.configuration_rate,), {"q": q, "v": v}, out, options
+        "configuration_rate",
+        model,
+        (_manifold.configuration_rate,),
+        {"q": q, "v": v},
+        out=out,
+        options=options,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
 @batched
-def normalize(model: Model, q: Array, *, out: Array | None = None) -> Any:
+def normalize(model: Model, q: Array, *, out: Array | None = None) -> Call[Array]:
     """`q` with its quaternions at unit length; all else as it is.
 
     q: (B, nq) [m, rad].  Returns (B, nq); NaN where a quaternion is zero.
     """
-    return Call("normalize", model, (_manifold.normalize,), {"q": q}, out)
+    return Call(
+        "normalize",
+        model,
+        (_manifold.normalize,),
+        {"q": q},
+        out=out,
+        over={"out": "q"},
+        by_velocity={"q": CONFIGURATION},
+    )
 
 
 @batched
-def clamp(model: Model, q: Array, *, out: Array | None = None) -> Any:
-    """`q` with every coordinate that is beyond a position limit at that limit; quaternions have none.
+def clamp(model: Model, q: Array, *, out: Array | None = None) -> Call[Array]:
+    """`q` with every coordinate that is beyond a position limit at that limit; quaternions have
+    none.
 
     q: (B, nq) [m, rad].  Returns (B, nq).  Limits: `model.position_lower`, `model.position_upper`.
     """
@@ -100,7 +140,16 @@ def clamp(model: Model, q: Array, *, out: Array | None = None) -> Any:
         ("lower", tuple(model.position_lower.tolist())),
         ("upper", tuple(model.position_upper.tolist())),
     )
-    return Call("clamp", model, (_manifold.clamp,), {"q": q}, out, options)
+    return Call(
+        "clamp",
+        model,
+        (_manifold.clamp,),
+        {"q": q},
+        out=out,
+        over={"out": "q"},
+        options=options,
+        by_velocity={"q": CONFIGURATION},
+    )
 
 
 def random_configuration(
@@ -115,11 +164,13 @@ def random_configuration(
 ) -> Array:
     """`count` configurations drawn at random, uniformly within position limits.
 
-    Returns (count, nq): an array of the library, dtype and device of `like`; without it a float64 NumPy array, or a
-    Warp array where `device` is given ("cuda:0"); `dtype` float32 or float64. Drawn on the device; the same seed gives
-    the same configurations on every device, and row e does not depend on `count`.
-    Orientations are uniform (Shoemake, Graphics Gems III, 1992); angles without limits lie in [-π, π), lengths without
-    limits in [-1, 1) m, origins of floating joints in `box`: least and greatest x, y, z [m].
+    Returns (count, nq): an array of the library, dtype and device of `like`; without it a float64
+    NumPy array, or a Warp array where `device` is given ("cuda:0"); `dtype` float32 or float64.
+    Drawn on the device; the same seed gives the same configurations on every device, and row e does
+    not depend on `count`.
+    Orientations are uniform (Shoemake, Graphics Gems III, 1992); angles without limits lie in [-π,
+    π), lengths without limits in [-1, 1) m, origins of floating joints in `box`: least and greatest
+    x, y, z [m].
     """
     check_model(model)
     if not isinstance(count, int) or count < 0:

@@ -1,4 +1,5 @@
-"""Dynamics as a frame of the robot feels them: task-space inertia, bias and the inverse that goes with them."""
+"""Dynamics as a frame of the robot feels them: task-space inertia, bias and the inverse that goes
+with them."""
 
 from __future__ import annotations
 
@@ -13,13 +14,15 @@ from ..algorithms.aba import generic_configurations
 from ..algorithms.frames import PARTS
 from ..algorithms.jacobian import jacobian
 from ..arrays import Array
+from ..execution.base_velocity import CONFIGURATION, UNCHANGED, VELOCITY
+from ..execution.batched import batched
 from ..execution.call import Call, Forces, Gravity
 from ..execution.evaluate import tree_of
-from ..execution.launch import batched
 from ..model import Model
 from ..model.description import ModelError
+from ..model.params import Params
 from .dynamics import refuse_unmoved
-from .kinematics import of_link
+from .frame_options import of_link
 
 
 @batched
@@ -33,33 +36,37 @@ def operational_space(
     part: str = "both",
     f_ext: Forces = None,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: tuple[Array, Array, Array] | None = None,
-) -> Any:
-    """Inertia, bias force and dynamically consistent inverse of a frame: Λ A + bias = force on the frame.
+) -> Call[tuple[Array, Array, Array]]:
+    """Inertia, bias force and dynamically consistent inverse of a frame: Λ A + bias = force on the
+    frame.
 
-    q: (B, nq) [m, rad].  v: (B, nv).  Returns Λ: (B, 6, 6), bias: (B, 6) and J̄: (B, nv, 6), in the order linear, then
-    angular; reference, part: as for `jacobian`, a part having three directions in place of six.
-    A is the rate of the frame's velocity J v: its spatial acceleration, in "local_world_aligned" the acceleration of
-    its origin.
-    Λ = (J M⁻¹ Jᵀ)⁻¹.  J̄ = M⁻¹ Jᵀ Λ.  bias = J̄ᵀ h - Λ J̇ v, with h all that zero acceleration takes: centrifugal and
-    Coriolis forces (Khatib's mu), gravity (his p), f_ext and joint effects; `gravity=(0, 0, 0)` leaves mu. With
-    tau = Jᵀ force, `aba` gives the frame the acceleration A.
-    Khatib, A Unified Approach for Motion and Force Control of Robot Manipulators, IEEE J. Robotics and Automation RA-3
-    (1987), on redundant manipulators.
-    Raises ModelError where the frame cannot move in all these directions. At singular configurations Λ is infinite.
+    q: (B, nq) [m, rad].  v: (B, nv).  Returns Λ: (B, 6, 6), bias: (B, 6) and J̄: (B, nv, 6), in the
+    order linear, then angular; reference, part: as for `jacobian`, a part having three directions
+    in place of six.
+    A is the rate of the frame's velocity J v: its spatial acceleration, in "local_world_aligned"
+    the acceleration of its origin.
+    Λ = (J M⁻¹ Jᵀ)⁻¹.  J̄ = M⁻¹ Jᵀ Λ.  bias = J̄ᵀ h - Λ J̇ v, with h all that zero acceleration
+    takes: centrifugal and Coriolis forces (Khatib's mu), gravity (his p), f_ext and joint effects;
+    `gravity=(0, 0, 0)` leaves mu. With tau = Jᵀ force, `aba` gives the frame the acceleration A.
+    Khatib, A Unified Approach for Motion and Force Control of Robot Manipulators, IEEE J. Robotics
+    and Automation RA-3 (1987), on redundant manipulators.
+    Raises ModelError where the frame cannot move in all these directions. At singular
+    configurations Λ is infinite.
     """
     return _call(
         model,
         _operational_space.operational_space,
         {"q": q, "v": v},
-        out,
-        (frame, reference, part),
+        out=out,
+        where=(frame, reference, part),
         results=("inertia", "bias", "inverse"),
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
         params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "inverse": VELOCITY + UNCHANGED},
     )
 
 
@@ -71,21 +78,23 @@ def operational_space_inertia(
     frame: str,
     reference: str = "local_world_aligned",
     part: str = "both",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Inertia that a frame opposes to forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
 
-    q: (B, nq) [m, rad].  Returns (B, 6, 6), symmetric; linear, then angular; reference, part: as for `jacobian`.
+    q: (B, nq) [m, rad].  Returns (B, 6, 6), symmetric; linear, then angular; reference, part: as
+    for `jacobian`.
     Khatib (1987).  Raises ModelError where the frame cannot move in all these directions.
     """
     return _call(
         model,
         _operational_space.operational_space_inertia,
         {"q": q},
-        out,
-        (frame, reference, part),
+        out=out,
+        where=(frame, reference, part),
         params=params,
+        by_velocity={"q": CONFIGURATION},
     )
 
 
@@ -97,40 +106,54 @@ def dynamically_consistent_inverse(
     frame: str,
     reference: str = "local_world_aligned",
     part: str = "both",
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Inverse of a frame's Jacobian of least kinetic energy, J̄ = M⁻¹ Jᵀ Λ: J J̄ = 1.
 
-    q: (B, nq) [m, rad].  Returns (B, nv, 6).  Joint forces (1 - Jᵀ J̄ᵀ) tau do not accelerate the frame.
+    q: (B, nq) [m, rad].  Returns (B, nv, 6).  Joint forces (1 - Jᵀ J̄ᵀ) tau do not accelerate the
+    frame.
     reference, part: as for `jacobian`.  Khatib (1987).
     """
     return _call(
         model,
         _operational_space.dynamically_consistent_inverse,
         {"q": q},
-        out,
-        (frame, reference, part),
+        out=out,
+        where=(frame, reference, part),
         params=params,
+        by_velocity={"q": CONFIGURATION, "out": VELOCITY + UNCHANGED},
     )
 
 
 def _call(
     model: Model,
-    text: Callable[..., Any],
+    algorithm: Callable[..., Any],
     arrays: dict[str, Array],
+    *,
     out: Any,
     where: tuple[str, str, str],
     **more: Any,
-) -> Call:
+) -> Call[Any]:
+    """The algorithm for a frame; `where`: the frame, the reference, the part."""
     frame, reference, part = where
     options = of_link(model, frame, reference, part)
     refuse = partial(_refuse_held, frame=frame, part=part)
-    return Call(text.__name__, model, (text,), arrays, out, options, refuse=refuse, **more)
+    return Call(
+        algorithm.__name__,
+        model,
+        (algorithm,),
+        arrays,
+        out=out,
+        options=options,
+        refuse=refuse,
+        **more,
+    )
 
 
 def _refuse_held(model: Model, frame: str, part: str) -> None:
-    """Raise where M is singular, or the joints cannot move the frame in all directions wherever they stand."""
+    """Raise where M is singular, or the joints cannot move the frame in all directions wherever
+    they stand."""
     refuse_unmoved(model)
     tree, rank = tree_of(model), 0
     for q in generic_configurations(tree) if tree.nv else ():

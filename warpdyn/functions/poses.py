@@ -7,8 +7,8 @@ from typing import Any
 
 from ..algorithms import poses as _poses
 from ..arrays import Array
+from ..execution.batched import batched
 from ..execution.call import Call
-from ..execution.launch import batched
 from ..model import Model
 from ..model.description import Link
 
@@ -19,75 +19,102 @@ ORDERS = ("xyzw", "wxyz")
 
 
 @batched
-def matrix_to_pose(matrix: Array, *, order: str = "xyzw", out: Array | None = None) -> Any:
+def matrix_to_pose(matrix: Array, *, order: str = "xyzw", out: Array | None = None) -> Call[Array]:
     """Homogeneous 4x4 matrices as [x y z qx qy qz qw].
 
-    matrix: (B, 4, 4), its upper left a rotation.  Returns (B, 7); `order="wxyz"` puts qw first; qw >= 0.
+    matrix: (B, 4, 4), its upper left a rotation.  Returns (B, 7); `order="wxyz"` puts qw first; qw
+    >= 0.
     Shepperd, J. Guidance and Control 1 (1978); Bar-Itzhack (2000).
     """
-    return _call("matrix_to_pose", _poses.matrix_to_pose, {"matrix": matrix}, (4, 4), order, out)
+    return _call(
+        "matrix_to_pose",
+        _poses.matrix_to_pose,
+        {"matrix": matrix},
+        shape=(4, 4),
+        order=order,
+        out=out,
+    )
 
 
 @batched
-def pose_to_matrix(pose: Array, *, order: str = "xyzw", out: Array | None = None) -> Any:
+def pose_to_matrix(pose: Array, *, order: str = "xyzw", out: Array | None = None) -> Call[Array]:
     """Poses [x y z qx qy qz qw] as homogeneous 4x4 matrices.
 
     pose: (B, 7), unit quaternions; `order="wxyz"` has qw first.  Returns (B, 4, 4).  RBDA 4.12.
     """
-    return _call("pose_to_matrix", _poses.pose_to_matrix, {"pose": pose}, (7,), order, out)
+    return _call(
+        "pose_to_matrix", _poses.pose_to_matrix, {"pose": pose}, shape=(7,), order=order, out=out
+    )
 
 
 @batched
-def matrix_to_quaternion(matrix: Array, *, order: str = "xyzw", out: Array | None = None) -> Any:
+def matrix_to_quaternion(
+    matrix: Array, *, order: str = "xyzw", out: Array | None = None
+) -> Call[Array]:
     """Rotation matrices (B, 3, 3) as unit quaternions (B, 4), `order` "xyzw" or "wxyz"; qw >= 0."""
     return _call(
-        "matrix_to_quaternion", _poses.matrix_to_quaternion, {"matrix": matrix}, (3, 3), order, out
+        "matrix_to_quaternion",
+        _poses.matrix_to_quaternion,
+        {"matrix": matrix},
+        shape=(3, 3),
+        order=order,
+        out=out,
     )
 
 
 @batched
 def quaternion_to_matrix(
     quaternion: Array, *, order: str = "xyzw", out: Array | None = None
-) -> Any:
-    """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA 4.12."""
+) -> Call[Array]:
+    """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA
+    4.12."""
     return _call(
         "quaternion_to_matrix",
         _poses.quaternion_to_matrix,
         {"quaternion": quaternion},
-        (4,),
-        order,
-        out,
+        shape=(4,),
+        order=order,
+        out=out,
     )
 
 
 @batched
 def convert_quaternion(
     quaternion: Array, *, source: str, target: str, out: Array | None = None
-) -> Any:
+) -> Call[Array]:
     """Quaternions (B, 4) from one order to the other: `source` and `target` "xyzw" or "wxyz"."""
     options = (("source", _order(source)), ("target", _order(target)))
-    text, shapes = _poses.convert_quaternion, {"quaternion": (4,)}
+    algorithm, shapes = _poses.convert_quaternion, {"quaternion": (4,)}
     return Call(
         "convert_quaternion",
         SPACE,
-        (text,),
+        (algorithm,),
         {"quaternion": quaternion},
-        out,
-        options,
+        out=out,
+        options=options,
         shapes=shapes,
     )
 
 
 def _call(
     name: str,
-    text: Callable[..., Any],
+    algorithm: Callable[..., Any],
     arrays: dict[str, Array],
+    *,
     shape: tuple[int, ...],
     order: str,
     out: Array | None,
-) -> Call:
+) -> Call[Array]:
     shapes = dict.fromkeys(arrays, shape)
-    return Call(name, SPACE, (text,), arrays, out, (("order", _order(order)),), shapes=shapes)
+    return Call(
+        name,
+        SPACE,
+        (algorithm,),
+        arrays,
+        out=out,
+        options=(("order", _order(order)),),
+        shapes=shapes,
+    )
 
 
 def _order(order: str) -> str:

@@ -1,4 +1,5 @@
-"""Robots whose numbers are drawn at random, another one in each environment (domain randomisation)."""
+"""Robots whose numbers are drawn at random, another one in each environment (domain
+randomisation)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ SIGNED = ("com", "placement", "tilt", "gravity")
 
 @dataclass(frozen=True)
 class Draw:
-    """What to do with a number: multiply it by, or add to it, another, drawn by a law from two numbers."""
+    """What to do with a number: multiply it by, or add to it, another, drawn by a law from two
+    numbers."""
 
     verb: str
     a: float
@@ -56,8 +58,8 @@ class Draw:
 def scale(low: float, high: float, law: str = "uniform") -> Draw:
     """Multiply by a factor, one for each link or joint of each environment.
 
-    law: "uniform" between `low` and `high`; "log-uniform" between them, halving as likely as doubling; "normal" with
-    mean `low` and standard deviation `high`, cut off at three of them.
+    law: "uniform" between `low` and `high`; "log-uniform" between them, halving as likely as
+    doubling; "normal" with mean `low` and standard deviation `high`, cut off at three of them.
     """
     return _draw("scale", low, high, law)
 
@@ -111,16 +113,20 @@ def randomise(
 ) -> Params:
     """Parameters drawn at random around the model's own, for the `params=` of every function.
 
-    Each is a `scale(..)` or an `add(..)`, or several by pattern of link or joint names, {"*finger*": scale(0.8, 1.2)},
-    the last that matches. Without names it is for all links that have mass, or all joints that it can do something to.
-    mass [kg]: the inertia grows with it. com [m]. inertia: the body stretched along each axis of its link, second
-    moments of mass along them scaled by a factor each. placement [m], tilt [rad]: where joints are fixed, and how
-    turned (rotation vector). armature, viscous, coulomb, stiffness, damping, gravity: as in `Model.params`.
-    What would be no possible body, or friction that drives, is refused; so masses stay positive, and inertias those of
-    a body if the model's are: with α, d and t of the log-Cholesky form drawn (Rucker and Wensing, IEEE RA-L 7, 2022).
+    Each is a `scale(..)` or an `add(..)`, or several by pattern of link or joint names,
+    {"*finger*": scale(0.8, 1.2)}, the last that matches. Without names it is for all links that
+    have mass, or all joints that it can do something to.
+    mass [kg]: the inertia grows with it. com [m]. inertia: the body stretched along each axis of
+    its link, second moments of mass along them scaled by a factor each. placement [m], tilt [rad]:
+    where joints are fixed, and how turned (rotation vector). armature, viscous, coulomb, stiffness,
+    damping, gravity: as in `Model.params`.
+    What would be no possible body, or friction that drives, is refused; so masses stay positive,
+    and inertias those of a body if the model's are: with α, d and t of the log-Cholesky form drawn
+    (Rucker and Wensing, IEEE RA-L 7, 2022).
 
-    like, dtype, device: as in `random_configuration`. Drawn on the device, environments side by side in memory. The
-    numbers of an environment depend on the seed, on its index and on the model alone.
+    like, dtype, device: as in `random_configuration`. Drawn on the device, environments side by
+    side in memory. The numbers of an environment depend on the seed, on its index and on the model
+    alone.
     """
     if not isinstance(envs, int) or envs < 1:
         raise ValueError(f"envs must be a whole number of environments, at least 1, got {envs!r}")
@@ -201,7 +207,7 @@ def randomise(
 
 
 def _seed(seed: int, quantity: str) -> int:
-    """Of the numbers drawn for a quantity, so that none depends on what else is drawn."""
+    """Seed of the numbers drawn for a quantity, so that none depends on what else is drawn."""
     return seed + (zlib.crc32(quantity.encode()) << 32)
 
 

@@ -1,19 +1,20 @@
 """Joint forces and energies as matrices times the links' inertial parameters (`wd.inertial`).
 
-The parameters of a link are m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz: mass, first moment, and second moment about the
-**origin of the link's frame**, in its axes. `inertial_parameters(model).ravel()` is the vector pi of all links in the
-order of `model.link_names`; a column of zeros is a parameter that cannot be felt.
+The parameters of a link are m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz: mass, first moment, and
+second moment about the **origin of the link's frame**, in its axes.
+`inertial_parameters(model).ravel()` is the vector pi of all links in the order of
+`model.link_names`; a column of zeros is a parameter that cannot be felt.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..algorithms import regressors as _regressors
 from ..arrays import Array
+from ..execution.base_velocity import ACCELERATION, CONFIGURATION, FORCE, UNCHANGED, VELOCITY
+from ..execution.batched import batched
 from ..execution.call import Call, Gravity
-from ..execution.launch import batched
 from ..model import Model
+from ..model.params import Params
 
 
 @batched
@@ -24,10 +25,11 @@ def joint_torque_regressor(
     a: Array,
     *,
     gravity: Gravity = None,
-    params: Any = None,
+    params: Params | None = None,
     out: Array | None = None,
-) -> Any:
-    """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of a link.
+) -> Call[Array]:
+    """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of
+    a link.
 
     q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks).  `gravity` as in `rnea`.
     Atkeson, An and Hollerbach, Int. J. Robotics Research 5 (1986).
@@ -37,39 +39,59 @@ def joint_torque_regressor(
         model,
         (_regressors.joint_torque_regressor,),
         {"q": q, "v": v, "a": a},
-        out,
-        (("links", model.link_names),),
+        out=out,
+        options=(("links", model.link_names),),
         forces=True,
         gravity=gravity,
         shapes={"out": (model.nv, 10 * model.nlinks)},
         params=params,
+        by_velocity={
+            "q": CONFIGURATION,
+            "v": VELOCITY,
+            "a": ACCELERATION,
+            "out": FORCE + UNCHANGED,
+        },
     )
 
 
 @batched
 def kinetic_energy_regressor(
-    model: Model, q: Array, v: Array, *, params: Any = None, out: Array | None = None
-) -> Any:
+    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+) -> Call[Array]:
     """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
 
-    q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of ω, with the
-    velocity of its origin in its axes.
+    q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of
+    ω, with the velocity of its origin in its axes.
     Siciliano et al., Robotics: Modelling, Planning and Control (2009), section 7.2.2.
     """
     options = (("links", model.link_names),)
-    text = _regressors.kinetic_energy_regressor
+    algorithm = _regressors.kinetic_energy_regressor
     return Call(
-        "kinetic_energy_regressor", model, (text,), {"q": q, "v": v}, out, options, params=params
+        "kinetic_energy_regressor",
+        model,
+        (algorithm,),
+        {"q": q, "v": v},
+        out=out,
+        options=options,
+        params=params,
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
 @batched
 def potential_energy_regressor(
-    model: Model, q: Array, *, gravity: Gravity = None, params: Any = None, out: Array | None = None
-) -> Any:
-    """The row U(q) with potential energy U pi [J], zero at the world's origin; links fixed to the world count.
+    model: Model,
+    q: Array,
+    *,
+    gravity: Gravity = None,
+    params: Params | None = None,
+    out: Array | None = None,
+) -> Call[Array]:
+    """The row U(q) with potential energy U pi [J], zero at the world's origin; links fixed to the
+    world count.
 
-    q: (B, nq).  Returns (B, 10 nlinks): for each link -g·p, -Rᵀ g, and six zeros.  `gravity` as in `rnea`.
+    q: (B, nq).  Returns (B, 10 nlinks): for each link -g·p, -Rᵀ g, and six zeros.  `gravity` as in
+    `rnea`.
     Siciliano et al. (2009), section 7.2.2.
     """
     return Call(
@@ -77,9 +99,10 @@ def potential_energy_regressor(
         model,
         (_regressors.potential_energy_regressor,),
         {"q": q},
-        out,
-        (("links", model.link_names),),
+        out=out,
+        options=(("links", model.link_names),),
         forces=True,
         gravity=gravity,
         params=params,
+        by_velocity={"q": CONFIGURATION},
     )

@@ -1,5 +1,5 @@
-"""Velocities, accelerations, forces and configurations in other conventions: the three representations of a twist, and
-the state as MuJoCo, Newton, Drake and Pinocchio write it."""
+"""Velocities, accelerations, forces and configurations in other conventions: the three
+representations of a twist, and the state as MuJoCo, Newton, Drake and Pinocchio write it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..algorithms import configurations as _configurations
-from ..algorithms import representations as _texts
+from ..algorithms import representations as _representations
 from ..arrays import Array
+from ..execution.batched import batched
 from ..execution.call import Call
-from ..execution.launch import batched
 from ..model import Model
 from ..model.conventions import DIALECTS, Layout, layout
 from ..model.reference_frames import REFERENCES, reference_of
@@ -32,16 +32,17 @@ def convert_configuration(
     target: str = OWN,
     joints: Sequence[str] | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """The configuration that another library writes otherwise, to it or from it.
 
     source, target: one "warpdyn", the other "mujoco", "newton", "drake" or "pinocchio".
     q: (B, nq) [m, rad] in the source's coordinates.  Returns (B, n) in the target's.
-    Free base: MuJoCo [p, wxyz], Newton and Pinocchio [p, xyzw], Drake [wxyz, p]. Pinocchio's continuous joints are
-    [cos, sin]; from it the angle is atan2(sin, cos), between -π and π.
-    joints: names in the order of the other library's columns. By default every moving joint, those that mimic others
-    too, in the order of the description (MuJoCo, Newton, Drake), or siblings sorted by name (Pinocchio). Mimic joints
-    get multiplier * q + offset, and are left out on the way back.
+    Free base: MuJoCo [p, wxyz], Newton and Pinocchio [p, xyzw], Drake [wxyz, p]. Pinocchio's
+    continuous joints are [cos, sin]; from it the angle is atan2(sin, cos), between -π and π.
+    joints: names in the order of the other library's columns. By default every moving joint, those
+    that mimic others too, in the order of the description (MuJoCo, Newton, Drake), or siblings
+    sorted by name (Pinocchio). Mimic joints get multiplier * q + offset, and are left out on the
+    way back.
     """
     chosen, to = _sides(model, source, target, joints)
     entries = chosen.q_to if to else chosen.q_from
@@ -52,9 +53,10 @@ def convert_configuration(
         model,
         (_configurations.convert_configuration,),
         {"q": q},
-        out,
-        options,
+        out=out,
+        options=options,
         shapes={"q": shape, "out": (len(entries),)},
+        by_velocity={},
     )
 
 
@@ -69,31 +71,35 @@ def convert_velocity(
     joints: Sequence[str] | None = None,
     com: Sequence[float] | None = None,
     out: Array | None = None,
-) -> Any:
-    """The generalized velocity with the free base's twist in another representation; joints pass through.
+) -> Call[Array]:
+    """The generalized velocity with the free base's twist in another representation; joints pass
+    through.
 
     q: (B, nq) [m, rad], warpdyn's whatever the source.  v: (B, nv) [m/s, rad/s].  Returns (B, nv).
     source, target: a representation or a library.
     - "local" ("body"): linear and angular velocity of the root link in its own axes, warpdyn's own;
     - "local_world_aligned" ("mixed"): the same in the world's axes;
-    - "world" ("inertial"): of the point of the body that is at the world's origin, v + p × ω, in the world's axes;
+    - "world" ("inertial"): of the point of the body that is at the world's origin, v + p × ω, in
+    the world's axes;
     - "mujoco": linear in the world's axes, angular in the body's;
     - "newton": linear velocity of the root link's centre of mass, and angular, in the world's axes;
     - "drake": angular first, then linear, in the world's axes;
     - "pinocchio": "local".
-    With a library on one side the joints' columns are its own, see `convert_configuration` for `joints`.
-    com: the point that Newton's linear velocity is of, in the root link's frame; by default the link's centre of mass
-    (give that of the lumped body for a root whose fixed joints Newton has collapsed).
+    With a library on one side the joints' columns are its own, see `convert_configuration` for
+    `joints`.
+    com: the point that Newton's linear velocity is of, in the root link's frame; by default the
+    link's centre of mass (give that of the lumped body for a root whose fixed joints Newton has
+    collapsed).
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.8.
     """
     return _whole(
         "convert_velocity",
-        _texts.convert_velocity,
+        _representations.convert_velocity,
         model,
         {"q": q, "v": v},
-        out,
-        (source, target, joints, com),
-        VELOCITIES,
+        out=out,
+        convention=(source, target, joints, com),
+        which=VELOCITIES,
     )
 
 
@@ -109,22 +115,25 @@ def convert_acceleration(
     joints: Sequence[str] | None = None,
     com: Sequence[float] | None = None,
     out: Array | None = None,
-) -> Any:
-    """The rate of the target's velocity components, from the source's velocity `v` and its rate `a`.
+) -> Call[Array]:
+    """The rate of the target's velocity components, from the source's velocity `v` and its rate
+    `a`.
 
-    q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in `convert_velocity`.
+    q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in
+    `convert_velocity`.
     Returns (B, nv) [m/s², rad/s²].
-    Between "local" and "world" accelerations move as twists do; where the linear part is of a moving point in the
-    world's axes, ω × v of that point is added (RBDA section 2.10; classical acceleration, RBDA 2.51).
+    Between "local" and "world" accelerations move as twists do; where the linear part is of a
+    moving point in the world's axes, ω × v of that point is added (RBDA section 2.10; classical
+    acceleration, RBDA 2.51).
     """
     return _whole(
         "convert_acceleration",
-        _texts.convert_acceleration,
+        _representations.convert_acceleration,
         model,
         {"q": q, "v": v, "a": a},
-        out,
-        (source, target, joints, com),
-        VELOCITIES,
+        out=out,
+        convention=(source, target, joints, com),
+        which=VELOCITIES,
     )
 
 
@@ -139,34 +148,38 @@ def convert_force(
     joints: Sequence[str] | None = None,
     com: Sequence[float] | None = None,
     out: Array | None = None,
-) -> Any:
+) -> Call[Array]:
     """Generalized forces of the same power, the free base's wrench in another representation.
 
-    q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in `convert_velocity`.
-    Returns (B, nv): tau' = T⁻ᵀ tau where v' = T v. Forces on another library's mimic joints are added to the joint that
-    they follow, times their multiplier; towards it they are zero.
+    q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in
+    `convert_velocity`.
+    Returns (B, nv): tau' = T⁻ᵀ tau where v' = T v. Forces on another library's mimic joints are
+    added to the joint that they follow, times their multiplier; towards it they are zero.
     RBDA 2.27, 2.29.
     """
     return _whole(
         "convert_force",
-        _texts.convert_force,
+        _representations.convert_force,
         model,
         {"q": q, "tau": tau},
-        out,
-        (source, target, joints, com),
-        FORCES,
+        out=out,
+        convention=(source, target, joints, com),
+        which=FORCES,
     )
 
 
 def _whole(
     name: str,
-    text: Callable[..., Any],
+    algorithm: Callable[..., Any],
     model: Model,
     arrays: dict[str, Array],
+    *,
     out: Array | None,
     convention: tuple[str, str, Sequence[str] | None, Sequence[float] | None],
     which: tuple[str, str],
-) -> Call:
+) -> Call[Array]:
+    """A conversion of all velocity coordinates; inputs and results say in which representation they
+    are."""
     source, target, joints, com = convention
     columns = None
     widths: dict[str, tuple[int, ...]] = {}
@@ -188,7 +201,9 @@ def _whole(
         ("com", c),
         ("columns", columns),
     )
-    return Call(name, model, (text,), arrays, out, options, shapes=widths, converts=True)
+    return Call(
+        name, model, (algorithm,), arrays, out=out, options=options, shapes=widths, by_velocity={}
+    )
 
 
 def _sides(
@@ -220,13 +235,15 @@ def _representation(model: Model, side: str, name: str) -> str:
 @batched
 def convert_twist(
     pose: Array, twist: Array, *, source: str, target: str, out: Array | None = None
-) -> Any:
+) -> Call[Array]:
     """A frame's twist from one representation to another, given the frame's pose.
 
-    pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then meant by "world").
+    pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then
+    meant by "world").
     twist: (B, 6) [m/s, rad/s], linear then angular.  Returns (B, 6).
     source, target: "local" ("body"), "local_world_aligned" ("mixed") or "world" ("inertial").
-    From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω; RBDA 2.24.
+    From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω;
+    RBDA 2.24.
     """
     options = (
         ("source", reference_of(source, "source")),
@@ -235,10 +252,10 @@ def convert_twist(
     return Call(
         "convert_twist",
         SPACE,
-        (_texts.convert_twist,),
+        (_representations.convert_twist,),
         {"pose": pose, "twist": twist},
-        out,
-        options,
+        out=out,
+        options=options,
         shapes={"pose": (7,), "twist": (6,)},
     )
 
@@ -246,11 +263,13 @@ def convert_twist(
 @batched
 def convert_wrench(
     pose: Array, wrench: Array, *, source: str, target: str, out: Array | None = None
-) -> Any:
-    """A wrench on a frame from one representation to another, given the frame's pose; arguments as in `convert_twist`.
+) -> Call[Array]:
+    """A wrench on a frame from one representation to another, given the frame's pose; arguments as
+    in `convert_twist`.
 
     wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
-    From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f; RBDA 2.25.
+    From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f;
+    RBDA 2.25.
     """
     options = (
         ("source", reference_of(source, "source")),
@@ -259,43 +278,46 @@ def convert_wrench(
     return Call(
         "convert_wrench",
         SPACE,
-        (_texts.convert_wrench,),
+        (_representations.convert_wrench,),
         {"pose": pose, "wrench": wrench},
-        out,
-        options,
+        out=out,
+        options=options,
         shapes={"pose": (7,), "wrench": (6,)},
     )
 
 
 @batched
-def motion_transform(pose: Array, *, out: Array | None = None) -> Any:
+def motion_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
     """The 6x6 matrix that takes twists in a frame to twists in the frame that its pose is given in.
 
-    pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows first.
+    pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows
+    first.
     RBDA 2.24 and 2.26; the adjoint of Lynch and Park, Modern Robotics, 3.20 (there angular first).
     """
     return Call(
         "motion_transform",
         SPACE,
-        (_texts.motion_transform,),
+        (_representations.motion_transform,),
         {"pose": pose},
-        out,
+        out=out,
         shapes={"pose": (7,)},
     )
 
 
 @batched
-def force_transform(pose: Array, *, out: Array | None = None) -> Any:
-    """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given in.
+def force_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
+    """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given
+    in.
 
-    pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force rows first.
+    pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force
+    rows first.
     RBDA 2.25 and 2.27.
     """
     return Call(
         "force_transform",
         SPACE,
-        (_texts.force_transform,),
+        (_representations.force_transform,),
         {"pose": pose},
-        out,
+        out=out,
         shapes={"pose": (7,)},
     )

@@ -2,8 +2,9 @@
 
     pose(q) = exp([S_1] q_1) … exp([S_n] q_n) M = M exp([B_1] q_1) … exp([B_n] q_n)
 
-**Angular part first**, as in Lynch and Park, Modern Robotics (2017), sections 4.1 and 8.3; everywhere else warpdyn has
-the linear part first. Poses are in the frame of `base`, which is the world's for a robot with a fixed base.
+**Angular part first**, as in Lynch and Park, Modern Robotics (2017), sections 4.1 and 8.3;
+everywhere else warpdyn has the linear part first. Poses are in the frame of `base`, which is the
+world's for a robot with a fixed base.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from ..model.tree import HERE, WORLD, Body, Tree, build_tree
 
 @dataclass(frozen=True, eq=False)
 class Screws:
-    """A chain from `base` to `frame` of n joint coordinates, those that move the frame, from the base outwards."""
+    """A chain from `base` to `frame` of n joint coordinates, those that move the frame, from the
+    base outwards."""
 
     frame: str
     base: str
     columns: tuple[int, ...]
-    """Column of q for each; the same one twice where a joint that mimics another moves the frame too."""
+    """Column of q for each; the same one twice where a joint that mimics another moves the frame
+    too."""
     names: tuple[str, ...]
     """Name of the joint coordinate for each (of `model.q_names`)."""
     home: np.ndarray
@@ -35,18 +38,21 @@ class Screws:
     body: np.ndarray
     """B: (6, n), the same in the frame's own axes, about its origin."""
     inertias: np.ndarray
-    """G: (n, 6, 6) of the links that each joint carries rigidly, diag(J about their centre of mass, m 1) [kg·m², kg],
-    in the axes of the joint's child link."""
+    """G: (n, 6, 6) of the links that each joint carries rigidly, diag(J about their centre of mass,
+    m 1) [kg·m², kg], in the axes of the joint's child link."""
     com_homes: np.ndarray
-    """(n, 4, 4) poses at q = 0 of the frames of `inertias`: at the centre of mass, in the axes of the child link."""
+    """(n, 4, 4) poses at q = 0 of the frames of `inertias`: at the centre of mass, in the axes of
+    the child link."""
 
 
 def screws(model: Model, frame: str, base: str | None = None) -> Screws:
-    """Home matrix, space and body screws and link inertias of the chain from link `base` (the root) to link `frame`.
+    """Home matrix, space and body screws and link inertias of the chain from link `base` (the root)
+    to link `frame`.
 
-    Lynch and Park, Modern Robotics, 4.1 (space form), 4.2 (body form), 8.3 (inertias); ManipulaPy's M, Slist, Blist,
-    Glist. A joint of several coordinates along or about fixed axes gives as many columns (its last coordinates without
-    inertia count as one link); one with a quaternion has no screws, and is refused.
+    Lynch and Park, Modern Robotics, 4.1 (space form), 4.2 (body form), 8.3 (inertias); ManipulaPy's
+    M, Slist, Blist, Glist. A joint of several coordinates along or about fixed axes gives as many
+    columns (its last coordinates without inertia count as one link); one with a quaternion has no
+    screws, and is refused.
     Returns float64 NumPy arrays.
     """
     base = model.root if base is None else base
@@ -103,7 +109,8 @@ def _path(tree: Tree, start: int, end: int) -> list[int] | None:
 
 
 def _at_com(body: Body, X: Placement, tree: Tree, model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """A body's inertia about its centre of mass in the axes of the joint's child link, and that frame's pose."""
+    """A body's inertia about its centre of mass in the axes of the joint's child link, and that
+    frame's pose."""
     frame = tree.frames[model.joint(body.joint).child]
     link = frame.placement if tree.bodies[frame.body] is body else HERE
     inertia = body.inertia

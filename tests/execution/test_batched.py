@@ -1,0 +1,191 @@
+"""Public functions as objects: called, bound, inspected; they keep what functions have."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import pydoc
+import tracemalloc
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.execution.batched import Function, batched, described
+from warpdyn.execution.call import Call
+
+CLOSE = 1e-12
+"""Relative to the largest entry, float64 against the oracle."""
+
+FUNCTIONS = {n: f for n, f in vars(wd).items() if n in wd.__all__ and isinstance(f, Function)}
+
+
+# What functions have.
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_known_by_its_name(name: str) -> None:
+    """Name, module, docstring; pickled by name; its own copy, however deep."""
+    function = FUNCTIONS[name]
+    assert function.__name__ == name and function.__module__.startswith("warpdyn.functions.")
+    assert function.__doc__ == function.describe.__doc__ and function.__doc__
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert copy.deepcopy(function) is function
+    assert repr(function) == f"<function {function.__module__}.{name}>"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_signature_is_that_of_the_description_with_the_result(name: str) -> None:
+    """Parameters and defaults are those of `describe`; what is returned is no `Call`."""
+    ours, theirs = inspect.signature(FUNCTIONS[name]), inspect.signature(FUNCTIONS[name].describe)
+    assert ours.parameters == theirs.parameters
+    assert theirs.return_annotation == f"Call[{ours.return_annotation}]"
+
+
+def test_help_shows_the_function() -> None:
+    """Its signature, what it returns, and its docstring, and not the class that it is of."""
+    text = pydoc.plain(pydoc.render_doc(wd.rnea))
+    assert "rnea(model: 'Model', q: 'Array'" in text and "-> 'Array'" in text
+    assert "Inverse dynamics: joint forces" in text and "class Function" not in text
+
+
+def test_functions_in_a_class_body_become_methods() -> None:
+    """As every function does; the instance is the first argument."""
+
+    class Robot:
+        step = wd.matrix_to_pose
+
+    assert Robot.step is wd.matrix_to_pose
+    with pytest.raises(TypeError, match="Robot"):
+        Robot().step()
+
+
+def test_functions_of_models_are_told_apart() -> None:
+    """By their first argument: conversions of poses, and functions of functions, have another."""
+    others = {name for name, function in FUNCTIONS.items() if not function.of_a_model}
+    assert {"vjp", "jvp", "derivatives", "matrix_to_pose", "convert_twist"} <= others
+    assert not {"rnea", "fk", "inverse_kinematics", "convert_velocity"} & others
+
+
+def test_batched_carries_out_what_is_described() -> None:
+    """A caller's own algorithm runs as the package's do."""
+
+    def double(tree, q):
+        return [x + x for x in q]
+
+    @batched
+    def doubled(model: wd.Model, q: np.ndarray) -> Call[np.ndarray]:
+        return Call("doubled", model, (double,), {"q": q})
+
+    model = by_name("cartpole").model
+    q = states(model, 3).q
+    assert np.array_equal(doubled(model, q), 2 * q)
+    assert np.array_equal(wd.bind(doubled, model, q)(), 2 * q)
+    assert described(doubled, (model, q), {}).name == "doubled"
+    with pytest.raises(TypeError, match=r"the first argument must be a Model.*got ndarray"):
+        doubled(q, q)
+
+
+# Bound calls.
+
+
+def test_a_bound_call_follows_its_arrays(device: str) -> None:
+    """It reads what the arrays hold at the time, writes the same result array, and returns it."""
+    model = by_name("panda").model
+    s = states(model, 33)
+    given = [x.copy() for x in (s.q, s.v, s.a)]
+    if device != "cpu":
+        pytest.skip("changes NumPy arrays in place")
+    tau = np.full_like(s.v, np.nan)
+    run = wd.bind(wd.rnea, model, *given, out=tau)
+    for turn in range(3):
+        later = states(model, 33, seed=turn + 1)
+        for array, values in zip(given, (later.q, later.v, later.a), strict=True):
+            array[...] = values
+        tau[...] = np.nan
+        assert run() is tau
+        assert error(tau, wd.oracle(wd.rnea, model, later.q, later.v, later.a)) <= CLOSE
+
+
+def test_a_bound_call_makes_its_own_result() -> None:
+    """Without out= it allocates once, when bound; runs return that array."""
+    model = by_name("cartpole").model
+    s = states(model, 8)
+    run = wd.bind(wd.crba, model, s.q)
+    first = run()
+    assert run() is first and error(first, wd.oracle(wd.crba, model, s.q)) <= CLOSE
+
+
+def test_constants_stay_where_binding_put_them() -> None:
+    """Structural zeros and ones are written when binding and not at each run: what the caller puts there stays."""
+    model = by_name("cartpole").model
+    q, T = states(model, 20).q, np.full((20, model.nlinks, 4, 4), np.nan)
+    run = wd.bind(wd.fk, model, q, out=T)
+    assert error(T, wd.oracle(wd.fk, model, q)) <= CLOSE
+    run()
+    assert error(T, wd.oracle(wd.fk, model, q)) <= CLOSE
+
+
+def test_bound_calls_keep_their_arrays_alive() -> None:
+    """The memory of arrays that the caller lets go of is not read after it is freed."""
+    model = by_name("panda").model
+    s = states(model, 500)
+    run = wd.bind(wd.rnea, model, s.q.copy(), s.v.copy(), s.a.copy())
+    rubbish = [np.full_like(s.q, np.nan) for _ in range(50)]
+    assert (
+        error(run(), wd.oracle(wd.rnea, model, s.q, s.v, s.a)[:500]) <= CLOSE and len(rubbish) == 50
+    )
+
+
+def test_a_bound_call_allocates_no_array() -> None:
+    """NumPy's memory does not grow while it runs, by far less than one array of the call."""
+    model = by_name("panda").model
+    s = states(model, 5000)
+    run = wd.bind(wd.rnea, model, s.q, s.v, s.a)
+    run()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(20):
+            run()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - before < s.q.nbytes / 10
+
+
+def test_bound_calls_of_one_kernel_do_not_disturb_each_other() -> None:
+    """Two bound calls and plain calls between them keep to their own arrays."""
+    model = by_name("cartpole").model
+    one, two = states(model, 8, seed=1), states(model, 13, seed=2)
+    runs = [wd.bind(wd.crba, model, s.q) for s in (one, two)]
+    for _ in range(2):
+        for run, s in zip(runs, (one, two), strict=True):
+            wd.crba(model, s.q[::-1])
+            assert error(run(), wd.oracle(wd.crba, model, s.q)) <= CLOSE
+
+
+def test_bind_wants_a_batched_function() -> None:
+    """A function of the caller's own cannot be bound: says which can."""
+    with pytest.raises(
+        TypeError, match=r"one of warpdyn's batched functions, such as wd\.rnea, got sin"
+    ):
+        wd.bind(np.sin, 1.0)
+    with pytest.raises(TypeError, match="one of warpdyn's batched functions"):
+        wd.oracle(print)
+    with pytest.raises(TypeError, match="got Model"):
+        wd.bind(wd.load_robot("ur5e"), wd.rnea)
+
+
+def test_a_bound_call_follows_its_gravity() -> None:
+    """An array of three given as gravity is read at each run, as the other arrays are."""
+    model = by_name("panda").model
+    s, gravity = states(model, 5), np.array([0.0, 0.0, -9.81])
+    zero = np.zeros_like(s.v)
+    run = wd.bind(wd.rnea, model, s.q, zero, zero, gravity=gravity)
+    once = run().copy()
+    gravity *= 2.0
+    np.testing.assert_allclose(run(), 2.0 * once, rtol=1e-12, atol=1e-12)

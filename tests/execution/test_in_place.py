@@ -1,0 +1,105 @@
+"""Results over inputs: a state that is stepped where it lies, as it is stepped from one array to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cuda_on_host import run as run_on_host
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.codegen.source import write
+from warpdyn.execution.batched import batched
+from warpdyn.execution.call import Call, input_shapes
+from warpdyn.execution.evaluate import record_call
+
+LAYOUTS = {"rows": np.ascontiguousarray, "columns": lambda x: np.asfortranarray(x)}
+
+
+def mixed(tree: Any, q: list, v: list) -> tuple[list, list]:
+    """Every new entry reads all old ones, the last first."""
+    total = sum(q, 0.0) + sum(v, 0.0)
+    n = len(v)
+    return [q[n - 1 - k] + 0.5 * v[k] * total for k in range(n)], [v[k] - q[0] for k in range(n)]
+
+
+@batched
+def step(model: wd.Model, q: Any, v: Any, *, out: Any = None) -> Any:
+    shapes = {"q": (model.nv,)}
+    arrays = {"q": q, "v": v}
+    return Call("mixed", model, (mixed,), arrays, out=out, results=("q", "v"), shapes=shapes)
+
+
+MODEL = wd.load_robot("panda")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 16, 37, 500])
+def test_in_place_is_from_one_array_to_another(layout: str, dtype: type, count: int) -> None:
+    """Bit by bit, over ten steps, when called and when bound."""
+    draw = np.random.default_rng(count)
+    q, v = (
+        LAYOUTS[layout](draw.uniform(-0.1, 0.1, (count, MODEL.nv)).astype(dtype)) for _ in range(2)
+    )
+    here, apart = (q.copy(order="K"), v.copy(order="K")), (q, v)
+    bound = (q.copy(order="K"), v.copy(order="K"))
+    run = wd.bind(step, MODEL, *bound, out=bound)  # it steps once
+    for _ in range(9):
+        run()
+    for _ in range(10):
+        apart = step(MODEL, *apart)
+        assert step(MODEL, *here, out=here)[0] is here[0]
+    for a, b, c in zip(here, apart, bound, strict=True):
+        assert a.tobytes() == np.ascontiguousarray(b).tobytes() or (a == b).all()
+        assert (a == c).all()
+
+
+def test_the_text_for_cuda(tmp_path: Path) -> None:
+    """Built by the host's compiler and run thread by thread, over its inputs."""
+    draw = np.random.default_rng(0)
+    q, v = (draw.uniform(-0.1, 0.1, (6, MODEL.nv)) for _ in range(2))
+    call = step.describe(MODEL, q, v)
+    source = write(record_call(call, input_shapes(call), False), "mixed", False, "cuda")
+    wanted = wd.oracle(step, MODEL, q, v)
+    run_on_host(source, {"q": q, "v": v}, q, v, folder=tmp_path)
+    for x, expected in zip((q, v), wanted, strict=True):
+        np.testing.assert_allclose(x, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_functions_of_configurations_and_solve(name: str, layout: str) -> None:
+    """integrate, normalize, clamp, interpolate over their first configuration; solve over its right side."""
+    model, make = by_name(name).model, LAYOUTS[layout]
+    s = states(model, 37)
+    p = states(model, 37, seed=1).q
+    for function, first, *others in (
+        (wd.integrate, s.q, s.v),
+        (wd.normalize, s.q),
+        (wd.clamp, s.q),
+        (lambda m, q, p, out=None: wd.interpolate(m, q, p, 0.3, out=out), s.q, p),
+        (lambda m, b, q, out=None: wd.solve(m, q, b, out=out), s.v, s.q),
+    ):
+        x, rest = make(first), [make(y) for y in others]
+        wanted = function(model, x, *rest)
+        assert function(model, x, *rest, out=x) is x
+        assert (x == wanted).all()
+
+
+def test_what_is_not_that_very_array_is_refused() -> None:
+    """A part of an input, another input, or the same memory in another order."""
+    q, v = np.zeros((8, MODEL.nv)), np.zeros((8, MODEL.nv))
+    message = "shares memory with"
+    with pytest.raises(ValueError, match=message):
+        step(MODEL, q, v, out=(v, q))
+    with pytest.raises(ValueError, match=message):
+        step(MODEL, q, v, out=(q[::-1], v))
+    with pytest.raises(ValueError, match=message):
+        step(MODEL, q, q, out=(q, v))
+    with pytest.raises(ValueError, match=message):
+        wd.rnea(MODEL, np.zeros((8, MODEL.nq)), q, v, out=v)

@@ -1,0 +1,73 @@
+"""The oracle: the algorithm on plain numbers, for whatever the functions take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+
+
+def test_the_oracle_takes_what_the_functions_take() -> None:
+    """One robot or several, any library, forces and gravity in their forms; float64 NumPy comes out."""
+    import warp as wp
+
+    model = by_name("mimic_branches").model
+    s = states(model, 3)
+    whole = wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=s.gravity, f_ext=s.forces)
+    assert whole.shape == (3, model.nv) and whole.dtype == np.float64
+    one = wd.oracle(wd.rnea, model, s.q[1], s.v[1], s.a[1], gravity=s.gravity[1], f_ext=s.forces[1])
+    assert np.array_equal(one, whole[1])
+    named = {link: s.forces[:, i] for i, link in enumerate(model.link_names)}
+    assert np.array_equal(
+        wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=s.gravity, f_ext=named), whole
+    )
+    from_warp = wd.oracle(
+        wd.rnea,
+        model,
+        wp.array(s.q),
+        wp.array(s.v),
+        wp.array(s.a),
+        gravity=s.gravity,
+        f_ext=s.forces,
+    )
+    assert np.array_equal(from_warp, whole)
+    rounded = wd.oracle(wd.crba, model, s.q.astype(np.float32))
+    assert rounded.dtype == np.float64 and np.array_equal(
+        rounded, wd.oracle(wd.crba, model, s.q.astype(np.float32).astype(float))
+    )
+
+
+def test_the_oracle_has_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It computes where nothing can be recorded or compiled."""
+    import warpdyn.execution.launch as launch
+
+    def refused(*_: object) -> None:
+        raise AssertionError("the oracle made a kernel")
+
+    monkeypatch.setattr(launch, "_make_kernel", refused)
+    model = wd.load_robot("cartpole")
+    s = states(model, 2)
+    assert wd.oracle(wd.aba, model, s.q, s.v, s.a).shape == (2, model.nv)
+
+
+def test_the_oracle_of_several_results_is_a_tuple_of_them() -> None:
+    """In the function's order, named where the function names them."""
+    model = by_name("panda").model
+    q, frame = wd.random_configuration(model, 2), model.link_names[-1]
+    pose, jacobian = wd.oracle(wd.pose_and_jacobian, model, q, frame=frame)
+    assert np.array_equal(pose, wd.oracle(wd.fk, model, q, frame=frame))
+    assert np.array_equal(jacobian, wd.oracle(wd.jacobian, model, q, frame=frame))
+    found = wd.oracle(wd.inverse_kinematics, model, pose[0], frame=frame, q0=q[0], restarts=0)
+    assert found.success and error(found.q, q[0]) <= 1e-3
+
+
+def test_the_oracle_refuses_what_the_functions_refuse() -> None:
+    """The same words for a wrong shape."""
+    model = by_name("panda").model
+    q = states(model, 2).q
+    for function in (wd.crba, lambda *given: wd.oracle(wd.crba, *given)):
+        with pytest.raises(ValueError, match=rf"q must be \(B, nq\) = \(B, {model.nq}\), got"):
+            function(model, q[:, :-1])

@@ -1,0 +1,84 @@
+"""Which links, which point, relative to what: options checked before anything is recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+
+CLOSE = 1e-12
+"""Relative to the largest entry, one path through the oracle against another."""
+
+
+def test_one_of_several_is_that_one() -> None:
+    """`frame=` is the entry of `frames=`, and neither is all links in the model's order."""
+    model = by_name("panda").model
+    q = states(model, 2).q
+    for function in (wd.fk, wd.jacobian):
+        every = wd.oracle(function, model, q)
+        some = model.link_names[3], model.link_names[1]
+        several = wd.oracle(function, model, q, frames=some)
+        for k, name in enumerate(some):
+            one = wd.oracle(function, model, q, frame=name)
+            assert error(several[:, k], one) <= CLOSE
+            assert error(every[:, model.link_index(name)], one) <= CLOSE
+
+
+def test_a_point_is_an_array_or_three_numbers() -> None:
+    """Both are the same point; the origin is no other than none; a point has one frame."""
+    model = by_name("panda").model
+    q, name, point = states(model, 2).q, model.link_names[-1], (0.1, -0.2, 0.3)
+    folded = wd.oracle(wd.jacobian, model, q, frame=name, point=point)
+    array = wd.oracle(wd.jacobian, model, q, frame=name, point=np.tile(point, (2, 1)))
+    assert error(folded, array) <= CLOSE
+    plain = wd.oracle(wd.jacobian, model, q, frame=name)
+    assert error(wd.oracle(wd.jacobian, model, q, frame=name, point=(0, 0, 0)), plain) <= CLOSE
+    with pytest.raises(ValueError, match="a point is fixed to one frame"):
+        wd.jacobian(model, q, frames=[name], point=point)
+    with pytest.raises(ValueError, match="point must be three numbers or an array"):
+        wd.jacobian(model, q, frame=name, point=(1, 2))
+
+
+def test_unknown_links_are_named_with_their_likes() -> None:
+    """A misspelt frame says what it may have meant; in fk, frames, jacobian and forces alike."""
+    model = by_name("panda").model
+    s = states(model, 2)
+    right = model.link_names[3]
+    wrong = right + "x"
+    for call in (
+        lambda: wd.fk(model, s.q, frame=wrong),
+        lambda: wd.fk(model, s.q, frames=[right, wrong]),
+        lambda: wd.jacobian(model, s.q, frame=wrong),
+        lambda: wd.rnea(model, s.q, s.v, s.a, f_ext={wrong: np.zeros((2, 6))}),
+        lambda: wd.oracle(wd.fk, model, s.q, frame=wrong),
+    ):
+        with pytest.raises(
+            KeyError, match=f"panda has no link named '{wrong}'; did you mean .*'{right}'"
+        ):
+            call()
+
+
+def test_frames_are_given_one_way() -> None:
+    """Not both, not a word where a list belongs, not nothing."""
+    model = by_name("cartpole").model
+    q, name = model.neutral, model.link_names[0]
+    with pytest.raises(
+        ValueError, match=r"frame= \(one name\) or frames= \(a list of names\), not both"
+    ):
+        wd.fk(model, q, frame=name, frames=[name])
+    with pytest.raises(ValueError, match=r'frames must be a list of link names.*frame="name"'):
+        wd.fk(model, q, frames=name)
+    with pytest.raises(ValueError, match="frames must be a list of link names"):
+        wd.fk(model, q, frames=[])
+
+
+def test_unknown_references_are_refused_with_the_known() -> None:
+    """Lists the three names and their aliases."""
+    model = by_name("cartpole").model
+    with pytest.raises(
+        ValueError, match="local, world, local_world_aligned, body, inertial, mixed; got 'spatial'"
+    ):
+        wd.jacobian(model, model.neutral, frame=model.link_names[-1], reference="spatial")

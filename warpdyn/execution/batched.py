@@ -1,0 +1,98 @@
+"""Public functions: what users call, bind and inspect.
+
+A function of `warpdyn.functions` says in a `Call` which algorithm to run on what. `batched` turns
+it into the `Function` that users call; `bind` prepares the same call for tight loops.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from ..arrays import Array
+from .argument_checks import check_first_argument
+from .call import Call
+from .launch import carry_out, prepare
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Function(Generic[P, R]):
+    """A public function: `describe` says in a `Call` what it computes, and calling it carries that
+    out.
+
+    It has the name, docstring and signature of `describe`, with the result that users get.
+    """
+
+    of_a_model: bool
+    """Whether its first argument is a model; others are of poses, or of another function."""
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, describe: Callable[P, Call[R]]):
+        functools.update_wrapper(self, describe)
+        self.describe = describe
+        signature = inspect.signature(describe)
+        self.of_a_model = next(iter(signature.parameters), "") == "model"
+        self.__signature__ = signature.replace(return_annotation=_result(signature))
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result, for arrays of any library that warpdyn knows."""
+        if self.of_a_model:
+            check_first_argument(args, kwargs)
+        return carry_out(self.describe(*args, **kwargs))
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Behave as functions do in a class body; by this `help` and `inspect` take it for one."""
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> str:
+        """Pickled by name, as functions are."""
+        return self.__qualname__
+
+    def __repr__(self) -> str:
+        return f"<function {self.__module__}.{self.__qualname__}>"
+
+
+def _result(signature: inspect.Signature) -> Any:
+    """R of a signature's `-> Call[R]`, which is a string where annotations are not evaluated."""
+    returned = signature.return_annotation
+    if isinstance(returned, str):
+        return returned.removeprefix("Call[").removesuffix("]")
+    return returned
+
+
+def batched(describe: Callable[P, Call[R]]) -> Function[P, R]:
+    """The function that carries out what `describe` says."""
+    return Function(describe)
+
+
+def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[[], Array]:
+    """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches
+    without any check.
+
+    The arrays stay the ones given here: change their contents in place between calls. Returns a
+    callable that returns the result array. Constant entries of the result (structural zeros) are
+    written when binding, not at each run.
+    """
+    call = described(function, args, kwargs)
+    run, named = prepare(call).bound(), call.named
+    return run if named is None else lambda: named(*run())
+
+
+def described(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Call:
+    """The call that a public function would carry out with these arguments."""
+    if not isinstance(function, Function):
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(
+            "the first argument must be one of warpdyn's batched functions, such as wd.rnea, "
+            f"got {name}"
+        )
+    if function.of_a_model:
+        check_first_argument(args, kwargs)
+    return function.describe(*args, **kwargs)

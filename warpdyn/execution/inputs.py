@@ -1,0 +1,87 @@
+"""What each input array of a call is: its name, the shape of one environment's slice, and whom it
+concerns."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+Kind = Literal["argument", "gravity", "forces", "force", "parameter", "seed", "solution"]
+"""A function's argument; free fall; forces on all links, or on one; a varying model parameter; the
+cotangent or tangent of a derivative; the result of a call that solves a system."""
+
+CONFIGURATIONS = ("q", "q0", "q1")
+"""Arguments that are configurations, where they have nq entries."""
+
+
+class Input(NamedTuple):
+    """An input array of a call, but for its numbers; equal records are interchangeable."""
+
+    kind: Kind
+    name: str
+    """As in `wrt=` and among a program's inputs: "q", "f_ext:hand", "params:mass"."""
+    shape: tuple[int, ...]
+    """Shape of one environment's slice."""
+    shared: bool
+    """Whether one slice may serve all environments."""
+    subject: str
+    """The link of a force, the quantity of a parameter, the result or input that a seed belongs
+    to."""
+    label: str
+    """The name in messages."""
+    sizes: str
+    """What `shape` is called in messages: "nq", "nv", "nlinks, 6"; empty where only numbers can say
+    it."""
+
+
+# The records are cached: a call with the same names and widths makes none anew.
+
+
+@lru_cache(maxsize=4096)
+def argument(name: str, shape: tuple[int, ...] | None, nq: int, nv: int, shared: bool) -> Input:
+    """An argument of a function; without a `shape` of its own, q has nq entries and any other
+    nv."""
+    if shape is None:
+        sizes = "nq" if name == "q" else "nv"
+        shape = (nq if name == "q" else nv,)
+    else:
+        sizes = "nq" if name in CONFIGURATIONS and shape == (nq,) else ""
+    return Input("argument", name, shape, shared, name, name, sizes)
+
+
+GRAVITY = Input("gravity", "gravity", (3,), True, "gravity", "gravity", "")
+
+
+@lru_cache(maxsize=4096)
+def forces(nlinks: int) -> Input:
+    """External forces on all links in one array."""
+    return Input("forces", "f_ext", (nlinks, 6), False, "f_ext", "f_ext", "nlinks, 6")
+
+
+@lru_cache(maxsize=4096)
+def force(link: str) -> Input:
+    """The external force on one link."""
+    name = f"f_ext:{link}"
+    return Input("force", name, (6,), False, link, name, "")
+
+
+@lru_cache(maxsize=4096)
+def parameter(quantity: str, shape: tuple[int, ...]) -> Input:
+    """A model parameter that varies."""
+    return Input(
+        "parameter", f"params:{quantity}", shape, True, quantity, f"{quantity} (params)", ""
+    )
+
+
+@lru_cache(maxsize=4096)
+def seed(order: int, subject: str, shape: tuple[int, ...]) -> Input:
+    """The cotangent of a result or the tangent of an input, for a call that was derived `order`
+    times before."""
+    label = f'the cotangent or tangent of "{subject}"'
+    return Input("seed", f"seed {order}:{subject}", shape, False, subject, label, "")
+
+
+def solution(result: str, shape: tuple[int, ...]) -> Input:
+    """The result, computed before, of a call that solves a system."""
+    name = f"solution:{result}"
+    return Input("solution", name, shape, False, result, name, "")
