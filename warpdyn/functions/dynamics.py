@@ -11,7 +11,7 @@ from ..algorithms import coriolis as _coriolis
 from ..algorithms import crba as _crba
 from ..algorithms import gravity_torques as _gravity_torques
 from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
-from ..algorithms import passive_forces as _effects
+from ..algorithms import passive_forces as _passive_forces
 from ..algorithms import rnea as _rnea
 from ..arrays import Array
 from ..execution.call import Call, Forces, Gravity, Solves
@@ -195,7 +195,12 @@ def effect_torques(
     + damping * r. See `Model.with_friction` and `Model.with_limit_springs`.
     """
     return Call(
-        "effect_torques", model, (_effects.effect_torques,), {"q": q, "v": v}, out, params=params
+        "effect_torques",
+        model,
+        (_passive_forces.passive_forces,),
+        {"q": q, "v": v},
+        out,
+        params=params,
     )
 
 
