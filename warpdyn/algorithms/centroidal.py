@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..algebra.moving_inertia import second_moment_rate
 from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import (
@@ -28,15 +29,10 @@ from .composite_inertia import about_com, composites, root_axes
 def inertia_rate(inertia: Inertia, m: Motion) -> Inertia:
     """Rate of the inertia of what moves by `m`, seen from a frame at rest: m ×* I - I m ×.
 
-    RBDA section 2.13. That rate has no mass; its first moment is that of momentum, h' = m v + ω × h, and
-    J' = 2 (h·v) 1 - (h vᵀ + v hᵀ) + [ω]× J - J [ω]×.
+    RBDA section 2.13. That rate has no mass; its first moment is that of momentum, h' = m v + ω × h.
     """
     v, w, h = m.linear, m.angular, inertia.h
-    columns = [w.cross(column) for column in inertia.J.rows]  # those of [ω]× J = -(J [ω]×)ᵀ
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = columns
-    turning = Symmetric(xx + xx, xy + yx, xz + zx, yy + yy, yz + zy, zz + zz)
-    moving = Symmetric.diagonal(2.0 * h.dot(v)) - Symmetric.product(h, v)
-    return Inertia(0.0, v * inertia.mass + w.cross(h), turning + moving)
+    return Inertia(0.0, v * inertia.mass + w.cross(h), second_moment_rate(inertia, m))
 
 
 def centroidal_momentum_matrix_derivative(

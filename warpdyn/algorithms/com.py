@@ -45,12 +45,20 @@ def moments(tree: Tree, links: Links) -> tuple[list[int], list[Scalar], list[Vec
     return order, mass, h
 
 
-def com(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[Scalar]:
-    """Position of the centre of mass in the world, sum of m_i c_i over m: 3 [m]."""
+def gathered(
+    tree: Tree, q: Sequence[Scalar], links: Links
+) -> tuple[list[int], list[Scalar], list[Vector]]:
+    """Bodies and masses of `moments`, and the first moment [kg·m] of all that each body carries."""
     carriers, mass, h = moments(tree, links)
     for i in carriers:
         X, p = tree.bodies[i].placement(q), tree.bodies[i].parent
         h[p] = h[p] + X.R.to_parent(h[i]) + X.p * mass[i]
+    return carriers, mass, h
+
+
+def com(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[Scalar]:
+    """Position of the centre of mass in the world, sum of m_i c_i over m: 3 [m]."""
+    _, mass, h = gathered(tree, q, links)
     return list(h[WORLD] * (1.0 / mass[WORLD]))
 
 
@@ -100,10 +108,7 @@ def com_jacobian(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[list[
 
     Column by column the rate h' of the first moment for a unit velocity, over m.
     """
-    carriers, mass, h = moments(tree, links)
-    for i in carriers:
-        X, p = tree.bodies[i].placement(q), tree.bodies[i].parent
-        h[p] = h[p] + X.R.to_parent(h[i]) + X.p * mass[i]
+    carriers, mass, h = gathered(tree, q, links)
     X0 = body_placements(tree, q, carriers)
     share = 1.0 / mass[WORLD]
     J: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(3)]
