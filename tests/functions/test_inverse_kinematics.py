@@ -60,7 +60,7 @@ def test_defaults() -> None:
         seed=0,
     )
     assert left_out.options == explicit.options
-    assert [tuple(x) for x in left_out.arrays] == [tuple(x) for x in explicit.arrays]
+    assert list(left_out.arrays) == list(explicit.arrays) == [f"target:{TIP}", "seed"]
     assert result_shapes(left_out)["q"] == (MODEL.nq,)
 
 

@@ -1,6 +1,4 @@
-"""Placements as the numbers that arrays hold: 4x4 matrices, and positions with quaternions [x y z
-qx qy qz qw].
-"""
+"""Placements as the numbers that arrays hold: 4x4 matrices, and [x y z qx qy qz qw]."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from .spatial import AnyRotation, Placement, Rotation, Vector, as_matrix
 
 
 def homogeneous(T: Placement) -> list[list[Scalar]]:
-    """[[R, p], [0, 1]]."""
+    """Homogeneous matrix [[R, p], [0, 1]] of a placement."""
     rows = [[*row, offset] for row, offset in zip(as_matrix(T.R).matrix.rows, T.p, strict=True)]
     return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
@@ -25,7 +23,7 @@ def from_homogeneous(T: Sequence[Sequence[Scalar]]) -> Placement:
 
 
 def position_and_quaternion(T: Placement) -> list[Scalar]:
-    """x, y, z, qx, qy, qz, qw with qw >= 0."""
+    """Position and unit quaternion x, y, z, qx, qy, qz, qw of a placement, qw >= 0."""
     return [*T.p, *rotation_quaternion(T.R)]
 
 

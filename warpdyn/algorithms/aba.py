@@ -129,9 +129,9 @@ def forward_dynamics_crba(
 
 
 def generic_configurations(tree: Tree) -> Iterator[list[float]]:
-    """A few configurations without symmetry: what is singular at each of them is so everywhere."""
-    for number in range(3):
-        q = [0.3 + 0.7 * number + 0.11 * k for k in range(tree.nq)]
+    """A few configurations at which what is singular is singular everywhere."""
+    for turn in range(3):
+        q = [0.3 + 0.7 * turn + 0.11 * k for k in range(tree.nq)]
         for body in tree.bodies:
             if body.kind.quaternion is not None:
                 for k in body.q_index[body.kind.quaternion :]:

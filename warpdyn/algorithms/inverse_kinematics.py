@@ -1,7 +1,7 @@
-"""Inverse kinematics: a configuration that brings frames to their targets.
+"""Inverse kinematics: a configuration that brings frames to their targets, sought from one start after another.
 
-A search is a loop over `step`, which looks at one configuration and chooses the next; `finish` says
-how it ended. Flags are 0 or 1, as they may be symbols.
+A search is a loop over `step`, which looks at one configuration and chooses the next; `finish` says how it ended.
+Flags are 0 or 1, as they may be symbols.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ DAMPING, LEAST_DAMPING = 0.1, 1e-6
 """Addition to the diagonal of JᵀJ: so much of the cost, and so much at least."""
 
 SLOW, PATIENCE = 0.95, 2
-"""A step is slow that leaves more than so much of the cost; after so many slow ones in a row comes
-the next start.
-"""
+"""Share of the cost above which a step is slow; after so many in a row comes the next start."""
 
 EASED, RAISED = 0.3, 10.0
 """Factors on the damping after a better and a worse step of the last attempt (Marquardt 1963)."""
@@ -84,9 +82,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Search:
-    """State of a search: the numbers that one step leaves to the next, zero before the first.
+    """Where a search stands: the numbers that one step hands to the next, zero before the first.
 
-    `starts` counts those before this one, `age` the steps since it, `slow` the slow ones in a row.
+    `starts` counts those before this one, `age` the steps since it, `slow` the slow ones among the last.
     """
 
     done: Scalar
@@ -128,16 +126,13 @@ def size(nq: int) -> int:
 
 
 def step(tree: Tree, state: Sequence[Scalar], *arrays: Sequence, task: Task) -> list[Scalar]:
-    """Next state of the search, by a damped step of Levenberg and Marquardt.
+    """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27 (2011), equation 22.
 
-    Starts end where the cost falls no more. After all of them the best configuration is refined, by
-    steps that are undone unless they lower the cost.
-    Sugihara, Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method, IEEE
-    T-RO 27 (2011), equation 22.
+    Starts end where the cost falls no more. After all of them the best configuration is refined, by steps that are
+    taken back unless they lower the cost.
     """
     targets, first, seed = task.split(arrays)
     now = Search.of(state)
-    # Before the first step the state is zero, which is no configuration: it begins at `first`.
     first = clamp(tree, first, task.lower, task.upper)
     q = _where(_less(now.steps, 0.5), first, now.q)
     J, e, solved = _linearised(tree, q, targets, task)
@@ -175,10 +170,8 @@ def step(tree: Tree, state: Sequence[Scalar], *arrays: Sequence, task: Task) -> 
 def finish(
     tree: Tree, state: Sequence[Scalar], *arrays: Sequence, task: Task
 ) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
-    """Best configuration, success, worst position and orientation error, steps.
-
-    Errors [m], [rad] of what weighs nothing do not count.
-    """
+    """The best configuration, whether it is within the tolerance, the largest errors of position [m] and orientation
+    [rad] among those that weigh, and the steps taken."""
     targets, _, _ = task.split(arrays)
     search = Search.of(state)
     X = body_placements(tree, search.best, [tree.frames[name].body for name in task.frames])
@@ -261,14 +254,14 @@ def _damped_step(
             [sum((r[i] * r[j] for r in J if i in r and j in r), 0.0) for j in reached]
             for i in reached
         ]
-        step = solve_symmetric(_damped(H, damping), [pull[k] * free[k] for k in reached])
+        moves = solve_symmetric(_damped(H, damping), [pull[k] * free[k] for k in reached])
     else:
         A = [[sum((x * b[k] for k, x in a.items() if k in b), 0.0) for b in J] for a in J]
         y = solve_symmetric(_damped(A, damping), e)
-        step = [
+        moves = [
             sum((row[k] * x for row, x in zip(J, y, strict=True) if k in row), 0.0) for k in reached
         ]
-    for k, x in zip(reached, step, strict=True):
+    for k, x in zip(reached, moves, strict=True):
         d[k] = x
     return d
 

@@ -160,11 +160,6 @@ class Body:
         return Placement(TwoRotations(self.X_tree.R, R), self.X_tree.point_to_parent(p))
 
     @cached_property
-    def rotor_inertia(self) -> Scalar:
-        """Armature as the coordinate feels it: a joint that follows another turns `multiplier` times as fast."""
-        return self.armature * self.multiplier**2
-
-    @cached_property
     def subspace(self) -> list[tuple[int, Motion]]:
         """Columns of the joint's motion subspace S, each with its index in v."""
         return [
@@ -178,6 +173,11 @@ class Body:
         for k, S in self.subspace:
             total = total + S * v[k]
         return total
+
+    @cached_property
+    def rotor_inertia(self) -> Scalar:
+        """Armature at the coordinate; a joint that follows another turns `multiplier` times as fast."""
+        return self.armature * self.multiplier**2
 
 
 @dataclass(frozen=True)
