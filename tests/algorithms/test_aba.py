@@ -119,25 +119,6 @@ def test_random_trees_solve_the_equation_of_motion(robot: Robot) -> None:
     assert residual(model, s, a, gravity=s.gravity, f_ext=s.forces) <= RESIDUAL["float64"]
 
 
-@pytest.mark.parametrize("floating", [False, True])
-@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "planar"])
-def test_a_joint_that_moves_no_inertia_is_refused_by_name(kind: str, floating: bool) -> None:
-    """aba raises where it would divide by zero, and names joint and remedy; armature is one."""
-    parts = (
-        link("base", 1.0), link("arm", 1.0, (0.1, 0, 0.2)), link("ghost"),
-        joint("turn", "revolute", "base", "arm"), joint("vain", kind, "arm", "ghost", (0.1, 0, 0)),
-    )  # fmt: skip
-    model = wd.load_urdf(urdf("idle", *parts), floating_base=floating)
-    s = states(model, 3)
-    with pytest.raises(
-        wd.ModelError, match=r'idle: joint "vain" moves no inertia.*with_armature\(\{"vain"'
-    ):
-        wd.aba(model, s.q, s.v, s.tau)
-    assert np.all(np.isfinite(wd.rnea(model, s.q, s.v, s.a)))
-    mended = model.with_armature({"vain": 0.01})
-    assert residual(mended, s, wd.aba(mended, s.q, s.v, s.tau)) <= RESIDUAL["float64"]
-
-
 def test_a_point_mass_on_the_axis_is_refused() -> None:
     """A mass on the axis of a revolute joint, without extent, is not moved by it."""
     parts = (

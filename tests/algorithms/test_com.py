@@ -189,12 +189,3 @@ def test_a_subtree_is_seen_from_the_world() -> None:
         error(tool, wd.oracle(com.link_coms, model, q)[:, model.link_index("tool")])
         <= ROUND_OFF["float64"]
     )
-
-
-def test_without_mass_there_is_none() -> None:
-    model = by_name("rooted").model
-    q = states(model, 2).q
-    with pytest.raises(wd.ModelError, match='rooted: no link from "tip" on has mass'):
-        com.com(model, q, subtree="tip")
-    with pytest.raises(KeyError, match="no link named 'tipp'"):
-        com.com_jacobian(model, q, subtree="tipp")

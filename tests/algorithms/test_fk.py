@@ -102,20 +102,6 @@ def turned(axis: np.ndarray, angle: float) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * cross(axis) + (1 - np.cos(angle)) * cross(axis) @ cross(axis)
 
 
-@pytest.mark.parametrize("name", ["panda", "branches_wxyz", "rooted"])
-def test_one_frame_some_frames_all_frames(name: str, run) -> None:
-    """frame= and frames= give the rows of the whole, in the order asked for, repeated if asked for twice."""
-    model = by_name(name).model
-    q = states(model).q
-    poses = run(wd.fk, model, q)
-    names = [model.link_names[-1], model.link_names[0], model.link_names[-1]]
-    assert (
-        error(run(wd.fk, model, q, frames=names), poses[:, model.link_indices(names)])
-        <= ROUND_OFF["float64"]
-    )
-    assert error(run(wd.fk, model, q, frame=names[0]), poses[:, -1]) <= ROUND_OFF["float64"]
-
-
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)
 def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
     """Poses are those of the robot whose mimic joints are free, at G q + g."""
@@ -232,16 +218,3 @@ def test_relative_poses_do_not_see_the_base() -> None:
     here = kinematics.fk(model, q, frame=frame, relative_to=other)
     q[:, :7] = np.nan
     assert np.array_equal(kinematics.fk(model, q, frame=frame, relative_to=other), here)
-
-
-@pytest.mark.parametrize(
-    "options, said",
-    [
-        ({"form": "euler"}, "form must be one of matrix, pose; got 'euler'"),
-        ({"relative_to": "no_link"}, "no link named 'no_link'"),
-    ],
-)
-def test_unknown_options_are_refused(options: dict, said: str) -> None:
-    model = by_name("ur5e").model
-    with pytest.raises((ValueError, KeyError), match=said):
-        kinematics.fk(model, states(model, 2).q, **options)

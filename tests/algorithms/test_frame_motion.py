@@ -212,10 +212,3 @@ def test_acceleration_matches_pinocchio(robot: Robot) -> None:
                 error(found, peer.acceleration(s.q, s.v, s.a, reference, kind))
                 <= ROUND_OFF["float64"]
             )
-
-
-def test_an_unknown_kind_is_refused() -> None:
-    model = by_name("ur5e").model
-    s = states(model, 1)
-    with pytest.raises(ValueError, match="kind must be one of spatial, classical; got 'proper'"):
-        kinematics.frame_acceleration(model, s.q, s.v, s.a, kind="proper")

@@ -298,62 +298,6 @@ def test_placements_that_vary() -> None:
     )
 
 
-def test_libraries_out_and_bind() -> None:
-    """Arrays of the library given, flags as bool and counts as int32; with out=, the five arrays themselves."""
-    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
-    model, hand = wd.load_robot("ur5e"), "tool0"
-    T = reachable(model, 20, [hand], np.float32)[hand]
-    wanted = inverse_kinematics(model, {hand: T})
-    assert wanted.success.dtype == bool and wanted.iterations.dtype == np.int32
-    found = inverse_kinematics(model, {hand: torch.tensor(T)})
-    assert found.success.dtype is torch.bool and found.iterations.dtype is torch.int32
-    assert all((a == b.numpy()).all() for a, b in zip(wanted, found, strict=True))
-    found = inverse_kinematics(model, {hand: wp.array(T, dtype=wp.float32, device="cpu")})
-    assert found.success.dtype is wp.bool and found.iterations.dtype is wp.int32
-    assert all((a == b.numpy()).all() for a, b in zip(wanted, found, strict=True))
-    for call in (
-        lambda x: inverse_kinematics(model, {hand: x}),
-        jax.jit(lambda x: inverse_kinematics(model, {hand: x})),
-    ):
-        found = call(jax.numpy.asarray(T))
-        assert found.success.dtype == bool and isinstance(found.q, jax.Array)
-        assert all((a == np.asarray(b)).all() for a, b in zip(wanted, found, strict=True))
-
-    out = tuple(np.full(x.shape, np.nan, np.float32) for x in wanted)
-    found = inverse_kinematics(model, {hand: T}, out=out)
-    assert all(x is y and (x == z).all() for x, y, z in zip(found, out, wanted, strict=True))
-    run = wd.bind(inverse_kinematics, model, {hand: T})
-    T[:] = T[::-1].copy()
-    assert (run().success == wanted.success[::-1]).all() and (run().q == wanted.q[::-1]).all()
-
-
-def test_refusals() -> None:
-    """What is needed, what arrived."""
-    model, T = wd.load_robot("ur5e"), np.tile(np.eye(4), (3, 1, 1))
-    for error, message, targets, options in (
-        (ValueError, "say which frame it is for", T, {}),
-        (ValueError, "not both", {"tool0": T}, {"frame": "tool0"}),
-        (ValueError, "at least one frame", {}, {}),
-        (KeyError, "tool1", {"tool1": T}, {}),
-        (ValueError, r"\(B, 4, 4\), \(B, 7\), or \(B, 3\)", {"tool0": T[:, :2]}, {}),
-        (ValueError, "give orientation_weight=0", {"tool0": T[:, 0, :3]}, {}),
-        (ValueError, "restarts must be", {"tool0": T}, {"restarts": -1}),
-        (ValueError, "iterations must be", {"tool0": T}, {"iterations": 0}),
-        (ValueError, "tolerance must be", {"tool0": T}, {"tolerance": (1e-4, 0.0)}),
-        (ValueError, "one for each of tool0", {"tool0": T}, {"position_weight": {"tool": 1.0}}),
-        (ValueError, "not negative", {"tool0": T}, {"position_weight": -1.0}),
-        (
-            ValueError,
-            "every weight is 0",
-            {"tool0": T},
-            {"position_weight": 0, "orientation_weight": 0},
-        ),
-        (ValueError, r"q0 must be", {"tool0": T}, {"q0": np.zeros((3, 7))}),
-    ):
-        with pytest.raises(error, match=message):
-            inverse_kinematics(model, targets, **options)
-
-
 @needs_compiler
 def test_the_cuda_text_on_the_host(tmp_path: Path) -> None:
     """One environment a thread, on the host: the same solutions."""

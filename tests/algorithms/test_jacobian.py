@@ -112,16 +112,6 @@ def test_references_are_one_motion_in_three_frames(name: str, run) -> None:
         assert np.array_equal(run(wd.jacobian, model, q, frame=frame, reference=alias), J)
 
 
-def test_local_world_aligned_is_the_default(run) -> None:
-    """Without reference=, as the design says."""
-    model = by_name("ur5e").model
-    q, frame = states(model).q, farthest(model)
-    default = run(wd.jacobian, model, q, frame=frame)
-    assert np.array_equal(
-        default, run(wd.jacobian, model, q, frame=frame, reference="local_world_aligned")
-    )
-
-
 def test_a_link_that_never_moves_has_no_jacobian(run) -> None:
     """J of a root-fixed link is exactly zero."""
     model = by_name("rooted").model
@@ -312,22 +302,3 @@ def test_pose_and_jacobian_are_both(robot: Robot) -> None:
         T, J = wd.oracle(kinematics.pose_and_jacobian, model, q, frame=frame, reference=reference)
         assert error(T, wd.oracle(wd.fk, model, q, frame=frame)) <= ROUND_OFF["float64"]
         assert np.array_equal(J, wd.oracle(wd.jacobian, model, q, frame=frame, reference=reference))
-
-
-@pytest.mark.parametrize(
-    "options, said",
-    [
-        (
-            {"frame": "tool0", "part": "rotation"},
-            "part must be one of both, linear, angular; got 'rotation'",
-        ),
-        ({"frame": "tool0", "frames": ["tool0"]}, "not both"),
-        ({"frames": "tool0"}, "must be a list of link names"),
-        ({"point": (0, 0, 0)}, "a point is fixed to one frame"),
-        ({"frame": "tool0", "point": (0, 0)}, "three numbers"),
-    ],
-)
-def test_unknown_options_are_refused(options: dict, said: str) -> None:
-    model = by_name("ur5e").model
-    with pytest.raises(ValueError, match=said):
-        kinematics.jacobian(model, states(model, 2).q, **options)

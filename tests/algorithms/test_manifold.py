@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import programs
@@ -17,7 +16,6 @@ from warpdyn.algebra.quaternions import quaternion_log, quaternion_rotation, rig
 from warpdyn.algebra.spatial import Vector
 from warpdyn.execution.evaluate import evaluate
 from warpdyn.functions import manifold
-from warpdyn.model.description import Limits
 from warpdyn.model.joints import KINDS
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import record
@@ -213,37 +211,6 @@ def test_kernels_match_the_oracle(name: str, run) -> None:
             assert np.max(np.abs(found - wanted)) <= tolerance, function.__name__
 
 
-def test_interpolation_takes_a_number_or_one_for_each_robot() -> None:
-    """And arrays of other libraries, and one robot alone."""
-    model = by_name("balls_wxyz").model
-    s = states(model)
-    p = manifold.integrate(model, s.q, s.v)
-    t = np.linspace(-0.2, 1.2, len(p))
-    each = manifold.interpolate(model, s.q, p, t)
-    assert np.max(np.abs(each - wd.oracle(manifold.interpolate, model, s.q, p, t))) <= ROUND_OFF
-    half = manifold.interpolate(model, s.q, p, 0.5)
-    assert np.array_equal(half, manifold.interpolate(model, s.q, p, np.full(len(p), 0.5)))
-    assert np.array_equal(half[3], manifold.interpolate(model, s.q[3], p[3], 0.5))
-    with pytest.raises(
-        ValueError, match=r"t must be a number, or one for each row: \(19,\), got \(4,\)"
-    ):
-        manifold.interpolate(model, s.q, p, t[:4])
-
-
-def test_interpolation_of_torch_and_warp_arrays() -> None:
-    """The same numbers, on their memory."""
-    torch = pytest.importorskip("torch")
-    import warp as wp
-
-    model = by_name("balls_wxyz").model
-    s = states(model)
-    p, t = manifold.integrate(model, s.q, s.v), np.linspace(0, 1, 19)
-    for make in (torch.as_tensor, lambda x: wp.array(x, dtype=wp.float64)):
-        for share, plain in ((make(t), t), (0.25, 0.25)):
-            found = manifold.interpolate(model, make(s.q), make(p), share).numpy()
-            assert np.array_equal(found, manifold.interpolate(model, s.q, p, plain))
-
-
 @pytest.mark.parametrize("name", ["planar", "balls_wxyz", "free_inside"])
 @pytest.mark.parametrize("scale", [0.0, 1.0])
 def test_gradients_are_finite_where_closed_forms_are_not(name: str, scale: float) -> None:
@@ -338,93 +305,3 @@ def test_interpolate_and_normalize_match_pinocchio(name: str) -> None:
 
 
 # Random configurations.
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_random_configurations_lie_within_limits(robot: Robot, dtype: str) -> None:
-    """Within limits where there are any, else angles within half a turn, lengths within a metre; quaternions of unit
-    length."""
-    model = robot.model
-    q = manifold.random_configuration(model, 200, seed=5, dtype=dtype)
-    assert q.shape == (200, model.nq) and q.dtype == dtype
-    slack = 1e-6
-    for joint in model.moving_joints:
-        columns = model.coordinates[joint.name].q
-        for c, limits, angle in zip(
-            range(columns.start, columns.stop), joint.q_limits, joint.kind.angles, strict=False
-        ):
-            reach = math.pi if angle else 1.0
-            lower = limits.lower if math.isfinite(limits.lower) else -reach
-            upper = limits.upper if math.isfinite(limits.upper) else reach
-            assert lower - slack <= q[:, c].min() and q[:, c].max() <= upper + slack
-            assert q[:, c].max() - q[:, c].min() >= 0.9 * (upper - lower)
-        if joint.kind.quaternion is not None:
-            length = np.linalg.norm(q[:, columns.stop - 4 : columns.stop], axis=1)
-            assert np.max(np.abs(length - 1)) <= 1e-6
-
-
-def test_random_configurations_are_repeatable() -> None:
-    """The same seed, the same rows, however many; another seed, other rows; no two rows alike."""
-    model = by_name("balls_wxyz").model
-    q = manifold.random_configuration(model, 1000, seed=7)
-    assert np.array_equal(q[:10], manifold.random_configuration(model, 10, seed=7))
-    assert np.min(np.abs(q[:10] - manifold.random_configuration(model, 10, seed=8))) > 0
-    assert len(np.unique(q, axis=0)) == 1000
-    assert (
-        np.max(np.abs(q - manifold.random_configuration(model, 1000, seed=7, dtype=np.float32)))
-        <= 1e-6
-    )
-    assert manifold.random_configuration(model, 0).shape == (0, model.nq)
-
-
-def test_random_numbers_are_uniform() -> None:
-    """Means and correlations of 100,000 draws, within five standard errors; orientations turn everything to nothing."""
-    model, count = by_name("balls").model, 100_000
-    q = manifold.random_configuration(model, count, seed=1)
-    knee = q[:, model.coordinates["knee"].q.start]
-    assert abs(np.mean(knee)) <= 5 * 3 / math.sqrt(3 * count)
-    histogram, _ = np.histogram(knee, bins=20, range=(-3, 3))
-    assert np.max(np.abs(histogram - count / 20)) <= 5 * math.sqrt(count / 20)
-    toe = q[:, model.coordinates["toe"].q.start]
-    assert abs(np.corrcoef(knee, toe)[0, 1]) <= 5 / math.sqrt(count)
-    assert abs(np.corrcoef(knee[1:], knee[:-1])[0, 1]) <= 5 / math.sqrt(count)
-    hip = q[:, model.coordinates["hip"].q]
-    assert np.max(np.abs(hip.T @ hip / count - np.eye(4) / 4)) <= 5 * 0.25 / math.sqrt(count)
-    assert np.max(np.abs(np.mean(hip, axis=0))) <= 5 * 0.5 / math.sqrt(count)
-
-
-def test_random_configurations_of_a_kind() -> None:
-    """Like another array; on a device; origins of floating joints in a box; one-sided limits."""
-    torch = pytest.importorskip("torch")
-    model = by_name("free_inside_wxyz").model
-    q = manifold.random_configuration(model, 50, like=torch.zeros(3))
-    assert isinstance(q, torch.Tensor) and q.dtype is torch.float32
-    assert type(manifold.random_configuration(model, 5, device="cpu")).__module__.startswith("warp")
-    placed = manifold.random_configuration(model, 50, box=((1, 2, 3), (1, 4, 3.5)))
-    assert (placed[:, :3].min(axis=0) >= [1, 2, 3]).all() and (
-        placed[:, :3].max(axis=0) <= [1, 4, 3.5]
-    ).all()
-    half = replace(
-        model,
-        joints=tuple(
-            replace(j, limits=Limits(lower=5.0)) if j.name == "hinge" else j for j in model.joints
-        ),
-    )
-    hinge = manifold.random_configuration(half, 50)[:, half.coordinates["hinge"].q.start]
-    assert hinge.min() >= 5.0 and hinge.max() <= 5.0 + 2 * math.pi
-
-
-def test_what_cannot_be_drawn_is_refused() -> None:
-    """Counts, boxes, kinds of numbers and devices that make no sense."""
-    model = by_name("free_inside").model
-    for count in (-1, 2.5):
-        with pytest.raises(ValueError, match="count must be a whole number"):
-            manifold.random_configuration(model, count)  # type: ignore[arg-type]
-    with pytest.raises(
-        ValueError, match=r"box must be .*, least and greatest, finite and in order"
-    ):
-        manifold.random_configuration(model, 2, box=((0, 0, 0), (1, -1, 1)))
-    with pytest.raises(TypeError, match="dtype must be float32 or float64, got int32"):
-        manifold.random_configuration(model, 2, dtype="int32")
-    with pytest.raises(ValueError, match="like= lies on cpu, not on cuda:0"):
-        manifold.random_configuration(model, 2, like=np.zeros(1), device="cuda:0")

@@ -13,7 +13,6 @@ from warpdyn.algorithms.aba import unmoved_joint
 from warpdyn.algorithms.mass_matrix_inverse import solve_articulated
 from warpdyn.execution.evaluate import tree_of
 from warpdyn.functions.dynamics import mass_matrix_inverse, solve
-from warpdyn.model.description import ModelError
 
 RESIDUAL = {"float64": 1e-12, "float32": 1e-5}
 """Of M M^-1 - 1, over the condition number that |M| |M^-1| is."""
@@ -76,39 +75,6 @@ def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
     M, x = wd.oracle(wd.crba, model, s.q), run(solve, model, s.q, s.tau, dtype=dtype)
     terms = np.einsum("eij,ej->ei", np.abs(M), np.abs(x))
     assert error(np.einsum("eij,ej->ei", M, x), s.tau, terms) <= RESIDUAL[str(dtype)]
-
-
-@pytest.mark.parametrize("name", ["panda", "branches_wxyz", "mimic_chain"])
-def test_both_methods_of_forward_dynamics_agree(name: str, run) -> None:
-    """method="aba", "crba" and "auto" give one acceleration."""
-    model, s = by_name(name).model, states(by_name(name).model)
-    wanted = wd.oracle(wd.aba, model, s.q, s.v, s.tau)
-    methods = ("crba",) if by_name(name).has_mimic else ("aba", "crba")
-    for method in methods:
-        assert error(run(wd.aba, model, s.q, s.v, s.tau, method=method), wanted) <= 1e-9
-
-
-def test_what_is_no_method() -> None:
-    """An unknown method, and articulated bodies of a robot whose joints share coordinates."""
-    model = by_name("mimic_chain").model
-    with pytest.raises(ValueError, match='method must be "auto", "aba" or "crba"'):
-        wd.aba(model, np.zeros(2), np.zeros(2), np.zeros(2), method="rnea")
-    with pytest.raises(ValueError, match="mimic joints"):
-        wd.aba(model, np.zeros(2), np.zeros(2), np.zeros(2), method="aba")
-
-
-def test_a_joint_that_moves_no_inertia_is_refused() -> None:
-    """As `aba` does, with the joint's name."""
-    from robots import joint, link, urdf
-
-    text = urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
-    model = wd.load_urdf(text)
-    for call in (
-        lambda: mass_matrix_inverse(model, np.zeros(1)),
-        lambda: solve(model, np.zeros(1), np.zeros(1)),
-    ):
-        with pytest.raises(ModelError, match='"idle" moves no inertia'):
-            call()
 
 
 def test_inverse_matches_pinocchio(robot: Robot) -> None:

@@ -15,7 +15,6 @@ from warpdyn.functions.operational_space import (
     operational_space,
     operational_space_inertia,
 )
-from warpdyn.model.description import ModelError
 
 ROBOTS = ("panda", "branches_wxyz", "mimic_chain_floating", "quadruped_floating")
 REFERENCES = ("local", "world", "local_world_aligned")
@@ -121,15 +120,3 @@ def test_the_kernel_matches_the_oracle(name: str, dtype) -> None:
             (*found, inertia, inverse), (*wanted, wanted[0], wanted[2]), strict=True
         ):
             assert error(mine[e], its[e], size(its[e])) <= room
-
-
-def test_a_frame_that_is_held_is_refused() -> None:
-    """A cart-pole's tip moves in a plane; a reference that does not exist, and a frame that does not."""
-    model = by_name("cartpole").model
-    q = np.zeros(model.nq)
-    with pytest.raises(ModelError, match="of 6 directions"):
-        operational_space_inertia(model, q, frame=model.link_names[-1])
-    with pytest.raises(ValueError, match="reference must be one of"):
-        operational_space_inertia(model, q, frame=model.link_names[-1], reference="body_fixed")
-    with pytest.raises(KeyError):
-        operational_space_inertia(model, q, frame="tip_of_nothing")

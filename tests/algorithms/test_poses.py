@@ -92,16 +92,6 @@ def test_kernels_match_the_texts(function, given: str, device: str, dtype) -> No
     assert np.array_equal(one, found[5])
 
 
-def test_the_order_of_quaternions() -> None:
-    """xyzw and wxyz name the same four numbers."""
-    q = examples()["quaternion"]
-    turned = poses.convert_quaternion(q, source="xyzw", target="wxyz")
-    assert np.array_equal(turned, np.roll(q, 1, axis=1))
-    assert np.array_equal(poses.convert_quaternion(turned, source="wxyz", target="xyzw"), q)
-    with pytest.raises(ValueError, match='must be "xyzw" or "wxyz"'):
-        poses.convert_quaternion(q, source="wxzy", target="xyzw")
-
-
 def test_mujoco_agrees() -> None:
     """mju_quat2Mat and mju_mat2Quat."""
     mujoco = pytest.importorskip("mujoco")

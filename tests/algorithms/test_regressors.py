@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from devices import Placed
 from pinocchio_peer import in_pinocchio, pin
 from robots import Robot, by_name
 from states import States, error, states
@@ -73,65 +72,44 @@ def test_energies_are_linear_in_the_parameters(robot: Robot) -> None:
     assert error(U @ pi, wanted, np.abs(U) @ np.abs(pi)) <= ROUND_OFF["float64"]
 
 
-def test_what_cannot_be_felt_has_columns_of_zeros(device: str) -> None:
+def test_what_cannot_be_felt_has_columns_of_zeros(run) -> None:
     """A link on an upright hinge shows its moment about it alone, one on a rail its mass, a fixed one nothing."""
     upright = by_name("panda").model
     s = states(upright)
-    Y = kernel(device, regressors.joint_torque_regressor, upright, s.q, s.v, s.a)
+    Y = run(regressors.joint_torque_regressor, upright, s.q, s.v, s.a)
     first = upright.link_index(upright.joint(upright.joint_names[0]).child)
     felt = [k for k in range(10) if Y[:, :, 10 * first + k].any()]
     assert felt == [9]
     assert not Y[:, :, :10].any()
     slides = by_name("slides").model
     s = states(slides)
-    Y = kernel(device, regressors.joint_torque_regressor, slides, s.q, s.v, s.a)
+    Y = run(regressors.joint_torque_regressor, slides, s.q, s.v, s.a)
     assert [k for k in range(10) if Y[:, :, 10 + k].any()] == [0]
     rooted = by_name("rooted").model
     s = states(rooted)
-    Y = kernel(device, regressors.joint_torque_regressor, rooted, s.q, s.v, s.a)
+    Y = run(regressors.joint_torque_regressor, rooted, s.q, s.v, s.a)
     assert not Y[:, :, :20].any() and Y[:, :, 20:30].any()
-    U = kernel(device, regressors.potential_energy_regressor, rooted, s.q)
+    U = run(regressors.potential_energy_regressor, rooted, s.q)
     assert U[:, 13].all() and not U[:, 14:20].any()
 
 
-def test_a_free_body_shows_all_ten(device: str) -> None:
+def test_a_free_body_shows_all_ten(run) -> None:
     """Stacked over states, the columns of a floating base's own link are independent."""
     model = by_name("rooted_floating").model
     s = states(model)
-    Y = kernel(device, regressors.joint_torque_regressor, model, s.q, s.v, s.a)
+    Y = run(regressors.joint_torque_regressor, model, s.q, s.v, s.a)
     assert np.linalg.matrix_rank(Y[:, :, :10].reshape(-1, 10)) == 10
-
-
-def kernel(
-    device: str, function, model: wd.Model, *given: np.ndarray, dtype=np.float64, **options
-) -> np.ndarray:
-    places = [Placed(np.ascontiguousarray(x, dtype=dtype), device) for x in given]
-    found = function(model, *(p.array for p in places), **options)
-    return np.asarray(found if isinstance(found, np.ndarray) else found.numpy(), dtype=float)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("name", ["rooted", "free_inside_wxyz", "mimic_chain_floating"])
-def test_kernels_match_the_oracle(function, name: str, device: str, dtype) -> None:
+def test_kernels_match_the_oracle(function, name: str, run, dtype) -> None:
     """Every text, in both precisions."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     given = arguments(function, s)
-    found = kernel(device, function, model, *given, dtype=dtype)
+    found = run(function, model, *given, dtype=dtype)
     assert error(found, wd.oracle(function, model, *given)) <= ROUND_OFF[str(dtype)]
-
-
-def test_gravity_of_each_environment(device: str) -> None:
-    """(B, 3) gravity, in the kernels."""
-    model = by_name("double_pendulum").model
-    s = states(model)
-    gravity = Placed(s.gravity, device).array
-    Y = kernel(device, regressors.joint_torque_regressor, model, s.q, s.v, s.a, gravity=gravity)
-    wanted = wd.oracle(regressors.joint_torque_regressor, model, s.q, s.v, s.a, gravity=s.gravity)
-    assert error(Y, wanted) <= ROUND_OFF["float64"]
-    U = kernel(device, regressors.potential_energy_regressor, model, s.q, gravity=gravity)
-    wanted = wd.oracle(regressors.potential_energy_regressor, model, s.q, gravity=s.gravity)
-    assert error(U, wanted) <= ROUND_OFF["float64"]
 
 
 def test_regressors_match_pinocchio(robot: Robot) -> None:

@@ -170,27 +170,3 @@ def test_frames_and_the_base_agree(run) -> None:
 
 
 # Refusals.
-
-
-def test_refusals() -> None:
-    """Unknown names, two libraries, an order for no library or not of all joints, joints a library has otherwise."""
-    model, s = by_name("quadruped_floating").model, states(by_name("quadruped_floating").model, 1)
-    with pytest.raises(ValueError, match=r"(source|target) must be one of local"):
-        rep.convert_velocity(model, s.q, s.v, source="left", target="world")
-    with pytest.raises(ValueError, match="in two steps"):
-        rep.convert_velocity(model, s.q, s.v, source="mujoco", target="drake")
-    with pytest.raises(ValueError, match="must name the library"):
-        rep.convert_velocity(
-            model, s.q, s.v, source="local", target="world", joints=model.joint_names
-        )
-    with pytest.raises(ValueError, match="are missing"):
-        rep.convert_configuration(model, s.q, target="mujoco", joints=model.joint_names[1:])
-    with pytest.raises(ValueError, match="stands there twice"):
-        rep.convert_configuration(
-            model, s.q, target="mujoco", joints=[*model.joint_names, model.joint_names[0]]
-        )
-    with pytest.raises(ValueError, match=r"(source|target) must be one of local"):
-        rep.convert_twist(s.q[:, :7].copy(), s.v[:, :6].copy(), source="mujoco", target="world")
-    planar = by_name("planar").model
-    with pytest.raises(ValueError, match='"drive" is planar, which drake writes otherwise'):
-        rep.convert_configuration(planar, states(planar, 1).q, target="drake")

@@ -73,33 +73,6 @@ def test_external_forces_act_through_the_jacobian(robot: Robot, run) -> None:
     assert error(without - with_forces, expected, with_forces, without) <= ROUND_OFF["float64"]
 
 
-@pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating", "branches_wxyz"])
-def test_forces_by_name_and_by_index_are_the_same(name: str, run) -> None:
-    """A mapping with some links is the full array with zeros elsewhere, in whatever order links are named."""
-    model = by_name(name).model
-    s = states(model)
-    chosen = [
-        model.link_names[-1],
-        model.link_names[0],
-        model.link_names[len(model.link_names) // 2],
-    ]
-    forces = np.zeros_like(s.forces)
-    for link in chosen:
-        forces[:, model.link_index(link)] = s.forces[:, model.link_index(link)]
-    mapping = {link: s.forces[:, model.link_index(link)] for link in chosen}
-    by_name_ = run(wd.rnea, model, s.q, s.v, s.a, f_ext=mapping)
-    assert (
-        error(by_name_, wd.oracle(wd.rnea, model, s.q, s.v, s.a, f_ext=forces))
-        <= ROUND_OFF["float64"]
-    )
-    reordered = dict(reversed(mapping.items()))
-    assert np.array_equal(run(wd.rnea, model, s.q, s.v, s.a, f_ext=reordered), by_name_)
-    assert (
-        error(wd.oracle(wd.rnea, model, s.q, s.v, s.a, f_ext=mapping), by_name_)
-        <= ROUND_OFF["float64"]
-    )
-
-
 def test_force_on_a_root_fixed_link_is_borne_by_the_world(run) -> None:
     """Forces on links that never move change no joint force, and are accepted."""
     model = by_name("rooted").model
@@ -141,18 +114,6 @@ def test_gravity_is_an_acceleration_for_each_environment(robot: Robot, run) -> N
         assert error(each[e], alone) <= ROUND_OFF["float64"]
     default = wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=(0, 0, -9.81))
     assert np.array_equal(default, wd.oracle(wd.rnea, model, s.q, s.v, s.a))
-
-
-def test_one_gravity_for_all_in_its_forms(run) -> None:
-    """A list, a tuple, a (3,) array, and the same vector in every row are one and the same."""
-    model = by_name("cartpole").model
-    s = states(model)
-    g = [1.0, -2.0, 3.0]
-    wanted = wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=g)
-    for form in (g, tuple(g), np.array(g), np.tile(g, (len(s.q), 1))):
-        assert (
-            error(run(wd.rnea, model, s.q, s.v, s.a, gravity=form), wanted) <= ROUND_OFF["float64"]
-        )
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)

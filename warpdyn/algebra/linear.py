@@ -87,6 +87,14 @@ def inverse_symmetric(H: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     return inverse
 
 
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Sum of a_i b_i."""
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
+
+
 def transposed(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """The columns of a matrix."""
     return [list(column) for column in zip(*rows, strict=True)]

@@ -7,6 +7,26 @@ from dataclasses import dataclass
 from .spatial import ZERO, ZERO_INERTIA, Force, Inertia, Motion, Placement, Symmetric, Vector
 
 
+def second_moment_rate(inertia: Inertia, v: Motion) -> Symmetric:
+    """Rate of the second moment of a body with velocity v = [a, w], seen from a frame at rest.
+
+    J' = [w] J - J [w] + 2 (a·h) 1 - (a hᵀ + h aᵀ).
+    """
+    J, h, a, w = inertia.J, inertia.h, v.linear, v.angular
+    h2 = h * 2.0
+    x, y, z = a.x * h2.x, a.y * h2.y, a.z * h2.z
+    turn_xx = w.y * (2.0 * J.xz) - w.z * (2.0 * J.xy)
+    turn_yy = w.z * (2.0 * J.xy) - w.x * (2.0 * J.yz)
+    return Symmetric(
+        turn_xx + (y + z),
+        w.z * (J.xx - J.yy) + w.y * J.yz - w.x * J.xz - (a.x * h.y + a.y * h.x),
+        w.y * (J.zz - J.xx) + w.x * J.xy - w.z * J.yz - (a.x * h.z + a.z * h.x),
+        turn_yy + (x + z),
+        w.x * (J.yy - J.zz) + w.z * J.xz - w.y * J.xy - (a.y * h.z + a.z * h.y),
+        (x + y) - (turn_xx + turn_yy),  # turning keeps the trace, moving adds 2 (x + y + z)
+    )
+
+
 @dataclass(frozen=True)
 class MovingInertia:
     """An inertia and how its mass moves: twice the linear momentum, the angular momentum `n` about the frame's origin,
@@ -25,21 +45,10 @@ class MovingInertia:
 
     @classmethod
     def of(cls, inertia: Inertia, v: Motion) -> MovingInertia:
-        """Of a body with velocity v: J' = [w] J - J [w] + 2 (a·h) 1 - (a hᵀ + h aᵀ), for a = v's linear part."""
+        """Moving inertia of a body with velocity v."""
         J, h, a, w = inertia.J, inertia.h, v.linear, v.angular
-        h2 = h * 2.0
-        x, y, z = a.x * h2.x, a.y * h2.y, a.z * h2.z
-        turn_xx = w.y * (2.0 * J.xz) - w.z * (2.0 * J.xy)
-        turn_yy = w.z * (2.0 * J.xy) - w.x * (2.0 * J.yz)
-        rate = Symmetric(
-            turn_xx + (y + z),
-            w.z * (J.xx - J.yy) + w.y * J.yz - w.x * J.xz - (a.x * h.y + a.y * h.x),
-            w.y * (J.zz - J.xx) + w.x * J.xy - w.z * J.yz - (a.x * h.z + a.z * h.x),
-            turn_yy + (x + z),
-            w.x * (J.yy - J.zz) + w.z * J.xz - w.y * J.xy - (a.y * h.z + a.z * h.y),
-            (x + y) - (turn_xx + turn_yy),
-        )
-        return cls(inertia, a * (2.0 * inertia.mass) + w.cross(h2), J @ w + h.cross(a), rate)
+        rate = second_moment_rate(inertia, v)
+        return cls(inertia, a * (2.0 * inertia.mass) + w.cross(h * 2.0), J @ w + h.cross(a), rate)
 
     def __add__(self, other: MovingInertia) -> MovingInertia:
         return MovingInertia(

@@ -1,1 +1,1 @@
-"""The algorithms, each written once: loops over the bodies of one robot, on numbers or on symbols."""
+"""The algorithms, each written once: loops over the bodies of a robot, on numbers or on symbols."""

@@ -19,7 +19,7 @@ from ..algebra.spatial import (
 )
 from ..model.tree import WORLD, Tree
 from .crba import crba
-from .passive_forces import effect_torques
+from .passive_forces import passive_forces
 from .rnea import rnea
 
 
@@ -33,13 +33,15 @@ def aba(
 ) -> list[Scalar]:
     """Joint accelerations that the joint forces `tau` produce.
 
-    Joints that share a coordinate (mimic) tie bodies together that the recursion takes to be independent; robots that
-    have them take `forward_dynamics_crba` instead.
+    q: nq [m, rad].  v: nv.  tau: nv [N, N·m].  gravity, f_ext: as in `rnea`.
+    Returns nv [m/s², rad/s²].
+    Joints that share a coordinate (mimic) tie bodies together that the recursion takes to be
+    independent; robots that have them take `forward_dynamics_crba` instead.
     """
     if tree.shares_coordinates:
         return forward_dynamics_crba(tree, q, v, tau, gravity, f_ext)
-    left = [t - e for t, e in zip(tau, effect_torques(tree, q, v), strict=True)]
-    return articulated(tree, q, v, left, gravity, f_ext)
+    on_inertia = [t - p for t, p in zip(tau, passive_forces(tree, q, v), strict=True)]
+    return articulated(tree, q, v, on_inertia, gravity, f_ext)
 
 
 def articulated(
@@ -50,9 +52,10 @@ def articulated(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """The accelerations that forces on the bodies produce, each coordinate moving one joint.
+    """Joint accelerations that forces on the bodies produce, where each coordinate moves one joint.
 
-    Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1, with gravity as an upward acceleration of the world.
+    Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1, with gravity as an upward
+    acceleration of the world.
     """
     X: dict[int, Placement] = {}
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
@@ -76,12 +79,14 @@ def articulated(
         U[i] = [IA[i] @ column for column in S]
         D[i] = [[column.dot(force) for column in S] for force in U[i]]
         for n in range(len(S)):
-            D[i][n][n] = D[i][n][n] + body.armature * body.multiplier**2
+            D[i][n][n] = D[i][n][n] + body.rotor_inertia
         u[i] = [tau[k] - column.dot(pA[i]) for k, column in body.subspace]
         if body.parent == WORLD:
             continue
+        # I^a = I^A - U D⁻¹ Uᵀ and p^a = p^A + U D⁻¹ u, one column of D⁻¹ at a time: their products
+        # are never a whole 6x6 matrix, and a joint of one coordinate needs one reciprocal.
         Ia, pa = IA[i], pA[i]
-        for n, force in enumerate(U[i]):  # I^a = I^A - U D⁻¹ Uᵀ, one column of D⁻¹ at a time
+        for n, force in enumerate(U[i]):
             column = solve_symmetric(D[i], [float(n == m) for m in range(len(S))])
             weighted = ZERO_FORCE
             for other, weight in zip(U[i], column, strict=True):
@@ -96,6 +101,7 @@ def articulated(
     qdd: list[Scalar] = [0.0] * tree.nv
     for i, body in enumerate(tree.bodies):
         A[i] = X[i].motion_to_child(A[body.parent]) + c[i]
+        # A_i here is the book's a': without the joint's acceleration, which follows from it.
         rest = [free - A[i].dot(force) for free, force in zip(u[i], U[i], strict=True)]
         for (k, S_k), acceleration in zip(body.subspace, solve_symmetric(D[i], rest), strict=True):
             qdd[k] = acceleration
@@ -111,10 +117,12 @@ def forward_dynamics_crba(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """The same accelerations from M qdd = tau - h, factorised from the leaves up (RBDA chapter 6).
+    """The accelerations of `aba` from M qdd = tau - h, factorised from the leaves up.
 
-    Its cost grows with the square of a branch's depth, and yet it is the shorter program for arms and for most robots
-    of up to 30 joints.
+    RBDA chapter 6.
+
+    Its cost grows with the square of a branch's depth, and yet it is the shorter program for arms
+    and for most robots of up to 30 joints.
     """
     h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
     return solve_symmetric(crba(tree, q), [t - b for t, b in zip(tau, h, strict=True)])
@@ -132,9 +140,10 @@ def generic_configurations(tree: Tree) -> Iterator[list[float]]:
 
 
 def unmoved_joint(tree: Tree) -> str | None:
-    """A joint that moves no inertia, so that its acceleration is not defined; None where there is none.
+    """Name of a joint that moves no inertia, if there is one: its acceleration is not defined.
 
-    Pivots of M = Lᵀ D L at a few configurations: D_i is the inertia that joint i moves with all joints beyond it free.
+    Pivots of M = Lᵀ D L at a few configurations: D_i is the inertia that joint i moves with all
+    joints beyond it free.
     """
     for q in generic_configurations(tree):
         M = crba(tree, q)

@@ -20,9 +20,11 @@ def aba_derivatives(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list[Scalar], Rows, Rows, Rows]:
-    """qdd, and d qdd / dq, d qdd / dv, d qdd / dtau = M⁻¹.
+    """Joint accelerations qdd, and their derivatives d qdd / dq, d qdd / dv, d qdd / dtau = M⁻¹.
 
-    From M d qdd = -d rnea at a = qdd, one sparse solve a column (Carpentier and Mansard, RSS 2018, equation 12).
+    q: nq [m, rad].  v: nv.  tau: nv [N, N·m].  Returns nv, and three times nv by nv.
+    From M d qdd = -d rnea at a = qdd, one sparse solve a column (Carpentier and Mansard, RSS 2018,
+    equation 12).
     """
     M = crba(tree, q)
     h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
@@ -30,6 +32,8 @@ def aba_derivatives(
     qdd = factors.inverse_times([t - x for t, x in zip(tau, h, strict=True)])
     dtau_dq, dtau_dv, _ = rnea_derivatives(tree, q, v, qdd, gravity, f_ext)
 
+    # A solve is recorded once and called for each column where it is long: its inputs are flat
+    # lists, the rows of L below the diagonal one after the other.
     nv, below = tree.nv, [factors.L[k][i] for k in range(tree.nv) for i in range(k)]
 
     def solve(shared: Sequence[Scalar], column: Sequence[Scalar]) -> list[Scalar]:

@@ -1,4 +1,4 @@
-"""What motion takes without acceleration."""
+"""Joint forces that motion takes without acceleration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..algebra.scalar import Scalar
 from ..model.tree import Tree
-from .passive_forces import without_effects
+from .passive_forces import without_passive_forces
 from .rnea import rnea
 
 
@@ -17,5 +17,9 @@ def bias_forces(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """C(q, v) v + g(q) - Jᵀ f_ext, by recursive Newton-Euler with a = 0 (RBDA section 6.2); joint effects aside."""
-    return rnea(without_effects(tree), q, v, [0.0] * tree.nv, gravity, f_ext)
+    """Joint forces C(q, v) v + g(q) - Jᵀ f_ext; passive forces are not among them.
+
+    q: nq [m, rad].  v: nv.  gravity, f_ext: as in `rnea`.  Returns nv [N, N·m].
+    Recursive Newton-Euler with a = 0 (RBDA section 6.2).
+    """
+    return rnea(without_passive_forces(tree), q, v, [0.0] * tree.nv, gravity, f_ext)

@@ -1,14 +1,15 @@
 """Centre of mass: position, velocity, acceleration and Jacobian, of the links that are counted.
 
-`links` names those that count; None is the whole robot, summed over bodies. Gathered from the leaves, in body frames. A
-body carries the mass m and first moment h = ∫ x dm of all counted links that it moves. Across a joint of motion [v, ω]
-and acceleration [a, α], both in the child's axes, where the motion subspace is constant, h passes to the parent as
-p m + R h, and its derivatives, as seen from either side, as
+`links` names those that count; None is the whole robot, summed over bodies. Gathered from the
+leaves, in body frames. A body carries the mass m and first moment h = ∫ x dm of all counted links
+that it moves. Across a joint of motion [v, ω] and acceleration [a, α], both in the child's axes,
+where the motion subspace is constant, h passes to the parent as p m + R h, and its derivatives, as
+seen from either side, as
 
     h' -> R (h' + ω × h + v m)
     h'' -> R (h'' + 2 ω × h' + α × h + ω × (ω × h) + (a + ω × v) m)
 
-so that no velocity need be handed out from the root. The centre of mass is h / m in the world.
+so that no velocity need pass outward from the root. The centre of mass is h / m in the world.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ Links = Sequence[str] | None
 
 
 def moments(tree: Tree, links: Links) -> tuple[list[int], list[Scalar], list[Vector]]:
-    """Bodies that carry counted links, leaves first; for each body the mass that it carries, and the first moment of
-    the links fixed to it about its origin. The last entries are the world's."""
+    """Bodies that carry counted links, leaves first, with mass and first moment of every body.
+
+    Mass [kg] is of all that the body carries, the first moment [kg·m] of the links fixed to it, about
+    its origin. The last entries are the world's.
+    """
     inertias = [*(body.inertia for body in tree.bodies), tree.ground]
     mass: list[Scalar] = [inertia.mass if links is None else 0.0 for inertia in inertias]
     h = [inertia.h if links is None else ZERO for inertia in inertias]
@@ -41,19 +45,27 @@ def moments(tree: Tree, links: Links) -> tuple[list[int], list[Scalar], list[Vec
     return order, mass, h
 
 
-def com(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[Scalar]:
-    """Position in the world: sum of m_i c_i over m."""
+def gathered(
+    tree: Tree, q: Sequence[Scalar], links: Links
+) -> tuple[list[int], list[Scalar], list[Vector]]:
+    """Bodies and masses of `moments`, and the first moment [kg·m] of all that each body carries."""
     carriers, mass, h = moments(tree, links)
     for i in carriers:
         X, p = tree.bodies[i].placement(q), tree.bodies[i].parent
         h[p] = h[p] + X.R.to_parent(h[i]) + X.p * mass[i]
+    return carriers, mass, h
+
+
+def com(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[Scalar]:
+    """Position of the centre of mass in the world, sum of m_i c_i over m: 3 [m]."""
+    _, mass, h = gathered(tree, q, links)
     return list(h[WORLD] * (1.0 / mass[WORLD]))
 
 
 def com_velocity(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Links
 ) -> list[Scalar]:
-    """Velocity in the world."""
+    """Velocity of the centre of mass in the world: 3 [m/s]."""
     carriers, mass, h = moments(tree, links)
     dh = [ZERO] * len(h)
     for i in carriers:
@@ -67,15 +79,15 @@ def com_velocity(
 def com_acceleration(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], *, links: Links
 ) -> list[Scalar]:
-    """Acceleration in the world."""
+    """Acceleration of the centre of mass in the world: 3 [m/s²]."""
     carriers, mass, h = moments(tree, links)
     dh, ddh = [ZERO] * len(h), [ZERO] * len(h)
     for i in carriers:
         body = tree.bodies[i]
         X, p, vJ, aJ = body.placement(q), body.parent, body.motion(v), body.motion(a)
         w = vJ.angular
-        turned = w.cross(h[i])
-        moved = turned + vJ.linear * mass[i]
+        moved = w.cross(h[i]) + vJ.linear * mass[i]
+        # 2 ω × h', ω × (ω × h) and ω × v m have one factor in common: one product in place of three.
         ddh[p] = ddh[p] + X.R.to_parent(
             ddh[i] + w.cross(dh[i] * 2.0 + moved) + aJ.angular.cross(h[i]) + aJ.linear * mass[i]
         )
@@ -87,16 +99,16 @@ def com_acceleration(
 def com_bias_acceleration(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], *, links: Links
 ) -> list[Scalar]:
-    """J' v: the acceleration at q'' = 0."""
+    """Acceleration of the centre of mass at q'' = 0, J' v: 3 [m/s²]."""
     return com_acceleration(tree, q, v, [0.0] * tree.nv, links=links)
 
 
 def com_jacobian(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[list[Scalar]]:
-    """J, 3 by nv, with J v the velocity: column by column the moment h' that a unit velocity gives, over m."""
-    carriers, mass, h = moments(tree, links)
-    for i in carriers:
-        X, p = tree.bodies[i].placement(q), tree.bodies[i].parent
-        h[p] = h[p] + X.R.to_parent(h[i]) + X.p * mass[i]
+    """Jacobian J of the centre of mass, 3 by nv, with J v its velocity in the world.
+
+    Column by column the rate h' of the first moment for a unit velocity, over m.
+    """
+    carriers, mass, h = gathered(tree, q, links)
     X0 = body_placements(tree, q, carriers)
     share = 1.0 / mass[WORLD]
     J: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(3)]
@@ -109,7 +121,7 @@ def com_jacobian(tree: Tree, q: Sequence[Scalar], *, links: Links) -> list[list[
 
 
 def link_coms(tree: Tree, q: Sequence[Scalar], *, links: Sequence[str]) -> list[list[Scalar]]:
-    """The centre of mass of each link in the world."""
+    """Centre of mass of each link in the world: 3 for each [m]."""
     frames = [tree.frames[name] for name in links]
     X = body_placements(tree, q, [frame.body for frame in frames])
     return [

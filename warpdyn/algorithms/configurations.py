@@ -1,4 +1,4 @@
-"""A configuration in another library's coordinates."""
+"""Configurations in another library's coordinates."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from ..algebra.scalar import Scalar, atan2, cos, sin
 from ..model.tree import Tree
 
 Entry = tuple[str, tuple[int, ...], float, float]
+"""Entry of the result: "same", "cos", "sin" or "angle", of which columns, factor, offset."""
 
 
 def convert_configuration(
-    tree: Tree, given: Sequence[Scalar], entries: Sequence[Entry]
+    tree: Tree, q: Sequence[Scalar], entries: Sequence[Entry]
 ) -> list[Scalar]:
-    """Each entry a coordinate times a factor plus an offset, the cosine or sine of that, or the angle of two such."""
+    """Configuration of another library, entry by entry.
+
+    q: nq [m, rad], or the other library's.  Returns a number for each entry.
+    An entry is a coordinate times a factor plus an offset ("same"), the cosine or sine of that, or
+    the angle whose cosine and sine two columns are ("angle").
+    """
     functions = {"same": lambda x: x, "cos": cos, "sin": sin}
 
     def entry(function: str, columns: tuple[int, ...], factor: float, offset: float) -> Scalar:
         if function == "angle":
-            c, s = (given[k] for k in columns)
+            c, s = (q[k] for k in columns)
             return atan2(s, c)
-        return functions[function](given[columns[0]] * factor + offset)
+        return functions[function](q[columns[0]] * factor + offset)
 
     return [entry(*e) for e in entries]

@@ -11,12 +11,13 @@ from ..model.tree import WORLD, Tree
 
 
 def coriolis(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
-    """C(q, v), nv by nv: C v = the velocity-product forces, and dM/dt = C + Cᵀ.
+    """Coriolis matrix C(q, v): C v are the velocity-product forces, and dM/dt = C + Cᵀ.
 
-    C = sum over bodies of Jᵀ (I J̇ + B J), with B + Bᵀ the rate of I and Ṡ = v × S. The force I Ṡ + B S of each column
-    and the row Bᵀ S climb the tree as I S does in the composite-rigid-body algorithm. Of all factorisations it is that
-    of the Christoffel symbols (Echeandia and Wensing, ASME J. Computational and Nonlinear Dynamics 16, 2021,
-    algorithm 1).
+    q: nq [m, rad].  v: nv.  Returns nv by nv.
+    C = sum over bodies of Jᵀ (I J̇ + B J), with B + Bᵀ the rate of I and Ṡ = v × S. The force I Ṡ +
+    B S of each column and the row Bᵀ S climb the tree as I S does in the composite-rigid-body
+    algorithm. It is the factorisation by Christoffel symbols (Echeandia and Wensing, ASME J.
+    Computational and Nonlinear Dynamics 16, 2021, algorithm 1).
     """
     X: dict[int, Placement] = {}
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
@@ -29,16 +30,17 @@ def coriolis(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
     C: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
+            # Twice the force and the couple of the paper, so that B need not be halved for each
+            # column: constant subspaces are halved instead, while recording.
             momentum = moving[i].inertia @ S
             force = moving[i].inertia @ V[i].cross(S * 2.0) + moving[i].B_twice(S)
             couple = moving[i].B_twice_transposed(S)
             for row, S_row in body.subspace:
                 C[row][k] = C[row][k] + (S_row * 0.5).dot(force)
-            j = i
-            while tree.bodies[j].parent != WORLD:
-                force, momentum = X[j].force_to_parent(force), X[j].force_to_parent(momentum)
-                couple = X[j].R.to_parent(couple)
-                j = tree.bodies[j].parent
+            below = i
+            for j in tree.ancestors(i):
+                force, momentum = (X[below].force_to_parent(F) for F in (force, momentum))
+                couple, below = X[below].R.to_parent(couple), j
                 for other, S_other in tree.bodies[j].subspace:
                     C[other][k] = C[other][k] + (S_other * 0.5).dot(force)
                     C[k][other] = (

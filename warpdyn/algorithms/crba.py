@@ -10,10 +10,10 @@ from ..model.tree import WORLD, Tree
 
 
 def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """M(q), nv by nv.
+    """Joint-space inertia matrix M(q), both triangles.
 
-    Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2. Unlike there, two joints may share a coordinate
-    (mimic); then a pair of bodies on one branch contributes twice to the same entry, as M = Gᵀ M_full G asks.
+    q: nq [m, rad].  Returns nv by nv [kg, kg·m, kg·m²].
+    Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2.
     """
     X: dict[int, Placement] = {}
     inertia: dict[int, Inertia] = {WORLD: ZERO_INERTIA}
@@ -25,14 +25,16 @@ def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     for i, body in reversed(list(enumerate(tree.bodies))):
         inertia[body.parent] = inertia[body.parent] + X[i].inertia_to_parent(inertia[i])
         for k, S in body.subspace:
-            M[k][k] = M[k][k] + body.armature * body.multiplier**2
+            M[k][k] = M[k][k] + body.rotor_inertia
             F = inertia[i] @ S
             for other, S_other in body.subspace:
                 M[other][k] = M[other][k] + S_other.dot(F)
-            j = i
-            while tree.bodies[j].parent != WORLD:
-                F = X[j].force_to_parent(F)
-                j = tree.bodies[j].parent
+            below = i
+            for j in tree.ancestors(i):
+                F, below = X[below].force_to_parent(F), j
+                # Unlike the book entries are added up, not set: two joints may share a coordinate
+                # (mimic), and a pair of bodies on one branch then counts twice in one entry, as
+                # M = Gᵀ M_full G asks.
                 for column, S_ancestor in tree.bodies[j].subspace:
                     entry = S_ancestor.dot(F)
                     M[column][k] = M[column][k] + entry

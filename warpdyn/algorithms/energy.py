@@ -10,14 +10,18 @@ from ..model.tree import WORLD, Tree
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """vᵀ M(q) v / 2, the sum of Vᵀ I V / 2 over the bodies and of armature * rate² / 2 over the joints (RBDA 2.67)."""
+    """Kinetic energy vᵀ M(q) v / 2 [J].
+
+    q: nq [m, rad].  v: nv.  Returns a number.
+    The sum of Vᵀ I V / 2 over the bodies (RBDA 2.67) and of armature * rate² / 2 over the joints.
+    """
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     twice: Scalar = 0.0
     for i, body in enumerate(tree.bodies):
         V[i] = body.placement(q).motion_to_child(V[body.parent]) + body.motion(v)
         twice = twice + V[i].dot(body.inertia @ V[i])
         for k in body.v_index:
-            twice = twice + v[k] * v[k] * (body.armature * body.multiplier**2)
+            twice = twice + v[k] * v[k] * body.rotor_inertia
     return twice * 0.5
 
 
@@ -27,9 +31,10 @@ def potential_energy(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> Scalar:
-    """-g · m c of the whole robot in the world; zero when its centre of mass is at the world's origin.
+    """Potential energy -g · m c of the whole robot [J], zero for mass at the world's origin.
 
-    First moments are summed towards the root. External forces have no part in it.
+    q: nq [m, rad].  gravity: 3 [m/s²].  Returns a number; external forces have no part in it.
+    First moments h = m c are summed towards the root.
     """
     X = [body.placement(q) for body in tree.bodies]
     mass = {WORLD: tree.ground.mass, **{i: body.inertia.mass for i, body in enumerate(tree.bodies)}}
@@ -48,5 +53,5 @@ def mechanical_energy(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> Scalar:
-    """Kinetic and potential energy together."""
+    """Kinetic and potential energy together [J]."""
     return kinetic_energy(tree, q, v) + potential_energy(tree, q, gravity, f_ext)

@@ -1,4 +1,7 @@
-"""What kinematic algorithms share: where bodies stand, and the references that a frame's motion is given in."""
+"""Steps that kinematic algorithms share.
+
+Where bodies stand, which bodies lie between two, one frame or several.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ PARTS = {"both": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
 
 
 def common_carrier(tree: Tree, bodies: Sequence[int]) -> int:
-    """The last body that is each of the given ones or carries it, or the world."""
+    """The last body that is each of the bodies or carries it, or the world."""
     carrier = WORLD
     for level in zip(*(tree.path(i) for i in bodies), strict=False):
         if len(set(level)) > 1:
@@ -31,8 +34,10 @@ def path_beyond(tree: Tree, body: int, root: int = WORLD) -> list[int]:
 def body_placements(
     tree: Tree, q: Sequence[Scalar], bodies: Sequence[int], root: int = WORLD
 ) -> dict[int, Placement]:
-    """Placements in the world, or in the body `root` that carries them, of the given bodies and of those on the way:
-    X0[i] = X0[parent] X[i] (RBDA 4.4)."""
+    """Placements of bodies in the world, or in the body `root` that carries them.
+
+    Those of the bodies on the way are among them: X0[i] = X0[parent] X[i] (RBDA 4.4).
+    """
     X: dict[int, Placement] = {root: HERE}
     for i in sorted({i for body in bodies for i in path_beyond(tree, body, root)}):
         X[i] = X[tree.bodies[i].parent].compose(tree.bodies[i].placement(q)).as_matrix()
@@ -40,35 +45,38 @@ def body_placements(
 
 
 def at_point(frame: Frame, point: Sequence[Scalar] | None) -> Frame:
-    """The frame moved, without turning, to a point given in it."""
+    """The frame with its origin at a point, in the frame's coordinates [m]; its axes stay."""
     if point is None:
         return frame
     placement = frame.placement
     return Frame(frame.body, Placement(placement.R, placement.point_to_parent(Vector(*point))))
 
 
-def of_one(text: Callable[..., list]) -> Callable[..., Any]:
-    """The text for several frames as one for a single frame, without the list around its result."""
+# One algorithm for a single frame and for several.
+
+
+def of_one(algorithm: Callable[..., list]) -> Callable[..., Any]:
+    """The algorithm for several frames as one for a single frame: its only result."""
 
     def one(*arguments: Any, frame: str, **options: Any) -> Any:
-        return text(*arguments, frames=(frame,), **options)[0]
+        return algorithm(*arguments, frames=(frame,), **options)[0]
 
     return one
 
 
-def of_several(text: Callable[..., Any]) -> Callable[..., list]:
-    """The text for a single frame as one for several: a list of its results."""
+def of_several(algorithm: Callable[..., Any]) -> Callable[..., list]:
+    """The algorithm for a single frame as one for several: a list of its results."""
 
     def several(*arguments: Any, frames: Sequence[str], **options: Any) -> list:
-        return [text(*arguments, frame=frame, **options) for frame in frames]
+        return [algorithm(*arguments, frame=frame, **options) for frame in frames]
 
     return several
 
 
-def with_point(text: Callable[..., Any]) -> Callable[..., Any]:
-    """The text with its `point` as the last of the arrays."""
+def with_point(algorithm: Callable[..., Any]) -> Callable[..., Any]:
+    """The algorithm with its `point` as the last of the arrays."""
 
     def pointed(tree: Tree, *arrays: Sequence[Scalar], **options: Any) -> Any:
-        return text(tree, *arrays[:-1], point=arrays[-1], **options)
+        return algorithm(tree, *arrays[:-1], point=arrays[-1], **options)
 
     return pointed

@@ -15,10 +15,12 @@ def gravity_torques(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """g(q) - Jᵀ f_ext, the static case of the recursive Newton-Euler algorithm (RBDA table 5.1).
+    """Joint forces that hold the robot still, g(q) - Jᵀ f_ext.
 
-    The weight of all that a joint carries is that of one body of mass m with first moment h = m c: a force -m g and a
-    couple -h × g. Gravity is turned down into body frames, m and h are summed up to them.
+    q: nq [m, rad].  gravity, f_ext: as in `rnea`.  Returns nv [N, N·m].
+    The static case of the recursive Newton-Euler algorithm (RBDA table 5.1): the weight of all that
+    a joint carries is that of one body of mass m with first moment h = m c, a force m g and a
+    couple h × g. Gravity is rotated down into body frames, m and h are summed up to them.
     """
     X: dict[int, Placement] = {}
     down: dict[int, Vector] = {WORLD: Vector(*gravity)}

@@ -12,20 +12,24 @@ from math import inf, pi
 from math import sin as sine_of
 
 from ..algebra.linear import solve_symmetric
-from ..algebra.quaternions import quaternion_log, quaternion_rotation
+from ..algebra.pose_forms import (
+    from_homogeneous,
+    from_position_and_quaternion,
+    rotation_quaternion,
+)
+from ..algebra.quaternions import quaternion_log
 from ..algebra.scalar import Scalar, cos, floor, maximum, repeat, select_less, sin, sqrt
-from ..algebra.spatial import IDENTITY, ZERO, Placement, Rotation, TwoRotations, Vector, as_matrix
+from ..algebra.spatial import IDENTITY, Placement, Rotation, TwoRotations, Vector, as_matrix
 from ..model.tree import Tree
-from .fk import position_and_quaternion
+from .frame_columns import frame_columns
 from .frames import body_placements
-from .jacobian import columns
 from .manifold import clamp, integrate
 
 DAMPING, LEAST_DAMPING = 0.1, 1e-6
-"""What is added to the diagonal of JᵀJ: so much of the cost, and so much at least."""
+"""Addition to the diagonal of JᵀJ: so much of the cost, and so much at least."""
 
 SLOW, PATIENCE = 0.95, 2
-"""A step is slow that leaves more than so much of the cost; after so many slow ones in a row comes the next start."""
+"""Share of the cost above which a step is slow; after so many in a row comes the next start."""
 
 EASED, RAISED = 0.3, 10.0
 """Factors on the damping after a better and a worse step of the last attempt (Marquardt 1963)."""
@@ -42,12 +46,12 @@ PROGRESS = 8
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of which frames, and how long to try.
+    """Frames, what is asked of each, and how long to try.
 
-    `forms`: the shape of each target: a matrix, a pose or a position. `weights`: of position and orientation, for each
-    frame; what weighs nothing is left out. `tolerance`: [m], [rad]. `draws`: for each coordinate the least and the
-    greatest value of a start, and whether both count from the first start. `start`: the first one, None if it is an
-    array.
+    `forms`: the shape of each target: a matrix, a pose or a position. `weights`: of position and
+    orientation, for each frame; what weighs nothing is left out. `tolerance`: [m], [rad]. `draws`:
+    for each coordinate the least and the greatest value of a start, and whether both count from the
+    first start. `start`: the first one, None if it is an array.
     """
 
     frames: tuple[str, ...]
@@ -63,7 +67,7 @@ class Task:
 
     @property
     def steps(self) -> int:
-        """From all starts, and once more from the best configuration."""
+        """Most steps of a search: from all starts, and once more from the best configuration."""
         return (self.restarts + 2) * self.iterations
 
     def split(self, arrays: Sequence) -> tuple[list[Placement], Sequence[Scalar], Sequence[Scalar]]:
@@ -153,6 +157,8 @@ def step(
     best = _where(better, q, now.best)
     best_cost = select_less(0.5, better, cost, now.best_cost)
 
+    # Damping by a share of the cost is robust, but slow where the cost stays above zero, out of
+    # reach: the last attempt adapts its damping to how its steps went instead.
     refining = _less(task.restarts + 0.5, now.starts)
     worse = select_less(now.best_cost, cost, refining, 0.0)
     eased = now.damping * select_less(cost, now.best_cost, EASED, 1.0)
@@ -161,6 +167,8 @@ def step(
     d = _damped_step(tree, q, J, e, cost * damping + LEAST_DAMPING, task)
     moved = _where(worse, best, clamp(tree, integrate(tree, q, d), task.lower, task.upper))
 
+    # Some starts end at a limit or in another minimum; a new one is the cheaper way out, and comes
+    # after few steps that gain little, or when the steps of one start are used up.
     slow = select_less(now.age, 0.5, 0.0, select_less(cost, SLOW * now.cost, 0.0, now.slow + 1.0))
     tired = select_less(slow, PATIENCE - 0.5, 0.0, 1.0 - refining)
     ended = maximum(tired, _less(task.iterations - 1.5, now.age))
@@ -168,6 +176,7 @@ def step(
     another = _where(
         _less(task.restarts + 0.5, starts), best, _start(tree, first, starts, seed, task)
     )
+    # What is not a number compares as false: the last term ends such a search at once.
     done = maximum(maximum(solved, ended * refining), select_less(cost, LOST, 0.0, 1.0))
     age = (now.age + 1.0) * (1.0 - ended)
     q = _where(ended, another, moved)
@@ -195,17 +204,17 @@ def outcome(
 def _linearised(
     tree: Tree, q: Sequence[Scalar], targets: Sequence[Placement], task: Task
 ) -> tuple[list[dict[int, Scalar]], list[Scalar], Scalar]:
-    """Rows of the Jacobian and what is left to go, weighted, in the frames' own axes; and whether it is little enough.
+    """Rows of the Jacobian and errors, weighted, in the frames' axes; whether all are near.
 
-    Orientation by twice the vector part of the quaternion that is left to turn: 2 sin(θ/2) about its axis, the angle
-    where that is small, and largest at half a turn.
+    Orientation by twice the vector part of the quaternion to the target: 2 sin(θ/2) about its axis,
+    the angle where that is small, and largest at half a turn.
     """
     J: list[dict[int, Scalar]] = []
     e: list[Scalar] = []
     solved: Scalar = 1.0
     near = CLOSER * task.tolerance[0], 2.0 * sine_of(CLOSER * min(task.tolerance[1], pi) / 2)
     for name, target, weights in zip(task.frames, targets, task.weights, strict=True):
-        bodies, T = columns(tree, q, tree.frames[name], "local")
+        bodies, T = frame_columns(tree, q, tree.frames[name], "local")
         p, quaternion = _way(T, target)
         for k, way in ((0, p), (1, Vector(*quaternion[:3]) * 2.0)):
             if not weights[k]:
@@ -213,7 +222,7 @@ def _linearised(
             solved = select_less(way.dot(way), near[k] ** 2, solved, 0.0)
             scale = weights[k] ** 0.5
             rows: list[dict[int, Scalar]] = [{}, {}, {}]
-            for i, S in (column for body in bodies for column in body):
+            for i, S in (column for columns in bodies for column in columns):
                 for row, x in zip(rows, S.angular if k else S.linear, strict=True):
                     row[i] = row.get(i, 0.0) + x * scale
             J += rows
@@ -229,9 +238,11 @@ def _damped_step(
     damping: Scalar,
     task: Task,
 ) -> list[Scalar]:
-    """d with (JᵀJ + damping) d = Jᵀe, or its equal d = Jᵀ(JJᵀ + damping)⁻¹ e, whichever system is the smaller.
+    """Tangent step d with (JᵀJ + damping) d = Jᵀe.
 
-    A coordinate at a limit that the cost presses against stays there (Bertsekas, SIAM J. Control 20, 1982).
+    Or by its equal d = Jᵀ(JJᵀ + damping)⁻¹ e, whichever system is the smaller.
+    A coordinate at a limit that the cost presses against stays there (Bertsekas, SIAM J. Control
+    20, 1982).
     """
     reached = sorted({k for row in J for k in row})
     pull = {
@@ -256,14 +267,14 @@ def _damped_step(
             [sum((r[i] * r[j] for r in J if i in r and j in r), 0.0) for j in reached]
             for i in reached
         ]
-        own = solve_symmetric(_damped(H, damping), [pull[k] * free[k] for k in reached])
+        moves = solve_symmetric(_damped(H, damping), [pull[k] * free[k] for k in reached])
     else:
         A = [[sum((x * b[k] for k, x in a.items() if k in b), 0.0) for b in J] for a in J]
         y = solve_symmetric(_damped(A, damping), e)
-        own = [
+        moves = [
             sum((row[k] * x for row, x in zip(J, y, strict=True) if k in row), 0.0) for k in reached
         ]
-    for k, x in zip(reached, own, strict=True):
+    for k, x in zip(reached, moves, strict=True):
         d[k] = x
     return d
 
@@ -275,8 +286,11 @@ def _damped(A: list[list[Scalar]], damping: Scalar) -> list[list[Scalar]]:
 def _start(
     tree: Tree, first: Sequence[Scalar], number: Scalar, seed: Sequence[Scalar], task: Task
 ) -> list[Scalar]:
-    """A start of this number, from points that fill the unit cube evenly: the fractions of number / gᵏ, k = 1..n, where
-    gⁿ⁺¹ = g + 1 (Roberts 2018, after Kronecker and Weyl), moved by `seed`."""
+    """Start of this number, from points that fill the unit cube evenly.
+
+    They are the fractions of number / gᵏ, k = 1..n, where gⁿ⁺¹ = g + 1 (Roberts 2018, after
+    Kronecker and Weyl), moved by `seed`.
+    """
     n = len(seed)
     g = 2.0
     for _ in range(64):
@@ -297,26 +311,25 @@ def _start(
 
 
 def _way(T: Placement, target: Placement) -> tuple[Vector, list[Scalar]]:
-    """What leads from a frame to its target, in the frame's axes: displacement and quaternion."""
+    """Way from a frame to its target, in the frame's axes: displacement and quaternion."""
     away = Rotation(as_matrix(T.R).matrix.T.rows)
     turn = as_matrix(TwoRotations(away, target.R))
-    return T.R.to_child(target.p - T.p), position_and_quaternion(Placement(turn, ZERO))[3:]
+    return T.R.to_child(target.p - T.p), rotation_quaternion(turn)
 
 
 def _placement(target: Sequence, form: tuple[int, ...]) -> Placement:
-    """A target from its 4x4 matrix, its pose x y z qx qy qz qw, or its position alone."""
-    if len(form) == 2:
-        return Placement(
-            Rotation([Vector(*row[:3]) for row in target[:3]]),
-            Vector(*(row[3] for row in target[:3])),
-        )
-    return Placement(
-        quaternion_rotation(target[3:]) if form == (7,) else IDENTITY, Vector(*target[:3])
+    """Placement of a target: a 4x4 matrix, a pose x y z qx qy qz qw, or a position alone."""
+    if form == (4, 4):
+        return from_homogeneous(target)
+    return (
+        from_position_and_quaternion(target)
+        if form == (7,)
+        else Placement(IDENTITY, Vector(*target))
     )
 
 
 def _larger(x: Scalar, y: Scalar) -> Scalar:
-    """The maximum, and not a number where one of them is not."""
+    """Maximum, and not a number where one of the two is not."""
     return select_less(x, y, y, select_less(y, x, x, (x + y) * 0.5))
 
 

@@ -10,23 +10,27 @@ from ..model.tree import Tree
 
 
 def integrate(tree: Tree, q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    """q ⊕ d: reached from q by the constant velocity d in unit time."""
+    """Configuration q ⊕ d, nq, reached from q by the constant velocity d, nv, in unit time.
+
+    Joint by joint its exponential map (Solà, Deray, Atchuthan, A micro Lie theory, 2018, equation
+    25).
+    """
     reached: list[Scalar] = [0.0] * tree.nq
     for body in tree.own_coordinates:
-        own = body.kind.manifold.step([q[k] for k in body.q_index], [d[k] for k in body.v_index])
-        for k, x in zip(body.q_index, own, strict=True):
+        step = body.kind.manifold.step([q[k] for k in body.q_index], [d[k] for k in body.v_index])
+        for k, x in zip(body.q_index, step, strict=True):
             reached[k] = x
     return reached
 
 
 def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-    """q1 ⊖ q0: the d with q0 ⊕ d = q1."""
+    """Tangent step q1 ⊖ q0, nv: the d with q0 ⊕ d = q1 (Solà, Deray, Atchuthan, equation 26)."""
     d: list[Scalar] = [0.0] * tree.nv
     for body in tree.own_coordinates:
-        own = body.kind.manifold.difference(
+        step = body.kind.manifold.difference(
             [q0[k] for k in body.q_index], [q1[k] for k in body.q_index]
         )
-        for k, x in zip(body.v_index, own, strict=True):
+        for k, x in zip(body.v_index, step, strict=True):
             d[k] = x
     return d
 
@@ -34,19 +38,19 @@ def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[S
 def interpolate(
     tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar], t: Sequence[Scalar]
 ) -> list[Scalar]:
-    """q0 ⊕ t (q1 ⊖ q0), t one number in a list."""
+    """Configuration q0 ⊕ t (q1 ⊖ q0), nq; t is one number in a list."""
     return integrate(tree, q0, [x * t[0] for x in difference(tree, q0, q1)])
 
 
 def configuration_rate(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float
 ) -> list[Scalar]:
-    """dq/dt."""
+    """Rate dq/dt at velocity v, nq; `baumgarte` draws quaternions back to unit length."""
     return tree.rate(q, v, baumgarte)
 
 
 def normalize(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
-    """q with its quaternions at unit length."""
+    """Configuration q with its quaternions at unit length, nq."""
     result = list(q)
     for body in tree.own_coordinates:
         if body.kind.quaternion is not None:
@@ -59,7 +63,7 @@ def normalize(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
 def clamp(
     tree: Tree, q: Sequence[Scalar], lower: Sequence[float], upper: Sequence[float]
 ) -> list[Scalar]:
-    """Each coordinate at the nearer limit where it is beyond one."""
+    """Configuration q, nq, with each coordinate that is beyond a limit at that limit."""
     result = list(q)
     for k, (least, most) in enumerate(zip(lower, upper, strict=True)):
         if least > float("-inf"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..algebra.linear import dot, transposed
 from ..algebra.scalar import Scalar, maximum, select_less, sqrt
 from ..model.tree import Tree
-from .jacobian import columns, matrix
+from .frame_columns import columns_to_matrix, frame_columns
 
 SMALLEST = 1e-30
 """Squares of lengths below it are nothing; one over it is still a number in single precision."""
@@ -16,25 +17,26 @@ LEAST = 1e-37
 
 
 def manipulability(tree: Tree, q: Sequence[Scalar], frame: str, part: str = "both") -> Scalar:
-    """sqrt(det(J Jᵀ)), J the Jacobian at the frame's origin; sqrt(det(Jᵀ J)) where fewer coordinates move the frame
-    than J has rows.
+    """Manipulability sqrt(det(J Jᵀ)), J the Jacobian at the frame's origin.
 
-    Yoshikawa, Int. J. Robotics Research 4(2), 1985. Computed as the volume that the rows (the columns) of J span: no
-    product J Jᵀ, which would halve the digits near a singularity.
+    q: nq [m, rad].  Returns a number: sqrt(det(Jᵀ J)) where fewer coordinates move the frame than J
+    has rows.
+    Yoshikawa, Int. J. Robotics Research 4(2), 1985. Computed as the volume that the rows (the
+    columns) of J span: no product J Jᵀ, which would halve the digits near a singularity.
     """
-    bodies, _ = columns(tree, q, tree.frames[frame], "local")
-    moving = sorted({k for found in bodies for k, _ in found})
-    rows = [[row[k] for k in moving] for row in matrix(tree.nv, bodies, part)]
+    bodies, _ = frame_columns(tree, q, tree.frames[frame], "local")
+    moving = sorted({k for columns in bodies for k, _ in columns})
+    rows = [[row[k] for k in moving] for row in columns_to_matrix(tree.nv, bodies, part)]
     if not moving:
         return 0.0
-    return volume(
-        rows if len(moving) >= len(rows) else [list(column) for column in zip(*rows, strict=True)]
-    )
+    return volume(rows if len(moving) >= len(rows) else transposed(rows))
 
 
 def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:
-    """Of the parallelepiped that vectors span: the product of their lengths, each made orthogonal to those before it
-    (modified Gram-Schmidt)."""
+    """Volume of the parallelepiped that vectors span.
+
+    The product of their lengths, each made orthogonal to those before it (modified Gram-Schmidt).
+    """
     left, square = [list(u) for u in vectors], 1.0
     while left:
         u, *left = left
@@ -45,13 +47,5 @@ def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:
         left = [
             [x - a * y for x, y in zip(w, u, strict=True)] for w, a in zip(left, along, strict=True)
         ]
-    return select_less(
-        square, LEAST, 0.0, sqrt(maximum(square, LEAST))
-    )  # with no slope where a direction is lost
-
-
-def dot(u: Sequence[Scalar], w: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(u, w, strict=True):
-        total = total + x * y
-    return total
+    # Where a direction is lost the root has no slope; a gradient there is zero, not infinite.
+    return select_less(square, LEAST, 0.0, sqrt(maximum(square, LEAST)))

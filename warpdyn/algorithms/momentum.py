@@ -1,11 +1,12 @@
-"""Momentum of the whole robot, its Jacobian, the inertia of the robot with locked joints, and the average velocity.
+"""Momentum of the robot, its Jacobian, locked inertia and average velocity.
 
-Each is a force or a motion at a `point` ("base", the root link's origin; "world", the world's; "com", the centre of
-mass) in `axes` ("base", the root link's; "world"). Sums are gathered in the frame of the root link `root`; links
-that are fixed to the world (`tree.ground`) have mass but no velocity.
+Each is a force or a motion at a `point` ("base", the root link's origin; "world", the world's;
+"com", the centre of mass) in `axes` ("base", the root link's; "world"). Sums are gathered in the
+frame of the root link `root`; links that are fixed to the world (`tree.ground`) have mass but no
+velocity.
 
-Only momentum at the world's origin knows where a free robot is; everything else is computed beside its root link, so
-that far from the origin no digits are lost.
+Only momentum at the world's origin knows where a free robot is; everything else is computed beside
+its root link, so that far from the origin no digits are lost.
 """
 
 from __future__ import annotations
@@ -19,58 +20,25 @@ from ..algebra.spatial import (
     ZERO,
     ZERO_FORCE,
     ZERO_MOTION,
-    AnyRotation,
     Force,
     Inertia,
     Matrix,
     Motion,
     Placement,
-    Symmetric,
     Vector,
-    as_matrix,
 )
 from ..model.tree import WORLD, Tree
+from .composite_inertia import about_com, composites, root_axes
 
 
-def composites(
-    tree: Tree, q: Sequence[Scalar], base: int
-) -> tuple[dict[int, Placement], dict[int, Inertia]]:
-    """Placements of the bodies beyond `base` in their parents, and what each carries with all joints beyond it locked.
-
-    The backward pass of the composite-rigid-body algorithm (RBDA 6.2), in body frames.
-    """
-    X: dict[int, Placement] = {}
-    inertia = {WORLD: tree.ground, **{i: body.inertia for i, body in enumerate(tree.bodies)}}
-    for i, body in reversed(list(enumerate(tree.bodies))):
-        if i != base:
-            X[i] = body.placement(q)
-            inertia[body.parent] = inertia[body.parent] + X[i].inertia_to_parent(inertia[i])
-    return X, inertia
-
-
-def turned(tree: Tree, q: Sequence[Scalar], base: int, axes: str) -> AnyRotation:
-    """Rotation of the root link's axes in the axes asked for."""
-    return (
-        as_matrix(tree.bodies[base].placement(q).R)
-        if base != WORLD and axes == "world"
-        else IDENTITY
-    )
-
-
-def about_com(whole: Inertia) -> tuple[Vector, Inertia]:
-    """The centre of mass, and the same inertia about it (parallel axes)."""
-    c, h = whole.h * (1.0 / whole.mass), whole.h
-    return c, Inertia(
-        whole.mass, ZERO, whole.J - Symmetric.diagonal(h.dot(c)) + Symmetric.product(h, c * 0.5)
-    )
-
-
-def at_point(
+def about_point(
     tree: Tree, q: Sequence[Scalar], base: int, whole: Inertia, point: str, axes: str
 ) -> tuple[Vector, Inertia, Placement]:
-    """A point of the root link, the whole robot's inertia about it, and the placement of that point and the root
-    link's axes at the point and in the axes asked for."""
-    R = turned(tree, q, base, axes)
+    """A point in the root link's frame, and the inertia of the robot about it.
+
+    Third the placement of the point with the root link's axes, as seen from `point` and `axes`.
+    """
+    R = root_axes(tree, q, base, axes)
     if point == "com":
         return *about_com(whole), Placement(R, ZERO)
     there = tree.bodies[base].placement(q).p if base != WORLD and point == "world" else ZERO
@@ -80,22 +48,24 @@ def at_point(
 def momentum_jacobian(
     tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str
 ) -> list[list[Scalar]]:
-    """The matrix A(q), 6 by nv, with A v the momentum of the robot; at the centre of mass the centroidal momentum
-    matrix.
+    """Matrix A(q), 6 by nv, with A v the momentum of the robot.
 
-    Column k is the momentum of all that joint k carries when it alone moves at unit rate: composite inertia times
-    motion subspace, moved to the point. Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot, Autonomous
-    Robots 35 (2013), with composite inertias (Wensing and Orin 2016).
+    At the centre of mass it is the centroidal momentum matrix.
+    Column k is the momentum of all that joint k carries when it alone moves at unit rate: composite
+    inertia times motion subspace, moved to the point. Orin, Goswami and Lee, Centroidal dynamics of
+    a humanoid robot, Autonomous Robots 35 (2013), with composite inertias (Wensing and Orin 2016).
     """
     base = tree.frames[root].body
     X, inertia = composites(tree, q, base)
-    at, whole, out = at_point(tree, q, base, inertia[base], point, axes)
+    at, whole, out = about_point(tree, q, base, inertia[base], point, axes)
     A: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
 
     def add(k: int, momentum: Force) -> None:
         for row, entry in enumerate(momentum):
             A[row][k] = A[row][k] + entry
 
+    # The root link carries everything: its columns are of the whole, about the point already, so
+    # that at the centre of mass a push without rotation has exactly no moment.
     for k, S in tree.bodies[base].subspace if base != WORLD else ():
         add(k, out.force_to_parent(whole @ Placement(IDENTITY, at).motion_to_child(S)))
     Y = {base: out.compose(Placement(IDENTITY, -at)).as_matrix()}
@@ -110,10 +80,14 @@ def momentum_jacobian(
 def momentum(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, point: str, axes: str
 ) -> list[Scalar]:
-    """Linear, then angular momentum of the robot: the sum of I_i v_i over its bodies, gathered from the leaves."""
+    """Momentum of the robot, 6: linear [kg·m/s], then angular [kg·m²/s].
+
+    The sum of I_i v_i over its bodies, gathered from the leaves; Featherstone, Rigid Body Dynamics
+    Algorithms (2008), section 2.13.
+    """
     base = tree.frames[root].body
     X, inertia = composites(tree, q, base)
-    at, _, out = at_point(tree, q, base, inertia[base], point, axes)
+    at, _, out = about_point(tree, q, base, inertia[base], point, axes)
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     h: dict[int, Force] = {WORLD: ZERO_FORCE}
     for i, body in enumerate(tree.bodies):
@@ -129,13 +103,14 @@ def momentum(
 def locked_inertia(
     tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str
 ) -> list[list[Scalar]]:
-    """The 6 by 6 inertia of the robot with its joints locked: the sum of its links' inertias, moved to the point.
+    """Inertia of the robot with its joints locked, 6 by 6.
 
+    The sum of its links' inertias, moved to the point.
     Featherstone, Rigid Body Dynamics Algorithms (2008), 2.66 and the composite inertia of 6.2.
     """
     base = tree.frames[root].body
     _, inertia = composites(tree, q, base)
-    _, whole, out = at_point(tree, q, base, inertia[base], point, axes)
+    _, whole, out = about_point(tree, q, base, inertia[base], point, axes)
     moved = out.inertia_to_parent(whole)
     m, hx = moved.mass, Matrix.cross(moved.h).rows
     upper = [
@@ -152,12 +127,14 @@ def average(
     point: str,
     axes: str,
 ) -> list[list[Scalar]]:
-    """For each momentum about the centre of mass in `axes`, the velocity at the point of a rigid body of the robot's
-    inertia that has it."""
+    """Velocities at the point with which a rigid body of the robot's inertia has momenta.
+
+    `columns`: momenta about the centre of mass, in `axes`.
+    """
     base = tree.frames[root].body
     _, inertia = composites(tree, q, base)
     c, whole = about_com(inertia[base])
-    _, _, out = at_point(tree, q, base, inertia[base], point, axes)
+    _, _, out = about_point(tree, q, base, inertia[base], point, axes)
     R = out.R
     J = [list(row) for row in R.symmetric_to_parent(whole.J).rows]
     com = ZERO if point == "com" else out.point_to_parent(c)
@@ -172,8 +149,9 @@ def average(
 def average_velocity(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], root: str, point: str, axes: str
 ) -> list[Scalar]:
-    """The velocity with which the robot, its joints locked, would have the momentum that it has.
+    """Average velocity of the robot, 6 [m/s, rad/s].
 
+    With it the robot, its joints locked, would have the momentum that it has.
     Orin, Goswami and Lee (2013): inverse of the locked inertia times momentum.
     """
     h = momentum(tree, q, v, root, "com", axes)
@@ -183,7 +161,7 @@ def average_velocity(
 def average_velocity_jacobian(
     tree: Tree, q: Sequence[Scalar], root: str, point: str, axes: str
 ) -> list[list[Scalar]]:
-    """The matrix J(q), 6 by nv, with J v the average velocity."""
+    """Matrix J(q), 6 by nv, with J v the average velocity (Orin, Goswami and Lee 2013)."""
     columns = list(zip(*momentum_jacobian(tree, q, root, "com", axes), strict=True))
     moved = average(tree, q, columns, root, point, axes)
     return [list(row) for row in zip(*moved, strict=True)] if moved else [[] for _ in range(6)]

@@ -1,4 +1,4 @@
-"""What joints take of the forces on them besides moving inertia: friction, springs and dampers at the limits."""
+"""Joint forces that friction and the springs and dampers at limits take."""
 
 from __future__ import annotations
 
@@ -10,48 +10,56 @@ from ..algebra.scalar import Scalar, maximum, minimum, select_less, sign
 from ..model.tree import Body, Tree
 
 
-def effect_torques(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Joint forces that the effects take: tau = M a + h + effects.
+def passive_forces(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """Joint forces that friction and limit springs take: tau = M a + h + these.
 
-    For each coordinate of a joint at rate r: viscous friction b r; Coulomb friction f sign(r), 0 at rest; beyond a
-    limit k (position - limit) + d r. A joint that follows another has effects of its own, at its own rate.
+    q: nq [m, rad].  v: nv [m/s, rad/s].  Returns nv [N, N·m], in the direction of the motion.
+    For each coordinate of a joint at rate r: viscous friction b r; Coulomb friction f sign(r), 0 at
+    rest; beyond a limit k (position - limit) + d r.
     """
     tau: list[Scalar] = [0.0] * tree.nv
     for body in tree.bodies:
+        # A joint that follows another rubs at its rate, multiplier times that of the coordinate,
+        # and the coordinate feels multiplier times the force.
         for k, effects in zip(body.v_index, body.effects, strict=False):
             rate = v[k] * body.multiplier
-            taken = rate * effects.viscous + sign(rate) * effects.coulomb
+            force = rate * effects.viscous + sign(rate) * effects.coulomb
             if body.kind.single:
-                beyond, moving = _beyond_limits(
-                    body, q[body.q_index[0]] * body.multiplier + body.offset, rate
-                )
-                taken = taken + beyond * effects.stiffness + moving * effects.damping
-            tau[k] = tau[k] + taken * body.multiplier
+                beyond, moving = _beyond_limits(body, _position(body, q), rate)
+                force = force + beyond * effects.stiffness + moving * effects.damping
+            tau[k] = tau[k] + force * body.multiplier
     return tau
 
 
-def without_effects(tree: Tree) -> Tree:
-    """The bodies alone."""
+def without_passive_forces(tree: Tree) -> Tree:
+    """The same bodies and joints without friction and limit springs."""
     return replace(tree, bodies=tuple(replace(body, effects=()) for body in tree.bodies))
 
 
-def effect_derivatives(
+def passive_force_derivatives(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]
 ) -> Iterator[tuple[int, Scalar, Scalar]]:
-    """For each coordinate of each joint: its index, and what `effect_torques` grows with its position and its rate."""
+    """Index of each joint's coordinate, and its derivatives of `passive_forces` by q and v.
+
+    All others are zero: a joint rubs at its own rate. Coulomb friction has none where it is smooth.
+    """
     for body in tree.bodies:
         for k, effects in zip(body.v_index, body.effects, strict=False):
             by_q: Scalar = 0.0
             by_v: Scalar = effects.viscous
             if body.kind.single:
-                position = q[body.q_index[0]] * body.multiplier + body.offset
-                _, out = _beyond_limits(body, position, 1.0)
+                _, out = _beyond_limits(body, _position(body, q), 1.0)
                 by_q, by_v = out * effects.stiffness, by_v + out * effects.damping
             yield k, by_q * body.multiplier**2, by_v * body.multiplier**2
 
 
+def _position(body: Body, q: Sequence[Scalar]) -> Scalar:
+    """Position of a joint of one coordinate."""
+    return q[body.q_index[0]] * body.multiplier + body.offset
+
+
 def _beyond_limits(body: Body, position: Scalar, rate: Scalar) -> tuple[Scalar, Scalar]:
-    """How far the joint is beyond its limits, and its rate where it is beyond one."""
+    """How far the joint is beyond its limits, and its rate where it is beyond one, else zero."""
     beyond: Scalar = 0.0
     moving: Scalar = 0.0
     if math.isfinite(body.limits.lower):

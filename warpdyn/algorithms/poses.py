@@ -1,52 +1,61 @@
-"""Poses and rotations from one form to another: 4x4 and 3x3 matrices, [position, quaternion], quaternions."""
+"""Poses and rotations from one form to another: matrices, quaternions, or both.
+
+These need no robot: `tree` has neither bodies nor coordinates. `order` is "xyzw" or "wxyz".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..algebra.pose_forms import (
+    from_homogeneous,
+    from_position_and_quaternion,
+    homogeneous,
+    rotation_quaternion,
+)
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar
-from ..algebra.spatial import ZERO, Placement, Rotation, Vector
+from ..algebra.spatial import Rotation, Vector
 from ..model.tree import Tree
-from .fk import homogeneous, position_and_quaternion
 
 XYZW = "xyzw"
 
 
 def reordered(quaternion: Sequence[Scalar], source: str, target: str) -> list[Scalar]:
-    """The same quaternion, its entries in the order `target` ("xyzw" or "wxyz")."""
+    """The same quaternion, its entries in the order `target` instead of `source`."""
     return [quaternion[source.index(c)] for c in target]
 
 
 def convert_quaternion(
     tree: Tree, quaternion: Sequence[Scalar], source: str, target: str
 ) -> list[Scalar]:
+    """Quaternion, 4, with its entries in the order `target`."""
     return reordered(quaternion, source, target)
 
 
 def matrix_to_quaternion(
     tree: Tree, matrix: Sequence[Sequence[Scalar]], order: str
 ) -> list[Scalar]:
+    """Unit quaternion, 4, of a rotation matrix, 3 by 3; qw >= 0."""
     R = Rotation([Vector(*row) for row in matrix])
-    return reordered(position_and_quaternion(Placement(R, ZERO))[3:], XYZW, order)
+    return reordered(rotation_quaternion(R), XYZW, order)
 
 
 def quaternion_to_matrix(
     tree: Tree, quaternion: Sequence[Scalar], order: str
 ) -> list[list[Scalar]]:
-    return [
-        list(row) for row in quaternion_rotation(reordered(quaternion, order, XYZW)).matrix.rows
-    ]
+    """Rotation matrix, 3 by 3, of a unit quaternion, 4 (RBDA 4.12)."""
+    R = quaternion_rotation(reordered(quaternion, order, XYZW))
+    return [list(row) for row in R.matrix.rows]
 
 
 def matrix_to_pose(tree: Tree, matrix: Sequence[Sequence[Scalar]], order: str) -> list[Scalar]:
-    return [
-        *(row[3] for row in matrix[:3]),
-        *matrix_to_quaternion(tree, [row[:3] for row in matrix[:3]], order),
-    ]
+    """Pose, 7: position [m], then quaternion; of a homogeneous matrix, 4 by 4."""
+    T = from_homogeneous(matrix)
+    return [*T.p, *reordered(rotation_quaternion(T.R), XYZW, order)]
 
 
 def pose_to_matrix(tree: Tree, pose: Sequence[Scalar], order: str) -> list[list[Scalar]]:
-    return homogeneous(
-        Placement(quaternion_rotation(reordered(pose[3:], order, XYZW)), Vector(*pose[:3]))
-    )
+    """Homogeneous matrix, 4 by 4, of a pose, 7."""
+    quaternion = reordered(pose[3:], order, XYZW)
+    return homogeneous(from_position_and_quaternion([*pose[:3], *quaternion]))

@@ -1,15 +1,16 @@
 """Joint forces and energies as linear functions of the links' inertial parameters.
 
-The ten parameters of a link are m, m c (3), and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the link's own frame,
-in its axes; columns stand in the order of the names `links`.
+The ten parameters of a link are m, m c (3), and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of
+the link's frame, in its axes; columns stand in the order of the names `links`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar
-from ..algebra.spatial import ZERO, ZERO_MOTION, Force, Matrix, Motion, Vector
+from ..algebra.spatial import ZERO, ZERO_MOTION, Force, Motion, Vector
 from ..model.tree import WORLD, Tree
 
 UNITS = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
@@ -23,13 +24,13 @@ def moment_about(u: Vector, i: int, j: int) -> Vector:
     return UNITS[i] * e[j] if i == j else UNITS[i] * e[j] + UNITS[j] * e[i]
 
 
-def wrenches(a: Vector, w: Vector, dw: Vector) -> list[Force]:
-    """The force on a link for each of its parameters: f = m a + W h, n = h × a + J ω' + ω × J ω.
+def wrenches(link: PointMotion) -> list[Force]:
+    """Force on a link for each of its parameters: f = m a + W h, n = h × a + J ω' + ω × J ω.
 
-    `a` is the acceleration of the link's origin less gravity, W = [ω']× + [ω]× [ω]×. Atkeson, An and Hollerbach,
-    Estimation of inertial parameters of manipulator loads and links, Int. J. Robotics Research 5 (1986).
+    a is the acceleration of the link's origin less gravity. Atkeson, An and Hollerbach, Estimation
+    of inertial parameters of manipulator loads and links, Int. J. Robotics Research 5 (1986).
     """
-    W = Matrix.acceleration_tensor(w, dw).T.rows
+    a, w, dw, W = link.acc, link.w, link.dw, link.W.T.rows
     first = [Force(W[k], UNITS[k].cross(a)) for k in range(3)]
     second = [
         Force(ZERO, moment_about(dw, i, j) + w.cross(moment_about(w, i, j))) for i, j in PAIRS
@@ -46,36 +47,25 @@ def joint_torque_regressor(
     f_ext: Mapping[str, Sequence[Scalar]],
     links: Sequence[str],
 ) -> list[list[Scalar]]:
-    """Y(q, v, a), nv by 10 nlinks, with tau = Y pi.
+    """Matrix Y(q, v, a) with joint forces tau = Y pi; external forces have no part in it.
 
-    Motion subspaces of the joints on a link's path, moved to the link, dotted with the link's wrenches. External forces
-    have no part in it.
+    q: nq [m, rad].  v, a: nv.  Returns nv by 10 nlinks.
+    Motion subspaces of the joints on a link's path, moved to the link, dotted with the link's
+    wrenches, which the forward pass of `rnea` gives (RBDA table 5.1).
     """
     J: dict[int, list[tuple[int, Motion]]] = {WORLD: []}
-    w: dict[int, Vector] = {WORLD: ZERO}
-    dw: dict[int, Vector] = {WORLD: ZERO}
-    W: dict[int, Matrix] = {WORLD: Matrix.cross(ZERO)}
-    acc: dict[int, Vector] = {WORLD: -Vector(*gravity)}
+    motion: dict[int, PointMotion] = {WORLD: PointMotion.without_rotation(-Vector(*gravity))}
     for i, body in enumerate(tree.bodies):
-        X, parent, vJ, aJ = body.placement(q), body.parent, body.motion(v), body.motion(a)
-        w_parent = X.R.to_child(w[parent])
-        w[i] = w_parent + vJ.angular
-        dw[i] = X.R.to_child(dw[parent]) + aJ.angular + w_parent.cross(vJ.angular)
-        W[i] = Matrix.acceleration_tensor(w[i], dw[i])
-        acc[i] = (
-            X.R.to_child(acc[parent] + W[parent] @ X.p)
-            + aJ.linear
-            + (w_parent + w[i]).cross(vJ.linear)
-        )
-        J[i] = [(k, X.motion_to_child(S)) for k, S in J[parent]] + body.subspace
+        X = body.placement(q)
+        motion[i] = motion[body.parent].across(X, body.motion(v), body.motion(a))
+        J[i] = [(k, X.motion_to_child(S)) for k, S in J[body.parent]] + body.subspace
 
     Y: list[list[Scalar]] = [[0.0] * (10 * len(links)) for _ in range(tree.nv)]
     for n, link in enumerate(links):
         i, X = tree.frames[link].body, tree.frames[link].placement
         if i == WORLD:
             continue
-        to_link = X.R.to_child
-        columns = wrenches(to_link(acc[i] + W[i] @ X.p), to_link(w[i]), to_link(dw[i]))
+        columns = wrenches(motion[i].across(X))
         for k, S in J[i]:
             moved = X.motion_to_child(S)
             for p, wrench in enumerate(columns):
@@ -86,7 +76,11 @@ def joint_torque_regressor(
 def kinetic_energy_regressor(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], links: Sequence[str]
 ) -> list[Scalar]:
-    """The row K(q, v) with kinetic energy K pi: m v·v / 2 + h · (v × ω) + ω·J ω / 2, link by link."""
+    """Row K(q, v) with kinetic energy K pi: m v·v / 2 + h · (v × ω) + ω·J ω / 2, link by link.
+
+    q: nq [m, rad].  v: nv.  Returns 10 nlinks.
+    Siciliano et al., Robotics: Modelling, Planning and Control (2009), section 7.2.2.
+    """
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     for i, body in enumerate(tree.bodies):
         V[i] = body.placement(q).motion_to_child(V[body.parent]) + body.motion(v)
@@ -111,12 +105,14 @@ def potential_energy_regressor(
     f_ext: Mapping[str, Sequence[Scalar]],
     links: Sequence[str],
 ) -> list[Scalar]:
-    """The row U(q) with potential energy U pi: -g · (m p + R h), link by link, gravity turned into their axes.
+    """Row U(q) with potential energy U pi: -g · (m p + R h), link by link, gravity in their axes.
 
-    Zero at the world's origin; links that are fixed to the world have a part in it, external forces have not.
+    q: nq [m, rad].  Returns 10 nlinks.
+    Zero at the world's origin; links that are fixed to the world have a part in it, external forces
+    have not.  Siciliano et al. (2009), section 7.2.2.
     """
     down: dict[int, Vector] = {WORLD: Vector(*gravity)}
-    energy: dict[int, Scalar] = {WORLD: 0.0}  # of one kilogram at the body's origin
+    energy: dict[int, Scalar] = {WORLD: 0.0}  # that of one kilogram at the body's origin
     for i, body in enumerate(tree.bodies):
         X, parent = body.placement(q), body.parent
         down[i] = X.R.to_child(down[parent])

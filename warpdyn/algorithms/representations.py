@@ -1,20 +1,21 @@
 """Twists, their rates and wrenches of one body from one representation to another.
 
-A representation says whose velocity the linear part is (a point of the body: its frame's origin, its centre of mass, or
-the point that is at the world's origin now), and in which axes either part stands. The power of a wrench on a twist is
-the same in all.
+A representation says whose velocity the linear part is (a point of the body: its frame's origin,
+its centre of mass, or the point that is at the world's origin now), and in which axes either part
+stands. The power of a wrench on a twist is the same in all.
 
-Featherstone, Rigid Body Dynamics Algorithms (2008), sections 2.8 (transforms) and 2.10 (rates in moving coordinates);
-the names are those of Traversaro and Saccon, Multibody dynamics notation (2019).
+Featherstone, Rigid Body Dynamics Algorithms (2008), sections 2.8 (transforms) and 2.10 (rates in
+moving coordinates); the names are those of Traversaro and Saccon, Multibody dynamics notation
+(2019).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..algebra.linear import transposed
-from ..algebra.quaternions import quaternion_rotation
+from ..algebra.pose_forms import from_position_and_quaternion
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO, Force, Motion, Placement, Vector
 from ..model.tree import WORLD, Tree
@@ -25,7 +26,11 @@ Columns = tuple[tuple[tuple[int, float], ...], ...]
 
 @dataclass(frozen=True)
 class Representation:
-    """`point`: "origin", "com" or "world"; `linear`, `angular`: axes of the two parts, "body" or "world"."""
+    """Convention of a spatial vector.
+
+    `point`: "origin", "com" or "world". `linear`, `angular`: axes of the two parts, "body" or
+    "world".
+    """
 
     point: str = "origin"
     linear: str = "world"
@@ -34,7 +39,10 @@ class Representation:
 
     @property
     def follows(self) -> bool:
-        """The linear part is the velocity of a moving point in axes at rest; its rate is that point's acceleration."""
+        """Whether the linear part is the velocity of a moving point in axes at rest.
+
+        Its rate then is that point's acceleration.
+        """
         return self.point != "world" and self.linear == "world"
 
 
@@ -48,14 +56,14 @@ REPRESENTATIONS = {
 }
 
 
-def _turned(X: Placement, u: Vector, axes: str, wanted: str) -> Vector:
+def _in_axes(X: Placement, u: Vector, axes: str, wanted: str) -> Vector:
     if axes == wanted:
         return u
     return X.R.to_parent(u) if wanted == "world" else X.R.to_child(u)
 
 
 def _arm(X: Placement, com: Vector, source: Representation, target: Representation) -> Vector:
-    """From the source's point to the target's, in the world's axes."""
+    """Offset from the source's point to the target's, in the world's axes."""
 
     def from_origin(point: str) -> Vector:
         if point == "com":
@@ -68,49 +76,51 @@ def _arm(X: Placement, com: Vector, source: Representation, target: Representati
 def twist(
     X: Placement, com: Vector, m: Motion, source: Representation, target: Representation
 ) -> Motion:
-    """The twist of a body placed by X in the world: v' = v + ω × r, r from point to point."""
-    linear = _turned(X, m.linear, source.linear, "world")
+    """Twist of a body placed by X in the world: v' = v + ω × r, r from point to point."""
+    linear = _in_axes(X, m.linear, source.linear, "world")
     if source.point != target.point:
-        spin = _turned(X, m.angular, source.angular, "world")
+        spin = _in_axes(X, m.angular, source.angular, "world")
         linear = linear + spin.cross(_arm(X, com, source, target))
     return Motion(
-        _turned(X, linear, "world", target.linear),
-        _turned(X, m.angular, source.angular, target.angular),
+        _in_axes(X, linear, "world", target.linear),
+        _in_axes(X, m.angular, source.angular, target.angular),
     )
 
 
 def wrench(
     X: Placement, com: Vector, f: Force, source: Representation, target: Representation
 ) -> Force:
-    """The wrench of the same power: n' = n - r × f, r from point to point."""
-    force = _turned(X, f.linear, source.linear, "world")
+    """Wrench of the same power: n' = n - r × f, r from point to point."""
+    force = _in_axes(X, f.linear, source.linear, "world")
     couple, axes = f.angular, source.angular
     if source.point != target.point:
-        couple = _turned(X, couple, axes, "world") - _arm(X, com, source, target).cross(force)
+        couple = _in_axes(X, couple, axes, "world") - _arm(X, com, source, target).cross(force)
         axes = "world"
     return Force(
-        _turned(X, force, "world", target.linear), _turned(X, couple, axes, target.angular)
+        _in_axes(X, force, "world", target.linear), _in_axes(X, couple, axes, target.angular)
     )
 
 
 def twist_rate(
     X: Placement, com: Vector, v: Motion, a: Motion, source: Representation, target: Representation
 ) -> Motion:
-    """The rate of the target's components, from the source's components `v` and their rate `a`.
+    """Rate of the target's components, from the source's components `v` and their rate `a`.
 
-    A spatial acceleration moves as a twist does (RBDA 2.11); the acceleration of a point differs from it by ω × v.
+    A spatial acceleration moves as a twist does (RBDA 2.11); the acceleration of a point differs
+    from it by ω × v.
     """
     if source.point == target.point and source.follows == target.follows:
         return twist(X, com, a, source, target)
     if source.follows:
         a = Motion(
-            a.linear - _turned(X, v.angular, source.angular, "world").cross(v.linear), a.angular
+            a.linear - _in_axes(X, v.angular, source.angular, "world").cross(v.linear), a.angular
         )
+    # By way of the spatial acceleration, which moves from point to point by itself.
     a = twist(X, com, a, source, target)
     if target.follows:
         v = twist(X, com, v, source, target)
         a = Motion(
-            a.linear + _turned(X, v.angular, target.angular, "world").cross(v.linear), a.angular
+            a.linear + _in_axes(X, v.angular, target.angular, "world").cross(v.linear), a.angular
         )
     return a
 
@@ -127,16 +137,39 @@ def _entries(m: Motion | Force, representation: Representation) -> list[Scalar]:
     return [*m.angular, *m.linear] if representation.angular_first else [*m.linear, *m.angular]
 
 
-def _base(tree: Tree, q: Sequence[Scalar], root: str) -> Placement | None:
-    """The world placement of a floating base; None where the root is fixed."""
-    body = tree.frames[root].body
-    return None if body == WORLD else tree.bodies[body].placement(q).as_matrix()
-
-
 def _joints(values: Sequence[Scalar], columns: Columns | None, first: int) -> list[Scalar]:
     if columns is None:
         return list(values[first:])
     return [sum((values[k] * weight for k, weight in terms), 0.0) for terms in columns]
+
+
+Rule = Callable[[Placement, Vector, Representation, Representation], Motion | Force]
+"""Conversion of the base's entries, from its placement in the world, its centre of mass, source and
+target.
+"""
+
+
+def _whole(
+    tree: Tree,
+    q: Sequence[Scalar],
+    values: Sequence[Scalar],
+    rule: Rule,
+    root: str,
+    source: str,
+    target: str,
+    com: Sequence[Scalar],
+    columns: Columns | None,
+) -> list[Scalar]:
+    """Generalized vector with a floating base's six entries by `rule`.
+
+    `columns`: its joints' part of the result.
+    """
+    body = tree.frames[root].body
+    if body == WORLD:
+        return _joints(values, columns, 0)
+    X = tree.bodies[body].placement(q).as_matrix()
+    A, B = REPRESENTATIONS[source], REPRESENTATIONS[target]
+    return _entries(rule(X, Vector(*com), A, B), B) + _joints(values, columns, 6)
 
 
 def convert_velocity(
@@ -149,13 +182,17 @@ def convert_velocity(
     com: Sequence[Scalar],
     columns: Columns | None,
 ) -> list[Scalar]:
-    """v with the base's twist in another representation, and its joints' columns in another order."""
-    X = _base(tree, q, root)
-    if X is None:
-        return _joints(v, columns, 0)
-    A, B = REPRESENTATIONS[source], REPRESENTATIONS[target]
-    base = twist(X, Vector(*com), Motion(*_parts(v, A)), A, B)
-    return _entries(base, B) + _joints(v, columns, 6)
+    """Generalized velocity with the base's twist in another representation.
+
+    q: nq [m, rad].  v: nv [m/s, rad/s] in the source's convention, or as many as another library
+    has.
+    com: 3 [m], in the root link.  columns: the joints' part of the result; None for the same order.
+    """
+
+    def rule(X: Placement, c: Vector, A: Representation, B: Representation) -> Motion:
+        return twist(X, c, Motion(*_parts(v, A)), A, B)
+
+    return _whole(tree, q, v, rule, root, source, target, com, columns)
 
 
 def convert_acceleration(
@@ -169,13 +206,15 @@ def convert_acceleration(
     com: Sequence[Scalar],
     columns: Columns | None,
 ) -> list[Scalar]:
-    """The rate of what `convert_velocity` gives."""
-    X = _base(tree, q, root)
-    if X is None:
-        return _joints(a, columns, 0)
-    A, B = REPRESENTATIONS[source], REPRESENTATIONS[target]
-    base = twist_rate(X, Vector(*com), Motion(*_parts(v, A)), Motion(*_parts(a, A)), A, B)
-    return _entries(base, B) + _joints(a, columns, 6)
+    """Rate of the result of `convert_velocity` [m/s², rad/s²].
+
+    From the source's velocity `v` and its rate `a`; other arguments as there.
+    """
+
+    def rule(X: Placement, c: Vector, A: Representation, B: Representation) -> Motion:
+        return twist_rate(X, c, Motion(*_parts(v, A)), Motion(*_parts(a, A)), A, B)
+
+    return _whole(tree, q, a, rule, root, source, target, com, columns)
 
 
 def convert_force(
@@ -188,34 +227,42 @@ def convert_force(
     com: Sequence[Scalar],
     columns: Columns | None,
 ) -> list[Scalar]:
-    """tau of the same power, the base's wrench in another representation."""
-    X = _base(tree, q, root)
-    if X is None:
-        return _joints(tau, columns, 0)
-    A, B = REPRESENTATIONS[source], REPRESENTATIONS[target]
-    base = wrench(X, Vector(*com), Force(*_parts(tau, A)), A, B)
-    return _entries(base, B) + _joints(tau, columns, 6)
+    """Generalized force of the same power, the base's wrench in another representation [N, N·m].
+
+    Arguments as of `convert_velocity`.
+    """
+
+    def rule(X: Placement, c: Vector, A: Representation, B: Representation) -> Force:
+        return wrench(X, c, Force(*_parts(tau, A)), A, B)
+
+    return _whole(tree, q, tau, rule, root, source, target, com, columns)
 
 
 # Six-vectors of any frame, by its pose [x y z qx qy qz qw].
 
 
-def _placed(pose: Sequence[Scalar]) -> Placement:
-    return Placement(quaternion_rotation(pose[3:7]), Vector(*pose[:3]))
-
-
 def convert_twist(
-    tree: Tree, pose: Sequence[Scalar], twist_given: Sequence[Scalar], source: str, target: str
+    tree: Tree, pose: Sequence[Scalar], m: Sequence[Scalar], source: str, target: str
 ) -> list[Scalar]:
+    """Twist of a frame, 6 [m/s, rad/s], in another representation.
+
+    `pose`: 7, the frame's in the world.
+    """
     A, B = REPRESENTATIONS[source], REPRESENTATIONS[target]
-    return _entries(twist(_placed(pose), ZERO, Motion(*_parts(twist_given, A)), A, B), B)
+    X = from_position_and_quaternion(pose)
+    return _entries(twist(X, ZERO, Motion(*_parts(m, A)), A, B), B)
 
 
 def convert_wrench(
-    tree: Tree, pose: Sequence[Scalar], wrench_given: Sequence[Scalar], source: str, target: str
+    tree: Tree, pose: Sequence[Scalar], f: Sequence[Scalar], source: str, target: str
 ) -> list[Scalar]:
+    """Wrench on a frame, 6 [N, N·m], in another representation.
+
+    `pose`: 7, the frame's in the world.
+    """
     A, B = REPRESENTATIONS[source], REPRESENTATIONS[target]
-    return _entries(wrench(_placed(pose), ZERO, Force(*_parts(wrench_given, A)), A, B), B)
+    X = from_position_and_quaternion(pose)
+    return _entries(wrench(X, ZERO, Force(*_parts(f, A)), A, B), B)
 
 
 def _units() -> list[tuple[Vector, Vector]]:
@@ -224,12 +271,15 @@ def _units() -> list[tuple[Vector, Vector]]:
 
 
 def motion_transform(tree: Tree, pose: Sequence[Scalar]) -> list[list[Scalar]]:
-    """X, 6 by 6: twists in the posed frame to twists in the frame that the pose stands in (RBDA 2.24, 2.26)."""
-    X = _placed(pose)
+    """Motion transform X, 6 by 6, of a pose (RBDA 2.24, 2.26).
+
+    Twists in the posed frame become twists in the frame that the pose stands in.
+    """
+    X = from_position_and_quaternion(pose)
     return transposed([list(X.motion_to_parent(Motion(*unit))) for unit in _units()])
 
 
 def force_transform(tree: Tree, pose: Sequence[Scalar]) -> list[list[Scalar]]:
-    """X*, 6 by 6: the same of wrenches, the inverse transpose of X (RBDA 2.25, 2.27)."""
-    X = _placed(pose)
+    """Force transform X*, 6 by 6, of a pose: the inverse transpose of X (RBDA 2.25, 2.27)."""
+    X = from_position_and_quaternion(pose)
     return transposed([list(X.force_to_parent(Force(*unit))) for unit in _units()])

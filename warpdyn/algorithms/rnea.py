@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar
-from ..algebra.spatial import ZERO, ZERO_FORCE, Force, Matrix, Placement, Vector
+from ..algebra.spatial import ZERO_FORCE, Force, Placement, Vector
 from ..model.tree import WORLD, Tree
-from .passive_forces import effect_torques
+from .passive_forces import passive_forces
 
 
 def rnea(
@@ -18,38 +19,28 @@ def rnea(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> list[Scalar]:
-    """Joint forces that produce the accelerations `a`: tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext + joint effects.
+    """Joint forces that produce the accelerations `a`.
 
-    Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1, with the accelerations of points instead of spatial
-    ones, as in Luh, Walker and Paul (1980): the linear velocities drop out, a sixth of the operations. Gravity enters
-    as an upward acceleration of the world.
+    tau = M(q) a + C(q, v) v + g(q) - Jᵀ f_ext + passive forces.
+    q: nq [m, rad].  v, a: nv [m/s, rad/s; m/s², rad/s²].  gravity: 3 [m/s²].  f_ext: 6 for each
+    link that is named [N, N·m].  Returns tau: nv [N, N·m].
+    Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1, in the form of Luh, Walker and
+    Paul (1980): instead of v_i and a_i it carries how the points of a body accelerate, in which
+    linear velocities drop out, a sixth of the operations.
     """
     X: dict[int, Placement] = {}
-    w: dict[int, Vector] = {WORLD: ZERO}  # angular velocity
-    dw: dict[int, Vector] = {WORLD: ZERO}  # angular acceleration
-    W: dict[int, Matrix] = {
-        WORLD: Matrix.cross(ZERO)
-    }  # acceleration of a point x of the body: acc + W x
-    acc: dict[int, Vector] = {WORLD: -Vector(*gravity)}  # of the body frame's origin
+    # Gravity acts as an upward acceleration of the world, so that no body needs its weight.
+    motion: dict[int, PointMotion] = {WORLD: PointMotion.without_rotation(-Vector(*gravity))}
     f: dict[int, Force] = {WORLD: ZERO_FORCE}
     outside = tree.on_bodies(f_ext)
     for i, body in enumerate(tree.bodies):
-        X[i], parent = body.placement(q), body.parent
-        vJ, aJ = body.motion(v), body.motion(a)
-        w_parent = X[i].R.to_child(w[parent])
-        w[i] = w_parent + vJ.angular
-        dw[i] = X[i].R.to_child(dw[parent]) + aJ.angular + w_parent.cross(vJ.angular)
-        W[i] = Matrix.acceleration_tensor(w[i], dw[i])
-        acc[i] = (
-            X[i].R.to_child(acc[parent] + W[parent] @ X[i].p)
-            + aJ.linear
-            + (w_parent + w[i]).cross(vJ.linear)
-        )
-        f[i] = body.rate_of_momentum(acc[i], w[i], dw[i]) - outside[i]
+        X[i] = body.placement(q)
+        motion[i] = motion[body.parent].across(X[i], body.motion(v), body.motion(a))
+        f[i] = body.rate_of_momentum(motion[i]) - outside[i]
 
-    tau = effect_torques(tree, q, v)
+    tau = passive_forces(tree, q, v)
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
-            tau[k] = tau[k] + S.dot(f[i]) + a[k] * (body.armature * body.multiplier**2)
+            tau[k] = tau[k] + S.dot(f[i]) + a[k] * body.rotor_inertia
         f[body.parent] = f[body.parent] + X[i].force_to_parent(f[i])
     return tau

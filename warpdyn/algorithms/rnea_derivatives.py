@@ -8,7 +8,7 @@ from ..algebra.moving_inertia import AT_REST, MovingInertia
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO, ZERO_FORCE, ZERO_MOTION, Force, Motion, Placement, Vector
 from ..model.tree import WORLD, Tree
-from .passive_forces import effect_derivatives
+from .passive_forces import passive_force_derivatives
 
 Rows = list[list[Scalar]]
 
@@ -21,11 +21,13 @@ def rnea_derivatives(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[Rows, Rows, Rows]:
-    """d tau / dq, d tau / dv and d tau / da = M, each nv by nv; of q over the tangent space.
+    """Derivatives of inverse dynamics: d tau / dq, d tau / dv and d tau / da = M.
 
-    Singh, Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra,
-    IEEE RA-L 7 (2022), equations 18 and 19; Carpentier and Mansard, RSS 2018. Every quantity stands in its own body's
-    frame, where S is constant and mostly zero; the force that a joint's motion causes climbs the tree, as in the
+    q: nq [m, rad].  v, a: nv.  Returns three times nv by nv; by q over the tangent space.
+    Singh, Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics using
+    spatial vector algebra, IEEE RA-L 7 (2022), equations 18 and 19; Carpentier and Mansard, RSS
+    2018. Unlike the papers every quantity stands in the frame of its body, where S is constant and
+    mostly zero; the force that a joint's motion causes climbs the tree, as in the
     composite-rigid-body algorithm.
     """
     X: dict[int, Placement] = {}
@@ -37,16 +39,16 @@ def rnea_derivatives(
     outside = tree.on_bodies(f_ext)
     for i, body in enumerate(tree.bodies):
         X[i] = body.placement(q)
-        V_carried, A_carried = (
-            X[i].motion_to_child(V[body.parent]),
-            X[i].motion_to_child(A[body.parent]),
-        )
+        V_carried, A_carried = (X[i].motion_to_child(m[body.parent]) for m in (V, A))
         vJ = body.motion(v)
         V[i] = V_carried + vJ
         A[i] = A_carried + body.motion(a) + V_carried.cross(vJ)
         columns[i] = []
         for k, S in body.subspace:
-            dS = V_carried.cross(S)  # how the carried velocity changes as the joint moves along S
+            # The papers' Ψ̇ and Ψ̈: what the carried velocity and acceleration change by as the
+            # joint moves along S. S_both is Ψ̇ + Ṡ with Ṡ = v_i × S, which is Ψ̇ again where the
+            # joint has one coordinate, as S × S = 0.
+            dS = V_carried.cross(S)
             ddS = A_carried.cross(S) + V_carried.cross(dS)
             S_both = dS + (dS if body.kind.nv == 1 else V[i].cross(S))
             columns[i].append((k, S, dS, ddS, S_both))
@@ -61,17 +63,18 @@ def rnea_derivatives(
             by_v = B_twice(S) + inertia @ S_both
             by_q = B_twice(dS) + inertia @ ddS
             couple = moving[i].B_twice_transposed(S)
-            M[k][k] = M[k][k] + body.armature * body.multiplier**2
+            M[k][k] = M[k][k] + body.rotor_inertia
             for j, S_j, *_ in columns[i]:
                 M[j][k] = M[j][k] + S_j.dot(by_a)
                 dv[j][k] = dv[j][k] + S_j.dot(by_v)
                 dq[j][k] = dq[j][k] + S_j.dot(by_q)
+            # Ancestors see the force of all beyond joint i turn with it, which joint i does not:
+            # its subspace turns too.
             by_q = by_q + S.cross_force(f[i])
-            b = i
-            while tree.bodies[b].parent != WORLD:
-                by_a, by_v, by_q = (X[b].force_to_parent(force) for force in (by_a, by_v, by_q))
-                couple = X[b].R.to_parent(couple)
-                b = tree.bodies[b].parent
+            below = i
+            for b in tree.ancestors(i):
+                by_a, by_v, by_q = (X[below].force_to_parent(F) for F in (by_a, by_v, by_q))
+                couple, below = X[below].R.to_parent(couple), b
                 for j, S_j, dS_j, ddS_j, S_both_j in columns[b]:
                     inertial = S_j.dot(by_a)
                     M[j][k] = M[j][k] + inertial
@@ -84,6 +87,6 @@ def rnea_derivatives(
             moving[body.parent] = moving[body.parent] + moving[i].to_parent(X[i])
             f[body.parent] = f[body.parent] + X[i].force_to_parent(f[i])
 
-    for k, by_q, by_v in effect_derivatives(tree, q, v):
+    for k, by_q, by_v in passive_force_derivatives(tree, q, v):
         dq[k][k], dv[k][k] = dq[k][k] + by_q, dv[k][k] + by_v
     return dq, dv, M

@@ -11,7 +11,7 @@ from ..algorithms import coriolis as _coriolis
 from ..algorithms import crba as _crba
 from ..algorithms import gravity_torques as _gravity_torques
 from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
-from ..algorithms import passive_forces as _effects
+from ..algorithms import passive_forces as _passive_forces
 from ..algorithms import rnea as _rnea
 from ..arrays import Array
 from ..execution.base_velocity import ACCELERATION, BIAS_FORCE, CONFIGURATION, FORCE, RATE, VELOCITY
@@ -211,7 +211,7 @@ def effect_torques(
     return Call(
         "effect_torques",
         model,
-        (_effects.effect_torques,),
+        (_passive_forces.passive_forces,),
         {"q": q, "v": v},
         out=out,
         params=params,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ..algorithms.fk import position_and_quaternion
+from ..algebra.pose_forms import position_and_quaternion
 from ..arrays import Array, random_laws, views
 from ..execution.call import STANDARD_GRAVITY
 from ..model import Model

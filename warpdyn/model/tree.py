@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import (
     HERE,
@@ -22,7 +23,6 @@ from ..algebra.spatial import (
     ZERO_MOTION,
     Force,
     Inertia,
-    Matrix,
     Motion,
     Placement,
     Rotation,
@@ -136,14 +136,13 @@ class Body:
         others = tuple(own for own in self.spreads if own is not like)
         return replace(self, spreads=(*others, Spread(part.R, like.J + part.J) if like else part))
 
-    def rate_of_momentum(self, a: Vector, w: Vector, dw: Vector) -> Force:
-        """The force on a body whose origin has the classical acceleration `a`, at angular velocity w and acceleration
-        dw."""
-        W, known = Matrix.acceleration_tensor(w, dw), self.known
+    def rate_of_momentum(self, motion: PointMotion) -> Force:
+        """Force that makes a body move so, about the origin of its frame."""
+        a, W, known = motion.acc, motion.W, self.known
         if self.spreads:
             J = sum((spread.turned for spread in self.spreads), known.J)
             force = replace(known, J=ZERO_INERTIA.J).rate_of_momentum(a, W) + Force(
-                ZERO, J.rate_of_momentum(w, dw)
+                ZERO, J.rate_of_momentum(motion.w, motion.dw)
             )
         else:
             force = known.rate_of_momentum(a, W)
@@ -174,6 +173,11 @@ class Body:
         for k, S in self.subspace:
             total = total + S * v[k]
         return total
+
+    @cached_property
+    def rotor_inertia(self) -> Scalar:
+        """Armature at the coordinate; a joint that follows another turns `multiplier` times as fast."""
+        return self.armature * self.multiplier**2
 
 
 @dataclass(frozen=True)
@@ -228,6 +232,10 @@ class Tree:
             path.append(body)
             body = self.bodies[body].parent
         return path[::-1]
+
+    def ancestors(self, body: int) -> list[int]:
+        """Bodies that carry `body`, from its parent to the root."""
+        return self.path(self.bodies[body].parent)[::-1]
 
     def on_bodies(self, f_ext: Mapping[str, Sequence[Scalar]]) -> list[Force]:
         """External forces on links (link frame, about the link origin) as forces on bodies."""

@@ -1,0 +1,81 @@
+"""Placements as numbers: each form leads back to the placement, in every branch of the way to a
+quaternion."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from warpdyn.algebra.pose_forms import (
+    from_homogeneous,
+    from_position_and_quaternion,
+    homogeneous,
+    position_and_quaternion,
+    rotation_quaternion,
+)
+from warpdyn.algebra.quaternions import quaternion_rotation
+from warpdyn.algebra.spatial import AxisRotation, Placement, TwoRotations, Vector
+
+ROUND_OFF = 1e-14
+"""Absolute, of numbers of size one."""
+
+
+def quaternions() -> np.ndarray:
+    """Unit quaternions with w >= 0: random ones, no turn, half turns and what is close to them."""
+    draw = np.random.default_rng(0).normal(size=(40, 4))
+    near_half = [[*np.eye(3)[k], w] for k in range(3) for w in (0.0, 1e-12, 1e-6, 1e-2)]
+    q = np.array([*draw, [0, 0, 0, 1], *near_half, [1, 1, 0, 0], [0, -1, 1, 0], [1, 1, 1, 1]])
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    return q * np.where(q[:, 3:] < 0, -1.0, 1.0)
+
+
+def test_a_pose_leads_back_to_itself() -> None:
+    """Position exactly, quaternion up to its sign, which is w >= 0."""
+    for n, q in enumerate(quaternions()):
+        pose = [0.1 * n, -2.0, 3.0, *q.tolist()]
+        found = position_and_quaternion(from_position_and_quaternion(pose))
+        assert found[:3] == pose[:3] and found[6] >= 0.0
+        turn = np.array(found[3:])
+        assert turn * np.sign(turn @ q) == pytest.approx(q, abs=ROUND_OFF)
+
+
+def test_a_matrix_leads_back_to_itself() -> None:
+    """Exactly: entries are taken as they are; the last row is 0 0 0 1."""
+    for q in quaternions():
+        T = homogeneous(from_position_and_quaternion([1.0, 2.0, 3.0, *q.tolist()]))
+        assert homogeneous(from_homogeneous(T)) == T and T[3] == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_a_quaternions_rotation_has_that_quaternion() -> None:
+    """However the rotation is kept: as a matrix, about an axis, or as two."""
+    for angle in np.linspace(-3.1, 3.1, 13).tolist():
+        half = [math.sin(angle / 2), math.cos(angle / 2)]
+        for axis in range(3):
+            R = AxisRotation(axis, math.cos(angle), math.sin(angle))
+            wanted = [0.0, 0.0, 0.0, half[1]]
+            wanted[axis] = half[0]
+            assert rotation_quaternion(R) == pytest.approx(wanted, abs=ROUND_OFF)
+            there_and_back = TwoRotations(R, AxisRotation(axis, math.cos(angle), -math.sin(angle)))
+            assert rotation_quaternion(there_and_back) == pytest.approx([0, 0, 0, 1], abs=ROUND_OFF)
+
+
+def test_rounding_stays_small_wherever_the_matrix_points() -> None:
+    """A matrix with errors of 1e-9 gives a quaternion with errors of that size, also at half
+    turns."""
+    noise = 1e-9 * np.random.default_rng(1).uniform(-1, 1, (3, 3))
+    for q in quaternions():
+        rows = np.array([list(r) for r in quaternion_rotation(q.tolist()).matrix.rows]) + noise
+        T = np.eye(4)
+        T[:3, :3] = rows
+        turn = np.array(rotation_quaternion(from_homogeneous(T.tolist()).R))
+        assert turn * np.sign(turn @ q) == pytest.approx(q, abs=4e-9)
+
+
+def test_known_poses() -> None:
+    """A quarter turn about z, one metre up."""
+    quarter = Placement(AxisRotation(2, 0.0, 1.0), Vector(0.0, 0.0, 1.0))
+    assert homogeneous(quarter) == [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]]
+    root = math.sqrt(0.5)
+    assert position_and_quaternion(quarter) == pytest.approx([0, 0, 1, 0, 0, root, root])

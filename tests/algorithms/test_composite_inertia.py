@@ -1,0 +1,91 @@
+"""Composite inertias: mass is kept, sums are those of the parts, and about the centre of mass
+nothing is left over."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import ROBOTS, Robot, by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.algebra.spatial import Inertia, Placement, Symmetric, Vector, as_matrix
+from warpdyn.algorithms.composite_inertia import about_com, composites, root_axes
+from warpdyn.algorithms.frames import body_placements, path_beyond
+from warpdyn.execution.evaluate import tree_of
+from warpdyn.model.tree import WORLD
+
+ROUND_OFF = 1e-12
+"""Relative to the largest entry: sums over some thirty bodies."""
+
+
+def numbers(inertia: Inertia) -> np.ndarray:
+    return np.array([inertia.mass, *inertia.h, *inertia.J.entries])
+
+
+def test_a_composite_is_the_sum_of_what_it_carries(robot: Robot) -> None:
+    """The inertia of body i and of all beyond it, each moved to i by its placement there."""
+    model, tree = robot.model, tree_of(robot.model)
+    q = states(model, 1).q[0].tolist()
+    base = tree.frames[model.root].body
+    X, inertia = composites(tree, q, base)
+    assert set(X) == set(range(len(tree.bodies))) - {base}
+    for i in range(len(tree.bodies)):
+        carried = [j for j in range(len(tree.bodies)) if i in tree.path(j)]
+        total = np.zeros(10)
+        for j in carried:
+            placed = body_placements(tree, q, [j], i)[j]
+            assert set(path_beyond(tree, j, i)) <= set(carried)
+            total += numbers(placed.inertia_to_parent(tree.bodies[j].inertia))
+        assert error(numbers(inertia[i]), total) <= ROUND_OFF
+
+
+def test_at_the_root_is_the_whole_robot(robot: Robot) -> None:
+    """Its mass is the total mass, root-fixed links included, and its first moment leads to the
+    centre of mass."""
+    model, tree = robot.model, tree_of(robot.model)
+    q = states(model, 1).q[0]
+    base = tree.frames[model.root].body
+    whole = composites(tree, q.tolist(), base)[1][base]
+    assert whole.mass == pytest.approx(model.total_mass, rel=ROUND_OFF)
+    c, _ = about_com(whole)
+    T = wd.oracle(wd.fk, model, q, frame=model.root)
+    found = (T @ [*c, 1.0])[:3]
+    assert error(found, wd.oracle(wd.com, model, q), np.ones(1)) <= ROUND_OFF
+
+
+def test_about_the_centre_of_mass_nothing_is_left_over() -> None:
+    """First moment zero; moved back to the origin it is the inertia that it came from."""
+    J = Symmetric(0.9, 0.1, -0.2, 1.1, 0.05, 1.3)
+    whole = Inertia.at_com(2.5, Vector(0.3, -0.2, 0.7), J)
+    c, central = about_com(whole)
+    assert list(c) == pytest.approx([0.3, -0.2, 0.7], abs=1e-15)
+    assert list(central.h) == [0.0, 0.0, 0.0] and central.mass == 2.5
+    assert list(central.J.entries) == pytest.approx(list(J.entries), abs=1e-15)
+    identity = as_matrix(
+        Placement(root_axes(tree_of(by_name("single").model), [], WORLD, "base"), c).R
+    )
+    back = Placement(identity, c).inertia_to_parent(central)
+    assert numbers(back) == pytest.approx(numbers(whole), abs=1e-14)
+
+
+@pytest.mark.parametrize("robot", [r for r in ROBOTS if r.floating], ids=lambda r: r.name)
+def test_axes_of_a_floating_root(robot: Robot) -> None:
+    """In the world's axes its rotation, in its axes none."""
+    model, tree = robot.model, tree_of(robot.model)
+    q = states(model, 1).q[0]
+    base = tree.frames[model.root].body
+    R = np.array(
+        [list(row) for row in as_matrix(root_axes(tree, q.tolist(), base, "world")).matrix.rows]
+    )
+    assert error(R, wd.oracle(wd.fk, model, q, frame=model.root)[:3, :3]) <= ROUND_OFF
+    own = as_matrix(root_axes(tree, q.tolist(), base, "base")).matrix.rows
+    assert np.array_equal([list(row) for row in own], np.eye(3))
+
+
+def test_a_fixed_root_has_the_worlds_axes() -> None:
+    """Whichever axes are asked for."""
+    tree = tree_of(by_name("rooted").model)
+    for axes in ("base", "world"):
+        rows = as_matrix(root_axes(tree, [0.3], WORLD, axes)).matrix.rows
+        assert np.array_equal([list(row) for row in rows], np.eye(3))

@@ -1,0 +1,199 @@
+"""Public functions of dynamics: methods, forces and gravity in their forms, shapes, refusals and
+their remedies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import check_call, check_defaults, check_shapes
+from robots import by_name, joint, link, urdf
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.functions.dynamics import mass_matrix_inverse, solve
+from warpdyn.model.description import ModelError
+
+ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}
+"""Relative to the largest term: a few hundred roundings in a row on robots of up to 34
+coordinates."""
+
+MODEL = wd.load_robot("cartpole")
+S = states(MODEL, 3)
+GIVEN = {
+    "rnea": (S.q, S.v, S.a),
+    "aba": (S.q, S.v, S.tau),
+    "gravity_torques": (S.q,),
+    "bias_forces": (S.q, S.v),
+    "effect_torques": (S.q, S.v),
+    "solve": (S.q, S.tau),
+    "crba": (S.q,),
+    "coriolis_matrix": (S.q, S.v),
+    "mass_matrix_inverse": (S.q,),
+}
+MATRICES = ("crba", "coriolis_matrix", "mass_matrix_inverse")
+WITH_FORCES = ("rnea", "aba", "gravity_torques", "bias_forces")
+
+IDLE = urdf("idle", link("a", 1.0), link("b"), joint("spin", "continuous", "a", "b"))
+"""A joint that moves nothing."""
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_shapes(name: str) -> None:
+    """A number for each of nv, or a square."""
+    shape = (MODEL.nv, MODEL.nv) if name in MATRICES else (MODEL.nv,)
+    check_shapes(getattr(wd, name), MODEL, *GIVEN[name], shapes=shape)
+
+
+@pytest.mark.parametrize("name", ["rnea", "crba", "aba", "effect_torques"])
+def test_calls(name: str) -> None:
+    """One robot or many, both precisions, `out=`."""
+    check_call(getattr(wd, name), MODEL, *GIVEN[name], single=1e-3)
+
+
+# Forces and gravity.
+
+
+@pytest.mark.parametrize("name", WITH_FORCES)
+def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
+    """(0, 0, -9.81) m/s², and no force on any link."""
+    function = getattr(wd, name)
+    wanted = wd.oracle(function, MODEL, *GIVEN[name])
+    zeros = np.zeros((3, MODEL.nlinks, 6))
+    for given in ({"gravity": (0.0, 0.0, -9.81)}, {"f_ext": zeros}, {"f_ext": {}}):
+        assert np.array_equal(wd.oracle(function, MODEL, *GIVEN[name], **given), wanted)
+
+
+@pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating", "branches_wxyz"])
+def test_forces_by_name_and_by_index_are_the_same(name: str, run) -> None:
+    """A mapping with some links is the full array with zeros elsewhere, in whatever order links are
+    named."""
+    model = by_name(name).model
+    s = states(model)
+    chosen = [
+        model.link_names[-1],
+        model.link_names[0],
+        model.link_names[len(model.link_names) // 2],
+    ]
+    forces = np.zeros_like(s.forces)
+    for k in map(model.link_index, chosen):
+        forces[:, k] = s.forces[:, k]
+    mapping = {name: s.forces[:, model.link_index(name)] for name in chosen}
+    by_name_ = run(wd.rnea, model, s.q, s.v, s.a, f_ext=mapping)
+    assert (
+        error(by_name_, wd.oracle(wd.rnea, model, s.q, s.v, s.a, f_ext=forces))
+        <= ROUND_OFF["float64"]
+    )
+    reordered = dict(reversed(mapping.items()))
+    assert np.array_equal(run(wd.rnea, model, s.q, s.v, s.a, f_ext=reordered), by_name_)
+    assert (
+        error(wd.oracle(wd.rnea, model, s.q, s.v, s.a, f_ext=mapping), by_name_)
+        <= ROUND_OFF["float64"]
+    )
+
+
+def test_one_gravity_for_all_in_its_forms(run) -> None:
+    """A list, a tuple, a (3,) array, and the same vector in every row are one and the same."""
+    model = by_name("cartpole").model
+    s = states(model)
+    g = [1.0, -2.0, 3.0]
+    wanted = wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=g)
+    for form in (g, tuple(g), np.array(g), np.tile(g, (len(s.q), 1))):
+        assert (
+            error(run(wd.rnea, model, s.q, s.v, s.a, gravity=form), wanted) <= ROUND_OFF["float64"]
+        )
+
+
+# Methods of forward dynamics.
+
+
+@pytest.mark.parametrize("name", ["panda", "branches_wxyz", "mimic_chain"])
+def test_both_methods_of_forward_dynamics_agree(name: str, run) -> None:
+    """method="aba", "crba" and "auto" give one acceleration."""
+    model, s = by_name(name).model, states(by_name(name).model)
+    wanted = wd.oracle(wd.aba, model, s.q, s.v, s.tau)
+    methods = ("crba",) if by_name(name).has_mimic else ("aba", "crba")
+    for method in methods:
+        assert error(run(wd.aba, model, s.q, s.v, s.tau, method=method), wanted) <= 1e-9
+
+
+def test_the_shorter_method_is_the_default() -> None:
+    """ "auto"; of robots with mimic joints always the mass matrix."""
+    check_defaults(wd.aba, MODEL, *GIVEN["aba"], method="auto")
+
+
+# Refusals.
+
+
+def test_what_is_no_method() -> None:
+    """An unknown method, and articulated bodies of a robot whose joints share coordinates."""
+    model = by_name("mimic_chain").model
+    with pytest.raises(ValueError, match='method must be "auto", "aba" or "crba"'):
+        wd.aba(model, np.zeros(2), np.zeros(2), np.zeros(2), method="rnea")
+    with pytest.raises(ValueError, match="mimic joints"):
+        wd.aba(model, np.zeros(2), np.zeros(2), np.zeros(2), method="aba")
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "planar"])
+def test_a_joint_that_moves_no_inertia_is_refused_by_name(kind: str, floating: bool) -> None:
+    """aba raises where it would divide by zero, and names joint and remedy; armature is one."""
+    parts = (
+        link("base", 1.0), link("arm", 1.0, (0.1, 0, 0.2)), link("ghost"),
+        joint("turn", "revolute", "base", "arm"), joint("vain", kind, "arm", "ghost", (0.1, 0, 0)),
+    )  # fmt: skip
+    model = wd.load_urdf(urdf("idle", *parts), floating_base=floating)
+    s = states(model, 3)
+    with pytest.raises(
+        wd.ModelError, match=r'idle: joint "vain" moves no inertia.*with_armature\(\{"vain"'
+    ):
+        wd.aba(model, s.q, s.v, s.tau)
+    assert np.all(np.isfinite(wd.rnea(model, s.q, s.v, s.a)))
+    mended = model.with_armature({"vain": 0.01})
+    a = wd.aba(mended, s.q, s.v, s.tau)
+    M = np.abs(wd.oracle(wd.crba, mended, s.q)) @ np.abs(a[..., None])
+    assert error(wd.oracle(wd.rnea, mended, s.q, s.v, a), s.tau, M) <= ROUND_OFF["float64"]
+
+
+def test_a_joint_that_moves_no_inertia_is_refused() -> None:
+    """As `aba` does, with the joint's name."""
+    from robots import joint, link, urdf
+
+    text = urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
+    model = wd.load_urdf(text)
+    for call in (
+        lambda: mass_matrix_inverse(model, np.zeros(1)),
+        lambda: solve(model, np.zeros(1), np.zeros(1)),
+    ):
+        with pytest.raises(ModelError, match='"idle" moves no inertia'):
+            call()
+
+
+def test_a_free_base_has_no_rotor_to_add() -> None:
+    """The remedy of a massless base is mass alone."""
+    model = wd.load_urdf(urdf("ghost", link("a")), floating_base=True)
+    with pytest.raises(
+        ModelError,
+        match=r"floating_base.*moves no inertia.*give the links beyond it mass and inertia$",
+    ):
+        wd.aba(model, model.neutral, np.zeros(6), np.zeros(6))
+
+
+def test_what_needs_no_inverse_is_computed_without_inertia() -> None:
+    """rnea, crba and the terms of a robot whose joint moves nothing are zeros, not refused."""
+    model = wd.load_urdf(IDLE)
+    zero = np.zeros((1, 1))
+    for name in ("rnea", "bias_forces", "gravity_torques", "crba", "coriolis_matrix"):
+        count = len(GIVEN[name])
+        assert not wd.oracle(getattr(wd, name), model, *[zero] * count).any()
+
+
+@pytest.mark.parametrize("name", WITH_FORCES)
+def test_forces_are_by_link(name: str) -> None:
+    """Unknown links are named with what was meant; widths and kinds are said."""
+    function, given = getattr(wd, name), GIVEN[name]
+    with pytest.raises(KeyError, match="cartpole has no link named 'pol'; did you mean 'pole'"):
+        function(MODEL, *given, f_ext={"pol": np.zeros((3, 6))})
+    with pytest.raises(ValueError, match=r"f_ext.*\(B, 6\).*got \(3, 3\)"):
+        function(MODEL, *given, f_ext={"pole": np.zeros((3, 3))})
+    with pytest.raises(ValueError, match=r"gravity must be .*got \(3, 2\)"):
+        function(MODEL, *given, gravity=np.zeros((3, 2)))

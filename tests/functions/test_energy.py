@@ -1,0 +1,85 @@
+"""Public functions of energy: a number for each robot, gravity, what is in it and what is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import check_call, check_shapes
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+
+MODEL = wd.load_robot("double_pendulum")
+S = states(MODEL, 3)
+GIVEN = {"kinetic_energy": (S.q, S.v), "potential_energy": (S.q,), "mechanical_energy": (S.q, S.v)}
+ROUND_OFF = 1e-13
+"""Relative to the largest term."""
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_a_number_for_each_robot(name: str) -> None:
+    """(B,), and a number without axes for one robot."""
+    check_shapes(getattr(wd, name), MODEL, *GIVEN[name], shapes=())
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_calls(name: str) -> None:
+    """One robot or many, both precisions, `out=`."""
+    check_call(getattr(wd, name), MODEL, *GIVEN[name])
+
+
+@pytest.mark.parametrize("name", ["potential_energy", "mechanical_energy"])
+def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
+    """(0, 0, -9.81), or a vector for all, or one for each."""
+    function = getattr(wd, name)
+    wanted = wd.oracle(function, MODEL, *GIVEN[name])
+    for gravity in ((0.0, 0.0, -9.81), [0, 0, -9.81], np.tile([0.0, 0.0, -9.81], (3, 1))):
+        assert np.array_equal(wd.oracle(function, MODEL, *GIVEN[name], gravity=gravity), wanted)
+    each = wd.oracle(function, MODEL, *GIVEN[name], gravity=S.gravity)
+    one = [
+        wd.oracle(function, MODEL, *(x[e] for x in GIVEN[name]), gravity=S.gravity[e].tolist())
+        for e in range(3)
+    ]
+    assert error(each, np.array(one)) <= ROUND_OFF
+
+
+def test_mechanical_energy_is_the_sum() -> None:
+    """Of the two others, under the same gravity."""
+    kinetic = wd.oracle(wd.kinetic_energy, MODEL, S.q, S.v)
+    potential = wd.oracle(wd.potential_energy, MODEL, S.q, gravity=S.gravity)
+    total = wd.oracle(wd.mechanical_energy, MODEL, S.q, S.v, gravity=S.gravity)
+    assert error(total, kinetic + potential, kinetic, potential) <= ROUND_OFF
+
+
+def test_rotors_move_and_springs_store_nothing() -> None:
+    """Armature adds half its rate squared; springs at the limits are not in the potential."""
+    name, k = MODEL.joint_names[0], 0
+    geared = MODEL.with_armature({name: 0.3})
+    added = wd.oracle(wd.kinetic_energy, geared, S.q, S.v) - wd.oracle(
+        wd.kinetic_energy, MODEL, S.q, S.v
+    )
+    assert error(added, 0.15 * S.v[:, k] ** 2, S.v**2) <= ROUND_OFF
+    limited = MODEL.with_limits(name, lower=-0.1, upper=0.1)
+    springy = limited.with_limit_springs(stiffness=100.0)
+    assert np.array_equal(
+        wd.oracle(wd.potential_energy, springy, S.q), wd.oracle(wd.potential_energy, MODEL, S.q)
+    )
+
+
+def test_a_metre_up_is_a_kilogram_times_gravity() -> None:
+    """m g z of a sliding mass, and m v² / 2, in joules."""
+    model = wd.load_urdf(
+        """<robot name="lift"><link name="a"/><link name="b"><inertial><mass value="2"/><inertia ixx="1" iyy="1"
+        izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="up" type="prismatic"><parent link="a"/>
+        <child link="b"/><axis xyz="0 0 1"/><limit lower="0" upper="2" effort="1" velocity="1"/></joint></robot>"""
+    )
+    q, v = np.array([1.5]), np.array([3.0])
+    assert wd.oracle(wd.potential_energy, model, q) == pytest.approx(2 * 9.81 * 1.5)
+    assert wd.oracle(wd.kinetic_energy, model, q, v) == pytest.approx(2 * 3.0**2 / 2)
+
+
+def test_energy_takes_no_forces() -> None:
+    """Forces on links have no part in energy, so that f_ext is no argument."""
+    with pytest.raises(TypeError, match="f_ext"):
+        wd.potential_energy(by_name("single").model, np.zeros(1), f_ext={})

@@ -1,0 +1,111 @@
+"""Public conversions of poses: orders of quaternions, shapes, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import check_call, check_defaults, check_shapes
+from states import error
+
+import warpdyn as wd
+from warpdyn.functions import poses
+
+ROUND_OFF = 1e-14
+"""Relative to the largest entry."""
+
+
+def quaternions(count: int = 6) -> np.ndarray:
+    """Unit quaternions xyzw with qw >= 0."""
+    q = np.random.default_rng(0).normal(size=(count, 4))
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    return q * np.where(q[:, 3:] < 0, -1.0, 1.0)
+
+
+Q = quaternions()
+POSE = np.hstack([np.random.default_rng(1).uniform(-2, 2, (6, 3)), Q])
+R, T = wd.oracle(wd.quaternion_to_matrix, Q), wd.oracle(wd.pose_to_matrix, POSE)
+GIVEN = {
+    "matrix_to_pose": (T, (7,)),
+    "pose_to_matrix": (POSE, (4, 4)),
+    "matrix_to_quaternion": (R, (4,)),
+    "quaternion_to_matrix": (Q, (3, 3)),
+}
+"""Array and shape of the result of each function with an order."""
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_shapes(name: str) -> None:
+    """Of poses, quaternions and matrices."""
+    given, shape = GIVEN[name]
+    check_shapes(getattr(wd, name), given, shapes=shape)
+    check_defaults(getattr(wd, name), given, order="xyzw")
+
+
+def test_quaternions_keep_their_four_numbers() -> None:
+    """(B, 4) in either order."""
+    check_shapes(wd.convert_quaternion, Q, shapes=(4,), source="xyzw", target="wxyz")
+
+
+def test_calls() -> None:
+    """One pose or many, both precisions, `out=`."""
+    check_call(wd.matrix_to_pose, T)
+    check_call(wd.convert_quaternion, Q, source="xyzw", target="wxyz")
+
+
+@pytest.mark.parametrize("order", ["xyzw", "wxyz"])
+def test_one_way_undoes_the_other(order: str) -> None:
+    """Matrices and quaternions, matrices and poses."""
+    turn = Q if order == "xyzw" else np.roll(Q, 1, axis=1)
+    pose = np.hstack([POSE[:, :3], turn])
+    assert error(wd.oracle(wd.quaternion_to_matrix, turn, order=order), R) <= ROUND_OFF
+    assert error(wd.oracle(wd.matrix_to_quaternion, R, order=order), turn) <= ROUND_OFF
+    assert error(wd.oracle(wd.pose_to_matrix, pose, order=order), T) <= ROUND_OFF
+    assert error(wd.oracle(wd.matrix_to_pose, T, order=order), pose) <= ROUND_OFF
+
+
+def test_a_rotation_matrix_is_the_corner_of_a_homogeneous_one() -> None:
+    """The last row is 0 0 0 1, the last column the position."""
+    assert np.array_equal(T[:, :3, :3], R) and np.array_equal(T[:, :3, 3], POSE[:, :3])
+    assert np.array_equal(T[:, 3], np.tile([0.0, 0.0, 0.0, 1.0], (6, 1)))
+
+
+# Refusals.
+
+
+def test_the_order_of_quaternions() -> None:
+    """xyzw and wxyz name the same four numbers."""
+    q = Q
+    turned = poses.convert_quaternion(q, source="xyzw", target="wxyz")
+    assert np.array_equal(turned, np.roll(q, 1, axis=1))
+    assert np.array_equal(poses.convert_quaternion(turned, source="wxyz", target="xyzw"), q)
+    with pytest.raises(ValueError, match='must be "xyzw" or "wxyz"'):
+        poses.convert_quaternion(q, source="wxzy", target="xyzw")
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_an_unknown_order_is_refused(name: str) -> None:
+    """Two are known."""
+    with pytest.raises(
+        ValueError, match='the order of a quaternion must be "xyzw" or "wxyz", got \'zyxw\''
+    ):
+        getattr(wd, name)(GIVEN[name][0], order="zyxw")
+
+
+def test_a_target_order_is_checked_too() -> None:
+    """As the source's is."""
+    with pytest.raises(ValueError, match="got 'XYZW'"):
+        wd.convert_quaternion(Q, source="xyzw", target="XYZW")
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_shapes_are_checked(name: str) -> None:
+    """A row too many is said with what is needed."""
+    argument = {
+        "matrix_to_pose": "matrix",
+        "pose_to_matrix": "pose",
+        "matrix_to_quaternion": "matrix",
+    }
+    with pytest.raises(
+        ValueError, match=rf"^{argument.get(name, 'quaternion')} must be \(B, .*got \(2, 5, 5\)"
+    ):
+        getattr(wd, name)(np.zeros((2, 5, 5)))

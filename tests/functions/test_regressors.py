@@ -1,0 +1,90 @@
+"""Public regressors: shapes, columns in the order of links, gravity of each environment,
+defaults."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import check_call, check_shapes
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.functions import regressors
+
+ROUND_OFF = {"float64": 1e-11, "float32": 1e-5}
+"""Relative to the largest term."""
+
+MODEL = wd.load_robot("double_pendulum")
+S = states(MODEL, 3)
+GIVEN = {
+    "joint_torque_regressor": (S.q, S.v, S.a),
+    "kinetic_energy_regressor": (S.q, S.v),
+    "potential_energy_regressor": (S.q,),
+}
+WITH_GRAVITY = ("joint_torque_regressor", "potential_energy_regressor")
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_shapes(name: str) -> None:
+    """Ten columns for each link; a row for each coordinate, or one of an energy."""
+    width = 10 * MODEL.nlinks
+    shape = (MODEL.nv, width) if name == "joint_torque_regressor" else (width,)
+    check_shapes(getattr(wd, name), MODEL, *GIVEN[name], shapes=shape)
+
+
+def test_calls() -> None:
+    """One robot or many, both precisions, `out=`."""
+    check_call(wd.kinetic_energy_regressor, MODEL, S.q, S.v)
+
+
+def test_columns_are_those_of_the_links_in_order() -> None:
+    """A link's own ten: with the parameters of that link alone they give its share of the
+    energy."""
+    pi = wd.inertial.inertial_parameters(MODEL)
+    K = wd.oracle(wd.kinetic_energy_regressor, MODEL, S.q, S.v).reshape(3, MODEL.nlinks, 10)
+    each = np.einsum("elk,lk->el", K, pi)
+    V = wd.oracle(wd.frame_velocity, MODEL, S.q, S.v, reference="local")
+    for k, link in enumerate(MODEL.links):
+        w, c = V[:, k, 3:], np.array(link.com)
+        moving = V[:, k, :3] + np.cross(w, c)
+        wanted = 0.5 * link.mass * np.sum(moving**2, axis=1) + 0.5 * np.einsum(
+            "ei,ij,ej->e", w, np.array(link.inertia), w
+        )
+        assert error(each[:, k], wanted, each) <= ROUND_OFF["float64"]
+
+
+@pytest.mark.parametrize("name", WITH_GRAVITY)
+def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
+    """(0, 0, -9.81), for all or for each."""
+    function = getattr(wd, name)
+    wanted = wd.oracle(function, MODEL, *GIVEN[name])
+    for gravity in ((0.0, 0.0, -9.81), np.tile([0.0, 0.0, -9.81], (3, 1))):
+        assert np.array_equal(wd.oracle(function, MODEL, *GIVEN[name], gravity=gravity), wanted)
+
+
+def test_gravity_of_each_environment(run) -> None:
+    """(B, 3) gravity, in the kernels."""
+    model = by_name("double_pendulum").model
+    s = states(model)
+    Y = run(regressors.joint_torque_regressor, model, s.q, s.v, s.a, gravity=s.gravity)
+    wanted = wd.oracle(regressors.joint_torque_regressor, model, s.q, s.v, s.a, gravity=s.gravity)
+    assert error(Y, wanted) <= ROUND_OFF["float64"]
+    U = run(regressors.potential_energy_regressor, model, s.q, gravity=s.gravity)
+    wanted = wd.oracle(regressors.potential_energy_regressor, model, s.q, gravity=s.gravity)
+    assert error(U, wanted) <= ROUND_OFF["float64"]
+
+
+def test_armature_is_no_parameter_of_a_link() -> None:
+    """The regressor of a geared robot is that of the bare one, though its torques differ."""
+    geared = MODEL.with_armature({MODEL.joint_names[0]: 0.3})
+    Y, bare = (wd.oracle(wd.joint_torque_regressor, m, S.q, S.v, S.a) for m in (geared, MODEL))
+    assert np.array_equal(Y, bare)
+    tau, plain = (wd.oracle(wd.rnea, m, S.q, S.v, S.a) for m in (geared, MODEL))
+    assert error(tau[:, 0] - plain[:, 0], 0.3 * S.a[:, 0], tau) <= ROUND_OFF["float64"]
+
+
+def test_forces_have_no_part_in_them() -> None:
+    """f_ext is no argument of a regressor."""
+    with pytest.raises(TypeError, match="f_ext"):
+        wd.joint_torque_regressor(MODEL, S.q, S.v, S.a, f_ext={})

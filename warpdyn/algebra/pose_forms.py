@@ -1,0 +1,59 @@
+"""Placements as the numbers that arrays hold: 4x4 matrices, and [x y z qx qy qz qw]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .quaternions import quaternion_rotation
+from .scalar import Scalar, select_less, sqrt
+from .spatial import AnyRotation, Placement, Rotation, Vector, as_matrix
+
+
+def homogeneous(T: Placement) -> list[list[Scalar]]:
+    """Homogeneous matrix [[R, p], [0, 1]] of a placement."""
+    rows = [[*row, offset] for row, offset in zip(as_matrix(T.R).matrix.rows, T.p, strict=True)]
+    return [*rows, [0.0, 0.0, 0.0, 1.0]]
+
+
+def from_homogeneous(T: Sequence[Sequence[Scalar]]) -> Placement:
+    """Placement of a 4x4 matrix, the upper left of which is a rotation; the last row is not read."""
+    return Placement(
+        Rotation([Vector(*row[:3]) for row in T[:3]]), Vector(*(row[3] for row in T[:3]))
+    )
+
+
+def position_and_quaternion(T: Placement) -> list[Scalar]:
+    """Position and unit quaternion x, y, z, qx, qy, qz, qw of a placement, qw >= 0."""
+    return [*T.p, *rotation_quaternion(T.R)]
+
+
+def from_position_and_quaternion(pose: Sequence[Scalar]) -> Placement:
+    """Placement of x, y, z, qx, qy, qz, qw, the quaternion of unit length."""
+    return Placement(quaternion_rotation(pose[3:]), Vector(*pose[:3]))
+
+
+def rotation_quaternion(R: AnyRotation) -> list[Scalar]:
+    """Unit quaternion x, y, z, w of a rotation, w >= 0.
+
+    The matrix 4 q qᵀ follows from R without roots; its column with the largest diagonal entry d,
+    divided by 2 sqrt(d), is q (Shepperd, J. Guidance and Control 1, 1978).
+    """
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = as_matrix(R).matrix.rows
+    columns = [
+        [1.0 + xx - yy - zz, xy + yx, xz + zx, zy - yz],
+        [xy + yx, 1.0 - xx + yy - zz, yz + zy, xz - zx],
+        [xz + zx, yz + zy, 1.0 - xx - yy + zz, yx - xy],
+        [zy - yz, xz - zx, yx - xy, 1.0 + xx + yy + zz],
+    ]
+    # All four columns give q but for rounding, which is least where d is largest: d >= 1 for one of
+    # them, so that the root is far from zero. A choice by comparisons serves symbols too.
+    largest, d = columns[3], columns[3][3]
+    for k in range(3):
+        larger, column = columns[k][k], columns[k]
+        largest = [
+            select_less(d, larger, new, old) for new, old in zip(column, largest, strict=True)
+        ]
+        d = select_less(d, larger, larger, d)
+    half = 0.5 / sqrt(d)
+    scale = select_less(largest[3], 0.0, -half, half)
+    return [x * scale for x in largest]
