@@ -13,6 +13,7 @@ import numpy as np
 from warpdyn import Model
 
 from .settings import Settings
+from .state import State
 
 POSITION_BOUND = 1e4
 """A joint position beyond this is nonsense [rad, m]."""
@@ -49,7 +50,7 @@ class NameMap:
     position: Sequence[float] | None = None
 
 
-class _Taken(NamedTuple):
+class _Unnoted(NamedTuple):
     """A message whose numbers are in use and whose oddities are not counted yet."""
 
     map: NameMap
@@ -65,20 +66,27 @@ def single_joints(model: Model) -> tuple[str, ...]:
 
 
 class JointStates:
-    """The latest state of one robot, read into rows `q` (nq,) and `v` (nv,) that the caller owns.
+    """The latest joint_states of one robot, read into q and v of its `state`.
+
+    A message is read in two halves, because between them the torques leave. `take` checks it and writes q and v, which
+    is all that the torques need. `note`, when they are out, counts what is odd in the message and remembers it as the
+    one before the next. The message waits in between in `_unnoted`; a second `take` notes it first, so that no half is
+    lost, and `read` does both where nothing waits for the torques.
 
     `now` is the watchdog's time in seconds. Joints that are not read stay at the model's neutral position.
     """
 
-    def __init__(self, model: Model, settings: Settings, q: np.ndarray, v: np.ndarray) -> None:
+    def __init__(
+        self, model: Model, settings: Settings, state: State, counts: Counter[str]
+    ) -> None:
         able = single_joints(model)
         self.joints = settings.joints or able
         for name in self.joints:
             if name not in able:
                 raise ValueError(_cannot_read(model, name))
-        self.q, self.v = q, v
-        q[:], v[:] = model.neutral, 0.0
-        self.counts: Counter[str] = Counter()
+        self.q, self.v = state.q, state.v
+        self.q[:], self.v[:] = model.neutral, 0.0
+        self.counts = counts
         self.arrived = -np.inf
         self._settings = settings
         self._model = model
@@ -97,7 +105,7 @@ class JointStates:
         self._seen = np.full(model.nq, -np.inf)
         self._seen_stamp = np.zeros(model.nq, dtype=np.int64)
         self._before = self.q.copy()
-        self._unnoted: _Taken | None = None
+        self._unnoted: _Unnoted | None = None
         self._maps: dict[tuple[str, ...], NameMap] = {}
         self._recent: NameMap | None = None
 
@@ -110,7 +118,7 @@ class JointStates:
         now: float,
         ros_now: int = 0,
     ) -> str | None:
-        """`take` and `note` in one."""
+        """`take` and `note` at once."""
         reason = self.take(names, position, velocity, stamp, now)
         self.note(ros_now)
         return reason
@@ -123,7 +131,7 @@ class JointStates:
         stamp: int,
         now: float,
     ) -> str | None:
-        """Take one message, its stamp in nanoseconds. Returns why it was rejected; None when q and v are valid."""
+        """Check one message, its stamp in nanoseconds, and write q and v. Returns why it was rejected, or None."""
         if self._unnoted is not None:
             self.note()
         reason = self._take(names, position, velocity, stamp, now)
@@ -164,7 +172,7 @@ class JointStates:
         frozen = stamp != 0 and stamp == m.stamp and position == m.position
         self._before[:] = self.q
         self.q[m.columns] = p
-        self._unnoted = _Taken(m, position, stamp, now, frozen)
+        self._unnoted = _Unnoted(m, position, stamp, now, frozen)
         if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
         if not frozen:
@@ -172,7 +180,7 @@ class JointStates:
         return None
 
     def note(self, ros_now: int = 0) -> None:
-        """What can wait until the torques are out: remember the message taken last, and count what is odd in it.
+        """Remember the message read last, and count what is odd in it.
 
         `ros_now` is the time that stamps are compared with [ns]; 0 compares with none.
         """

@@ -23,7 +23,8 @@ from std_msgs.msg import Float64MultiArray, String
 
 import warpdyn as wd
 
-from ..ros.topics import LATCHED, labelled
+from ..ros.messages import labelled
+from ..ros.topics import LATCHED
 
 SWING = 0.3
 """Share of a joint's range that the motion uses; joints without limits use one radian."""
