@@ -33,12 +33,12 @@ def make_executor(node: Node, kind: str) -> Executor:
         try:
             from rclpy.experimental import EventsExecutor
 
-            executor = EventsExecutor()
+            executor = EventsExecutor(context=node.context)
         except ImportError:
             node.get_logger().warning(
                 "this rclpy has no EventsExecutor: executor single, at twice the CPU time"
             )
-    executor = executor or SingleThreadedExecutor()
+    executor = executor or SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
     return executor
 
