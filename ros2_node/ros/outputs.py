@@ -27,7 +27,7 @@ class OutputTopic:
     """One output at `publish_frequency`: all that the node knows of it, but for the parameter that asks for it."""
 
     name: str
-    """Of the topic below the node's name; with <link>, one topic for each link. "/..." is one for all robots."""
+    """Below the node's name; with <link>, a topic for each link; "/..." is one for all robots."""
     parameter: str
     """Field of `Settings` that asks for it: true, or the names of links."""
     compute: Compute | None
