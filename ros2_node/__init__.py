@@ -3,6 +3,6 @@
 `control` is free of ROS and needs NumPy and warpdyn only. Messages become rows of a `State`
 (`joint_states`, `setpoint`, `external_wrench`), one kernel launch computes all robots
 (`fleet_dynamics`), what leaves is gated, ramped and limited (`robot`, `torque_output`), and a
-`supervisor` answers requests. `ros` holds topics, messages, parameters and diagnostics; `outputs` is
-the table of what is shown. `node` joins the two. `demo` has a simulated arm.
+`supervisor` answers requests. `ros` holds topics, messages, parameters and diagnostics; `outputs`
+is the table of what is shown. `node` joins the two. `demo` has a simulated arm.
 """

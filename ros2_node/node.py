@@ -47,7 +47,8 @@ ACKNOWLEDGE = Duration(nanoseconds=200_000_000)
 
 
 class WarpdynNode(Node):
-    """Each callback converts a message, asks the supervisor or a robot, and publishes the answer."""
+    """Each callback converts a message, asks the supervisor or a robot, and publishes the
+    answer."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("warpdyn", **options)

@@ -1,4 +1,5 @@
-"""A stand-in for an rclpy node: keeps what is made of it and what is published, and needs no DDS."""
+"""A stand-in for an rclpy node: keeps what is made of it and what is published, and needs no
+DDS."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class RecordedClock:
 
 
 class RecordingNode:
-    """Its attributes are dictionaries by topic or name; timers are a list of (period, callback, clock)."""
+    """Its attributes are dictionaries by topic or name; timers are a list of (period, callback,
+    clock)."""
 
     def __init__(self):
         self.publishers = {}

@@ -1,10 +1,11 @@
-"""Figures of the ROS 2 node: latency against a bare echo, many robots, start and stop, memory, closed loop.
+"""Figures of the ROS 2 node: latency above an echo, many robots, start, stop, memory, closed loop.
 
     python -m benchmarks.ros2 latency fleet batch start drift      # a few minutes
     python -m benchmarks.ros2 soak                                 # ten minutes
 
-Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node, the echo and the
-plant are separate processes. Results go to benchmarks/results/ros2-<case>.json, with the hardware.
+Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node,
+the echo and the plant are separate processes. Results go to benchmarks/results/ros2-<case>.json,
+with the hardware.
 """
 
 from __future__ import annotations

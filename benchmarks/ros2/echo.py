@@ -1,4 +1,4 @@
-"""The bare echo that the node is held against, in a process of its own: python -m benchmarks.ros2.echo events"""
+"""The bare echo that the node is held against: `python -m benchmarks.ros2.echo events`."""
 
 from __future__ import annotations
 

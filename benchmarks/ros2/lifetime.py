@@ -17,7 +17,7 @@ from .driver import Driver
 
 
 def start(folder: Path, runs: int = 7) -> dict[str, Any]:
-    """Start to "ready" with kernels in the cache; SIGINT while enabled to the end of the process."""
+    """Start to "ready" with cached kernels; SIGINT while enabled to the end of the process."""
     starts, ends, clean = [], [], []
     parameters = {
         "robot_description_file": str(arm_urdf(folder)),

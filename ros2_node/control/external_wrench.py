@@ -17,7 +17,8 @@ WRENCH_BOUND = 1e4
 
 
 class ExternalWrench:
-    """A force and torque that something else exerts on a link, written into the wrench rows of a robot's state."""
+    """A force and torque that something else exerts on a link, written into the wrench rows of a
+    robot's state."""
 
     def __init__(
         self, model: Model, state: State, settings: Settings, counts: Counter[str]

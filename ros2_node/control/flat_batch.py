@@ -14,10 +14,11 @@ from .settings import Settings
 
 
 class FlatBatch:
-    """Robots that travel as one flat array: (B, 2, dof) positions and velocities in, (B, dof) torques out.
+    """Robots that travel as one flat array: (B, 2, dof) positions and velocities in, (B, dof)
+    torques out.
 
-    dof counts the joints of `model.joint_names`. A robot whose numbers are not usable gets zero torque and is counted;
-    the others are not touched by it.
+    dof counts the joints of `model.joint_names`. A robot whose numbers are not usable gets zero
+    torque and is counted; the others are not touched by it.
     """
 
     def __init__(self, dynamics: FleetDynamics, settings: Settings) -> None:
@@ -31,7 +32,8 @@ class FlatBatch:
         self._size = -1
 
     def robots_in(self, length: int, sizes: Sequence[int]) -> int:
-        """How many robots a message of `length` numbers holds; ValueError when its dimensions say otherwise."""
+        """How many robots a message of `length` numbers holds; ValueError when its dimensions
+        say otherwise."""
         nv = self._dynamics.model.nv
         if self._dynamics.model.nq != nv:
             raise ValueError("batches need joints of one coordinate each")

@@ -1,4 +1,5 @@
-"""The robots that share one model: built together, computed in one launch, replaced together. No ROS."""
+"""The robots that share one model: built together, computed in one launch, replaced together. No
+ROS."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class Shown(Protocol):
 
 
 class Fleet:
-    """All robots of one node. `counts` (one Counter for each robot) outlive a change of the model."""
+    """All robots of one node. `counts` (one Counter for each robot) outlive a change of the
+    model."""
 
     def __init__(
         self,
@@ -58,7 +60,8 @@ class Fleet:
         self.timing.add(time.perf_counter() - started)
 
     def change(self, settings: Settings) -> None:
-        """Use parameters that leave the model as it is; ValueError, and nothing changed, when they do not fit."""
+        """Use parameters that leave the model as it is; ValueError, and nothing changed, when
+        they do not fit."""
         if settings.mode != self.settings.mode and any(
             r.enabled or r.output.stopping for r in self.robots
         ):
@@ -85,7 +88,8 @@ class Fleet:
         return not any(robot.enabled or robot.output.stopping for robot in self.robots)
 
     def can_blend_to(self, other: Fleet) -> bool:
-        """Whether another fleet's model is this one with other inertias, so that enabled robots may go on."""
+        """Whether another fleet's model is this one with other inertias, so that enabled robots
+        may go on."""
         mine, others = self.dynamics.model, other.dynamics.model
         return (mine.nq, mine.nv, mine.link_names, mine.joint_names) == (
             others.nq,

@@ -16,9 +16,11 @@ from .state import State
 
 
 class FleetDynamics:
-    """Torques of some robots of one model: fill the rows of `state`, call `compute`, read the rows of its torque.
+    """Torques of some robots of one model: fill the rows of `state`, call `compute`, read the rows
+    of its torque.
 
-    The arrays are float64 on the host; with a CUDA device they are copied there and back in every call.
+    The arrays are float64 on the host; with a CUDA device they are copied there and back in every
+    call.
     """
 
     def __init__(self, model: Model, settings: Settings, robots: int) -> None:
@@ -35,7 +37,8 @@ class FleetDynamics:
         self.gravity[:] = gravity
 
     def change_model(self, model: Model) -> None:
-        """Go on with a model of the same shape, such as one with another payload, whose kernels are warm."""
+        """Go on with a model of the same shape, such as one with another payload, whose kernels
+        are warm."""
         old = self.model
         if (model.nq, model.nv, model.link_names) != (old.nq, old.nv, old.link_names):
             raise ValueError("the models differ in more than their inertias")

@@ -24,8 +24,9 @@ MAX_MAPS = 32
 FUTURE = 1_000_000_000
 """A stamp this far ahead of the clock is noticed [ns]."""
 JUMP_TIME, JUMP_MARGIN, FASTEST = 0.05, 0.1, 20.0
-"""A position jumps when it changes by more than twice the velocity limit allows in the time passed plus JUMP_TIME [s],
-plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as FASTEST [rad/s, m/s]."""
+"""A position jumps when it changes by more than twice the velocity limit allows in the time
+passed plus JUMP_TIME [s], plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as
+FASTEST [rad/s, m/s]."""
 
 
 Index = np.ndarray | slice
@@ -33,7 +34,8 @@ Index = np.ndarray | slice
 
 @dataclass(eq=False)
 class NameMap:
-    """What one list of names means: entry `entries[k]` of the message is coordinate `columns[k]`."""
+    """What one list of names means: entry `entries[k]` of the message is coordinate
+    `columns[k]`."""
 
     names: list[str]
     problem: str | None
@@ -68,12 +70,14 @@ def single_joints(model: Model) -> tuple[str, ...]:
 class JointStates:
     """The latest joint_states of one robot, read into q and v of its `state`.
 
-    A message is read in two halves, because between them the torques leave. `take` checks it and writes q and v, which
-    is all that the torques need. `note`, when they are out, counts what is odd in the message and remembers it as the
-    one before the next. The message waits in between in `_unnoted`; a second `take` notes it first, so that no half is
-    lost, and `read` does both where nothing waits for the torques.
+    A message is read in two halves, because between them the torques leave. `take` checks it and
+    writes q and v, which is all that the torques need. `note`, when they are out, counts what is
+    odd in the message and remembers it as the one before the next. The message waits in between in
+    `_unnoted`; a second `take` notes it first, so that no half is lost, and `read` does both where
+    nothing waits for the torques.
 
-    `now` is the watchdog's time in seconds. Joints that are not read stay at the model's neutral position.
+    `now` is the watchdog's time in seconds. Joints that are not read stay at the model's neutral
+    position.
     """
 
     def __init__(
@@ -131,7 +135,8 @@ class JointStates:
         stamp: int,
         now: float,
     ) -> str | None:
-        """Check one message, its stamp in nanoseconds, and write q and v. Returns why it was rejected, or None."""
+        """Check one message, its stamp in nanoseconds, and write q and v. Returns why it was
+        rejected, or None."""
         if self._unnoted is not None:
             self.note()
         reason = self._take(names, position, velocity, stamp, now)
@@ -211,7 +216,8 @@ class JointStates:
         m.stamp, m.position = stamp, position
 
     def forget(self) -> None:
-        """Start anew, as after a jump of the clock: earlier positions say nothing about velocities or jumps."""
+        """Start anew, as after a jump of the clock: earlier positions say nothing about
+        velocities or jumps."""
         self._seen[:] = -np.inf
         self._unnoted = None
         for m in self._maps.values():
@@ -279,7 +285,8 @@ class JointStates:
     def _speed(
         self, m: NameMap, p: np.ndarray, w: np.ndarray | None, stamp: int, now: float
     ) -> np.ndarray | float:
-        """Velocities by the chosen source; differences over stamps where those tell a time, over arrivals otherwise."""
+        """Velocities by the chosen source; differences over stamps where those tell a time, over
+        arrivals otherwise."""
         if w is not None:
             return w
         if self._settings.velocity_source != "finite_difference":
@@ -299,7 +306,8 @@ class JointStates:
 
 
 def bounded(x: np.ndarray, bound: float) -> bool:
-    """Whether all are finite and no larger than the bound; the sum of squares, which is quick, nearly always tells."""
+    """Whether all are finite and no larger than the bound; the sum of squares, which is quick,
+    nearly always tells."""
     return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())
 
 

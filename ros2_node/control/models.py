@@ -1,4 +1,5 @@
-"""Which model runs, and how the next takes its place; loading and compiling happen in a thread. No ROS."""
+"""Which model runs, and how the next takes its place; loading and compiling happen in a thread.
+No ROS."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ class Event(Enum):
 
 
 class Models:
-    """Builds a new fleet beside the running one; a bad one changes nothing, a good one disables first.
+    """Builds a new fleet beside the running one; a bad one changes nothing, a good one disables
+    first.
 
     One build at a time; of the requests that come meanwhile, the newest follows.
     """
@@ -62,7 +64,8 @@ class Models:
         return True
 
     def offer(self, text: str, settings: Settings) -> None:
-        """A description from the topic; the one in use is not built again, and parameters win over the topic."""
+        """A description from the topic; the one in use is not built again, and parameters win
+        over the topic."""
         if settings.robot_description or settings.robot_description_file:
             return
         if text == self.text and text and not self.refusal:

@@ -69,7 +69,8 @@ class Reporter:
     def level(
         self, robot: Robot | None, now: float, steady: float, period: float
     ) -> tuple[int, str]:
-        """The level and the message at this moment. What was counted in the last period is a warning."""
+        """The level and the message at this moment. What was counted in the last period is a
+        warning."""
         if self.counts != self._noticed:
             for reason, n in self.counts.items():
                 if n != self._noticed[reason] and reason in WARNINGS:
@@ -122,4 +123,5 @@ class Reporter:
 
 
 WARNINGS = frozenset((*REJECTIONS, *NOTICES)) - {"unknown_joint"}
-"""Counts that raise the level to WARN while they grow; other robots' joints on the same topic do not."""
+"""Counts that raise the level to WARN while they grow; other robots' joints on the same topic do
+not."""

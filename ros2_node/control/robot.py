@@ -29,7 +29,8 @@ class Phase(Enum):
 
 
 class Robot:
-    """One row of the state of `dynamics`, with the inputs that fill it and the commands that come of it.
+    """One row of the state of `dynamics`, with the inputs that fill it and the commands that come
+    of it.
 
     Two clocks: `now` is the watchdog's time, `steady` the steady clock, both in seconds.
     """
@@ -82,7 +83,8 @@ class Robot:
         stamp: int,
         now: float,
     ) -> bool:
-        """Read a state and prepare the rows for the next launch. False when the message was rejected.
+        """Read a state and prepare the rows for the next launch. False when the message was
+        rejected.
 
         `note` follows when the torques are out (`JointStates` says why).
         """
@@ -181,7 +183,8 @@ class Robot:
         return True, command
 
     def watch(self, now: float, steady: float) -> np.ndarray | None:
-        """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop sequence's next command."""
+        """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop
+        sequence's next command."""
         if self.enabled and self.states.age(now) > self._settings.state_timeout:
             self.lost = f"no valid joint_states for {self._settings.state_timeout:g} s"
             self.last_fault = self.lost + (f" ({self.rejections()})" if self.rejections() else "")

@@ -259,7 +259,8 @@ class Settings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any] | None = None) -> Settings:
-        """Settings from parameter values by name, defaults for the rest; ValueError names what is wrong."""
+        """Settings from parameter values by name, defaults for the rest; ValueError names what
+        is wrong."""
         values = values or {}
         for name in values:
             if name not in BY_NAME:
@@ -277,7 +278,8 @@ class Settings:
         return settings
 
     def changed(self, values: Mapping[str, Any]) -> Settings:
-        """These settings with some parameters changed; a fixed one, or a bad value, is a ValueError."""
+        """These settings with some parameters changed; a fixed one, or a bad value, is a
+        ValueError."""
         for name in values:
             if name in BY_NAME and BY_NAME[name].fixed:
                 raise ValueError(
@@ -307,7 +309,8 @@ MODEL_PARAMETERS = frozenset(
 
 
 def check(parameter: Parameter, value: Any) -> Any:
-    """The value as its parameter needs it: integers become numbers, lists tuples; else ValueError."""
+    """The value as its parameter needs it: integers become numbers, lists tuples; else
+    ValueError."""
     name, default = parameter.name, parameter.default
     if isinstance(default, bool):
         if not isinstance(value, bool):

@@ -1,4 +1,5 @@
-"""The numbers of the robots between their inputs and their torques: one owner, and a view for each robot."""
+"""The numbers of the robots between their inputs and their torques: one owner, and a view for
+each robot."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ from warpdyn import Model
 class State:
     """The arrays that one launch reads and writes: of all robots, or one robot's rows of them.
 
-    A row is shared memory: what its writer puts there, the next `FleetDynamics.compute` reads, with no copy and no
-    call between them. Nobody but these may write, all of them in the node's one thread:
+    A row is shared memory: what its writer puts there, the next `FleetDynamics.compute` reads, with
+    no copy and no call between them. Nobody but these may write, all of them in the node's one
+    thread:
 
     | row | written by | when |
     |---|---|---|
@@ -32,7 +34,8 @@ class State:
     a: np.ndarray
     """(nv,), accelerations to produce"""
     wrench: np.ndarray
-    """(nlinks, 6), force and torque that act on each link, about its origin and in its axes [N, N·m]"""
+    """(nlinks, 6), force and torque that act on each link, about its origin and in its axes [N,
+    N·m]"""
     torque: np.ndarray
     """(nv,), joint torques; not a number until the first launch"""
 

@@ -21,8 +21,8 @@ Answer = tuple[bool, str]
 class Supervisor:
     """The robots of one node, one for each namespace, under one set of settings.
 
-    `now` is the watchdog's time, which `advance` makes of the steady and the simulated clock; `steady` is the steady
-    clock. Both in seconds.
+    `now` is the watchdog's time, which `advance` makes of the steady and the simulated clock;
+    `steady` is the steady clock. Both in seconds.
     """
 
     def __init__(self, settings: Settings, shown: Shown | None = None) -> None:
@@ -56,7 +56,8 @@ class Supervisor:
         return now
 
     def watch(self, now: float, steady: float) -> Iterator[tuple[int, np.ndarray]]:
-        """Call it every STOP_PERIOD: robots in a stop sequence, by number, each with its next command."""
+        """Call it every STOP_PERIOD: robots in a stop sequence, by number, each with its next
+        command."""
         for i, robot in enumerate(self.robots):
             command = robot.watch(now, steady)
             if command is not None:
@@ -72,7 +73,8 @@ class Supervisor:
 
     @property
     def lacks_its_model(self) -> bool:
-        """Whether the parameters describe a model and none runs: after a refusal, none ever will."""
+        """Whether the parameters describe a model and none runs: after a refusal, none ever
+        will."""
         described = self.settings.robot_description or self.settings.robot_description_file
         return bool(described) and self.fleet is None
 
@@ -117,7 +119,8 @@ class Supervisor:
         return not bad, "; ".join(bad) or f"{len(answers)} robots: {answers[0][1]}"
 
     def change(self, values: Mapping[str, Any]) -> None:
-        """New values of some parameters, by name; ValueError, and nothing changed, when one is bad."""
+        """New values of some parameters, by name; ValueError, and nothing changed, when one is
+        bad."""
         settings, fleet = self.settings.changed(values), self.fleet
         if fleet is not None:
             links = fleet.dynamics.model.link_names

@@ -1,7 +1,8 @@
 """Gravity compensation alive: the node and a MuJoCo arm, each a process, over DDS on this machine.
 
-The arm falls for three seconds without torque. It is put back and held by its brakes, ~/enable lets the torques rise,
-the brakes open, and it stays. Prints how far the joints moved in both phases and saves the plot.
+The arm falls for three seconds without torque. It is put back and held by its brakes, ~/enable lets
+the torques rise, the brakes open, and it stays. Prints how far the joints moved in both phases and
+saves the plot.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The experiment of the demo and of the benchmarks: an arm falls, is put back, and is held by the node."""
+"""The experiment of the demo and of the benchmarks: an arm falls, is put back, and is held by
+the node."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ TOUCH = "warpdyn/commands"
 
 @dataclass(frozen=True)
 class Run:
-    """What the plant recorded: times [s], positions (T, joints), torques; the largest drift [deg] in each phase."""
+    """What the plant recorded: times [s], positions (T, joints), torques; the largest drift
+    [deg] in each phase."""
 
     names: list[str]
     times: np.ndarray
@@ -40,7 +42,8 @@ def closed_loop(
     robot: str = "panda",
     say: Callable[[str], None] = lambda text: None,
 ) -> Run:
-    """Fall for seconds[0], hold for seconds[1]. `plant` and `node` are parameters of the two processes."""
+    """Fall for seconds[0], hold for seconds[1]. `plant` and `node` are parameters of the two
+    processes."""
     with tempfile.TemporaryDirectory(prefix="warpdyn_demo_") as folder:
         trace = Path(folder) / "trace.npz"
         base = {"robot_description_file": robot, "ramp_time": RAMP_TIME}

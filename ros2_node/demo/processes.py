@@ -1,4 +1,5 @@
-"""Child processes and a client for the demo and the benchmarks: nodes apart, talking over DDS on this machine."""
+"""Child processes and a client for the demo and the benchmarks: nodes apart, talking over DDS on
+this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ PATIENCE = 60.0
 
 
 def on_this_machine(domain: int) -> None:
-    """Keep DDS on this machine and apart from others; before rclpy starts, for this process and its children."""
+    """Keep DDS on this machine and apart from others; before rclpy starts, for this process and
+    its children."""
     os.environ["ROS_DOMAIN_ID"] = str(domain)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ.setdefault(

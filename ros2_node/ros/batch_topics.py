@@ -15,7 +15,8 @@ from .topics import RELIABLE, overridable
 
 
 class BatchTopics:
-    """Answers each flat state with its torques; what is rejected is counted with the first robot's."""
+    """Answers each flat state with its torques; what is rejected is counted with the first
+    robot's."""
 
     def __init__(self, node: Node, counts: Counter[str]) -> None:
         self._counts, self._log = counts, node.get_logger()

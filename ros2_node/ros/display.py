@@ -1,4 +1,5 @@
-"""What is published for people and planners at publish_frequency: the outputs of the table, of fresh robots."""
+"""What is published for people and planners at publish_frequency: the outputs of the table, of
+fresh robots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The loop that handles events: with several robots, one launch serves all states that have come in."""
+"""The loop that handles events: with several robots, one launch serves all states that have come
+in."""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ class Guards:
     def parameters(
         self, change: Callable[[list[Any]], None], result: type
     ) -> Callable[[list[Any]], Any]:
-        """The callback of changed parameters: a ValueError is a refusal, another exception a fault as well."""
+        """The callback of changed parameters: a ValueError is a refusal, another exception a
+        fault as well."""
 
         def guarded(changed: list[Any]) -> Any:
             try:

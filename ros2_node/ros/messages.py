@@ -48,7 +48,8 @@ def transform(parent: str, child: str, pose: Sequence[float], stamp: Time) -> Tr
 
 
 def topic_word(name: str) -> str:
-    """A link's name as part of a topic's: letters, digits, underscores, not beginning with a digit."""
+    """A link's name as part of a topic's: letters, digits, underscores, not beginning with a
+    digit."""
     word = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return "_" + word if word[:1].isdigit() else word
 

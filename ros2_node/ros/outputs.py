@@ -1,4 +1,5 @@
-"""What the node shows of its robots besides torques: a record for each output, and all of it in one table."""
+"""What the node shows of its robots besides torques: a record for each output, and all of it in
+one table."""
 
 from __future__ import annotations
 
@@ -24,15 +25,17 @@ Compute = Callable[[FleetDynamics, Settings], np.ndarray]
 
 @dataclass(frozen=True)
 class OutputTopic:
-    """One output at `publish_frequency`: all that the node knows of it, but for the parameter that asks for it."""
+    """One output at `publish_frequency`: all that the node knows of it, but for the parameter
+    that asks for it."""
 
     name: str
     """Below the node's name; with <link>, a topic for each link; "/..." is one for all robots."""
     parameter: str
     """Field of `Settings` that asks for it: true, or the names of links."""
     compute: Compute | None
-    """Values of all robots, (R, ...). It runs once when a model is built, so that its kernel is warm. Outputs with the
-    same function share one run. None: there is nothing to publish but at a new model."""
+    """Values of all robots, (R, ...). It runs once when a model is built, so that its kernel is
+    warm. Outputs with the same function share one run. None: there is nothing to publish but at
+    a new model."""
     publish: Callable[[Node, Sequence[RobotNames], Topics, Settings], Publishers]
     """Opens the topics."""
     batch: Callable[[FlatBatch], np.ndarray] | None = None

@@ -15,7 +15,8 @@ from .guards import Guards
 
 
 class Wiring:
-    """Makes a node's inputs. `mismatched` gets who does not match, which policy, and the robot's number."""
+    """Makes a node's inputs. `mismatched` gets who does not match, which policy, and the robot's
+    number."""
 
     def __init__(
         self, node: Node, guards: Guards, mismatched: Callable[[str, str, int], None]
@@ -32,7 +33,8 @@ class Wiring:
         robot: int | None = None,
         override: QoSOverridingOptions | None = None,
     ) -> None:
-        """Call the function with each message; with the robot's number first, where the topic is one robot's."""
+        """Call the function with each message; with the robot's number first, where the topic is
+        one robot's."""
         first = () if robot is None else (robot,)
         events = SubscriptionEventCallbacks(
             incompatible_qos=self._guards.callback(

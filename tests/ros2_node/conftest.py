@@ -1,4 +1,5 @@
-"""Contexts of rclpy, apart from other tests. Where rclpy is not installed these tests fail: nothing is skipped."""
+"""Contexts of rclpy, apart from other tests. Where rclpy is not installed these tests fail:
+nothing is skipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The node in this process, between a peer's messages and its answers. What needs processes is in tests/ros."""
+"""The node in this process, between a peer's messages and its answers. What needs processes is
+in tests/ros."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from ros2_node.control.clock import WatchClock
 
 @given(st.lists(st.tuples(st.floats(0.0, 0.2), st.floats(-50.0, 50.0)), min_size=1, max_size=50))
 def test_the_watchdogs_time_never_outruns_the_steady_clock(steps):
-    """Whatever the simulated clock does: time never goes back and never faster than the steady clock."""
+    """Whatever the simulated clock does: time never goes back and never faster than the steady
+    clock."""
     clock, steady, simulated, last = WatchClock(), 100.0, 1000.0, 0.0
     clock.advance(steady, simulated)
     for passed, moved in steps:

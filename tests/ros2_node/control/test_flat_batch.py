@@ -17,7 +17,8 @@ from ros2_node.control.fleet_dynamics import FleetDynamics
 @given(st.integers(1, 50), st.integers(0, 10))
 @examples(max_examples=20)
 def test_bad_robots_of_a_batch_get_nothing_and_spoil_nobody(shared, robots, bad):
-    """Zero torque for numbers that are not usable; the others' torques are those of their states."""
+    """Zero torque for numbers that are not usable; the others' torques are those of their
+    states."""
     rng = np.random.default_rng(robots)
     state = rng.uniform(-1.5, 1.5, (robots, 2, 8))
     rows = rng.integers(0, robots, min(bad, robots))

@@ -69,7 +69,8 @@ def test_gravity_changes_while_running(shared, robot):
 
 
 def test_what_is_shown_is_checked_before_anything_is_compiled_and_then_warmed():
-    """The model is shown first; what is refused there ends the build; all else runs once with the real arrays."""
+    """The model is shown first; what is refused there ends the build; all else runs once with
+    the real arrays."""
     calls = []
 
     class Nothing:

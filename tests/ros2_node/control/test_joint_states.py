@@ -187,7 +187,8 @@ def test_ever_new_names_do_not_fill_the_memory():
 
 
 def test_take_and_note_are_read_in_two_halves():
-    """After `take` q is valid and nothing is counted; `note` counts, once; a second `take` notes the first."""
+    """After `take` q is valid and nothing is counted; `note` counts, once; a second `take` notes
+    the first."""
     states = reader()
     names, position = [*NAMES, "panda_finger_joint2"], array("d", [0.1] * 9)
     assert states.take(names, position, (), 0, 0.0) is None

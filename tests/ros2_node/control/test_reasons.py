@@ -9,7 +9,7 @@ import pytest
 from ros2_node.control.reasons import NOTICES, REJECTIONS
 
 NODE = Path(__file__).resolve().parents[3] / "ros2_node"
-SOURCES = {f: f.read_text() for f in NODE.rglob("*.py") if f.name != "reasons.py"}
+SOURCES = [f.read_text() for f in NODE.rglob("*.py") if f.name != "reasons.py"]
 
 
 def test_a_reason_has_one_meaning():
@@ -19,5 +19,5 @@ def test_a_reason_has_one_meaning():
 
 @pytest.mark.parametrize("reason", [*REJECTIONS, *NOTICES])
 def test_each_reason_is_counted_somewhere(reason):
-    """One module of the node says it: a reason that nothing counts would mislead, one said twice would blur."""
-    assert len([f for f, text in SOURCES.items() if f'"{reason}"' in text]) >= 1
+    """A reason that nothing counts would mislead."""
+    assert any(f'"{reason}"' in text for text in SOURCES)

@@ -40,7 +40,8 @@ def test_commands_ramp_in_linearly(shared, robot):
 
 
 def test_a_stale_state_stops_and_latches(shared, robot):
-    """A stop sequence that only falls and ends with zeros, and no command after it until ~/enable."""
+    """A stop sequence that only falls and ends with zeros, and no command after it until
+    ~/enable."""
     feed(robot, 0.0)
     robot.enable(0.0, -10.0)
     _, before = launch(shared, robot, 0.0)
@@ -142,7 +143,8 @@ def test_command_joints_must_be_read(wrong):
 
 
 def test_it_starts_by_itself_once_and_never_after_another_model():
-    """With start_enabled the first valid state opens the gate, unless the robot replaces another."""
+    """With start_enabled the first valid state opens the gate, unless the robot replaces
+    another."""
     first, second = panda_fleet(start_enabled=True), panda_fleet(start_enabled=True)
     second.robots[0].wait_for_enable()
     for one in (first, second):

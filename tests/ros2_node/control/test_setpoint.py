@@ -20,7 +20,8 @@ def setpoint():
 
 @given(st.permutations(range(N)), st.integers(1, N))
 def test_each_number_reaches_the_row_of_its_joint(order, number):
-    """In any order, of any of the joints; the others keep their positions and get no velocity and no acceleration."""
+    """In any order, of any of the joints; the others keep their positions and get no velocity
+    and no acceleration."""
     setpoint = Setpoint(MODEL, NAMES, Counter())
     before, chosen = setpoint.q.copy(), list(order[:number])
     x = np.arange(1.0, number + 1.0)

@@ -1,4 +1,5 @@
-"""What the experiment reads from the plant's trace; the experiment itself is run by benchmarks and demo."""
+"""What the experiment reads from the plant's trace; the experiment itself is run by benchmarks
+and demo."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ HINGES = [0, 2]
 
 @pytest.fixture
 def trace(tmp_path):
-    """Ten seconds at 100 Hz: joint 0 falls by 0.5 rad in the first three, then moves by 0.001 rad."""
+    """Ten seconds at 100 Hz: joint 0 falls by 0.5 rad in the first three, then moves by 0.001
+    rad."""
     times = np.arange(0.0, 10.0, 0.01)
     n = len(NAMES)
     position, torque, bias = (np.zeros((len(times), n)) for _ in range(3))

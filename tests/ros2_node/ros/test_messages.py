@@ -23,7 +23,8 @@ POSE = [1.0, 2.0, 3.0, 0.1, 0.2, 0.3, 0.9]
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=4))
 def test_a_labelled_array_is_read_back_by_its_dimensions(shape):
-    """data reshaped to the sizes is the array; a dimension's stride is the product of it and those after it."""
+    """data reshaped to the sizes is the array; a dimension's stride is the product of it and
+    those after it."""
     x = np.arange(float(np.prod(shape))).reshape(shape)
     message = labelled(x, [f"d{i}" for i in range(len(shape))])
     sizes = [d.size for d in message.layout.dim]

@@ -45,7 +45,8 @@ def test_a_bad_override_is_an_error_with_its_name(made, name, value):
 
 
 def test_every_parameter_has_a_descriptor(made):
-    """Its text, its unit and choices as constraints, its bounds where it is a number, read-only where it is fixed."""
+    """Its text, its unit and choices as constraints, its bounds where it is a number, read-only
+    where it is fixed."""
     node = made()
     declare(node)
     for parameter in PARAMETERS:
