@@ -154,6 +154,7 @@ class JointStates:
     ) -> str | None:
         if not names:
             return "empty_message"
+        # A publisher sends the same names again and again: comparing lists is quicker than hashing.
         m = self._recent
         if m is None or m.names != names:
             m = self._recent = self._map(names)
@@ -172,12 +173,15 @@ class JointStates:
             w = _numbers(velocity)[m.entries]
             if not bounded(w, POSITION_BOUND):
                 return "nonfinite_velocity"
+        # Before q changes: differences need the positions of the message before.
         if self._settings.needs_velocity:
             self.v[m.v_columns] = self._speed(m, p, w, stamp, now)
+        # A driver that lost its robot repeats its last message; a stamp of zero says nothing.
         frozen = stamp != 0 and stamp == m.stamp and position == m.position
         self._before[:] = self.q
         self.q[m.columns] = p
         self._unnoted = _Unnoted(m, position, stamp, now, frozen)
+        # Numbers of a part are kept even when it is rejected: the other part may follow at once.
         if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
         if not frozen:
@@ -206,10 +210,11 @@ class JointStates:
             return
         if 0 < stamp < m.stamp:
             counts["stamp_backwards"] += 1
+        # One product tells of nearly every message that nothing jumped; only then by joint.
         step = self.q - self._before
         if not step @ step <= JUMP_MARGIN**2:
             allowed = 2.0 * self._fastest * (now - self._seen + JUMP_TIME) + JUMP_MARGIN
-            if (np.abs(self._turned(step, slice(None))) > allowed)[m.columns].any():
+            if (np.abs(self._short_way(step, slice(None))) > allowed)[m.columns].any():
                 counts["position_jump"] += 1
         self._seen[m.columns] = now
         self._seen_stamp[m.columns] = stamp
@@ -232,11 +237,11 @@ class JointStates:
 
     def _map(self, names: list[str]) -> NameMap:
         key = tuple(names)
-        found = self._maps.pop(key, None) or self._new_map(names)
+        name_map = self._maps.pop(key, None) or self._new_map(names)
         while len(self._maps) >= MAX_MAPS:
             del self._maps[next(iter(self._maps))]  # the one not used for longest
-        self._maps[key] = found
-        return found
+        self._maps[key] = name_map
+        return name_map
 
     def _new_map(self, names: list[str]) -> NameMap:
         entry_of = {name: i for i, name in enumerate(names)}
@@ -275,7 +280,7 @@ class JointStates:
             return True
         return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
 
-    def _turned(self, step: np.ndarray, columns: Index) -> np.ndarray:
+    def _short_way(self, step: np.ndarray, columns: Index) -> np.ndarray:
         """Changes of position, the short way round for continuous joints."""
         turns = self._continuous[columns]
         return (
@@ -299,7 +304,7 @@ class JointStates:
         usable = (passed > 1e-5) & (passed <= self._settings.state_timeout)
         speed = np.where(
             usable,
-            self._turned(p - self.q[m.columns], m.columns) / np.where(usable, passed, 1.0),
+            self._short_way(p - self.q[m.columns], m.columns) / np.where(usable, passed, 1.0),
             0.0,
         )
         return np.where(passed == 0.0, old, speed)

@@ -23,8 +23,8 @@ def load_model(settings: Settings, text: str = "") -> Model:
             else wd.load_urdf(file)
         )
     elif not text.lstrip().startswith("<"):
-        found = f"begins with {text.strip()[:40]!r}" if text.strip() else "is empty"
-        raise ModelError(f"robot_description {found}: send the text of a URDF file")
+        what = f"begins with {text.strip()[:40]!r}" if text.strip() else "is empty"
+        raise ModelError(f"robot_description {what}: send the text of a URDF file")
     else:
         model = wd.load_urdf(text)
     if not model.joint_names:

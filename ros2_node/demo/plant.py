@@ -1,4 +1,4 @@
-"""A robot to try the node on: MuJoCo simulates it in a process of its own and speaks ROS as
+"""A robot to try the node on: MuJoCo simulates it in a separate process that behaves as
 ros2_control would.
 
 Publishes joint_states, applies the torques of ~/commands (remap it to the node's), and keeps the
@@ -38,7 +38,7 @@ DEEP = QoSProfile(depth=10)
 
 
 class Arm:
-    """MuJoCo's model of a URDF: no friction, no contacts, the given damping in every hinge
+    """MuJoCo's model of a URDF: no friction, no contacts, `damping` in every hinge
     [N·m·s/rad]."""
 
     def __init__(

@@ -74,7 +74,7 @@ class LinkPoses:
 
 
 class TipPoses:
-    """The poses of some links, each on a topic of its own."""
+    """The poses of some links, one topic for each."""
 
     def __init__(
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
