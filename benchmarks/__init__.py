@@ -4,5 +4,5 @@
 side, `peers/` has a file for each other library; `steady.py` times them in turns, `starts.py` compilation and starts,
 `memory.py` peak memory, `limit.py` the machine; `records.py` reads what a run has written, `report.py`,
 `report_peers.py`, `plots.py` and `readme.py` tell. Apart: `compile_all.py` (every public function), `accuracy.py`
-(against Pinocchio, many robots), `registers.py` (CUDA registers by nvcc), `ros2.py` (the node).
+(against Pinocchio, many robots), `registers.py` (CUDA registers by nvcc), `ros2/` (the node).
 """

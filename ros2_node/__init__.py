@@ -1,6 +1,8 @@
 """The ROS 2 node of warpdyn: joint_states in, torques and poses out.
 
-Everything but `topics`, `parameters`, `node`, `plant`, `state_source` and `demo` is free of ROS and needs NumPy and
-warpdyn only: a robot's messages become columns (`joint_states`, `references`), one kernel launch computes all robots
-(`dynamics`), and what leaves is gated, ramped and limited (`robot`, `torque_output`).
+`control` is free of ROS and needs NumPy and warpdyn only. Messages become rows of a `State`
+(`joint_states`, `setpoint`, `external_wrench`), one kernel launch computes all robots
+(`fleet_dynamics`), what leaves is gated, ramped and limited (`robot`, `torque_output`), and a
+`supervisor` answers requests. `ros` holds topics, messages, parameters and diagnostics; `outputs`
+is the table of what is shown. `node` joins the two. `demo` has a simulated arm.
 """

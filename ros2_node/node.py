@@ -1,4 +1,4 @@
-"""The node `warpdyn`: rclpy around `Models` and `Fleet`. An exception in a callback is a fault with a stop command."""
+"""The node `warpdyn`: messages, services and timers of ROS around a `Supervisor` and its robots."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ import gc
 import signal
 import sys
 import time
-from array import array
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import rclpy
-import warp as wp
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
-from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
-from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
-from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from .control.clock import WatchClock
 from .control.fleet import Fleet
-from .control.models import Event, Models
-from .control.settings import MODEL_PARAMETERS, Settings
+from .control.fleet_dynamics import check_device
+from .control.models import Event
+from .control.settings import Settings
+from .control.supervisor import Supervisor
 from .control.torque_output import STOP_PERIOD
 from .ros import parameters
+from .ros.batch_topics import BatchTopics
 from .ros.diagnostics import Diagnostics
 from .ros.display import Display
-from .ros.topics import LAST, LATCHED, RELIABLE, RobotTopics, labelled, nanoseconds, overridable
+from .ros.executor import make_executor, spin
+from .ros.guards import Guards
+from .ros.messages import nanoseconds
+from .ros.outputs import WantedOutputs
+from .ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, overridable
+from .ros.wiring import Wiring
 
 BAD_START = 2
 """Exit code when parameters, device or the first model cannot be used."""
@@ -47,152 +47,105 @@ ACKNOWLEDGE = Duration(nanoseconds=200_000_000)
 
 
 class WarpdynNode(Node):
-    """Topics, services and timers; what they do is in `Models`, `Fleet` and `Robot`."""
+    """Each callback converts a message, asks the supervisor or a robot, and publishes the
+    answer."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("warpdyn", **options)
-        self.settings: Settings = parameters.declare(self)
-        check_device(self.settings.device)
+        settings = parameters.declare(self)
+        check_device(settings.device)
+        outputs = WantedOutputs(settings)
         self.exit_code: int | None = None
         self.handled = 0
         """How many states have come in."""
-        spaces = self.settings.namespaces
-        own = self.get_name() + "/"
-        self._names = list(spaces) or [""]
-        self._counts: list[Counter[str]] = [Counter() for _ in self._names]
-        self._watch_clock = WatchClock()
+        self._rate = settings.rate
+        self._supervisor = Supervisor(settings, outputs)
+        self._models = self._supervisor.models
+        self._counts = self._supervisor.counts
         self._ros_clock = self.get_clock()
         self._simulating = False
         self._simulated: float | None = None
         """The simulated time [s], once there is one."""
-        self._models = Models(self._counts)
-        self._topics = [
-            RobotTopics(
-                self,
-                f"{s}/" if s else "",
-                f"{s}/{own}" if s else "~/",
-                self.settings,
-                self._mismatch_events,
-            )
-            for s in self._names
+        self._guarding = Guards(self._fail)
+        self._wiring = Wiring(self, self._guarding, self._on_mismatch)
+        names = self._supervisor.names
+        self._robot_names = [
+            RobotNames(f"{name}/", f"{name}/{self.get_name()}/") if name else RobotNames("", "~/")
+            for name in names
         ]
-        self._display = Display(self, self._names, self._topics, self.settings)
-        self._diagnostics = Diagnostics(self, self._names, self._counts, self._watch_clock)
+        events = self._wiring.publisher_events
+        self._topics = [TorqueTopics(self, each, events) for each in self._robot_names]
+        self._batch = BatchTopics(self, self._counts[0])
+        self._display = Display(self, self._robot_names, settings, outputs)
+        self._diagnostics = Diagnostics(self, names, self._counts, self._supervisor.clock)
         self._totals = [reporter.rates.totals for reporter in self._diagnostics.reporters]
-        self._stamps = [Time() for _ in self._names]
+        self._stamps = [Time() for _ in names]
         self._make_inputs()
         self._make_services()
-        self._make_timers()
-        self.add_on_set_parameters_callback(self._on_parameters)
-        if not self._models.request(self.settings):
+        self._make_timers(settings)
+        self.add_on_set_parameters_callback(
+            self._guarding.parameters(self._on_parameters, SetParametersResult)
+        )
+        if not self._models.request(settings):
             self.get_logger().info("waiting for robot_description")
 
+    @property
+    def settings(self) -> Settings:
+        """The present parameters."""
+        return self._supervisor.settings
+
     def _make_inputs(self) -> None:
-        for i, topics in enumerate(self._topics):
-            self._subscribe(
-                JointState, topics.outer + "joint_states", LAST, self._on_state, i, overridable()
+        subscribe = self._wiring.subscribe
+        for i, (outer, private) in enumerate(self._robot_names):
+            subscribe(
+                JointState,
+                outer + "joint_states",
+                LAST,
+                self._on_state,
+                robot=i,
+                override=overridable(),
             )
-            self._subscribe(
-                JointTrajectory, topics.own + "reference", RELIABLE, self._on_reference, i
-            )
-            self._subscribe(WrenchStamped, topics.own + "external_wrench", LAST, self._on_wrench, i)
-        self._subscribe(String, "robot_description", LATCHED, self._on_description)
-        self._subscribe(
-            Float64MultiArray, "~/batch/state", RELIABLE, self._on_batch, None, overridable()
-        )
-        self._batch_torques = self.create_publisher(
-            Float64MultiArray, "~/batch/torques", RELIABLE, qos_overriding_options=overridable()
-        )
-        self._batch_message = Float64MultiArray()
-
-    def _subscribe(
-        self,
-        kind: Any,
-        topic: str,
-        qos: QoSProfile,
-        function: Callable,
-        robot: int | None = None,
-        override: Any = None,
-    ) -> None:
-        events = SubscriptionEventCallbacks(
-            incompatible_qos=self._guarded(self._on_mismatch, f"a publisher of {topic}", robot or 0)
-        )
-        callback = self._guarded(function) if robot is None else self._guarded(function, robot)
-        self.create_subscription(
-            kind, topic, callback, qos, event_callbacks=events, qos_overriding_options=override
-        )
-
-    def _mismatch_events(self, topic: str) -> PublisherEventCallbacks:
-        return PublisherEventCallbacks(
-            incompatible_qos=self._guarded(self._on_mismatch, f"a subscriber of {topic}", 0)
+            subscribe(JointTrajectory, private + "reference", RELIABLE, self._on_reference, robot=i)
+            subscribe(WrenchStamped, private + "external_wrench", LAST, self._on_wrench, robot=i)
+        subscribe(String, "robot_description", LATCHED, self._on_description)
+        subscribe(
+            Float64MultiArray, "~/batch/state", RELIABLE, self._on_batch, override=overridable()
         )
 
     def _make_services(self) -> None:
-        for i, topics in enumerate(self._topics):
-            if topics.outer:
-                self.create_service(
-                    SetBool, topics.own + "enable", self._serving(self._enable, [i])
-                )
-                self.create_service(Trigger, topics.own + "reset", self._serving(self._reset, [i]))
-        everyone = list(range(len(self._names)))
-        self.create_service(SetBool, "~/enable", self._serving(self._enable, everyone))
-        self.create_service(Trigger, "~/reset", self._serving(self._reset, everyone))
-        self.create_service(Trigger, "~/reload", self._serving(self._reload, everyone))
+        serve = self._wiring.serve
+        for i, (outer, private) in enumerate(self._robot_names):
+            if outer:
+                serve(SetBool, private + "enable", self._enable, [i])
+                serve(Trigger, private + "reset", self._reset, [i])
+        everyone = list(range(len(self._robot_names)))
+        serve(SetBool, "~/enable", self._enable, everyone)
+        serve(Trigger, "~/reset", self._reset, everyone)
+        serve(Trigger, "~/reload", self._reload, everyone)
 
-    def _make_timers(self) -> None:
-        settings = self.settings
-        self._every(STOP_PERIOD, self._watch)
-        self._every(settings.diagnostics_period, self._report)
+    def _make_timers(self, settings: Settings) -> None:
+        every = self._wiring.every
+        every(STOP_PERIOD, self._watch)
+        every(settings.diagnostics_period, self._report)
         if settings.rate:
-            self._every(1.0 / settings.rate, self._cycle)
+            every(1.0 / settings.rate, self._cycle)
         if settings.publish_frequency:
-            self._every(1.0 / settings.publish_frequency, self._show)
-
-    def _every(self, period: float, function: Callable[[], None]) -> None:
-        guarded = self._guarded(function)
-        self.create_timer(period, lambda: guarded(), clock=Clock(clock_type=ClockType.STEADY_TIME))
-
-    # Guards.
-
-    def _guarded(self, function: Callable, *first: Any) -> Callable:
-        """The callback with its first arguments set; an exception stops the robots instead of the process."""
-
-        def callback(*rest: Any) -> None:
-            try:
-                function(*first, *rest)
-            except Exception as error:
-                self._fail(f"{function.__name__}: {type(error).__name__}: {error}")
-
-        return callback
-
-    def _serving(self, function: Callable, robots: list[int]) -> Callable:
-        def callback(request: Any, response: Any) -> Any:
-            try:
-                response.success, response.message = function(robots, request)
-            except Exception as error:
-                self._fail(f"{function.__name__}: {type(error).__name__}: {error}")
-                response.success, response.message = False, str(error)
-            return response
-
-        return callback
+            every(1.0 / settings.publish_frequency, self._show)
 
     def _fail(self, text: str) -> None:
         self.get_logger().error(text, throttle_duration_sec=1.0)
-        for robot in self._models.fleet.robots if self._models.fleet else ():
-            robot.fail(text, time.monotonic())
+        self._supervisor.fail(text, time.monotonic())
+
+    def _on_mismatch(self, who: str, policy: str, robot: int) -> None:
+        self._counts[robot]["qos_mismatch"] += 1
+        self._diagnostics.remark("QoS mismatch", f"{who} does not match this node's {policy}")
 
     def _now(self, steady: float) -> float:
-        """The watchdog's time; a jump of the simulated clock makes the robots forget."""
+        """The watchdog's time."""
         self._simulated = (
             (self._ros_clock.now().nanoseconds * 1e-9 or None) if self._simulating else None
         )
-        jumps = self._watch_clock.jumps
-        now = self._watch_clock.advance(steady, self._simulated)
-        if self._watch_clock.jumps != jumps:
-            for robot in self._models.fleet.robots if self._models.fleet else ():
-                robot.states.forget()
-                robot.counts["clock_jump"] += 1
-        return now
+        return self._supervisor.advance(steady, self._simulated)
 
     # States in, torques out.
 
@@ -211,11 +164,11 @@ class WarpdynNode(Node):
         ):
             return
         self._stamps[i] = stamp
-        if not self.settings.rate:
+        if not self._rate:
             fleet.pending.add(i)
-            if len(self._names) == 1:
+            if len(fleet.robots) == 1:
                 self._flush(fleet)
-        robot.states.note(time.time_ns() if self._simulated is None else int(self._simulated * 1e9))
+        robot.note(time.time_ns() if self._simulated is None else int(self._simulated * 1e9))
 
     @property
     def pending(self) -> bool:
@@ -225,12 +178,12 @@ class WarpdynNode(Node):
     def flush(self) -> None:
         """Compute for all states that have come in since the last cycle."""
         if self._models.fleet is not None:
-            self._guarded(self._flush, self._models.fleet)()
+            self._guarding.callback(self._flush, self._models.fleet)()
 
     def _flush(self, fleet: Fleet) -> None:
         pending, fleet.pending = fleet.pending, set()
         fleet.compute()
-        now, steady = self._watch_clock.now, time.monotonic()
+        now, steady = self._supervisor.clock.now, time.monotonic()
         for i in pending:
             robot, topics, totals = fleet.robots[i], self._topics[i], self._totals[i]
             showable, command = robot.command(now, steady)
@@ -238,7 +191,7 @@ class WarpdynNode(Node):
                 topics.send_command(command)
                 totals["commands"] += 1
             if showable:
-                topics.send_torque(robot.torque, self._stamps[i])
+                topics.send_torque(robot.state.torque, self._stamps[i])
                 totals["torques"] += 1
 
     def _cycle(self) -> None:
@@ -260,74 +213,42 @@ class WarpdynNode(Node):
             return
         point, now = message.points[0], self._now(time.monotonic())
         numbers = (point.positions, point.velocities, point.accelerations)
-        self._models.fleet.robots[i].reference.read(message.joint_names, numbers, now)
+        self._models.fleet.robots[i].setpoint.read(message.joint_names, numbers, now)
 
     def _on_wrench(self, i: int, message: WrenchStamped) -> None:
         if self._models.fleet is None:
             return
-        force, torque, now = (
-            message.wrench.force,
-            message.wrench.torque,
-            self._now(time.monotonic()),
-        )
+        now = self._now(time.monotonic())
+        force, torque = message.wrench.force, message.wrench.torque
         wrench = (force.x, force.y, force.z), (torque.x, torque.y, torque.z)
         self._models.fleet.robots[i].wrench.read(message.header.frame_id, *wrench, now)
 
     def _on_batch(self, message: Float64MultiArray) -> None:
         fleet = self._models.fleet
-        if fleet is None:
-            return
-        started = time.perf_counter()
-        batch, dims = fleet.batch, [d.size for d in message.layout.dim]
-        try:
-            robots = batch.robots_in(len(message.data), dims)
-        except ValueError as error:
-            self._counts[0]["batch_rejected"] += 1
-            self.get_logger().error(f"~/batch/state rejected: {error}", throttle_duration_sec=1.0)
-            return
-        bad = batch.bad_robots
-        torque = batch.compute(
-            np.frombuffer(message.data).reshape(robots, 2, fleet.dynamics.model.nv)
-        )
-        if batch.bad_robots != bad:
-            self._counts[0]["batch_bad_robot"] += batch.bad_robots - bad
-        sizes = [d.size for d in self._batch_message.layout.dim]
-        if sizes != list(torque.shape):
-            self._batch_message = labelled(torque, ("robot", "dof"))
-        else:
-            self._batch_message.data = array("d", torque.tobytes())
-        self._batch_torques.publish(self._batch_message)
-        self._display.batch_is_new = True
-        self._totals[0]["batches"] += 1
-        fleet.batch_timing.add(time.perf_counter() - started)
+        if fleet is not None and self._batch.answer(fleet, message):
+            self._display.batch_is_new = True
+            self._totals[0]["batches"] += 1
 
     # The watchdog, and a new model.
 
     def _watch(self) -> None:
         self._simulating = getattr(self._ros_clock, "ros_time_is_active", False)
         steady = time.monotonic()
-        now = self._now(steady)
-        fleet = self._models.fleet
-        for robot, topics in zip(fleet.robots if fleet else (), self._topics, strict=False):
-            command = robot.watch(now, steady)
-            if command is not None:
-                topics.send_command(command)
-        event = self._models.step(self.settings, steady)
+        for i, command in self._supervisor.watch(self._now(steady), steady):
+            self._topics[i].send_command(command)
+        event = self._supervisor.step(steady)
         if event is not Event.NOTHING:
             self._on_model(event)
         if self._diagnostics.changed(self._models.fleet, self.settings, steady):
             self._report()
 
     def _on_model(self, event: Event) -> None:
-        self._diagnostics.remark("model refused", self._models.refusal)
-        fleet, log = self._models.fleet, self.get_logger()
+        """Say what became of a model that was being built."""
+        refusal, fleet, log = self._models.refusal, self._models.fleet, self.get_logger()
+        self._diagnostics.remark("model refused", refusal)
         if event is Event.REFUSED:
-            for counts in self._counts:
-                counts["description_refused"] += 1
-            log.error(f"model refused: {self._models.refusal}")
-            if fleet is None and (
-                self.settings.robot_description or self.settings.robot_description_file
-            ):
+            log.error(f"model refused: {refusal}")
+            if self._supervisor.lacks_its_model:
                 self.exit_code = BAD_START
             return
         assert fleet is not None
@@ -336,17 +257,21 @@ class WarpdynNode(Node):
             log.info(f"payload changed: {model.name} has {model.total_mass:.6g} kg")
             return
         gc.freeze()  # what has been loaded stays: let no collection walk through it in a callback
+        for topics in self._topics:
+            topics.describe(model)
         self._display.describe(model, self.get_clock().now().to_msg())
         output = fleet.robots[0].output
         for text in model.warnings:
             log.warning(text)
         if output.unlimited:
             log.warning(
-                f"no effort limit in the description for {', '.join(output.unlimited)}: they are not clamped"
+                f"no effort limit in the description for {', '.join(output.unlimited)}: "
+                "they are not clamped"
             )
         log.info(
-            f"ready: {model.name}, {model.total_mass:.6g} kg, {len(fleet.robots)} robot(s), mode {self.settings.mode}, "
-            f"on {self.settings.device}, commands for {', '.join(output.joints)}"
+            f"ready: {model.name}, {model.total_mass:.6g} kg, {len(fleet.robots)} robot(s), "
+            f"mode {self.settings.mode}, on {self.settings.device}, "
+            f"commands for {', '.join(output.joints)}"
         )
 
     def _on_description(self, message: String) -> None:
@@ -355,78 +280,26 @@ class WarpdynNode(Node):
     # Services and parameters.
 
     def _enable(self, robots: list[int], request: SetBool.Request) -> tuple[bool, str]:
-        fleet = self._models.fleet
-        if fleet is None:
-            why = f": {self._models.refusal}" if self._models.refusal else ""
-            return not request.data, "there is no model yet" + why
-        if self._models.changing and request.data:
-            return False, "a new model is being taken; try again"
         steady = time.monotonic()
-        now = self._now(steady)
-        chosen = [fleet.robots[i] for i in robots]
-        answers = [r.enable(now, steady) if request.data else r.disable(steady) for r in chosen]
-        return self._together(robots, answers)
+        return self._supervisor.enable(robots, request.data, self._now(steady), steady)
 
     def _reset(self, robots: list[int], request: Trigger.Request) -> tuple[bool, str]:
         self._diagnostics.remark("QoS mismatch", "")
-        if self._models.fleet is None:
-            return True, "there is no model yet"
-        return self._together(robots, [self._models.fleet.robots[i].reset() for i in robots])
+        return self._supervisor.reset(robots)
 
     def _reload(self, robots: list[int], request: Trigger.Request) -> tuple[bool, str]:
-        if not self._models.reload(self.settings):
-            return False, "there is no robot_description to read again"
-        return True, "the model is being read again; the log and /diagnostics say how it went"
+        return self._supervisor.reload()
 
-    def _together(
-        self, robots: Sequence[int], answers: Sequence[tuple[bool, str]]
-    ) -> tuple[bool, str]:
-        if len(answers) == 1:
-            return answers[0]
-        bad = [
-            f"{self._names[i]}: {text}"
-            for i, (good, text) in zip(robots, answers, strict=True)
-            if not good
-        ]
-        return not bad, "; ".join(bad) or f"{len(answers)} robots: {answers[0][1]}"
-
-    def _on_parameters(self, changed: list[RosParameter]) -> SetParametersResult:
-        try:
-            values = parameters.ours(changed)
-            if values:
-                self._set(values)
-        except ValueError as error:
-            return SetParametersResult(successful=False, reason=str(error))
-        except Exception as error:
-            self._fail(f"parameters: {type(error).__name__}: {error}")
-            return SetParametersResult(successful=False, reason=str(error))
-        return SetParametersResult(successful=True)
-
-    def _set(self, values: dict[str, Any]) -> None:
-        settings, fleet = self.settings.changed(values), self._models.fleet
-        if fleet is not None:
-            links = fleet.dynamics.model.link_names
-            if settings.payload_link and settings.payload_link not in links:
-                raise ValueError(
-                    f"payload.link {settings.payload_link!r} is not one of {', '.join(links[:40])}"
-                )
-            fleet.change(settings)
-        self.settings = settings
-        if MODEL_PARAMETERS & values.keys():
-            self._models.request(settings)
-
-    def _on_mismatch(self, who: str, robot: int, event: Any) -> None:
-        self._counts[robot]["qos_mismatch"] += 1
-        policy = getattr(event.last_policy_kind, "name", str(event.last_policy_kind))
-        self._diagnostics.remark(
-            "QoS mismatch", f"{who} does not match this node's {policy.rpartition('POLICY_')[2]}"
-        )
+    def _on_parameters(self, changed: list[RosParameter]) -> None:
+        values = parameters.ours(changed)
+        if values:
+            self._supervisor.change(values)
 
     # What is shown.
 
     def _show(self) -> None:
         if self._models.fleet is not None:
-            self._display.show(self._models.fleet, self._stamps, self._watch_clock.now)
+            self._display.show(self._models.fleet, self._stamps, self._supervisor.clock.now)
 
     def _report(self) -> None:
         self._diagnostics.publish(self._models.fleet, self.settings, time.monotonic())
@@ -452,41 +325,11 @@ class WarpdynNode(Node):
             topics.commands.wait_for_all_acked(ACKNOWLEDGE)
 
 
-def check_device(device: str) -> None:
-    """ValueError when kernels cannot run there."""
-    known = [d.alias for d in wp.get_devices()]
-    try:
-        wp.get_device(device)
-    except Exception as error:
-        raise ValueError(
-            f"device {device!r} is not there; this machine has {', '.join(known)}"
-        ) from error
-
-
-def make_executor(node: WarpdynNode) -> Executor:
-    executor: Executor | None = None
-    if node.settings.executor == "events":
-        try:
-            from rclpy.experimental import EventsExecutor
-
-            executor = EventsExecutor()
-        except ImportError:
-            node.get_logger().warning(
-                "this rclpy has no EventsExecutor: executor single, at twice the CPU time"
-            )
-    executor = executor or SingleThreadedExecutor()
-    executor.add_node(node)
-    return executor
-
-
-def spin(node: WarpdynNode, stopped: Callable[[], bool]) -> None:
-    """Handle events until told to stop; with several robots, compute when no event is left."""
-    executor = make_executor(node)
-    while rclpy.ok() and not stopped() and node.exit_code is None:
-        before, pending = node.handled, node.pending
-        executor.spin_once(timeout_sec=0.0 if pending else 0.2)
-        if pending and node.handled == before:
-            node.flush()
+def run(node: WarpdynNode, stopped: Callable[[], bool]) -> int:
+    """Handle events until told to stop, then stop the robots; returns the exit code."""
+    spin(node, make_executor(node, node.settings.executor), stopped)
+    node.stop()
+    return node.exit_code or 0
 
 
 def main(args: list[str] | None = None) -> int:
@@ -498,9 +341,7 @@ def main(args: list[str] | None = None) -> int:
     node: WarpdynNode | None = None
     try:
         node = WarpdynNode()
-        spin(node, lambda: bool(signals))
-        node.stop()
-        return node.exit_code or 0
+        return run(node, lambda: bool(signals))
     except ExternalShutdownException:
         return 0
     except ValueError as error:

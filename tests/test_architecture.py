@@ -25,7 +25,7 @@ FLOORS = (
     {"warpdyn"},
     {"warpdyn.cli", "ros2_node.control"},
     {"ros2_node.ros", "ros2_node"},
-    {"ros2_node.demo", "benchmarks", "benchmarks.peers"},
+    {"ros2_node.demo", "benchmarks", "benchmarks.peers", "benchmarks.ros2"},
 )
 """Folders, from the ground up. A module imports from its own folder and from the floors below."""
 

@@ -9,8 +9,9 @@ QUIET = 0.5
 class WatchClock:
     """Seconds in which a state ages: the steady clock's, or the simulation's where that is slower.
 
-    A jump of the simulated clock can therefore neither hide a dead publisher nor make a live one look dead, and while
-    a simulation is paused nothing ages. Until a simulated clock has moved, the steady clock counts alone.
+    A jump of the simulated clock can therefore neither hide a dead publisher nor make a live one
+    look dead, and while a simulation is paused nothing ages. Until a simulated clock has moved, the
+    steady clock counts alone.
     """
 
     def __init__(self) -> None:
@@ -21,7 +22,8 @@ class WatchClock:
         self._moved_at = 0.0
 
     def advance(self, steady: float, simulated: float | None = None) -> float:
-        """The watchdog's time at these readings [s]; `simulated` is None without a simulated clock that ticks."""
+        """The watchdog's time at these readings [s]; `simulated` is None without a simulated
+        clock that ticks."""
         since_reading = max(steady - self._reading, 0.0) if self._reading is not None else 0.0
         self._reading = steady
         if simulated is None or self._simulated is None:

@@ -13,6 +13,7 @@ import numpy as np
 from warpdyn import Model
 
 from .settings import Settings
+from .state import State
 
 POSITION_BOUND = 1e4
 """A joint position beyond this is nonsense [rad, m]."""
@@ -23,8 +24,9 @@ MAX_MAPS = 32
 FUTURE = 1_000_000_000
 """A stamp this far ahead of the clock is noticed [ns]."""
 JUMP_TIME, JUMP_MARGIN, FASTEST = 0.05, 0.1, 20.0
-"""A position jumps when it changes by more than twice the velocity limit allows in the time passed plus JUMP_TIME [s],
-plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as FASTEST [rad/s, m/s]."""
+"""A position jumps when it changes by more than twice the velocity limit allows in the time
+passed plus JUMP_TIME [s], plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as
+FASTEST [rad/s, m/s]."""
 
 
 Index = np.ndarray | slice
@@ -32,7 +34,8 @@ Index = np.ndarray | slice
 
 @dataclass(eq=False)
 class NameMap:
-    """What one list of names means: entry `entries[k]` of the message is coordinate `columns[k]`."""
+    """What one list of names means: entry `entries[k]` of the message is coordinate
+    `columns[k]`."""
 
     names: list[str]
     problem: str | None
@@ -49,7 +52,7 @@ class NameMap:
     position: Sequence[float] | None = None
 
 
-class _Taken(NamedTuple):
+class _Unnoted(NamedTuple):
     """A message whose numbers are in use and whose oddities are not counted yet."""
 
     map: NameMap
@@ -65,20 +68,29 @@ def single_joints(model: Model) -> tuple[str, ...]:
 
 
 class JointStates:
-    """The latest state of one robot, read into rows `q` (nq,) and `v` (nv,) that the caller owns.
+    """The latest joint_states of one robot, read into q and v of its `state`.
 
-    `now` is the watchdog's time in seconds. Joints that are not read stay at the model's neutral position.
+    A message is read in two halves, because between them the torques leave. `take` checks it and
+    writes q and v, which is all that the torques need. `note`, when they are out, counts what is
+    odd in the message and remembers it as the one before the next. The message waits in between in
+    `_unnoted`; a second `take` notes it first, so that no half is lost, and `read` does both where
+    nothing waits for the torques.
+
+    `now` is the watchdog's time in seconds. Joints that are not read stay at the model's neutral
+    position.
     """
 
-    def __init__(self, model: Model, settings: Settings, q: np.ndarray, v: np.ndarray) -> None:
+    def __init__(
+        self, model: Model, settings: Settings, state: State, counts: Counter[str]
+    ) -> None:
         able = single_joints(model)
         self.joints = settings.joints or able
         for name in self.joints:
             if name not in able:
                 raise ValueError(_cannot_read(model, name))
-        self.q, self.v = q, v
-        q[:], v[:] = model.neutral, 0.0
-        self.counts: Counter[str] = Counter()
+        self.q, self.v = state.q, state.v
+        self.q[:], self.v[:] = model.neutral, 0.0
+        self.counts = counts
         self.arrived = -np.inf
         self._settings = settings
         self._model = model
@@ -97,7 +109,7 @@ class JointStates:
         self._seen = np.full(model.nq, -np.inf)
         self._seen_stamp = np.zeros(model.nq, dtype=np.int64)
         self._before = self.q.copy()
-        self._unnoted: _Taken | None = None
+        self._unnoted: _Unnoted | None = None
         self._maps: dict[tuple[str, ...], NameMap] = {}
         self._recent: NameMap | None = None
 
@@ -110,7 +122,7 @@ class JointStates:
         now: float,
         ros_now: int = 0,
     ) -> str | None:
-        """`take` and `note` in one."""
+        """`take` and `note` at once."""
         reason = self.take(names, position, velocity, stamp, now)
         self.note(ros_now)
         return reason
@@ -123,7 +135,8 @@ class JointStates:
         stamp: int,
         now: float,
     ) -> str | None:
-        """Take one message, its stamp in nanoseconds. Returns why it was rejected; None when q and v are valid."""
+        """Check one message, its stamp in nanoseconds, and write q and v. Returns why it was
+        rejected, or None."""
         if self._unnoted is not None:
             self.note()
         reason = self._take(names, position, velocity, stamp, now)
@@ -141,6 +154,7 @@ class JointStates:
     ) -> str | None:
         if not names:
             return "empty_message"
+        # A publisher sends the same names again and again: comparing lists is quicker than hashing.
         m = self._recent
         if m is None or m.names != names:
             m = self._recent = self._map(names)
@@ -159,12 +173,15 @@ class JointStates:
             w = _numbers(velocity)[m.entries]
             if not bounded(w, POSITION_BOUND):
                 return "nonfinite_velocity"
+        # Before q changes: differences need the positions of the message before.
         if self._settings.needs_velocity:
             self.v[m.v_columns] = self._speed(m, p, w, stamp, now)
+        # A driver that lost its robot repeats its last message; a stamp of zero says nothing.
         frozen = stamp != 0 and stamp == m.stamp and position == m.position
         self._before[:] = self.q
         self.q[m.columns] = p
-        self._unnoted = _Taken(m, position, stamp, now, frozen)
+        self._unnoted = _Unnoted(m, position, stamp, now, frozen)
+        # Numbers of a part are kept even when it is rejected: the other part may follow at once.
         if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
         if not frozen:
@@ -172,7 +189,7 @@ class JointStates:
         return None
 
     def note(self, ros_now: int = 0) -> None:
-        """What can wait until the torques are out: remember the message taken last, and count what is odd in it.
+        """Remember the message read last, and count what is odd in it.
 
         `ros_now` is the time that stamps are compared with [ns]; 0 compares with none.
         """
@@ -193,17 +210,19 @@ class JointStates:
             return
         if 0 < stamp < m.stamp:
             counts["stamp_backwards"] += 1
+        # One product tells of nearly every message that nothing jumped; only then by joint.
         step = self.q - self._before
         if not step @ step <= JUMP_MARGIN**2:
             allowed = 2.0 * self._fastest * (now - self._seen + JUMP_TIME) + JUMP_MARGIN
-            if (np.abs(self._turned(step, slice(None))) > allowed)[m.columns].any():
+            if (np.abs(self._short_way(step, slice(None))) > allowed)[m.columns].any():
                 counts["position_jump"] += 1
         self._seen[m.columns] = now
         self._seen_stamp[m.columns] = stamp
         m.stamp, m.position = stamp, position
 
     def forget(self) -> None:
-        """Start anew, as after a jump of the clock: earlier positions say nothing about velocities or jumps."""
+        """Start anew, as after a jump of the clock: earlier positions say nothing about
+        velocities or jumps."""
         self._seen[:] = -np.inf
         self._unnoted = None
         for m in self._maps.values():
@@ -218,11 +237,11 @@ class JointStates:
 
     def _map(self, names: list[str]) -> NameMap:
         key = tuple(names)
-        found = self._maps.pop(key, None) or self._new_map(names)
+        name_map = self._maps.pop(key, None) or self._new_map(names)
         while len(self._maps) >= MAX_MAPS:
             del self._maps[next(iter(self._maps))]  # the one not used for longest
-        self._maps[key] = found
-        return found
+        self._maps[key] = name_map
+        return name_map
 
     def _new_map(self, names: list[str]) -> NameMap:
         entry_of = {name: i for i, name in enumerate(names)}
@@ -261,7 +280,7 @@ class JointStates:
             return True
         return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
 
-    def _turned(self, step: np.ndarray, columns: Index) -> np.ndarray:
+    def _short_way(self, step: np.ndarray, columns: Index) -> np.ndarray:
         """Changes of position, the short way round for continuous joints."""
         turns = self._continuous[columns]
         return (
@@ -271,7 +290,8 @@ class JointStates:
     def _speed(
         self, m: NameMap, p: np.ndarray, w: np.ndarray | None, stamp: int, now: float
     ) -> np.ndarray | float:
-        """Velocities by the chosen source; differences over stamps where those tell a time, over arrivals otherwise."""
+        """Velocities by the chosen source; differences over stamps where those tell a time, over
+        arrivals otherwise."""
         if w is not None:
             return w
         if self._settings.velocity_source != "finite_difference":
@@ -284,14 +304,15 @@ class JointStates:
         usable = (passed > 1e-5) & (passed <= self._settings.state_timeout)
         speed = np.where(
             usable,
-            self._turned(p - self.q[m.columns], m.columns) / np.where(usable, passed, 1.0),
+            self._short_way(p - self.q[m.columns], m.columns) / np.where(usable, passed, 1.0),
             0.0,
         )
         return np.where(passed == 0.0, old, speed)
 
 
 def bounded(x: np.ndarray, bound: float) -> bool:
-    """Whether all are finite and no larger than the bound; the sum of squares, which is quick, nearly always tells."""
+    """Whether all are finite and no larger than the bound; the sum of squares, which is quick,
+    nearly always tells."""
     return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())
 
 

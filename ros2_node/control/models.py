@@ -1,4 +1,5 @@
-"""Which model runs, and how the next takes its place; loading and compiling happen in a thread. No ROS."""
+"""Which model runs, and how the next takes its place; loading and compiling happen in a thread.
+No ROS."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from .fleet import Fleet
+from .fleet import Fleet, Shown
 from .settings import Settings
 
 
@@ -35,17 +36,18 @@ class Event(Enum):
 
 
 class Models:
-    """Builds a new fleet beside the running one; a bad one changes nothing, a good one disables first.
+    """Builds a new fleet beside the running one; a bad one changes nothing, a good one disables
+    first.
 
     One build at a time; of the requests that come meanwhile, the newest follows.
     """
 
-    def __init__(self, counts: Sequence[Counter[str]]) -> None:
+    def __init__(self, counts: Sequence[Counter[str]], shown: Shown | None = None) -> None:
         self.fleet: Fleet | None = None
         self.text = ""
         """The description that the topic gave last."""
         self.refusal = ""
-        self._counts = counts
+        self._counts, self._shown = counts, shown
         self._source: tuple[str, str, str] | None = None
         self._waiting: tuple[Settings, str] | None = None
         self._finished: Built | None = None
@@ -62,7 +64,8 @@ class Models:
         return True
 
     def offer(self, text: str, settings: Settings) -> None:
-        """A description from the topic; the one in use is not built again, and parameters win over the topic."""
+        """A description from the topic; the one in use is not built again, and parameters win
+        over the topic."""
         if settings.robot_description or settings.robot_description_file:
             return
         if text == self.text and text and not self.refusal:
@@ -143,13 +146,13 @@ class Models:
 
     def _build(self, settings: Settings, text: str) -> None:
         try:
-            self._finished = Built(Fleet(settings, text, self._counts), "", settings, text)
+            fleet = Fleet(settings, text, self._counts, self._shown)
+            self._finished = Built(fleet, "", settings, text)
         except (ValueError, KeyError, OSError) as error:
             said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
             self._finished = Built(None, said, settings, text)
-        except (
-            Exception
-        ) as error:  # a description must not be able to end the node, whatever it provokes
+        except Exception as error:
+            # A description must not be able to end the node, whatever it provokes.
             self._finished = Built(None, f"{type(error).__name__}: {error}", settings, text)
 
 

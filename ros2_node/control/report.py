@@ -6,7 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from .robot import NOTICES, REJECTIONS, Robot, State
+from .reasons import NOTICES, REJECTIONS
+from .robot import Phase, Robot
 from .settings import Settings
 
 OK, WARN, ERROR = 0, 1, 2
@@ -68,7 +69,8 @@ class Reporter:
     def level(
         self, robot: Robot | None, now: float, steady: float, period: float
     ) -> tuple[int, str]:
-        """The level and the message at this moment. What was counted in the last period is a warning."""
+        """The level and the message at this moment. What was counted in the last period is a
+        warning."""
         if self.counts != self._noticed:
             for reason, n in self.counts.items():
                 if n != self._noticed[reason] and reason in WARNINGS:
@@ -79,12 +81,12 @@ class Reporter:
         parts += [f"{subject}: {text}" for subject, text in self.remarks.items()]
         if robot is None:
             return WARN, "; ".join(["waiting for a model", *parts])
-        state = robot.state(now)
-        text = robot.fault or (robot.lost if state is State.LOST else "")
-        head = f"{state.value}: {text}" if text else state.value
+        phase = robot.phase(now)
+        text = robot.fault or (robot.lost if phase is Phase.LOST else "")
+        head = f"{phase.value}: {text}" if text else phase.value
         if robot.fault or robot.lost:
             level = ERROR
-        elif parts or state in (State.WAITING, State.STOPPING):
+        elif parts or phase in (Phase.WAITING, Phase.STOPPING):
             level = WARN
         else:
             level = OK
@@ -95,7 +97,7 @@ class Reporter:
     ) -> dict[str, str]:
         """Key and value of each line."""
         lines = {
-            "state": robot.state(now).value if robot else "waiting for a model",
+            "state": robot.phase(now).value if robot else "waiting for a model",
             "mode": settings.mode,
             "enabled": str(robot.enabled if robot else False).lower(),
             "model": robot.dynamics.model.name if robot else "none",
@@ -121,4 +123,5 @@ class Reporter:
 
 
 WARNINGS = frozenset((*REJECTIONS, *NOTICES)) - {"unknown_joint"}
-"""Counts that raise the level to WARN while they grow; other robots' joints on the same topic do not."""
+"""Counts that raise the level to WARN while they grow; other robots' joints on the same topic do
+not."""

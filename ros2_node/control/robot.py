@@ -8,14 +8,16 @@ from enum import Enum
 
 import numpy as np
 
-from .dynamics import Dynamics
+from .external_wrench import ExternalWrench
+from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
-from .references import Reference, Wrench
+from .reasons import REJECTIONS
+from .setpoint import Setpoint
 from .settings import Settings
 from .torque_output import TorqueOutput, finite, per_joint
 
 
-class State(Enum):
+class Phase(Enum):
     """Where a robot stands; the value is its word in the diagnostics."""
 
     WAITING = "waiting for joint_states"
@@ -27,18 +29,19 @@ class State(Enum):
 
 
 class Robot:
-    """Row `index` of the arrays of `dynamics`, with the inputs that fill it and the commands that come of it.
+    """One row of the state of `dynamics`, with the inputs that fill it and the commands that come
+    of it.
 
     Two clocks: `now` is the watchdog's time, `steady` the steady clock, both in seconds.
     """
 
     def __init__(
-        self, dynamics: Dynamics, index: int, settings: Settings, counts: Counter[str]
+        self, dynamics: FleetDynamics, index: int, settings: Settings, counts: Counter[str]
     ) -> None:
-        self.dynamics, self.index = dynamics, index
+        self.dynamics = dynamics
         self.counts = counts
-        self.states = JointStates(dynamics.model, settings, dynamics.q[index], dynamics.v[index])
-        self.states.counts = counts
+        self.state = dynamics.state.row(index)
+        self.states = JointStates(dynamics.model, settings, self.state, counts)
         for name in settings.command_joints:
             if name not in self.states.joints:
                 read = ", ".join(self.states.joints)
@@ -48,10 +51,8 @@ class Robot:
         self.output = TorqueOutput(
             dynamics.model, settings.command_joints or self.states.joints, settings
         )
-        self.reference = Reference(dynamics.model, self.states.joints, counts)
-        self.wrench = Wrench(dynamics.model, dynamics.wrenches[index], settings, counts)
-        self.torque = dynamics.torque[index]
-        self._acceleration = dynamics.a[index]
+        self.setpoint = Setpoint(dynamics.model, self.states.joints, counts)
+        self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
         self._command_q = np.array(dynamics.model.q_indices(self.output.joints), dtype=int)
         self._command_v = np.array(dynamics.model.v_indices(self.output.joints), dtype=int)
         self.enabled = False
@@ -62,15 +63,15 @@ class Robot:
         self.change(settings)
 
     def change(self, settings: Settings) -> None:
-        """Take new parameters; ValueError when they do not fit this robot."""
+        """Use new parameters; ValueError when they do not fit this robot."""
         n = len(self.output.joints)
         kp, kd = per_joint("kp", settings.kp, n), per_joint("kd", settings.kd, n)
         self.output.change(settings)
         self.states.change(settings)
         self._kp, self._kd = kp, kd
         self._settings = settings
-        self.dynamics.v[self.index] = 0.0
-        self._acceleration[:] = 0.0
+        self.state.v[:] = 0.0
+        self.state.a[:] = 0.0
 
     # Inputs.
 
@@ -82,11 +83,19 @@ class Robot:
         stamp: int,
         now: float,
     ) -> bool:
-        """Take a state and prepare the row of the next `compute`. False when the message was rejected."""
+        """Read a state and prepare the rows for the next launch. False when the message was
+        rejected.
+
+        `note` follows when the torques are out (`JointStates` says why).
+        """
         if self.states.take(names, position, velocity, stamp, now) is not None:
             return False
         self.prepare(now)
         return True
+
+    def note(self, ros_now: int) -> None:
+        """The second half of `read`; `ros_now` is what stamps are compared with [ns]."""
+        self.states.note(ros_now)
 
     def prepare(self, now: float) -> None:
         """Fill the acceleration row from the reference, and let an old wrench go."""
@@ -94,14 +103,14 @@ class Robot:
         self.wrench.refresh(now, settings.state_timeout)
         if settings.mode == "gravity":
             return
-        reference, a = self.reference, self._acceleration
-        if settings.reference_timeout and now - reference.arrived > settings.reference_timeout:
-            reference.rest()
-        a[:] = reference.a
-        if settings.mode == "computed_torque" and reference.placed:
-            q, v = self.states.q[self._command_q], self.states.v[self._command_v]
-            error, rate = reference.q[self._command_q] - q, reference.v[self._command_v] - v
-            a[self._command_v] += self._kp * error + self._kd * rate
+        wanted, state = self.setpoint, self.state
+        if settings.reference_timeout and now - wanted.arrived > settings.reference_timeout:
+            wanted.rest()
+        state.a[:] = wanted.a
+        if settings.mode == "computed_torque" and wanted.placed:
+            q, v = state.q[self._command_q], state.v[self._command_v]
+            error, rate = wanted.q[self._command_q] - q, wanted.v[self._command_v] - v
+            state.a[self._command_v] += self._kp * error + self._kd * rate
 
     # The gate.
 
@@ -117,8 +126,8 @@ class Robot:
             )
         if self.enabled:
             return True, "already enabled"
-        if self.reference.arrived < now - self._settings.state_timeout:
-            self.reference.stay(self.states.q)
+        if self.setpoint.arrived < now - self._settings.state_timeout:
+            self.setpoint.stay(self.state.q)
         self.lost = ""
         self.enabled = True
         self.output.start(steady)
@@ -156,10 +165,10 @@ class Robot:
 
     def command(self, now: float, steady: float) -> tuple[bool, np.ndarray | None]:
         """After `compute`: whether the torques may be shown, and the command to send, if any."""
-        if not finite(self.torque):
+        if not finite(self.state.torque):
             bad = [
                 j
-                for j, x in zip(self.dynamics.model.v_names, self.torque, strict=True)
+                for j, x in zip(self.dynamics.model.v_names, self.state.torque, strict=True)
                 if not np.isfinite(x)
             ]
             self.fail(f"the computed torque of {', '.join(bad)} is not finite", steady)
@@ -168,13 +177,14 @@ class Robot:
             self._start_by_itself = not self.enable(now, steady)[0]
         if not self.enabled:
             return True, None
-        command = self.output.compute(self.torque, steady)
+        command = self.output.compute(self.state.torque, steady)
         if command is None:
             self.fail("the command is not finite", steady)
         return True, command
 
     def watch(self, now: float, steady: float) -> np.ndarray | None:
-        """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop sequence's next command."""
+        """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop
+        sequence's next command."""
         if self.enabled and self.states.age(now) > self._settings.state_timeout:
             self.lost = f"no valid joint_states for {self._settings.state_timeout:g} s"
             self.last_fault = self.lost + (f" ({self.rejections()})" if self.rejections() else "")
@@ -184,54 +194,21 @@ class Robot:
 
     # What it is like.
 
-    def state(self, now: float) -> State:
+    def phase(self, now: float) -> Phase:
+        """Where the robot stands; a fault hides all else."""
         if self.fault:
-            return State.FAULT
+            return Phase.FAULT
         if self.output.stopping:
-            return State.STOPPING
+            return Phase.STOPPING
         if self.lost:
-            return State.LOST
+            return Phase.LOST
         if self.enabled:
-            return State.ENABLED
+            return Phase.ENABLED
         fresh = self.states.age(now) <= self._settings.state_timeout
-        return State.READY if fresh else State.WAITING
+        return Phase.READY if fresh else Phase.WAITING
 
     def rejections(self) -> str:
         """The reasons for which messages were rejected, with their counts."""
         return ", ".join(
             f"{reason} {self.counts[reason]}" for reason in REJECTIONS if self.counts[reason]
         )
-
-
-REJECTIONS = (
-    "empty_message",
-    "wrong_length",
-    "duplicate_name",
-    "no_known_joint",
-    "missing_joint",
-    "nonfinite_position",
-    "position_out_of_range",
-    "missing_velocity",
-    "nonfinite_velocity",
-)
-"""Why a joint_states message is rejected."""
-NOTICES = (
-    "unknown_joint",
-    "mimic_mismatch",
-    "repeated_message",
-    "stamp_backwards",
-    "stamp_future",
-    "position_jump",
-    "reference_wrong_length",
-    "reference_duplicate_name",
-    "reference_unknown_joint",
-    "reference_nonfinite",
-    "wrench_unknown_link",
-    "wrench_nonfinite",
-    "batch_rejected",
-    "batch_bad_robot",
-    "qos_mismatch",
-    "description_refused",
-    "clock_jump",
-)
-"""What is counted besides: odd things that do not reject a state, and other inputs refused."""

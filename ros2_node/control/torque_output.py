@@ -14,7 +14,8 @@ from .settings import Number, Settings
 STOP_TIME = 0.2
 """Longest ramp of a stop sequence [s]; SIGINT to exit has to fit into one second."""
 LAST_COMMANDS = 5
-"""A stop sequence ends with so many equal commands: an effort controller keeps the last one for ever."""
+"""A stop sequence ends with so many equal commands: an effort controller keeps the last one for
+ever."""
 STOP_PERIOD = 0.01
 """Between two commands of a stop sequence [s]."""
 
@@ -22,8 +23,9 @@ STOP_PERIOD = 0.01
 class TorqueOutput:
     """The commands of one robot, in the order of its command joints.
 
-    A stop sequence scales the last command down, whatever the state says, and ends with equal commands: zeros, or the
-    last command when `stale_action` is "hold". Neither the rate limit nor the state can delay it.
+    A stop sequence scales the last command down, whatever the state says, and ends with equal
+    commands: zeros, or the last command when `stale_action` is "hold". Neither the rate limit nor
+    the state can delay it.
     """
 
     def __init__(self, model: Model, joints: Sequence[str], settings: Settings) -> None:
@@ -75,12 +77,14 @@ class TorqueOutput:
         self._last_left = 0
 
     def blend(self, now: float) -> None:
-        """Go over from the present command to what comes next within the ramp time, as when the payload changes."""
+        """Go over from the present command to what comes next within the ramp time, as when the
+        payload changes."""
         self._offset_from = now
         self._offset[:] = np.nan
 
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
-        """The command for computed torques (nv,); None when something is not finite. The array is used again."""
+        """The command for computed torques (nv,); None when something is not finite. The array
+        is used again."""
         wanted = torque[self._columns] * self._scale
         started = self._started if self._started is not None else now
         if now - started < self._ramp_time:
@@ -127,7 +131,8 @@ class TorqueOutput:
         return self._last_left > 0
 
     def stop_step(self, now: float) -> np.ndarray | None:
-        """The next command of the stop sequence, None when it is over; call it every STOP_PERIOD."""
+        """The next command of the stop sequence, None when it is over; call it every
+        STOP_PERIOD."""
         if self._last_left == 0 or self._stop_from is None:
             return None
         ramp = min(self._ramp_time, STOP_TIME) if self._action == "ramp_down" else 0.0

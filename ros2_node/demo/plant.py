@@ -1,7 +1,9 @@
-"""A robot to try the node on: MuJoCo simulates it in a process of its own and speaks ROS as ros2_control would.
+"""A robot to try the node on: MuJoCo simulates it in a separate process that behaves as
+ros2_control would.
 
-Publishes joint_states, applies the torques of ~/commands (remap it to the node's), and keeps the last ones for ever, as
-an effort controller does. Nothing of warpdyn's dynamics is in it: what it computes, it computes from the URDF itself.
+Publishes joint_states, applies the torques of ~/commands (remap it to the node's), and keeps the
+last ones for ever, as an effort controller does. Nothing of warpdyn's dynamics is in it: what it
+computes, it computes from the URDF itself.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ DEEP = QoSProfile(depth=10)
 
 
 class Arm:
-    """MuJoCo's model of a URDF: no friction, no contacts, the given damping in every hinge [N·m·s/rad]."""
+    """MuJoCo's model of a URDF: no friction, no contacts, `damping` in every hinge
+    [N·m·s/rad]."""
 
     def __init__(
         self,
@@ -92,7 +95,8 @@ class Arm:
 
 
 class Plant(Node):
-    """The arm in real time. Its brakes are services: ~/brake holds it where it is, ~/reset puts it back to its pose."""
+    """The arm in real time. Its brakes are services: ~/brake holds it where it is, ~/reset puts
+    it back to its pose."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("plant", **options)

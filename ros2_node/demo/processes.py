@@ -1,4 +1,5 @@
-"""Child processes and a client for the demo and the benchmarks: nodes apart, talking over DDS on this machine."""
+"""Child processes and a client for the demo and the benchmarks: nodes apart, talking over DDS on
+this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ PATIENCE = 60.0
 
 
 def on_this_machine(domain: int) -> None:
-    """Keep DDS on this machine and apart from others; before rclpy starts, for this process and its children."""
+    """Keep DDS on this machine and apart from others; before rclpy starts, for this process and
+    its children."""
     os.environ["ROS_DOMAIN_ID"] = str(domain)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ.setdefault(
@@ -99,9 +101,9 @@ class Client:
         end = time.monotonic() + patience
         while time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.02)
-            found = condition()
-            if found:
-                return found
+            value = condition()
+            if value:
+                return value
         raise RuntimeError(f"{what} did not happen within {patience:g} s")
 
     def rest(self, seconds: float) -> None:
@@ -111,7 +113,7 @@ class Client:
             self.executor.spin_once(timeout_sec=left)
 
     def call(self, service: str, on: bool | None = None) -> Any:
-        """Trigger, or SetBool when `on` is given."""
+        """Trigger, or SetBool where `on` says which."""
         kind = Trigger if on is None else SetBool
         client: Any = self.node.create_client(kind, service)
         self.until(client.service_is_ready, f"service {service}")

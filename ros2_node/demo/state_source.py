@@ -1,6 +1,7 @@
 """A joint_states publisher for trying things out: every joint of a robot swings within its limits.
 
-Publishes robot_description too, latched, as robot_state_publisher would, so that the node and RViz need no file.
+Publishes robot_description too, latched, as robot_state_publisher would, so that the node and RViz
+need no file.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ from std_msgs.msg import Float64MultiArray, String
 
 import warpdyn as wd
 
-from ..ros.topics import LATCHED, labelled
+from ..ros.messages import labelled
+from ..ros.topics import LATCHED
 
 SWING = 0.3
 """Share of a joint's range that the motion uses; joints without limits use one radian."""
 
 
 class StateSource(Node):
-    """Sines of different frequencies. With `robots` greater than one, a flat batch on ~/batch/state instead."""
+    """Sines of different frequencies. With `robots` greater than one, a flat batch on
+    ~/batch/state instead."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("state_source", **options)

@@ -1,9 +1,11 @@
-"""What is published for people and planners at publish_frequency: poses, TF, mass matrices, Jacobians."""
+"""What is published for people and planners at publish_frequency: the outputs of the table, of
+fresh robots."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
@@ -12,68 +14,67 @@ from warpdyn import Model
 
 from ..control.fleet import Fleet
 from ..control.settings import Settings
-from .topics import LAST, LATCHED, RobotTopics, Transforms, labelled
+from .messages import labelled
+from .outputs import OUTPUTS, Compute, WantedOutputs
+from .publishers import Publishers
+from .topics import LAST, LATCHED, RobotNames
 
 
 class Display:
-    """Publishes for those robots whose state is fresh."""
+    """The publishers of the wanted outputs."""
 
     def __init__(
-        self, node: Node, names: Sequence[str], topics: Sequence[RobotTopics], settings: Settings
+        self, node: Node, robots: Sequence[RobotNames], settings: Settings, wanted: WantedOutputs
     ) -> None:
-        self._topics, self._settings = topics, settings
-        self._batch_poses = node.create_publisher(Float64MultiArray, "~/batch/link_poses", LAST)
+        self._settings = settings
         self._joint_names = node.create_publisher(String, "~/joint_names", LATCHED)
-        self._transforms: Transforms | None = None
-        self.batch_is_new = False
-        if settings.publish_tf:
+        self._open: list[tuple[Compute | None, Publishers]] = []
+        for output in wanted.outputs:
+            if not (settings.publish_frequency or output.latched):
+                continue
+            topics = [output.topics(names.private, settings) for names in robots]
             try:
-                self._transforms = Transforms(
-                    node, settings, [f"{name}/" if name else "" for name in names]
-                )
+                self._open.append((output.compute, output.publish(node, robots, topics, settings)))
             except ImportError:
                 node.get_logger().warning(
-                    "publish_tf is true but tf2_msgs is not installed: no /tf, all else goes on"
+                    f"{output.parameter} is true but {output.needs} is not installed: "
+                    f"no {output.name}, all else goes on"
                 )
+        batch = "~/batch/"
+        self._batch = [
+            (o, o.batch, node.create_publisher(Float64MultiArray, batch + o.name, LAST))
+            for o in OUTPUTS
+            if o.batch is not None
+        ]
+        self.batch_is_new = False
 
     def describe(self, model: Model, stamp: Time) -> None:
-        """A new model: its names, and its fixed transforms."""
-        for topics in self._topics:
-            topics.describe(model)
-        if self._transforms:
-            self._transforms.describe(model, stamp)
+        """A new model: its names, and what else is latched."""
+        for _, publishers in self._open:
+            publishers.describe(model, stamp)
         self._joint_names.publish(String(data="\n".join(model.joint_names)))
 
     def show(self, fleet: Fleet, stamps: Sequence[Time], now: float) -> None:
+        """Publish what is fresh: the robots' states, and a batch that was not shown yet."""
         timeout = fleet.settings.state_timeout
         fresh = [i for i, robot in enumerate(fleet.robots) if robot.states.age(now) <= timeout]
         if fresh:
             self._show_robots(fleet, fresh, stamps)
-        if (
-            self.batch_is_new
-            and self._settings.publish_link_poses
-            and self._batch_poses.get_subscription_count()
-        ):
-            self.batch_is_new = False
-            self._batch_poses.publish(labelled(fleet.batch.poses(), ("robot", "link", "7")))
+        if self.batch_is_new:
+            self._show_batch(fleet)
 
     def _show_robots(self, fleet: Fleet, fresh: Sequence[int], stamps: Sequence[Time]) -> None:
-        settings, dynamics = self._settings, fleet.dynamics
-        if settings.publish_link_poses or settings.tip_links or self._transforms:
-            poses = dynamics.poses()
+        values: dict[Compute, np.ndarray] = {}
+        for compute, publishers in self._open:
+            if compute is None:
+                continue
+            if compute not in values:
+                values[compute] = compute(fleet.dynamics, self._settings)
             for i in fresh:
-                self._topics[i].send_poses(poses[i], dynamics.model, stamps[i])
-                if self._transforms:
-                    self._transforms.send(i, poses[i], stamps[i])
-        if settings.publish_mass_matrix:
-            matrices = dynamics.mass_matrix()
-            for i in fresh:
-                publisher = self._topics[i].mass_matrix
-                if publisher is not None:
-                    publisher.publish(labelled(matrices[i], ("dof", "dof")))
-        for link in settings.jacobian_links:
-            jacobians = dynamics.jacobian(link)
-            for i in fresh:
-                self._topics[i].jacobians[link].publish(
-                    labelled(jacobians[i], ("linear_angular", "dof"))
-                )
+                publishers.send(i, values[compute][i], stamps[i])
+
+    def _show_batch(self, fleet: Fleet) -> None:
+        for output, compute, publisher in self._batch:
+            if output.wanted(self._settings) and publisher.get_subscription_count():
+                self.batch_is_new = False
+                publisher.publish(labelled(compute(fleet.batch), output.batch_labels))

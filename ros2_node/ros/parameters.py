@@ -28,7 +28,8 @@ def declare(node: Node) -> Settings:
 
 
 def ours(parameters: list[RosParameter]) -> dict[str, Any]:
-    """Values by name of those parameters that are in the table; use_sim_time and QoS overrides are not."""
+    """Values by name of those parameters that are in the table; use_sim_time and QoS overrides
+    are not."""
     return {p.name: _value(p) for p in parameters if p.name in BY_NAME}
 
 

@@ -13,6 +13,12 @@ from harness import ROOT, NodeProcess
 
 TOOLS = Path(sys.executable).parent
 PARTS = ("warpdyn", "ros2_node", "launch", "config", "rviz", "resource")
+TESTS = (
+    "fleets.py",
+    "ros2_node/control/test_settings.py",
+    "ros2_node/control/test_joint_states.py",
+)
+"""A few that need no ROS, with what they import."""
 FILES = ("package.xml", "setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 
 
@@ -37,10 +43,10 @@ def workspace(tmp_path_factory):
     for name in FILES:
         if (ROOT / name).exists():
             shutil.copy(ROOT / name, package)
-    tests = package / "tests"
-    tests.mkdir()
-    for name in ("test_ros_settings.py", "test_ros_joint_states.py"):
-        shutil.copy(ROOT / "tests" / name, tests)
+    for name in TESTS:
+        copy = package / "tests" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "tests" / name, copy)
     shutil.copytree(ROOT / "docs", package / "docs")
     run(TOOLS / "colcon", "build", cwd=folder)
     return folder

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 
 import numpy as np
 import pytest
+from fleets import MODEL, NAMES, N, wheel_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import warpdyn as wd
 from ros2_node.control.joint_states import MAX_MAPS, JointStates
 from ros2_node.control.settings import Settings
+from ros2_node.control.state import State
 
-MODEL = wd.load_robot("panda")
-NAMES = list(MODEL.joint_names)
-N = len(NAMES)
 NUMBERS = st.lists(st.floats(-3.0, 3.0), min_size=N, max_size=N)
 
 
-def reader(**values):
-    q, v = np.full(N, np.nan), np.full(N, np.nan)
-    return JointStates(
-        MODEL, Settings.of({name.replace("__", "."): x for name, x in values.items()}), q, v
-    )
+def reader(model=MODEL, **values):
+    """A reader into rows that held no numbers before."""
+    state = State.of_robots(model, 1).row(0)
+    state.q[:] = state.v[:] = np.nan
+    return JointStates(model, Settings.of(values), state, Counter())
 
 
 @given(
@@ -142,12 +142,8 @@ def test_differences_of_positions_by_stamps_then_by_arrival():
 
 def test_a_continuous_joint_turns_past_pi():
     """From 3.1 to -3.1 is a small step, not a jump of 6.2."""
-    link = """<link name="{}"><inertial><mass value="1"/>
-      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
-    joint = '<joint name="spin" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
-    model = wd.load_urdf(f'<robot name="wheel">{link.format("a")}{link.format("b")}{joint}</robot>')
-    values = Settings.of({"mode": "inverse_dynamics", "velocity_source": "finite_difference"})
-    states = JointStates(model, values, np.zeros(1), np.zeros(1))
+    model = wd.load_urdf(wheel_text())
+    states = reader(model, mode="inverse_dynamics", velocity_source="finite_difference")
     states.read(["spin"], array("d", [3.1]), (), 0, 0.0)
     states.read(["spin"], array("d", [-3.1]), (), 0, 0.01)
     np.testing.assert_allclose(states.v, (2 * np.pi - 6.2) / 0.01)
@@ -188,3 +184,34 @@ def test_ever_new_names_do_not_fill_the_memory():
     for k in range(1000):
         states.read([*NAMES, f"x{k}"], array("d", [0.0] * 9), (), 0, 0.0)
     assert len(states._maps) <= MAX_MAPS
+
+
+def test_take_and_note_are_read_in_two_halves():
+    """After `take` q is valid and nothing is counted; `note` counts, once; a second `take` notes
+    the first."""
+    states = reader()
+    names, position = [*NAMES, "panda_finger_joint2"], array("d", [0.1] * 9)
+    assert states.take(names, position, (), 0, 0.0) is None
+    np.testing.assert_array_equal(states.q, 0.1)
+    assert not states.counts
+    states.note()
+    odd = array("d", [0.1] * 8 + [0.5])
+    states.take(names, odd, (), 0, 0.01)
+    assert not states.counts["mimic_mismatch"]
+    states.take(names, position, (), 0, 0.02)
+    assert states.counts["mimic_mismatch"] == 1, "noted before the next is read"
+    states.note()
+    states.note()
+    assert states.counts["mimic_mismatch"] == 1, "noted once"
+
+
+def test_reading_is_taking_and_noting():
+    """The same counts and rows, whichever way."""
+    at_once, in_halves = reader(), reader()
+    for k, position in enumerate(([0.0] * 8, [1.0] * 8, [1.0] * 8)):
+        message = (NAMES, array("d", position), (), 5 + k, 0.01 * k)
+        at_once.read(*message, ros_now=1)
+        in_halves.take(*message)
+        in_halves.note(1)
+    assert at_once.counts == in_halves.counts and at_once.counts["position_jump"] == 1
+    np.testing.assert_array_equal(at_once.q, in_halves.q)

@@ -1,0 +1,93 @@
+"""Figures of the ROS 2 node: latency above an echo, many robots, start, stop, memory, closed loop.
+
+    python -m benchmarks.ros2 latency fleet batch start drift      # a few minutes
+    python -m benchmarks.ros2 soak                                 # ten minutes
+
+Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node,
+the echo and the plant are separate processes. Results go to benchmarks/results/ros2-<case>.json,
+with the hardware.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import rclpy
+import warp
+
+from ros2_node.demo.processes import on_this_machine
+
+from .drift import drift
+from .latency import latency
+from .lifetime import soak, start
+from .many_robots import batch, fleet
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+
+
+def hardware() -> dict[str, Any]:
+    model = [
+        x.split(":")[1].strip()
+        for x in Path("/proc/cpuinfo").read_text().splitlines()
+        if "model name" in x
+    ]
+    return {
+        "cpu": model[0] if model else platform.processor(),
+        "cores": os.cpu_count(),
+        "load_average": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "warp": warp.__version__,
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
+CASES: dict[str, Callable[..., dict[str, Any]]] = {
+    "latency": latency,
+    "fleet": fleet,
+    "batch": batch,
+    "start": start,
+    "drift": drift,
+    "soak": soak,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("cases", nargs="+", choices=CASES)
+    parser.add_argument("--messages", type=int, default=60_000, help="for latency, each rate")
+    parser.add_argument("--seconds", type=float, default=600.0, help="for soak")
+    parser.add_argument("--dry", action="store_true", help="print only")
+    options = parser.parse_args(arguments)
+    on_this_machine(1 + os.getpid() % 100)
+    RESULTS.mkdir(exist_ok=True)
+    for case in options.cases:
+        print(f"{case}: {(CASES[case].__doc__ or '').strip()}", flush=True)
+        extra = {
+            "latency": {"messages": options.messages},
+            "soak": {"seconds": options.seconds},
+        }.get(case, {})
+        if case != "drift":  # it starts rclpy itself
+            rclpy.init()
+        with tempfile.TemporaryDirectory() as folder:
+            result = {
+                "case": case,
+                "hardware": hardware(),
+                "result": CASES[case](Path(folder), **extra),
+            }
+        rclpy.try_shutdown()
+        print(json.dumps(result["result"], indent=2), flush=True)
+        if not options.dry:
+            (RESULTS / f"ros2-{case}.json").write_text(json.dumps(result, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,37 @@
+"""How far an arm sinks that gravity compensation alone holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ros2_node.demo.closed_loop import closed_loop
+
+from .arm import ARM
+
+POSES = {
+    "ready": [0.0, -0.785398, 0.0, -2.356194, 0.0, 1.570796, 0.785398],
+    "stretched": [0.3, 0.9, 0.2, -0.6, 0.3, 1.2, 0.1],
+    "sideways": [1.2, 0.4, -1.0, -1.6, 0.8, 2.2, -0.6],
+}
+
+
+def drift(folder: Path) -> dict[str, Any]:
+    """MuJoCo panda, 0.5 N·m·s/rad of damping, gravity compensation alone for ten seconds."""
+    results = {}
+    for payload in (0.0, 2.0):
+        for name, pose in POSES.items():
+            load = {
+                "payload.link": "panda_hand",
+                "payload.mass": payload,
+                "payload.com": [0.0, 0.0, 0.1],
+            }
+            plant = {"pose_joints": ARM, "pose": pose, "damping": 0.5} | (load if payload else {})
+            run = closed_loop((1.0, 10.0), plant=plant, node=load if payload else {})
+            results[f"{name}, {payload:g} kg"] = {
+                "fall_deg": float(run.fall.max()),
+                "hold_deg": float(run.hold.max()),
+                "torque_error_nm": run.torque_error,
+            }
+            print(f"  {name}, {payload:g} kg: {results[f'{name}, {payload:g} kg']}", flush=True)
+    return results

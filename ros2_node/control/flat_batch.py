@@ -1,0 +1,80 @@
+"""Thousands of robots that travel as one flat array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import warpdyn as wd
+
+from .fleet_dynamics import FleetDynamics
+from .joint_states import POSITION_BOUND
+from .settings import Settings
+
+
+class FlatBatch:
+    """Robots that travel as one flat array: (B, 2, dof) positions and velocities in, (B, dof)
+    torques out.
+
+    dof counts the joints of `model.joint_names`. A robot whose numbers are not usable gets zero
+    torque and is counted; the others are not touched by it.
+    """
+
+    def __init__(self, dynamics: FleetDynamics, settings: Settings) -> None:
+        self._dynamics = dynamics
+        self._settings = settings
+        self.bad_robots = 0
+        self._size = -1
+
+    def change(self, settings: Settings) -> None:
+        self._settings = settings
+        self._size = -1
+
+    def robots_in(self, length: int, sizes: Sequence[int]) -> int:
+        """How many robots a message of `length` numbers holds; ValueError when its dimensions
+        say otherwise."""
+        nv = self._dynamics.model.nv
+        if self._dynamics.model.nq != nv:
+            raise ValueError("batches need joints of one coordinate each")
+        if length == 0 or length % (2 * nv):
+            raise ValueError(f"the data must be robots x 2 x {nv} numbers, got {length}")
+        if sizes and list(sizes) != [length // (2 * nv), 2, nv]:
+            raise ValueError(
+                f"the dimensions must be [{length // (2 * nv)}, 2, {nv}], got {list(sizes)}"
+            )
+        return length // (2 * nv)
+
+    def compute(self, state: np.ndarray) -> np.ndarray:
+        """(B, nv) torques for (B, 2, nv) states; the array is used again by the next call."""
+        if len(state) != self._size:
+            self._allocate(len(state))
+        good = self._load(state)
+        self._run()
+        if not good.all():
+            self.torque[~good] = 0.0
+            self.bad_robots += int((~good).sum())
+        return self.torque
+
+    def poses(self) -> np.ndarray:
+        """(B, nlinks, 7) position and quaternion xyzw of each link, of the last states."""
+        return wd.fk(self._dynamics.model, self.q, form="pose")
+
+    def _load(self, state: np.ndarray) -> np.ndarray:
+        good = (np.abs(state) <= POSITION_BOUND).all(axis=(1, 2))
+        self.q[:] = state[:, 0]
+        if self._settings.needs_velocity:
+            self._v[:] = state[:, 1]
+        if not good.all():
+            self.q[~good], self._v[~good] = 0.0, 0.0
+        return good
+
+    def _allocate(self, size: int) -> None:
+        model, nv = self._dynamics.model, self._dynamics.model.nv
+        self._size = size
+        self.q, self._v, a, self.torque = (np.zeros((size, nv)) for _ in range(4))
+        wrenches = np.zeros((size, model.nlinks, 6))
+        gravity = np.tile(self._dynamics.gravity[0], (size, 1))
+        self._run = wd.bind(
+            wd.rnea, model, self.q, self._v, a, f_ext=wrenches, gravity=gravity, out=self.torque
+        )

@@ -1,0 +1,88 @@
+"""Inverse dynamics of all robots of one model, in one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+import warpdyn as wd
+from warpdyn import Model
+
+from .settings import Settings
+from .state import State
+
+
+class FleetDynamics:
+    """Torques of some robots of one model: fill the rows of `state`, call `compute`, read the rows
+    of its torque.
+
+    The arrays are float64 on the host; with a CUDA device they are copied there and back in every
+    call.
+    """
+
+    def __init__(self, model: Model, settings: Settings, robots: int) -> None:
+        self.model = model
+        self.device = settings.device
+        self.state = State.of_robots(model, robots)
+        self.gravity = np.tile(np.array(settings.gravity), (robots, 1))
+        """One row for each robot, read anew at every launch."""
+        self.compute = self._bound_rnea()
+        self.compute()  # no kernel is to be compiled in a callback
+
+    def change_gravity(self, gravity: tuple[float, ...]) -> None:
+        """From the next launch on."""
+        self.gravity[:] = gravity
+
+    def change_model(self, model: Model) -> None:
+        """Go on with a model of the same shape, such as one with another payload, whose kernels
+        are warm."""
+        old = self.model
+        if (model.nq, model.nv, model.link_names) != (old.nq, old.nv, old.link_names):
+            raise ValueError("the models differ in more than their inertias")
+        self.model = model
+        self.compute = self._bound_rnea()
+
+    def _bound_rnea(self) -> Callable[[], object]:
+        state = self.state
+        if self.device == "cpu":
+            return wd.bind(
+                wd.rnea,
+                self.model,
+                state.q,
+                state.v,
+                state.a,
+                f_ext=state.wrench,
+                gravity=self.gravity,
+                out=state.torque,
+            )
+        return self._bound_device_rnea()
+
+    def _bound_device_rnea(self) -> Callable[[], None]:
+        state = self.state
+        hosts = [state.q, state.v, state.a, state.wrench, self.gravity]
+        copies: list[Any] = [wp.array(x, dtype=wp.float64, device=self.device) for x in hosts]
+        q, v, a, wrench, gravity = copies
+        torque = wp.zeros(state.torque.shape, dtype=wp.float64, device=self.device)
+        launch = wd.bind(wd.rnea, self.model, q, v, a, f_ext=wrench, gravity=gravity, out=torque)
+
+        def run() -> None:
+            for copy, host in zip(copies, hosts, strict=True):
+                copy.assign(host)
+            launch()
+            state.torque[:] = torque.numpy()
+
+        return run
+
+
+def check_device(device: str) -> None:
+    """ValueError when kernels cannot run there."""
+    known = [d.alias for d in wp.get_devices()]
+    try:
+        wp.get_device(device)
+    except Exception as error:
+        raise ValueError(
+            f"device {device!r} is not there; this machine has {', '.join(known)}"
+        ) from error

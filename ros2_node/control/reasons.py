@@ -1,0 +1,36 @@
+"""The words under which messages are rejected and oddities counted; the diagnostics show them."""
+
+from __future__ import annotations
+
+REJECTIONS = (
+    "empty_message",
+    "wrong_length",
+    "duplicate_name",
+    "no_known_joint",
+    "missing_joint",
+    "nonfinite_position",
+    "position_out_of_range",
+    "missing_velocity",
+    "nonfinite_velocity",
+)
+"""Why a joint_states message is rejected."""
+NOTICES = (
+    "unknown_joint",
+    "mimic_mismatch",
+    "repeated_message",
+    "stamp_backwards",
+    "stamp_future",
+    "position_jump",
+    "reference_wrong_length",
+    "reference_duplicate_name",
+    "reference_unknown_joint",
+    "reference_nonfinite",
+    "wrench_unknown_link",
+    "wrench_nonfinite",
+    "batch_rejected",
+    "batch_bad_robot",
+    "qos_mismatch",
+    "description_refused",
+    "clock_jump",
+)
+"""What is counted besides: odd things that do not reject a state, and other inputs refused."""

@@ -1,0 +1,61 @@
+"""The numbers of the robots between their inputs and their torques: one owner, and a view for
+each robot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpdyn import Model
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The arrays that one launch reads and writes: of all robots, or one robot's rows of them.
+
+    A row is shared memory: what its writer puts there, the next `FleetDynamics.compute` reads, with
+    no copy and no call between them. Nobody but these may write, all of them in the node's one
+    thread:
+
+    | row | written by | when |
+    |---|---|---|
+    | q | `JointStates.take` | a joint_states message arrives |
+    | v | `JointStates.take`; `Robot.change` | likewise; set to zero when parameters change |
+    | a | `Robot.prepare` | before a launch, from the setpoint and the gains |
+    | wrench | `ExternalWrench` | a wrench arrives; set to zero when it is no longer fresh |
+    | torque | `FleetDynamics.compute` | the launch; `Robot.command` reads it |
+    """
+
+    q: np.ndarray
+    """(nq,), positions [m, rad]"""
+    v: np.ndarray
+    """(nv,), velocities"""
+    a: np.ndarray
+    """(nv,), accelerations to produce"""
+    wrench: np.ndarray
+    """(nlinks, 6), force and torque that act on each link, about its origin and in its axes [N,
+    N·m]"""
+    torque: np.ndarray
+    """(nv,), joint torques; not a number until the first launch"""
+
+    @classmethod
+    def of_robots(cls, model: Model, robots: int) -> State:
+        """Arrays (robots, ...) at rest in the neutral position."""
+        return cls(
+            q=np.tile(model.neutral, (robots, 1)),
+            v=np.zeros((robots, model.nv)),
+            a=np.zeros((robots, model.nv)),
+            wrench=np.zeros((robots, model.nlinks, 6)),
+            torque=np.full((robots, model.nv), np.nan),
+        )
+
+    def row(self, robot: int) -> State:
+        """Views of one robot's rows."""
+        return State(
+            q=self.q[robot],
+            v=self.v[robot],
+            a=self.a[robot],
+            wrench=self.wrench[robot],
+            torque=self.torque[robot],
+        )

@@ -1,0 +1,134 @@
+"""What the node does on request and on time, apart from ROS: enable, reset, change, watch, stop."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .clock import WatchClock
+from .fleet import Fleet, Shown
+from .models import Event, Models
+from .robot import Robot
+from .settings import MODEL_PARAMETERS, Settings
+
+Answer = tuple[bool, str]
+"""Whether a request succeeded, and a text for the one who asked."""
+
+
+class Supervisor:
+    """The robots of one node, one for each namespace, under one set of settings.
+
+    `now` is the watchdog's time, which `advance` makes of the steady and the simulated clock;
+    `steady` is the steady clock. Both in seconds.
+    """
+
+    def __init__(self, settings: Settings, shown: Shown | None = None) -> None:
+        self.settings = settings
+        self.names = list(settings.namespaces) or [""]
+        self.counts: list[Counter[str]] = [Counter() for _ in self.names]
+        """By robot and reason; they outlive a change of the model."""
+        self.clock = WatchClock()
+        self.models = Models(self.counts, shown)
+
+    @property
+    def fleet(self) -> Fleet | None:
+        """The robots, once there is a model."""
+        return self.models.fleet
+
+    @property
+    def robots(self) -> Sequence[Robot]:
+        """None before there is a model."""
+        return self.models.fleet.robots if self.models.fleet else ()
+
+    # Time.
+
+    def advance(self, steady: float, simulated: float | None) -> float:
+        """The watchdog's time; a jump of the simulated clock makes the robots forget."""
+        jumps = self.clock.jumps
+        now = self.clock.advance(steady, simulated)
+        if self.clock.jumps != jumps:
+            for robot in self.robots:
+                robot.states.forget()
+                robot.counts["clock_jump"] += 1
+        return now
+
+    def watch(self, now: float, steady: float) -> Iterator[tuple[int, np.ndarray]]:
+        """Call it every STOP_PERIOD: robots in a stop sequence, by number, each with its next
+        command."""
+        for i, robot in enumerate(self.robots):
+            command = robot.watch(now, steady)
+            if command is not None:
+                yield i, command
+
+    def step(self, steady: float) -> Event:
+        """Look after models that are being built; call it often."""
+        event = self.models.step(self.settings, steady)
+        if event is Event.REFUSED:
+            for counts in self.counts:
+                counts["description_refused"] += 1
+        return event
+
+    @property
+    def lacks_its_model(self) -> bool:
+        """Whether the parameters describe a model and none runs: after a refusal, none ever
+        will."""
+        described = self.settings.robot_description or self.settings.robot_description_file
+        return bool(described) and self.fleet is None
+
+    def fail(self, text: str, steady: float) -> None:
+        """Latch a fault on every robot and stop it."""
+        for robot in self.robots:
+            robot.fail(text, steady)
+
+    # Requests.
+
+    def enable(self, robots: Sequence[int], on: bool, now: float, steady: float) -> Answer:
+        """Open the gates of some robots, or begin their stop sequences."""
+        if self.fleet is None:
+            why = f": {self.models.refusal}" if self.models.refusal else ""
+            return not on, "there is no model yet" + why
+        if self.models.changing and on:
+            return False, "a new model is being taken; try again"
+        chosen = [self.fleet.robots[i] for i in robots]
+        answers = [r.enable(now, steady) if on else r.disable(steady) for r in chosen]
+        return self._together(robots, answers)
+
+    def reset(self, robots: Sequence[int]) -> Answer:
+        """Clear latched faults; the gates stay closed."""
+        if self.fleet is None:
+            return True, "there is no model yet"
+        return self._together(robots, [self.fleet.robots[i].reset() for i in robots])
+
+    def reload(self) -> Answer:
+        """Read the model again."""
+        if not self.models.reload(self.settings):
+            return False, "there is no robot_description to read again"
+        return True, "the model is being read again; the log and /diagnostics say how it went"
+
+    def _together(self, robots: Sequence[int], answers: Sequence[Answer]) -> Answer:
+        if len(answers) == 1:
+            return answers[0]
+        bad = [
+            f"{self.names[i]}: {text}"
+            for i, (good, text) in zip(robots, answers, strict=True)
+            if not good
+        ]
+        return not bad, "; ".join(bad) or f"{len(answers)} robots: {answers[0][1]}"
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """New values of some parameters, by name; ValueError, and nothing changed, when one is
+        bad."""
+        settings, fleet = self.settings.changed(values), self.fleet
+        if fleet is not None:
+            links = fleet.dynamics.model.link_names
+            if settings.payload_link and settings.payload_link not in links:
+                raise ValueError(
+                    f"payload.link {settings.payload_link!r} is not one of {', '.join(links[:40])}"
+                )
+            fleet.change(settings)
+        self.settings = settings
+        if MODEL_PARAMETERS & values.keys():
+            self.models.request(settings)

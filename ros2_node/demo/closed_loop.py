@@ -1,0 +1,112 @@
+"""The experiment of the demo and of the benchmarks: an arm falls, is put back, and is held by
+the node."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rclpy
+
+from .processes import Child, Client, ros_arguments
+
+RAMP_TIME = 0.5
+TOUCH = "warpdyn/commands"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the plant recorded: times [s], positions (T, joints), torques; the largest drift
+    [deg] in each phase."""
+
+    names: list[str]
+    times: np.ndarray
+    position: np.ndarray
+    torque: np.ndarray
+    braked: np.ndarray
+    fall: np.ndarray
+    hold: np.ndarray
+    torque_error: float
+    """Largest difference of the last command from MuJoCo's own torque at rest [N·m]."""
+
+
+def closed_loop(
+    seconds: tuple[float, float],
+    plant: dict[str, Any] | None = None,
+    node: dict[str, Any] | None = None,
+    robot: str = "panda",
+    say: Callable[[str], None] = lambda text: None,
+) -> Run:
+    """Fall for seconds[0], hold for seconds[1]. `plant` and `node` are parameters of the two
+    processes."""
+    with tempfile.TemporaryDirectory(prefix="warpdyn_demo_") as folder:
+        trace = Path(folder) / "trace.npz"
+        base = {"robot_description_file": robot, "ramp_time": RAMP_TIME}
+        node_arguments = ros_arguments({**base, **(node or {})})
+        plant_arguments = ros_arguments(
+            {"robot": robot, "trace": str(trace), "braked": True, **(plant or {})},
+            {"~/commands": TOUCH},
+        )
+        rclpy.init()
+        client = Client("demo")
+        children: list[Child] = []
+        try:
+            arm = Child("ros2_node.demo.plant", plant_arguments, Path(folder) / "plant.log")
+            children.append(arm)
+            controller = Child("ros2_node.node", node_arguments, Path(folder) / "node.log")
+            children.append(controller)
+            say(f"node ready after {controller.wait_for('ready:'):.1f} s")
+            client.until(
+                lambda: arm.check() and client.node.count_subscribers(TOUCH),
+                "the plant's subscription",
+            )
+            marks = [time.monotonic()]
+            client.call("plant/brake", False)
+            client.rest(seconds[0])
+            marks.append(time.monotonic())
+            client.call("plant/brake", True)
+            client.call("plant/reset")
+            client.call_until_good("warpdyn/enable", True)
+            client.rest(RAMP_TIME + 0.5)
+            client.call("plant/brake", False)
+            marks.append(time.monotonic())
+            client.rest(seconds[1])
+            marks.append(time.monotonic())
+            say(f"node stopped in {controller.end():.2f} s")
+            arm.end()
+        finally:
+            for child in children:
+                child.end()
+            client.close()
+            rclpy.try_shutdown()
+        return _read(trace, marks)
+
+
+def _read(file: Path, marks: list[float]) -> Run:
+    with np.load(file) as saved:
+        trace, names, hinges = saved["trace"], [str(n) for n in saved["names"]], saved["hinges"]
+    n = len(names)
+    times, braked = trace[:, 0], trace[:, 1]
+    position, torque, bias = (trace[:, 2 + i * n : 2 + (i + 1) * n] for i in range(3))
+
+    def drift(begin: float, end: float) -> np.ndarray:
+        inside = position[(times >= begin) & (times <= end)]
+        return np.degrees(np.abs(inside - inside[0]).max(axis=0))[hinges]
+
+    shown = slice(np.searchsorted(times, marks[0] - 0.2), np.searchsorted(times, marks[3]))
+    last = np.searchsorted(times, marks[3]) - 1
+    return Run(
+        names=[names[i] for i in hinges],
+        times=times[shown] - marks[0],
+        position=position[shown][:, hinges],
+        torque=torque[shown][:, hinges],
+        braked=braked[shown],
+        fall=drift(marks[0], marks[1]),
+        hold=drift(marks[2], marks[3]),
+        torque_error=float(np.abs(torque[last] - bias[last])[hinges].max()),
+    )

@@ -1,0 +1,50 @@
+"""~/batch/state and ~/batch/torques: many robots in one message."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import numpy as np
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray
+
+from ..control.fleet import Fleet
+from .messages import labelled, numbers
+from .topics import RELIABLE, overridable
+
+
+class BatchTopics:
+    """Answers each flat state with its torques; what is rejected is counted with the first
+    robot's."""
+
+    def __init__(self, node: Node, counts: Counter[str]) -> None:
+        self._counts, self._log = counts, node.get_logger()
+        self._torques = node.create_publisher(
+            Float64MultiArray, "~/batch/torques", RELIABLE, qos_overriding_options=overridable()
+        )
+        self._message = Float64MultiArray()
+
+    def answer(self, fleet: Fleet, message: Float64MultiArray) -> bool:
+        """Publish the torques of a state; False when it was rejected."""
+        started = time.perf_counter()
+        batch, dims = fleet.batch, [d.size for d in message.layout.dim]
+        try:
+            robots = batch.robots_in(len(message.data), dims)
+        except ValueError as error:
+            self._counts["batch_rejected"] += 1
+            self._log.error(f"~/batch/state rejected: {error}", throttle_duration_sec=1.0)
+            return False
+        bad = batch.bad_robots
+        state = np.frombuffer(message.data).reshape(robots, 2, fleet.dynamics.model.nv)
+        torque = batch.compute(state)
+        if batch.bad_robots != bad:
+            self._counts["batch_bad_robot"] += batch.bad_robots - bad
+        # The labels are written anew only when the number of robots has changed.
+        if [d.size for d in self._message.layout.dim] != list(torque.shape):
+            self._message = labelled(torque, ("robot", "dof"))
+        else:
+            self._message.data = numbers(torque)
+        self._torques.publish(self._message)
+        fleet.batch_timing.add(time.perf_counter() - started)
+        return True

@@ -1,0 +1,62 @@
+"""Callbacks that rclpy may call: an exception in one stops the robots instead of the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Guards:
+    """Wraps callbacks; `fail` gets the text of what went wrong."""
+
+    def __init__(self, fail: Callable[[str], None]) -> None:
+        self._fail = fail
+
+    def callback(self, function: Callable, *first: Any) -> Callable[..., None]:
+        """The function with its first arguments set."""
+        fail = self._fail
+
+        def guarded(*rest: Any) -> None:
+            try:
+                function(*first, *rest)
+            except Exception as error:
+                fail(_text(function.__name__, error))
+
+        return guarded
+
+    def service(
+        self, function: Callable[[list[int], Any], tuple[bool, str]], robots: list[int]
+    ) -> Any:
+        """The callback of a service on some robots; an exception is also its answer."""
+
+        def guarded(request: Any, response: Any) -> Any:
+            try:
+                response.success, response.message = function(robots, request)
+            except Exception as error:
+                self._fail(_text(function.__name__, error))
+                response.success, response.message = False, str(error)
+            return response
+
+        return guarded
+
+    def parameters(
+        self, change: Callable[[list[Any]], None], result: type
+    ) -> Callable[[list[Any]], Any]:
+        """The callback of changed parameters: a ValueError is a refusal, another exception a
+        fault as well."""
+
+        def guarded(changed: list[Any]) -> Any:
+            try:
+                change(changed)
+            except ValueError as error:
+                return result(successful=False, reason=str(error))
+            except Exception as error:
+                self._fail(_text("parameters", error))
+                return result(successful=False, reason=str(error))
+            return result(successful=True)
+
+        return guarded
+
+
+def _text(name: str, error: Exception) -> str:
+    return f"{name}: {type(error).__name__}: {error}"

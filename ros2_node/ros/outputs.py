@@ -1,0 +1,139 @@
+"""What the node shows of its robots besides torques: a record for each output, and all of it in
+one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from rclpy.node import Node
+
+import warpdyn as wd
+from warpdyn import Model
+
+from ..control.flat_batch import FlatBatch
+from ..control.fleet_dynamics import FleetDynamics
+from ..control.settings import Settings
+from .messages import topic_word
+from .publishers import Arrays, LinkNames, LinkPoses, Publishers, TipPoses, Topics, Transforms
+from .topics import RobotNames
+
+Compute = Callable[[FleetDynamics, Settings], np.ndarray]
+
+
+@dataclass(frozen=True)
+class OutputTopic:
+    """One output at `publish_frequency`: all that the node knows of it, but for the parameter
+    that asks for it."""
+
+    name: str
+    """Below the node's name; with <link>, a topic for each link; "/..." is one for all robots."""
+    parameter: str
+    """Field of `Settings` that asks for it: true, or the names of links."""
+    compute: Compute | None
+    """Values of all robots, (R, ...). It runs once when a model is built, so that its kernel is
+    warm. Outputs with the same function share one run. None: there is nothing to publish but at
+    a new model."""
+    publish: Callable[[Node, Sequence[RobotNames], Topics, Settings], Publishers]
+    """Opens the topics."""
+    batch: Callable[[FlatBatch], np.ndarray] | None = None
+    """Values of the robots of a flat batch, for ~/batch/<name>."""
+    batch_labels: Sequence[str] = ()
+    latched: bool = False
+    """Part of it is said once for each model, even when `publish_frequency` is zero."""
+    needs: str = ""
+    """Package of its messages, where the node goes on without it."""
+
+    def wanted(self, settings: Settings) -> bool:
+        """Whether the parameters ask for it."""
+        return bool(getattr(settings, self.parameter))
+
+    def links(self, settings: Settings) -> Sequence[str]:
+        """The links that the parameter names."""
+        value = getattr(settings, self.parameter)
+        return value if isinstance(value, tuple) else ()
+
+    def topics(self, private: str, settings: Settings) -> list[str]:
+        """Names of the topics of the robot whose names begin with `private`."""
+        if "<link>" not in self.name:
+            return [private + self.name]
+        words = [topic_word(link) for link in self.links(settings)]
+        return [private + self.name.replace("<link>", word) for word in words]
+
+
+def _poses(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
+    """(R, nlinks, 7) position and quaternion xyzw of every link in the root link."""
+    return wd.fk(dynamics.model, dynamics.state.q, form="pose")
+
+
+def _joint_poses(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
+    """(R, moving joints, 7) of every moving joint's child link in its parent link."""
+    model = dynamics.model
+    moving = [j for j in model.joints if j.kind.nv]
+    T = wd.fk(model, dynamics.state.q)
+    parents = T[:, [model.link_index(j.parent) for j in moving]]
+    children = T[:, [model.link_index(j.child) for j in moving]]
+    X = np.linalg.inv(parents) @ children
+    quaternions = wd.matrix_to_quaternion(np.ascontiguousarray(X[..., :3, :3]).reshape(-1, 3, 3))
+    return np.concatenate([X[..., :3, 3], quaternions.reshape(*X.shape[:2], 4)], axis=-1)
+
+
+def _mass_matrices(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
+    """(R, 1, nv, nv) joint-space inertia."""
+    return wd.crba(dynamics.model, dynamics.state.q)[:, None]
+
+
+def _jacobians(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
+    """(R, links, 6, nv) linear then angular velocity of each link, in the root link's axes."""
+    return wd.jacobian(
+        dynamics.model,
+        dynamics.state.q,
+        frames=list(settings.jacobian_links),
+        reference="local_world_aligned",
+    )
+
+
+OUTPUTS = (
+    OutputTopic("link_names", "publish_link_poses", None, LinkNames),
+    OutputTopic(
+        "link_poses",
+        "publish_link_poses",
+        _poses,
+        LinkPoses,
+        batch=FlatBatch.poses,
+        batch_labels=("robot", "link", "7"),
+    ),
+    OutputTopic("poses/<link>", "tip_links", _poses, TipPoses),
+    OutputTopic("/tf", "publish_tf", _joint_poses, Transforms, latched=True, needs="tf2_msgs"),
+    OutputTopic(
+        "mass_matrix", "publish_mass_matrix", _mass_matrices, partial(Arrays, ("dof", "dof"))
+    ),
+    OutputTopic(
+        "jacobian/<link>", "jacobian_links", _jacobians, partial(Arrays, ("linear_angular", "dof"))
+    ),
+)
+
+
+class WantedOutputs:
+    """Those that the parameters ask for, as far as the building of a model has to know them."""
+
+    def __init__(self, settings: Settings, outputs: Sequence[OutputTopic] = OUTPUTS) -> None:
+        self._settings = settings
+        self.outputs = [output for output in outputs if output.wanted(settings)]
+
+    def check(self, model: Model) -> None:
+        """ValueError when the model lacks a link that is to be shown."""
+        for output in self.outputs:
+            for link in output.links(self._settings):
+                if link not in model.link_names:
+                    raise ValueError(
+                        f"{model.name} has no link {link!r}; its links are {', '.join(model.link_names[:40])}"
+                    )
+
+    def warm(self, dynamics: FleetDynamics) -> None:
+        """Compute everything once, so that no kernel is compiled in a callback."""
+        for compute in dict.fromkeys(output.compute for output in self.outputs):
+            if compute is not None:
+                compute(dynamics, self._settings)

@@ -1,0 +1,162 @@
+"""How results become messages on topics: link names and poses, transforms, labelled arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Pose, PoseArray, PoseStamped
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray, String
+
+import warpdyn as wd
+from warpdyn import Model
+
+from ..control.settings import Settings
+from .messages import fill_pose, labelled, transform
+from .topics import LAST, LATCHED, MANY, RELIABLE, RobotNames
+
+Topics = Sequence[Sequence[str]]
+"""The topic's name for each robot and, within, for each link."""
+
+
+class Publishers(Protocol):
+    """One output of all robots."""
+
+    def describe(self, model: Model, stamp: Time) -> None:
+        """Prepare for a model; what is latched is published now."""
+
+    def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
+        """Publish one robot's value."""
+
+
+class LinkNames:
+    """One name a line, latched, in the order of the link poses; there is nothing to send later."""
+
+    def __init__(
+        self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
+    ) -> None:
+        self._publishers = [node.create_publisher(String, topic, LATCHED) for (topic,) in topics]
+
+    def describe(self, model: Model, stamp: Time) -> None:
+        for publisher in self._publishers:
+            publisher.publish(String(data="\n".join(model.link_names)))
+
+    def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
+        pass
+
+
+class LinkPoses:
+    """Every link's pose in the root link, in one message a robot, where somebody listens."""
+
+    def __init__(
+        self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
+    ) -> None:
+        self._publishers = [node.create_publisher(PoseArray, topic, LAST) for (topic,) in topics]
+        self._prefix = settings.frame_prefix
+        self._message = PoseArray()
+
+    def describe(self, model: Model, stamp: Time) -> None:
+        self._message.poses = [Pose() for _ in model.link_names]
+        self._message.header.frame_id = self._prefix + model.root
+
+    def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
+        """value: (nlinks, 7)."""
+        publisher = self._publishers[robot]
+        if not publisher.get_subscription_count():
+            return
+        self._message.header.stamp = stamp
+        for message, pose in zip(self._message.poses, value.tolist(), strict=True):
+            fill_pose(message, pose)
+        publisher.publish(self._message)
+
+
+class TipPoses:
+    """The poses of some links, one topic for each."""
+
+    def __init__(
+        self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
+    ) -> None:
+        self._publishers = [
+            [node.create_publisher(PoseStamped, topic, LAST) for topic in names] for names in topics
+        ]
+        self._links, self._prefix = settings.tip_links, settings.frame_prefix
+
+    def describe(self, model: Model, stamp: Time) -> None:
+        self._rows = [model.link_index(link) for link in self._links]
+        self._frame = self._prefix + model.root
+
+    def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
+        """value: (nlinks, 7)."""
+        for publisher, row in zip(self._publishers[robot], self._rows, strict=True):
+            message = PoseStamped()
+            message.header.stamp = stamp
+            message.header.frame_id = self._frame
+            fill_pose(message.pose, value[row].tolist())
+            publisher.publish(message)
+
+
+class Arrays:
+    """Arrays with named dimensions, one topic for each along the first."""
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        node: Node,
+        robots: Sequence[RobotNames],
+        topics: Topics,
+        settings: Settings,
+    ) -> None:
+        self._labels = labels
+        self._publishers = [
+            [node.create_publisher(Float64MultiArray, topic, RELIABLE) for topic in names]
+            for names in topics
+        ]
+
+    def describe(self, model: Model, stamp: Time) -> None:
+        pass
+
+    def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
+        """value: (topics, ...)."""
+        for publisher, x in zip(self._publishers[robot], value, strict=True):
+            publisher.publish(labelled(x, self._labels))
+
+
+class Transforms:
+    """/tf, and /tf_static for the fixed joints; ImportError where tf2_msgs is not installed."""
+
+    def __init__(
+        self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
+    ) -> None:
+        from tf2_msgs.msg import TFMessage
+
+        self._type = TFMessage
+        self._prefixes = [settings.frame_prefix + names.outer for names in robots]
+        self._moving = node.create_publisher(TFMessage, "/tf", MANY)
+        self._static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
+
+    def describe(self, model: Model, stamp: Time) -> None:
+        self._pairs = [(j.parent, j.child) for j in model.joints if j.kind.nv]
+        fixed = [j for j in model.joints if not j.kind.nv]
+        poses: list[list[float]] = []
+        if fixed:
+            rotations = np.array([j.pose.rotation for j in fixed], dtype=float)
+            positions = np.array([j.pose.position for j in fixed], dtype=float)
+            poses = np.hstack([positions, wd.matrix_to_quaternion(rotations)]).tolist()
+        transforms = [
+            transform(prefix + joint.parent, prefix + joint.child, pose, stamp)
+            for prefix in self._prefixes
+            for joint, pose in zip(fixed, poses, strict=True)
+        ]
+        self._static.publish(self._type(transforms=transforms))
+
+    def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
+        """value: (moving joints, 7), each child in its parent."""
+        prefix = self._prefixes[robot]
+        transforms = [
+            transform(prefix + parent, prefix + child, pose, stamp)
+            for (parent, child), pose in zip(self._pairs, value.tolist(), strict=True)
+        ]
+        self._moving.publish(self._type(transforms=transforms))

@@ -1,0 +1,49 @@
+"""Fleets of the bundled panda without ROS, and what feeds them."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+
+import numpy as np
+
+import warpdyn as wd
+from ros2_node.control.fleet import Fleet
+from ros2_node.control.settings import Settings
+
+MODEL = wd.load_robot("panda")
+NAMES = list(MODEL.joint_names)
+N = len(NAMES)
+Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
+LINK = """<link name="{}"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+
+
+def panda_settings(**values):
+    """Settings of the panda; `payload__mass` stands for the parameter `payload.mass`."""
+    named = {name.replace("__", "."): x for name, x in values.items()}
+    return Settings.of({"robot_description_file": "panda", **named})
+
+
+def panda_fleet(robots=1, **values):
+    return Fleet(panda_settings(**values), "", [Counter() for _ in range(robots)])
+
+
+def feed(robot, now, q=Q, v=()):
+    """Let a robot read a state."""
+    return robot.read(NAMES, array("d", q), array("d", v), int(now * 1e9) + 1, now)
+
+
+def launch(fleet, robot, now):
+    """Compute, and ask the robot for its command."""
+    fleet.compute()
+    return robot.command(now, now)
+
+
+def wheel_text(joint="continuous"):
+    """URDF of one link that turns on another."""
+    return (
+        f'<robot name="wheel">{LINK.format("a")}{LINK.format("b")}<joint name="spin" type="{joint}">'
+        '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" effort="0" velocity="0"/></joint></robot>'
+    )

@@ -1,0 +1,84 @@
+"""A stand-in for an rclpy node: keeps what is made of it and what is published, and needs no
+DDS."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from builtin_interfaces.msg import Time
+
+
+class RecordedPublisher:
+    def __init__(self, kind, qos, options):
+        self.kind, self.qos, self.options = kind, qos, options
+        self.messages = []
+        self.listeners = 1
+
+    def publish(self, message):
+        assert isinstance(message, self.kind)
+        self.messages.append(message)
+
+    def get_subscription_count(self):
+        return self.listeners
+
+
+class RecordedLog:
+    def __init__(self):
+        self.lines = []
+
+    def warning(self, text, **options):
+        self.lines.append(text)
+
+    info = error = warning
+
+
+class RecordedClock:
+    def now(self):
+        return self
+
+    def to_msg(self):
+        return Time(sec=7)
+
+
+class RecordingNode:
+    """Its attributes are dictionaries by topic or name; timers are a list of (period, callback,
+    clock)."""
+
+    def __init__(self):
+        self.publishers = {}
+        self.subscriptions = {}
+        self.services = {}
+        self.timers = []
+        self.log = RecordedLog()
+
+    def create_publisher(self, kind, topic, qos, **options):
+        assert topic not in self.publishers
+        self.publishers[topic] = RecordedPublisher(kind, qos, options)
+        return self.publishers[topic]
+
+    def create_subscription(self, kind, topic, callback, qos, **options):
+        self.subscriptions[topic] = (kind, callback, qos, options)
+
+    def create_service(self, kind, name, callback):
+        self.services[name] = (kind, callback)
+
+    def create_timer(self, period, callback, clock=None):
+        self.timers.append((period, callback, clock))
+
+    def get_logger(self):
+        return self.log
+
+    def get_clock(self):
+        return RecordedClock()
+
+    def get_fully_qualified_name(self):
+        return "/warpdyn"
+
+    @property
+    def published(self):
+        """Messages by topic, of those topics that have any."""
+        topics = defaultdict(list)
+        for topic, publisher in self.publishers.items():
+            if publisher.messages:
+                topics[topic] = publisher.messages
+        return topics

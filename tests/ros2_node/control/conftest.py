@@ -1,0 +1,27 @@
+"""One fleet for the tests of a module, and its robot as if it were new."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fleets import panda_fleet, panda_settings
+
+
+@pytest.fixture(scope="module")
+def shared():
+    return panda_fleet(ramp_time=1.0)
+
+
+@pytest.fixture
+def robot(shared):
+    robot = shared.robots[0]
+    robot.disable(0.0)
+    while robot.output.stop_step(1e9) is not None:
+        pass
+    robot.reset()
+    robot.last_fault = ""
+    robot.counts.clear()
+    robot.states.arrived = -np.inf
+    robot.states.forget()
+    shared.change(panda_settings(ramp_time=1.0))
+    return robot

@@ -1,0 +1,69 @@
+"""Thousands of robots in one flat array."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fleets import MODEL, panda_fleet, panda_settings
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+import warpdyn as wd
+from ros2_node.control.flat_batch import FlatBatch
+from ros2_node.control.fleet_dynamics import FleetDynamics
+
+
+@given(st.integers(1, 50), st.integers(0, 10))
+@examples(max_examples=20)
+def test_bad_robots_of_a_batch_get_nothing_and_spoil_nobody(shared, robots, bad):
+    """Zero torque for numbers that are not usable; the others' torques are those of their
+    states."""
+    rng = np.random.default_rng(robots)
+    state = rng.uniform(-1.5, 1.5, (robots, 2, 8))
+    rows = rng.integers(0, robots, min(bad, robots))
+    state[rows, rng.integers(0, 2, len(rows)), rng.integers(0, 8, len(rows))] = rng.choice(
+        [np.nan, np.inf, 1e9]
+    )
+    torque = shared.batch.compute(state)
+    broken = np.isin(np.arange(robots), rows)
+    assert not torque[broken].any()
+    q = np.ascontiguousarray(state[~broken, 0])
+    np.testing.assert_allclose(torque[~broken], wd.rnea(MODEL, q, 0 * q, 0 * q), atol=1e-9)
+
+
+def test_sizes_of_a_batch(shared):
+    """Dimensions may be left out; where they are said they must be [robots, 2, dof]."""
+    assert shared.batch.robots_in(32, [2, 2, 8]) == 2 and shared.batch.robots_in(32, []) == 2
+    for length, sizes in ((0, []), (15, []), (32, [4, 2, 4]), (32, [2, 8])):
+        with pytest.raises(ValueError, match="must be"):
+            shared.batch.robots_in(length, sizes)
+
+
+@pytest.mark.parametrize("robots", [1, 7])
+def test_poses_are_those_of_the_last_states(shared, robots):
+    """Position and quaternion xyzw of forward kinematics, of every link of every robot."""
+    state = np.random.default_rng(robots).uniform(-1.0, 1.0, (robots, 2, MODEL.nv))
+    shared.batch.compute(state)
+    poses, T = shared.batch.poses(), wd.fk(MODEL, np.ascontiguousarray(state[:, 0]))
+    assert poses.shape == (robots, MODEL.nlinks, 7)
+    np.testing.assert_allclose(poses[..., :3], T[..., :3, 3], atol=1e-12)
+    R = wd.quaternion_to_matrix(np.ascontiguousarray(poses[..., 3:]).reshape(-1, 4))
+    np.testing.assert_allclose(R.reshape(*T.shape[:2], 3, 3), T[..., :3, :3], atol=1e-12)
+
+
+def test_velocities_count_where_the_mode_needs_them():
+    """In mode inverse_dynamics a batch gets M(q) 0 + h(q, v)."""
+    moving = panda_fleet(mode="inverse_dynamics")
+    state = np.random.default_rng(3).uniform(-1.0, 1.0, (5, 2, MODEL.nv))
+    q, v = np.ascontiguousarray(state[:, 0]), np.ascontiguousarray(state[:, 1])
+    torque = moving.batch.compute(state)
+    np.testing.assert_allclose(torque, wd.rnea(MODEL, q, v, 0 * v), atol=1e-9)
+
+
+def test_a_robot_with_joints_of_several_coordinates_has_no_flat_batch():
+    """A quaternion's four numbers are no four joints."""
+    model = wd.load_robot("panda", floating_base=True)
+    batch = FlatBatch(FleetDynamics(model, panda_settings(), 1), panda_settings())
+    with pytest.raises(ValueError, match="one coordinate each"):
+        batch.robots_in(2 * model.nv, [])

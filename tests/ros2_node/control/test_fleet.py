@@ -1,0 +1,111 @@
+"""Robots that share a model: computed together, changed together, blended together."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from fleets import MODEL, Q, feed, launch, panda_fleet, panda_settings
+
+import warpdyn as wd
+from ros2_node.control.fleet import Fleet
+
+
+def test_robots_of_a_fleet_do_not_touch_each_other():
+    """Each one's torque is that of its state alone, and enabling one enables no other."""
+    three = panda_fleet(3)
+    for k, robot in enumerate(three.robots):
+        feed(robot, 0.0, Q * (k + 1) / 3)
+    three.compute()
+    for k, robot in enumerate(three.robots):
+        q = Q * (k + 1) / 3
+        np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, q, 0 * q, 0 * q), atol=1e-9)
+    three.robots[1].enable(0.0, 0.0)
+    assert [r.enabled for r in three.robots] == [False, True, False] and not three.idle
+
+
+def test_mode_and_lists_are_checked_against_the_robot(shared, robot):
+    """A list that does not fit, or a mode while enabled, is refused and changes nothing."""
+    with pytest.raises(ValueError, match="8 command joints"):
+        shared.change(panda_settings(torque_scale=[1.0, 1.0]))
+    feed(robot, 0.0)
+    robot.enable(0.0, 0.0)
+    with pytest.raises(ValueError, match="while enabled"):
+        shared.change(panda_settings(mode="computed_torque"))
+
+
+def test_a_new_payload_blends_in_without_a_step():
+    """Commands go linearly from the old model's torques to the new one's."""
+    old = panda_fleet(ramp_time=1.0)
+    robot = old.robots[0]
+    feed(robot, 0.0)
+    robot.enable(0.0, -10.0)
+    light = launch(old, robot, 0.0)[1].copy()
+    new = panda_fleet(
+        ramp_time=1.0, payload__link="panda_hand", payload__mass=2.0, payload__com=[0, 0, 0.1]
+    )
+    assert old.can_blend_to(new)
+    old.blend_to(new, 0.0)
+    heavy = wd.rnea(MODEL.with_payload("panda_hand", 2.0, (0, 0, 0.1)), Q, 0 * Q, 0 * Q)
+    for t, share in ((0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (1.5, 1.0)):
+        feed(robot, t)
+        np.testing.assert_allclose(
+            launch(old, robot, t)[1], light + share * (heavy - light), atol=1e-9
+        )
+
+
+def test_gravity_changes_while_running(shared, robot):
+    """Rows and batch alike, without building kernels again."""
+    moon = panda_settings(gravity=[0.0, 0.0, -1.62])
+    feed(robot, 0.0)
+    shared.change(moon)
+    launch(shared, robot, 0.0)
+    expected = wd.rnea(MODEL, Q, 0 * Q, 0 * Q, gravity=(0.0, 0.0, -1.62))
+    np.testing.assert_allclose(robot.state.torque, expected, atol=1e-9)
+    np.testing.assert_allclose(
+        shared.batch.compute(np.stack([Q, 0 * Q])[None])[0], expected, atol=1e-9
+    )
+
+
+def test_what_is_shown_is_checked_before_anything_is_compiled_and_then_warmed():
+    """The model is shown first; what is refused there ends the build; all else runs once with
+    the real arrays."""
+    calls = []
+
+    class Nothing:
+        def check(self, model):
+            calls.append(("check", model.name))
+            if len(calls) > 2:
+                raise ValueError("no such link")
+
+        def warm(self, dynamics):
+            calls.append(("warm", dynamics.state.q.shape))
+
+    built = Fleet(panda_settings(), "", [Counter(), Counter()], Nothing())
+    assert calls == [("check", "panda"), ("warm", (2, MODEL.nq))] and len(built.robots) == 2
+    with pytest.raises(ValueError, match="no such link"):
+        Fleet(panda_settings(), "", [Counter()], Nothing())
+    assert calls[2:] == [("check", "panda")]
+
+
+def test_only_a_model_of_the_same_joints_can_blend():
+    """Other links, joints or command joints need a stop first."""
+    panda = panda_fleet()
+    assert panda.can_blend_to(panda_fleet(payload__link="panda_hand", payload__mass=1.0))
+    assert not panda.can_blend_to(panda_fleet(command_joints=["panda_joint1"]))
+    assert not panda.can_blend_to(panda_fleet(robot_description_file="double_pendulum"))
+
+
+def test_stop_reaches_every_enabled_robot():
+    """After it, nothing is idle until the sequences have run out."""
+    two = panda_fleet(2, ramp_time=0.0)
+    for robot in two.robots:
+        feed(robot, 0.0)
+        robot.enable(0.0, 0.0)
+    two.stop(0.0)
+    assert not any(r.enabled for r in two.robots) and not two.idle
+    for robot in two.robots:
+        while robot.output.stop_step(1.0) is not None:
+            pass
+    assert two.idle

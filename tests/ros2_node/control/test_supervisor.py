@@ -1,0 +1,128 @@
+"""Requests and the passing of time, for the robots of a whole node."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from fleets import NAMES, feed, panda_settings, wheel_text
+
+from ros2_node.control.models import Event
+from ros2_node.control.settings import Settings
+from ros2_node.control.supervisor import Supervisor
+
+
+def ready(settings):
+    """A supervisor whose model runs."""
+    supervisor = Supervisor(settings)
+    assert supervisor.models.request(settings)
+    while supervisor.step(0.0) is Event.NOTHING:
+        time.sleep(0.002)
+    return supervisor
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return ready(panda_settings(namespaces=["left", "right"], ramp_time=0.0))
+
+
+@pytest.fixture
+def two(pair):
+    """Two robots, disabled, without faults, with fresh states at time 0."""
+    pair.change({"torque_scale": 1.0})
+    for robot in pair.robots:
+        robot.disable(0.0)
+        while robot.output.stop_step(1e9) is not None:
+            pass
+        robot.reset()
+        robot.counts.clear()
+        robot.states.forget()
+        feed(robot, 0.0)
+    return pair
+
+
+def test_there_is_a_robot_for_each_namespace_and_one_without(two):
+    assert two.names == ["left", "right"] and len(two.robots) == 2
+    alone = Supervisor(Settings.of())
+    assert alone.names == [""] and alone.robots == () and len(alone.counts) == 1
+
+
+def test_requests_reach_the_named_robots_only(two):
+    """And the answer of several names those that could not."""
+    assert two.enable([1], True, 0.0, 0.0) == (True, "enabled")
+    assert [r.enabled for r in two.robots] == [False, True]
+    two.robots[0].fail("broken", 0.0)
+    good, text = two.enable([0, 1], True, 0.0, 0.0)
+    assert not good and text.startswith("left: a fault is latched") and "right" not in text
+    assert two.reset([0, 1])[0] and not two.robots[0].fault
+    assert two.enable([0, 1], False, 0.0, 0.0) == (True, "2 robots: already disabled")
+
+
+def test_without_a_model_requests_say_so():
+    """Closing a gate that is not there succeeds."""
+    supervisor = Supervisor(Settings.of())
+    assert supervisor.enable([0], True, 0.0, 0.0) == (False, "there is no model yet")
+    assert supervisor.enable([0], False, 0.0, 0.0)[0] and supervisor.reset([0])[0]
+    assert supervisor.reload() == (False, "there is no robot_description to read again")
+
+
+def test_a_fault_stops_every_robot(two):
+    two.enable([0, 1], True, 0.0, 0.0)
+    two.fail("a callback broke", 0.0)
+    assert all(r.fault == "a callback broke" and r.output.stopping for r in two.robots)
+
+
+def test_the_watchdog_sends_the_stop_sequences_of_stale_robots_only(two):
+    two.enable([0, 1], True, 0.0, 0.0)
+    feed(two.robots[1], 1.0)
+    sent = list(two.watch(1.0, 1.0))
+    assert [i for i, _ in sent] == [0] and sent[0][1].shape == (len(NAMES),)
+    assert two.counts[0]["state_lost"] == 1 and not two.counts[1]["state_lost"]
+
+
+def test_a_jump_of_the_simulated_clock_makes_the_robots_forget(two):
+    """It is counted for each, and ages nothing."""
+    two.advance(10.0, 100.0)
+    now = two.clock.now
+    assert two.advance(10.01, 3.0) == pytest.approx(now + 0.01)
+    assert [c["clock_jump"] for c in two.counts] == [1, 1]
+
+
+def test_bad_parameters_change_nothing(two):
+    """Neither a value that is refused, nor one that does not fit the robot."""
+    before = two.settings
+    for bad in ({"torque_scale": 9.0}, {"torque_scale": [1.0]}, {"device": "cpu"}):
+        with pytest.raises(ValueError):
+            two.change(bad)
+    with pytest.raises(ValueError, match="'nose' is not one of panda_link0"):
+        two.change({"payload.link": "nose"})
+    assert two.settings is before
+    two.change({"torque_scale": 0.5})
+    assert two.settings.torque_scale == 0.5
+
+
+def test_a_change_of_the_payload_builds_the_model_again():
+    """The robots go on; other parameters build nothing."""
+    supervisor = ready(panda_settings())
+    supervisor.change({"ramp_time": 2.0})
+    assert supervisor.models._thread is None
+    mass = supervisor.fleet.dynamics.model.total_mass
+    supervisor.change({"payload.link": "panda_hand", "payload.mass": 1.5})
+    while (event := supervisor.step(0.0)) is Event.NOTHING:
+        time.sleep(0.002)
+    assert event is Event.PAYLOAD
+    assert supervisor.fleet.dynamics.model.total_mass == pytest.approx(mass + 1.5)
+
+
+def test_a_refused_model_is_counted_and_ends_a_node_that_has_no_other():
+    """Where the parameters describe it; a topic may send a better one."""
+    for values, ends in (({"robot_description": "nonsense"}, True), ({}, False)):
+        supervisor = Supervisor(Settings.of(values))
+        supervisor.models.offer("nonsense", supervisor.settings)
+        supervisor.models.request(supervisor.settings)
+        while (event := supervisor.step(0.0)) is Event.NOTHING:
+            time.sleep(0.002)
+        assert event is Event.REFUSED and supervisor.counts[0]["description_refused"] == 1
+        assert supervisor.lacks_its_model is ends
+    wheel = ready(Settings.of({"robot_description": wheel_text()}))
+    assert not wheel.lacks_its_model

@@ -1,0 +1,53 @@
+"""What the experiment reads from the plant's trace; the experiment itself is run by benchmarks
+and demo."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ros2_node.demo.closed_loop import _read
+
+NAMES = ["arm", "slide", "wrist"]
+HINGES = [0, 2]
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """Ten seconds at 100 Hz: joint 0 falls by 0.5 rad in the first three, then moves by 0.001
+    rad."""
+    times = np.arange(0.0, 10.0, 0.01)
+    n = len(NAMES)
+    position, torque, bias = (np.zeros((len(times), n)) for _ in range(3))
+    position[:, 0] = np.where(times < 3.0, times / 6.0, 0.001 * np.clip(times - 5.0, 0.0, 1.0))
+    position[:, 1] = times  # a slide's metres are no degrees
+    torque[:], bias[:] = 2.0, 2.0
+    torque[:, 2] += 0.25
+    braked = (times > 3.0) & (times < 5.0)
+    file = tmp_path / "trace.npz"
+    np.savez(
+        file,
+        trace=np.column_stack([times + 100.0, braked, position, torque, bias]),
+        names=NAMES,
+        hinges=HINGES,
+    )
+    return file
+
+
+def test_the_largest_turn_of_each_hinge_in_each_phase(trace):
+    """From where the phase began, in degrees; slides are left out."""
+    run = _read(trace, [100.0, 102.9, 105.0, 109.0])
+    assert run.names == ["arm", "wrist"]
+    np.testing.assert_allclose(run.fall, np.degrees([2.9 / 6.0, 0.0]), rtol=1e-3)
+    np.testing.assert_allclose(run.hold, np.degrees([0.001, 0.0]), rtol=1e-3)
+
+
+def test_the_last_command_is_compared_with_the_plants_bias(trace):
+    """The largest difference over the hinges."""
+    assert _read(trace, [100.0, 103.0, 105.0, 109.0]).torque_error == pytest.approx(0.25)
+
+
+def test_the_recording_begins_shortly_before_the_fall(trace):
+    run = _read(trace, [101.0, 103.0, 105.0, 109.0])
+    assert run.times[0] == pytest.approx(-0.2) and run.times[-1] == pytest.approx(7.99)
+    assert len(run.times) == len(run.position) == len(run.torque) == len(run.braked)

@@ -1,0 +1,100 @@
+"""The simulated arm: MuJoCo's own dynamics of a URDF, and the effort controller's habits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rclpy.parameter import Parameter as RosParameter
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+import warpdyn as wd
+from ros2_node.demo.plant import READY, Arm, Plant
+
+URDF = (Path(wd.__file__).parent / "robots" / "panda.urdf").read_text()
+MODEL = wd.load_robot("panda")
+
+
+def test_its_torque_at_rest_is_gravity_compensation():
+    """warpdyn's g(q) of the independent joints, payload included: two codes, one number."""
+    com = (0.0, 0.02, 0.1)
+    for payload in (None, ("panda_hand", 2.0, com)):
+        arm = Arm(URDF, READY, payload=payload)
+        model = MODEL if payload is None else MODEL.with_payload("panda_hand", 2.0, com)
+        q = np.array([arm.data.qpos[arm.names.index(name)] for name in model.joint_names])
+        expected = wd.rnea(model, q, 0 * q, 0 * q)
+        bias = arm.bias_at_rest()
+        for name in model.joint_names[:7]:
+            here = bias[arm.names.index(name)]
+            np.testing.assert_allclose(here, expected[model.v_indices([name])[0]], atol=1e-6)
+
+
+def test_it_stays_with_its_torque_and_falls_without():
+    held, falling = Arm(URDF, READY), Arm(URDF, READY)
+    for _ in range(200):
+        held.step(held.bias_at_rest())
+        falling.step(np.zeros(falling.model.nv))
+    start = Arm(URDF, READY).data.qpos[held.hinges]
+    assert np.abs(held.data.qpos[held.hinges] - start).max() < 1e-3
+    assert np.abs(falling.data.qpos[falling.hinges] - start).max() > 0.05
+
+
+def test_reset_puts_it_back():
+    arm = Arm(URDF, READY)
+    begin = arm.data.qpos.copy()
+    arm.step(np.ones(arm.model.nv))
+    arm.reset()
+    np.testing.assert_array_equal(arm.data.qpos, begin)
+    assert not arm.data.qvel.any()
+
+
+@pytest.fixture
+def plant(context, tmp_path):
+    overrides = [RosParameter("trace", value=str(tmp_path / "trace.npz"))]
+    plant = Plant(context=context, parameter_overrides=overrides)
+    yield plant
+    plant.destroy_node()
+
+
+def test_the_last_command_holds_and_a_bad_one_is_dropped(plant):
+    """As an effort controller: wrong sizes and numbers that are not finite change nothing."""
+    good = np.arange(1.0, len(plant.order) + 1.0)
+    plant._on_commands(Float64MultiArray(data=good.tolist()))
+    np.testing.assert_array_equal(plant.torque[plant.columns], good)
+    for bad in ([], [1.0], [*good[:-1], np.nan]):
+        plant._on_commands(Float64MultiArray(data=[float(x) for x in bad]))
+    np.testing.assert_array_equal(plant.torque[plant.columns], good)
+
+
+def test_it_is_commanded_without_its_mimic_joints(plant):
+    assert plant.order == list(MODEL.joint_names)
+
+
+def test_brakes_hold_and_reset_returns(plant):
+    """Braked, a step moves nothing; released, the arm falls."""
+    begin = plant.arm.data.qpos.copy()
+    plant._on_brake(SetBool.Request(data=True), SimpleNamespace())
+    for _ in range(20):
+        plant.step()
+    np.testing.assert_array_equal(plant.arm.data.qpos, begin)
+    plant._on_brake(SetBool.Request(data=False), SimpleNamespace())
+    for _ in range(20):
+        plant.step()
+    assert np.abs(plant.arm.data.qpos - begin).max() > 0.0
+    plant._on_reset(Trigger.Request(), SimpleNamespace())
+    np.testing.assert_array_equal(plant.arm.data.qpos, begin)
+
+
+def test_the_trace_has_time_brakes_positions_torques_and_bias(plant):
+    """A row for each step."""
+    for _ in range(3):
+        plant.step()
+    plant.save()
+    n = len(plant.arm.names)
+    with np.load(plant.trace_file) as saved:
+        assert saved["trace"].shape == (3, 2 + 3 * n)
+        assert list(saved["names"]) == plant.arm.names
+        np.testing.assert_array_equal(saved["trace"][-1, 2 : 2 + n], plant.arm.data.qpos)

@@ -1,0 +1,86 @@
+"""Child processes, and the arguments they get."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+import rclpy
+
+from ros2_node.demo import processes
+from ros2_node.demo.processes import Child, on_this_machine, ros_arguments
+
+SLEEPER = """
+import signal, sys, time
+signal.signal(signal.SIGINT, lambda number, frame: sys.exit(7))
+print("ready: asleep", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Writes a module that children can run."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
+
+    def write(text):
+        (tmp_path / "acting.py").write_text(text)
+        return Child("acting", ["one", "two"], tmp_path / "log")
+
+    return write
+
+
+def test_parameters_and_remappings_are_read_by_ros_as_they_were_meant():
+    """Booleans in YAML's spelling, lists with its quotes."""
+    values = {"a": 1.5, "b": True, "c": ["x", "y"], "d": [0.0, 1.0], "e.f": "panda"}
+    arguments = ros_arguments(values, {"~/commands": "to/commands"})
+    assert arguments == [
+        "--ros-args",
+        *("-p", "a:=1.5", "-p", "b:=true", "-p", 'c:=["x", "y"]', "-p", "d:=[0.0, 1.0]"),
+        *("-p", "e.f:=panda", "-r", "~/commands:=to/commands"),
+    ]
+    context = rclpy.Context()
+    rclpy.init(args=arguments, context=context, domain_id=int(os.environ["ROS_DOMAIN_ID"]))
+    node = rclpy.create_node(
+        "read", context=context, automatically_declare_parameters_from_overrides=True
+    )
+    read = {name: node.get_parameter(name).value for name in values}
+    assert {k: list(x) if isinstance(values[k], list) else x for k, x in read.items()} == values
+    node.destroy_node()
+    context.try_shutdown()
+
+
+def test_a_child_is_waited_for_and_ended_by_a_signal(module):
+    child = module(SLEEPER)
+    assert child.wait_for("ready:") > 0.0 and child.check()
+    assert child.end() < 10.0 and child.process.returncode == 7
+    assert child.end() < 1.0, "the second time there is nothing to end"
+
+
+def test_a_child_that_ends_by_itself_is_an_error_with_its_output(module):
+    child = module("import sys; print(sys.argv[1:]); raise SystemExit('no robot')")
+    child.process.wait()
+    with pytest.raises(RuntimeError, match="no robot"):
+        child.check()
+    with pytest.raises(RuntimeError, match=r"no 'ready:' from the process"):
+        child.wait_for("ready:")
+    assert "['one', 'two']" in child.log.read_text()
+    child.end(signal.SIGTERM)
+
+
+def test_dds_is_kept_on_this_machine(monkeypatch):
+    """For this process and its children, which find the package too."""
+    for name in ("ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE", "PYTHONPATH"):
+        monkeypatch.setenv(name, os.environ[name])
+    monkeypatch.delenv("FASTDDS_DEFAULT_PROFILES_FILE", raising=False)
+    monkeypatch.setitem(os.environ, "FASTDDS_DEFAULT_PROFILES_FILE", "mine.xml")
+    on_this_machine(42)
+    assert os.environ["ROS_DOMAIN_ID"] == "42"
+    assert os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+    assert os.environ["FASTDDS_DEFAULT_PROFILES_FILE"] == "mine.xml", "another profile is kept"
+    root = Path(processes.__file__).parents[2]
+    assert os.environ["PYTHONPATH"].split(os.pathsep)[0] == str(root)
+    assert Path(processes.__file__).with_name("loopback.xml").is_file() and sys.executable

@@ -1,0 +1,73 @@
+"""The swinging joints of the demo's launch file."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rclpy.parameter import Parameter as RosParameter
+
+import warpdyn as wd
+from ros2_node.demo import state_source
+from ros2_node.demo.state_source import StateSource
+
+MODEL = wd.load_robot("panda")
+
+
+@pytest.fixture
+def source(context):
+    """Makes a source whose messages are kept."""
+    made = []
+
+    def make(**values):
+        overrides = [RosParameter(name, value=x) for name, x in values.items()]
+        node = StateSource(context=context, parameter_overrides=overrides)
+        node.destroy_timer(next(iter(node.timers)))
+        made.append(node)
+        messages = []
+        kept = SimpleNamespace(publish=messages.append)
+        if node.robots > 1:
+            node._batches = kept
+        else:
+            node._states = kept
+        return node, messages
+
+    yield make
+    for node in made:
+        node.destroy_node()
+
+
+def test_every_joint_swings_within_its_limits_and_velocity_is_its_rate(source, monkeypatch):
+    """Velocities are the differences of the positions over the time between them."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(state_source, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    node, messages = source(speed=0.5)
+    q, v = [], []
+    times = np.arange(0.0, 5.0, 1e-3)
+    for clock.now in times:
+        node._publish()
+        q.append(np.array(messages[-1].position))
+        v.append(np.array(messages[-1].velocity))
+    assert list(messages[0].name) == list(MODEL.joint_names)
+    assert (q >= MODEL.position_lower).all() and (q <= MODEL.position_upper).all()
+    assert (np.ptp(q, axis=0) > 0.0).all()
+    middle = (np.array(q[2:]) - np.array(q[:-2])) / (times[2:] - times[:-2])[:, None]
+    np.testing.assert_allclose(v[1:-1], middle, atol=1e-4)
+
+
+def test_several_robots_travel_as_one_flat_state(source):
+    """[robot, 2, dof], each robot at another point of the same swing."""
+    node, messages = source(robots=5)
+    node._publish()
+    assert [d.size for d in messages[0].layout.dim] == [5, 2, MODEL.nv]
+    q = np.reshape(messages[0].data, (5, 2, MODEL.nv))[:, 0]
+    assert len(np.unique(q[:, 0])) == 5
+
+
+def test_a_file_is_as_good_as_a_name(source, tmp_path):
+    file = tmp_path / "two.urdf"
+    file.write_text(wd.load_robot("double_pendulum").to_urdf())
+    node, messages = source(robot=str(file))
+    node._publish()
+    assert len(messages[0].name) == 2

@@ -1,0 +1,85 @@
+"""Flat states in, flat torques out."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+
+import numpy as np
+import pytest
+from fleets import MODEL, N, Q, panda_fleet
+from recording_node import RecordingNode
+from std_msgs.msg import Float64MultiArray
+
+import warpdyn as wd
+from ros2_node.ros.batch_topics import BatchTopics
+from ros2_node.ros.messages import labelled
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    return panda_fleet()
+
+
+@pytest.fixture
+def node():
+    return RecordingNode()
+
+
+@pytest.fixture
+def counts():
+    return Counter()
+
+
+@pytest.fixture
+def batch(node, counts):
+    return BatchTopics(node, counts)
+
+
+def states(robots, seed=0):
+    return np.random.default_rng(seed).uniform(-1.0, 1.0, (robots, 2, N))
+
+
+@pytest.mark.parametrize("robots", [1, 5])
+def test_torques_are_those_of_the_states(fleet, node, batch, robots):
+    """[robot, dof], whether the state's dimensions are named or not."""
+    state = states(robots)
+    q = np.ascontiguousarray(state[:, 0])
+    bare = Float64MultiArray(data=array("d", state.tobytes()))
+    for message in (labelled(state, ("robot", "2", "dof")), bare):
+        assert batch.answer(fleet, message)
+        torque = node.published["~/batch/torques"][-1]
+        assert [(d.label, d.size) for d in torque.layout.dim] == [("robot", robots), ("dof", N)]
+        expected = wd.rnea(MODEL, q, 0 * q, 0 * q)
+        np.testing.assert_allclose(np.reshape(torque.data, (robots, N)), expected, atol=1e-9)
+
+
+def test_labels_follow_a_change_of_the_number_of_robots(fleet, node, batch):
+    for robots in (3, 3, 2):
+        batch.answer(fleet, labelled(states(robots), ("robot", "2", "dof")))
+        message = node.published["~/batch/torques"][-1]
+        assert message.layout.dim[0].size == robots and len(message.data) == robots * N
+
+
+def test_what_does_not_fit_is_counted_and_not_answered(fleet, node, batch, counts):
+    assert not batch.answer(fleet, Float64MultiArray(data=[1.0] * (2 * N + 1)))
+    assert counts == {"batch_rejected": 1} and not node.published
+    assert node.log.lines[0].startswith("~/batch/state rejected: the data must be robots x 2 x 8")
+
+
+def test_bad_robots_are_counted_and_get_zeros(fleet, node, batch, counts):
+    state = np.tile(np.stack([Q, 0 * Q]), (4, 1, 1))
+    state[2, 0, 3] = np.nan
+    batch.answer(fleet, labelled(state, ("robot", "2", "dof")))
+    torque = np.reshape(node.published["~/batch/torques"][0].data, (4, N))
+    assert (
+        counts == {"batch_bad_robot": 1}
+        and not torque[2].any()
+        and torque[[0, 1, 3]].any(axis=1).all()
+    )
+
+
+def test_each_answer_is_timed(fleet, batch):
+    before = fleet.batch_timing.count
+    batch.answer(fleet, labelled(states(2), ("robot", "2", "dof")))
+    assert fleet.batch_timing.count == before + 1

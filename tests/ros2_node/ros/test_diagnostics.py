@@ -1,0 +1,75 @@
+"""Messages on /diagnostics."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from fleets import feed, panda_fleet, panda_settings
+from recording_node import RecordingNode
+
+from ros2_node.control.clock import WatchClock
+from ros2_node.ros.diagnostics import Diagnostics
+
+SETTINGS = panda_settings()
+
+
+@pytest.fixture
+def node():
+    return RecordingNode()
+
+
+def made(node, *names):
+    return Diagnostics(node, names or [""], [Counter() for _ in names or [""]], WatchClock())
+
+
+def test_one_status_for_each_robot_with_its_name(node):
+    """The node's name, and the namespace where there is one."""
+    made(node, "left", "right").publish(None, SETTINGS, 0.0)
+    (message,) = node.published["/diagnostics"]
+    assert [s.name for s in message.status] == ["warpdyn: left", "warpdyn: right"]
+    alone = RecordingNode()
+    made(alone).publish(None, SETTINGS, 0.0)
+    (status,) = alone.published["/diagnostics"][0].status
+    assert status.name == "warpdyn" and status.level == b"\1"
+    assert status.message == "waiting for a model" and status.hardware_id == ""
+
+
+def test_a_change_of_level_is_noticed_until_it_is_published(node):
+    """Whatever else changes."""
+    diagnostics, fleet = made(node), panda_fleet()
+    assert diagnostics.changed(fleet, SETTINGS, 0.0), "nothing was published yet"
+    diagnostics.publish(fleet, SETTINGS, 0.0)
+    assert not diagnostics.changed(fleet, SETTINGS, 0.0)
+    feed(fleet.robots[0], 0.0)
+    assert diagnostics.changed(fleet, SETTINGS, 0.0)
+    diagnostics.publish(fleet, SETTINGS, 0.0)
+    (status,) = node.published["/diagnostics"][-1].status
+    assert status.level == b"\0" and status.hardware_id == "panda"
+    assert {v.key: v.value for v in status.values}["state"] == "ready, disabled"
+
+
+def test_a_remark_stands_on_every_robot_until_it_is_taken_back(node):
+    diagnostics = made(node, "left", "right")
+    diagnostics.remark("QoS mismatch", "x" * 1000)
+    assert [len(r.remarks["QoS mismatch"]) for r in diagnostics.reporters] == [500, 500]
+    diagnostics.remark("QoS mismatch", "")
+    assert not any(r.remarks for r in diagnostics.reporters)
+
+
+def test_a_paused_simulation_is_said(node):
+    diagnostics = made(node)
+    for steady in (0.0, 10.0):
+        diagnostics._clock.advance(steady, 5.0)
+    diagnostics.publish(None, SETTINGS, 10.0)
+    (status,) = node.published["/diagnostics"][0].status
+    assert status.message.endswith("; the simulation is paused: nothing ages")
+
+
+def test_batches_have_a_line_once_there_are_any(node):
+    diagnostics, fleet = made(node), panda_fleet()
+    for expected in (False, True):
+        diagnostics.publish(fleet, SETTINGS, 0.0)
+        keys = {v.key for v in node.published["/diagnostics"][-1].status[0].values}
+        assert ("batch time" in keys) is expected
+        fleet.batch_timing.add(1e-3)

@@ -1,0 +1,105 @@
+"""What is shown at publish_frequency, and of whom."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from fleets import MODEL, N, Q, feed, panda_fleet, panda_settings
+from recording_node import RecordingNode
+
+from ros2_node.ros.display import Display
+from ros2_node.ros.outputs import WantedOutputs
+from ros2_node.ros.topics import RobotNames
+
+ROBOTS = [RobotNames("a/", "a/w/"), RobotNames("b/", "b/w/")]
+STAMPS = [Time(sec=1), Time(sec=2)]
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    return panda_fleet(2)
+
+
+@pytest.fixture
+def node():
+    return RecordingNode()
+
+
+def display(node, **values):
+    settings = panda_settings(**values)
+    made = Display(node, ROBOTS, settings, WantedOutputs(settings))
+    made.describe(MODEL, Time())
+    return made
+
+
+def test_only_robots_with_a_fresh_state_are_shown(node, fleet):
+    """With the stamp of their state."""
+    shown = display(node, tip_links=["panda_hand"], publish_mass_matrix=True)
+    for messages in node.published.values():
+        messages.clear()
+    feed(fleet.robots[1], 5.0)
+    shown.show(fleet, STAMPS, 5.0)
+    assert sorted(node.published) == ["b/w/link_poses", "b/w/mass_matrix", "b/w/poses/panda_hand"]
+    assert node.published["b/w/link_poses"][0].header.stamp.sec == 2
+    shown.show(fleet, STAMPS, 9.0)
+    assert all(len(messages) == 1 for messages in node.published.values())
+
+
+def test_a_model_is_described_by_its_names(node):
+    display(node)
+    (message,) = node.published["~/joint_names"]
+    assert message.data.splitlines() == list(MODEL.joint_names)
+    assert "a/w/link_names" in node.published
+
+
+def test_what_is_not_wanted_has_no_topic(node):
+    """All but the names of the joints and the batch's poses, which are always there."""
+    display(node, publish_link_poses=False)
+    assert sorted(node.publishers) == ["~/batch/link_poses", "~/joint_names"]
+
+
+def test_frequency_zero_leaves_what_is_said_once(node):
+    display(
+        node, publish_frequency=0.0, publish_tf=True, tip_links=["panda_hand"], jacobian_links=[]
+    )
+    topics = {"/tf", "/tf_static", "~/batch/link_poses", "~/joint_names"}
+    assert set(node.publishers) == topics and "/tf_static" in node.published
+
+
+def test_a_batch_is_shown_once_and_to_listeners_only(node, fleet):
+    shown = display(node)
+    state = np.zeros((3, 2, N))
+    state[:, 0] = Q
+    fleet.batch.compute(state)
+    shown.batch_is_new = True
+    node.publishers["~/batch/link_poses"].listeners = 0
+    shown.show(fleet, STAMPS, 100.0)
+    assert shown.batch_is_new, "it waits for a listener"
+    node.publishers["~/batch/link_poses"].listeners = 1
+    for _ in range(2):
+        shown.show(fleet, STAMPS, 100.0)
+    (message,) = node.published["~/batch/link_poses"]
+    assert [(d.label, d.size) for d in message.layout.dim] == [
+        ("robot", 3),
+        ("link", MODEL.nlinks),
+        ("7", 7),
+    ]
+    np.testing.assert_array_equal(message.data, fleet.batch.poses().ravel())
+
+
+def test_without_tf2_msgs_the_rest_goes_on(node, monkeypatch):
+    """It is said once."""
+    genuine = builtins.__import__
+
+    def without(name, *rest):
+        if name.startswith("tf2_msgs"):
+            raise ImportError("not installed")
+        return genuine(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    display(node, publish_tf=True)
+    expected = "publish_tf is true but tf2_msgs is not installed: no /tf, all else goes on"
+    assert node.log.lines == [expected] and "a/w/link_poses" in node.publishers

@@ -1,0 +1,73 @@
+"""Arrays and poses as messages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Pose
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ros2_node.ros.messages import (
+    fill_pose,
+    labelled,
+    nanoseconds,
+    numbers,
+    topic_word,
+    transform,
+)
+
+POSE = [1.0, 2.0, 3.0, 0.1, 0.2, 0.3, 0.9]
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=4))
+def test_a_labelled_array_is_read_back_by_its_dimensions(shape):
+    """data reshaped to the sizes is the array; a dimension's stride is the product of it and
+    those after it."""
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    message = labelled(x, [f"d{i}" for i in range(len(shape))])
+    sizes = [d.size for d in message.layout.dim]
+    np.testing.assert_array_equal(np.array(message.data).reshape(sizes), x)
+    assert [d.label for d in message.layout.dim] == [f"d{i}" for i in range(len(shape))]
+    for i, dim in enumerate(message.layout.dim):
+        assert dim.stride == np.prod(shape[i:])
+
+
+def test_a_labelled_array_is_row_major_whatever_it_was():
+    """A transposed or a single-precision array gives the same numbers."""
+    x = np.arange(6.0).reshape(2, 3)
+    for other in (np.asfortranarray(x), x.astype(np.float32), x.T.copy().T):
+        assert labelled(other, "ab").data == labelled(x, "ab").data
+    assert numbers(x[0]).tolist() == [0.0, 1.0, 2.0]
+
+
+def test_labels_must_fit():
+    with pytest.raises(ValueError):
+        labelled(np.zeros((2, 3)), ("one",))
+
+
+def test_poses_and_transforms_have_position_and_quaternion_xyzw():
+    pose = Pose()
+    fill_pose(pose, POSE)
+    position, turn = pose.position, pose.orientation
+    assert [position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w] == POSE
+    message = transform("base", "hand", POSE, Time(sec=3))
+    move, turn = message.transform.translation, message.transform.rotation
+    assert [move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w] == POSE
+    assert (message.header.frame_id, message.child_frame_id) == ("base", "hand")
+    assert message.header.stamp.sec == 3
+
+
+@given(st.text(min_size=1))
+def test_every_link_name_becomes_a_word_of_a_topic(name):
+    """Letters, digits, underscores; no digit first; what is a word already stays."""
+    word = topic_word(name)
+    assert word.isascii() and word.isidentifier()
+    assert topic_word(word) == word
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(0, 10**9 - 1))
+def test_a_stamp_is_one_number(sec, nanosec):
+    total = nanoseconds(Time(sec=sec, nanosec=nanosec))
+    assert divmod(total, 10**9) == (sec, nanosec)

@@ -1,0 +1,119 @@
+"""The table of outputs: what is wanted, where it goes, and what it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fleets import MODEL, N, Q, panda_settings
+
+import warpdyn as wd
+from ros2_node.control.fleet_dynamics import FleetDynamics
+from ros2_node.control.settings import BY_NAME, Settings
+from ros2_node.ros.outputs import OUTPUTS, OutputTopic, WantedOutputs
+
+ROOT = Path(__file__).resolve().parents[3]
+EVERYTHING = panda_settings(
+    tip_links=["panda_hand"],
+    jacobian_links=["panda_hand", "panda_link3"],
+    publish_tf=True,
+    publish_mass_matrix=True,
+)
+
+
+def output(name):
+    (one,) = [o for o in OUTPUTS if o.name == name]
+    return one
+
+
+@pytest.fixture(scope="module")
+def dynamics():
+    """Two robots of the panda in different positions."""
+    made = FleetDynamics(MODEL, EVERYTHING, 2)
+    made.state.q[:] = Q, 0.5 * Q
+    return made
+
+
+@pytest.mark.parametrize("each", OUTPUTS, ids=lambda o: o.name)
+def test_a_parameter_that_is_read_at_start_asks_for_each(each):
+    """Its topics are opened once; the document's table has them."""
+    assert BY_NAME[each.parameter].fixed
+    name = each.name.replace("<link>", "&lt;link&gt;")
+    assert name in (ROOT / "docs" / "ros2.md").read_text()
+    assert each.wanted(EVERYTHING)
+    off = Settings.of({"publish_link_poses": False})
+    assert not each.wanted(off)
+    assert each.batch is None or (each.wanted(EVERYTHING) and each.batch_labels)
+
+
+def test_topics_of_links_are_words():
+    """One for each link that the parameter names, below the robot's names of the node."""
+    links = panda_settings(jacobian_links=["panda_hand", "2nd-link"])
+    assert output("jacobian/<link>").topics("r0/w/", links) == [
+        "r0/w/jacobian/panda_hand",
+        "r0/w/jacobian/_2nd_link",
+    ]
+    assert output("mass_matrix").topics("~/", links) == ["~/mass_matrix"]
+
+
+def test_a_link_that_is_not_there_is_refused():
+    for values in ({"tip_links": ["nose"]}, {"jacobian_links": ["panda_hand", "nose"]}):
+        wanted = WantedOutputs(panda_settings(**values))
+        with pytest.raises(ValueError, match="panda has no link 'nose'; its links are panda_link0"):
+            wanted.check(MODEL)
+    WantedOutputs(EVERYTHING).check(MODEL)
+
+
+def test_everything_is_warmed_once(dynamics):
+    """Each function of the wanted outputs runs once, however many outputs share it."""
+    calls = []
+
+    def poses(dynamics, settings):
+        calls.append("poses")
+
+    def matrices(dynamics, settings):
+        calls.append("matrices")
+
+    table = (
+        OutputTopic("names", "publish_link_poses", None, print),
+        OutputTopic("one", "publish_link_poses", poses, print),
+        OutputTopic("two", "tip_links", poses, print),
+        OutputTopic("three", "publish_mass_matrix", matrices, print),
+        OutputTopic("four", "start_enabled", matrices, print),
+    )
+    WantedOutputs(EVERYTHING, table).warm(dynamics)
+    assert calls == ["poses", "matrices"]
+
+
+def test_poses_are_forward_kinematics(dynamics):
+    """(R, nlinks, 7): position and quaternion xyzw of each link in the root link."""
+    poses, T = output("link_poses").compute(dynamics, EVERYTHING), wd.fk(MODEL, dynamics.state.q)
+    np.testing.assert_allclose(poses[..., :3], T[..., :3, 3], atol=1e-12)
+    R = wd.quaternion_to_matrix(np.ascontiguousarray(poses[..., 3:]).reshape(-1, 4))
+    np.testing.assert_allclose(R.reshape(2, -1, 3, 3), T[..., :3, :3], atol=1e-12)
+
+
+def test_joint_transforms_chain_to_the_poses_of_the_links(dynamics):
+    """From the root to the hand: the product over the joints between is the link's pose."""
+    values, T = output("/tf").compute(dynamics, EVERYTHING), wd.fk(MODEL, dynamics.state.q)
+    moving = [j for j in MODEL.joints if j.kind.nv]
+    for i, joint in enumerate(moving):
+        for robot in range(2):
+            X = np.eye(4)
+            X[:3, 3] = values[robot, i, :3]
+            X[:3, :3] = wd.quaternion_to_matrix(np.ascontiguousarray(values[robot, i : i + 1, 3:]))
+            parent = T[robot, MODEL.link_index(joint.parent)]
+            child = T[robot, MODEL.link_index(joint.child)]
+            np.testing.assert_allclose(parent @ X, child, atol=1e-12)
+
+
+def test_mass_matrices_and_jacobians_are_those_of_each_robot(dynamics):
+    """With a dimension that counts topics before theirs."""
+    M = output("mass_matrix").compute(dynamics, EVERYTHING)
+    J = output("jacobian/<link>").compute(dynamics, EVERYTHING)
+    assert M.shape == (2, 1, N, N) and J.shape == (2, 2, 6, N)
+    np.testing.assert_allclose(M[:, 0], wd.crba(MODEL, dynamics.state.q), atol=1e-12)
+    for i, link in enumerate(EVERYTHING.jacobian_links):
+        expected = wd.jacobian(MODEL, dynamics.state.q, frame=link, reference="local_world_aligned")
+        np.testing.assert_allclose(J[:, i], expected, atol=1e-12)

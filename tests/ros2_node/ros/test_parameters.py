@@ -1,0 +1,67 @@
+"""The list of parameters, declared to rclpy."""
+
+from __future__ import annotations
+
+import pytest
+import rclpy
+from rclpy.parameter import Parameter as RosParameter
+
+from ros2_node.control.settings import PARAMETERS, Settings
+from ros2_node.ros.parameters import declare, ours
+
+
+@pytest.fixture
+def made(context):
+    """Makes nodes with overrides, and removes them."""
+    nodes = []
+
+    def make(**overrides):
+        values = [RosParameter(k.replace("__", "."), value=v) for k, v in overrides.items()]
+        nodes.append(rclpy.create_node("declared", context=context, parameter_overrides=values))
+        return nodes[-1]
+
+    yield make
+    for node in nodes:
+        node.destroy_node()
+
+
+def test_without_overrides_the_settings_are_the_defaults(made):
+    assert declare(made()) == Settings.of()
+
+
+def test_overrides_reach_their_settings(made):
+    """Integers become numbers, lists tuples, the empty list that a launch file writes nothing."""
+    overrides = {"kp": 5, "torque_scale": [0.5, 1.0], "joints": [""], "payload__com": [0, 0, 1]}
+    expected = {"kp": 5.0, "torque_scale": [0.5, 1.0], "payload.com": [0.0, 0.0, 1.0]}
+    assert declare(made(**overrides)) == Settings.of(expected)
+
+
+@pytest.mark.parametrize(
+    "name, value", [("kp", float("nan")), ("mode", "fly"), ("state_timeout", "soon")]
+)
+def test_a_bad_override_is_an_error_with_its_name(made, name, value):
+    with pytest.raises(ValueError, match=name):
+        declare(made(**{name: value}))
+
+
+def test_every_parameter_has_a_descriptor(made):
+    """Its text, its unit and choices as constraints, its bounds where it is a number, read-only
+    where it is fixed."""
+    node = made()
+    declare(node)
+    for parameter in PARAMETERS:
+        told = node.describe_parameter(parameter.name)
+        assert told.description == parameter.description
+        assert told.read_only == parameter.fixed and told.dynamic_typing
+        assert parameter.unit in told.additional_constraints
+        assert all(choice in told.additional_constraints for choice in parameter.choices)
+        if isinstance(parameter.default, float):
+            (bounds,) = told.floating_point_range
+            assert (bounds.from_value, bounds.to_value) == (parameter.low, parameter.high)
+
+
+def test_only_our_parameters_are_ours():
+    """use_sim_time and QoS overrides are rclpy's."""
+    changed = [RosParameter("use_sim_time", value=True), RosParameter("kp", value=3.0)]
+    empty = RosParameter("joints", RosParameter.Type.NOT_SET)
+    assert ours([*changed, empty]) == {"kp": 3.0, "joints": []}

@@ -1,0 +1,267 @@
+"""The node in this process, between a peer's messages and its answers. What needs processes is
+in tests/ros."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from fleets import MODEL, NAMES, N, Q
+from geometry_msgs.msg import WrenchStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter as RosParameter
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+import warpdyn as wd
+from ros2_node.control.robot import Phase
+from ros2_node.node import BAD_START, WarpdynNode, run
+from ros2_node.ros.messages import labelled
+
+REST = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
+
+
+@pytest.fixture(scope="module")
+def make(context):
+    """Makes nodes from parameters (`payload__mass` for payload.mass) and removes them."""
+    nodes = []
+
+    def made(**values):
+        overrides = [RosParameter(k.replace("__", "."), value=v) for k, v in values.items()]
+        nodes.append(WarpdynNode(context=context, parameter_overrides=overrides))
+        return nodes[-1]
+
+    yield made
+    for node in nodes:
+        node.destroy_node()
+
+
+def ready(node):
+    """The node, once its model runs; its robots."""
+    end = time.monotonic() + 60.0
+    while node._models.fleet is None:
+        node._watch()
+        assert node.exit_code is None and time.monotonic() < end
+        time.sleep(0.002)
+    return node._models.fleet.robots
+
+
+@pytest.fixture(scope="module")
+def panda(make):
+    node = make(robot_description_file="panda", ramp_time=0.0, state_timeout=10.0)
+    ready(node)
+    return node
+
+
+@pytest.fixture
+def sent(panda, monkeypatch):
+    """What leaves, instead of DDS: commands and torques by robot."""
+    out = SimpleNamespace(commands=[], torques=[])
+    for topics in panda._topics:
+        monkeypatch.setattr(topics, "send_command", lambda c: out.commands.append(c.copy()))
+        monkeypatch.setattr(
+            topics, "send_torque", lambda t, stamp: out.torques.append((t.copy(), stamp))
+        )
+    yield out
+    (robot,) = panda._models.fleet.robots
+    robot.disable(0.0)
+    while robot.output.stop_step(1e12) is not None:
+        pass
+    robot.reset()
+
+
+def state(q=Q, names=NAMES, sec=0):
+    message = JointState(name=list(names), position=[float(x) for x in q])
+    message.header.stamp = Time(sec=sec)
+    return message
+
+
+def answer(node, service, kind, **fields):
+    """Success and message of a service's callback."""
+    robots = list(range(len(node._topics)))
+    return {"enable": node._enable, "reset": node._reset, "reload": node._reload}[service](
+        robots, kind.Request(**fields)
+    )
+
+
+def test_topics_and_services_of_one_robot_lie_below_the_node(panda):
+    """As the document's table says."""
+    names = {name for name, _ in panda.get_publisher_names_and_types_by_node("warpdyn", "/")}
+    assert {"/warpdyn/commands", "/warpdyn/torques", "/warpdyn/link_poses", "/diagnostics"} <= names
+    inputs = {name for name, _ in panda.get_subscriber_names_and_types_by_node("warpdyn", "/")}
+    expected = {"/joint_states", "/robot_description", "/warpdyn/reference", "/warpdyn/batch/state"}
+    assert expected | {"/warpdyn/external_wrench"} <= inputs
+    services = {name for name, _ in panda.get_service_names_and_types_by_node("warpdyn", "/")}
+    assert {"/warpdyn/enable", "/warpdyn/reset", "/warpdyn/reload"} <= services
+
+
+def test_a_state_becomes_torques_and_once_enabled_commands(panda, sent):
+    """g(q), with the stamp of the state; nothing is commanded before ~/enable."""
+    panda._on_state(0, state(sec=5))
+    ((torque, stamp),) = sent.torques
+    np.testing.assert_allclose(torque, REST, atol=1e-9)
+    assert stamp.sec == 5 and not sent.commands
+    assert answer(panda, "enable", SetBool, data=True) == (True, "enabled")
+    panda._on_state(0, state(sec=6))
+    np.testing.assert_allclose(sent.commands, [REST], atol=1e-9)
+
+
+def test_a_rejected_state_publishes_nothing(panda, sent):
+    before = panda._counts[0]["wrong_length"]
+    panda._on_state(0, state(Q[:3]))
+    assert not sent.torques and panda._counts[0]["wrong_length"] == before + 1
+
+
+def test_wrench_and_reference_reach_the_robot(panda, sent):
+    """A trajectory of several points is counted and not used."""
+    (robot,) = panda._models.fleet.robots
+    message = WrenchStamped()
+    message.header.frame_id, message.wrench.force.z = "panda_hand", 10.0
+    panda._on_wrench(0, message)
+    panda._on_state(0, state(sec=7))
+    f_ext = {"panda_hand": np.array([0, 0, 10.0, 0, 0, 0])}
+    expected = wd.rnea(MODEL, Q, 0 * Q, 0 * Q, f_ext=f_ext)
+    np.testing.assert_allclose(sent.torques[-1][0], expected, atol=1e-9)
+    robot.wrench.clear()
+    point = JointTrajectoryPoint(positions=[0.25])
+    panda._on_reference(0, JointTrajectory(joint_names=NAMES[:1], points=[point]))
+    assert robot.setpoint.q[0] == 0.25
+    panda._on_reference(0, JointTrajectory(joint_names=NAMES[:1], points=[point] * 2))
+    assert panda._counts[0]["reference_wrong_length"] == 1
+
+
+def test_an_exception_in_a_callback_is_a_fault_and_not_the_end(panda, sent, monkeypatch):
+    """Latched until ~/reset."""
+    (robot,) = panda._models.fleet.robots
+
+    def broken(*arguments):
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(robot, "read", broken)
+    panda._guarding.callback(panda._on_state, 0)(state())
+    assert robot.fault == "_on_state: RuntimeError: out of memory"
+    good, text = answer(panda, "enable", SetBool, data=True)
+    assert not good and "out of memory" in text
+    assert answer(panda, "reset", Trigger) == (True, f"cleared: {robot.last_fault}")
+
+
+def test_the_watchdog_sends_the_stop_sequence(panda, sent):
+    """Five zeros at least, after ~/enable with false."""
+    panda._on_state(0, state(sec=8))
+    answer(panda, "enable", SetBool, data=True)
+    panda._on_state(0, state(sec=9))
+    answer(panda, "enable", SetBool, data=False)
+    for _ in range(10):
+        panda._watch()
+    assert len(sent.commands) == 6 and not np.any(sent.commands[-5:])
+
+
+def test_the_end_is_a_stop_sequence_too(panda, sent):
+    panda._on_state(0, state(sec=10))
+    answer(panda, "enable", SetBool, data=True)
+    panda.stop()
+    assert panda._models.fleet.idle and not np.any(sent.commands[-5:]) and len(sent.commands) == 5
+
+
+def test_parameters_change_or_are_refused_with_a_reason(panda):
+    """A bad value leaves the old one."""
+    (good,) = panda.set_parameters([RosParameter("torque_scale", value=0.5)])
+    assert good.successful and panda.settings.torque_scale == 0.5
+    (bad,) = panda.set_parameters([RosParameter("torque_scale", value=[1.0, 0.5])])
+    assert not bad.successful and "8 command joints" in bad.reason
+    assert panda.settings.torque_scale == 0.5
+    panda.set_parameters([RosParameter("torque_scale", value=1.0)])
+
+
+def test_a_mismatch_of_qos_is_counted_and_remarked_until_reset(panda):
+    before = panda._counts[0]["qos_mismatch"]
+    panda._on_mismatch("a publisher of joint_states", "RELIABILITY", 0)
+    (reporter,) = panda._diagnostics.reporters
+    expected = "a publisher of joint_states does not match this node's RELIABILITY"
+    assert reporter.remarks["QoS mismatch"] == expected
+    assert panda._counts[0]["qos_mismatch"] == before + 1
+    answer(panda, "reset", Trigger)
+    assert not reporter.remarks
+
+
+def test_a_batch_is_answered_and_marked_for_display(panda, monkeypatch):
+    published = []
+    monkeypatch.setattr(
+        panda._batch, "_torques", SimpleNamespace(publish=lambda m: published.append(m))
+    )
+    state = np.zeros((3, 2, N))
+    state[:, 0] = Q
+    panda._on_batch(labelled(state, ("robot", "2", "dof")))
+    np.testing.assert_allclose(
+        np.reshape(published[0].data, (3, N)), np.tile(REST, (3, 1)), atol=1e-9
+    )
+    assert panda._display.batch_is_new
+    panda._on_batch(Float64MultiArray(data=[1.0]))
+    assert len(published) == 1
+
+
+def test_states_of_a_fleet_wait_for_one_launch_and_none_is_lost(make):
+    """A second state of one robot computes the first."""
+    node = make(
+        robot_description_file="panda",
+        namespaces=["left", "right"],
+        publish_link_poses=False,
+        state_timeout=10.0,
+    )
+    robots = ready(node)
+    fleet = node._models.fleet
+    node._on_state(0, state())
+    node._on_state(1, state(0.5 * Q))
+    assert node.pending and fleet.pending == {0, 1} and fleet.timing.count == 0
+    node._on_state(0, state(0.9 * Q))
+    assert fleet.timing.count == 1 and fleet.pending == {0}
+    node.flush()
+    assert fleet.timing.count == 2 and not node.pending and node.handled == 3
+    half = wd.rnea(MODEL, 0.5 * Q, 0 * Q, 0 * Q)
+    np.testing.assert_allclose(robots[1].state.torque, half, atol=1e-9)
+    assert [r.phase(node._supervisor.clock.now) for r in robots] == [Phase.READY] * 2
+
+
+def test_with_a_rate_the_cycle_computes_what_is_fresh(make):
+    node = make(robot_description_file="panda", rate=100.0, publish_link_poses=False)
+    (robot,) = ready(node)
+    node._cycle()
+    assert np.isfinite(robot.state.torque).all(), "computed once when the model was built"
+    node._on_state(0, state())
+    assert node._models.fleet.timing.count == 1, "a state does not compute"
+    node._cycle()
+    np.testing.assert_allclose(robot.state.torque, REST, atol=1e-9)
+
+
+def test_a_description_on_the_topic_makes_the_model(make):
+    """Over DDS: latched, from a publisher that was there before."""
+    node = make(publish_link_poses=False)
+    assert node._models.fleet is None
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = node.create_publisher(String, "robot_description", latched)
+    publisher.publish(String(data="hello"))
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    end = time.monotonic() + 30.0
+    while not node._models.refusal and time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+    assert "begins with 'hello'" in node._models.refusal
+    assert node._counts[0]["description_refused"] == 1 and node.exit_code is None
+
+
+def test_a_bad_start_ends_the_node(make, monkeypatch):
+    """A device that is not there at once, a file that is not there by the exit code."""
+    with pytest.raises(ValueError, match="'cuda:77' is not there"):
+        make(device="cuda:77")
+    node = make(robot_description_file="nowhere.urdf", executor="single")
+    monkeypatch.setattr("ros2_node.ros.executor.rclpy.ok", lambda: True)
+    end = time.monotonic() + 30.0
+    assert run(node, lambda: time.monotonic() > end) == BAD_START
