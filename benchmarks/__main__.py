@@ -25,7 +25,7 @@ import warp as wp
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.cli.bench import processor
+from warpdyn.cli.hardware import processor
 
 from . import cases as lists
 from . import memory, plots, report, roofline, startup, throughput

@@ -13,7 +13,7 @@ from datetime import date
 from importlib import metadata
 from pathlib import Path
 
-from warpdyn.cli.bench import processor
+from warpdyn.cli.hardware import processor
 
 SHOWN = ("rnea", "crba", "aba", "fk", "jacobian")
 LIMITS = {"float64": 1e-12, "float32": 1e-5}

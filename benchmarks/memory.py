@@ -34,7 +34,7 @@ import numpy as np, warp as wp
 wp.config.log_level = wp.LOG_ERROR
 from benchmarks.cases import LARGEST
 from benchmarks.robots import robot
-from benchmarks.work import Work, states_of
+from benchmarks.workload import Work, states_of
 wp.init()
 loaded = resident("VmRSS")
 one = states_of(robot(name), 1)

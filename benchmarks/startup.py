@@ -21,7 +21,7 @@ import warp as wp
 wp.config.log_level = wp.LOG_ERROR
 warnings.simplefilter("ignore")
 from benchmarks.robots import robot
-from benchmarks.work import Work, states_of
+from benchmarks.workload import Work, states_of
 name, algorithms, device = json.loads(sys.argv[1])
 seconds = {}
 wp.init()

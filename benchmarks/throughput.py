@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.cli.workload import relative_error
+from warpdyn.cli.accuracy import relative_error
 from warpdyn.model.description import ModelError
 from warpdyn.peers.peer import NotComparable
 
