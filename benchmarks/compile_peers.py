@@ -1,4 +1,4 @@
-"""Compiles the programs of the JAX peers ahead of a run: python -m benchmarks.compile_peers [ROBOTS]
+"""Compile the programs of the JAX peers ahead of a run: `python -m benchmarks.compile_peers [ROBOTS]`.
 
 One process after the other; what is compiled already, or is known not to end in time, is passed over.
 """

@@ -11,7 +11,7 @@ from .records import Record, Run
 from .roofline import bandwidth
 
 MARKS = "os^Dv"
-"""Of robots, which also have colours."""
+"""Marks of robots, which also have colours."""
 
 FAMILIES = {
     "kinematics": ("fk_frame", "fk", "jacobian", "jacobian_derivative"),
@@ -47,7 +47,7 @@ def _title(run: Run) -> str:
 
 
 def _plain(run: Run) -> str:
-    """What the figures are of."""
+    """Precision, cores and batches that the figures are of."""
     device = run.about.get("device", "cpu")
     sizes = {
         r["batch"] for robot in run.robots for a in run.algorithms if (r := run.main(robot, a))
@@ -57,7 +57,7 @@ def _plain(run: Run) -> str:
 
 
 def _look(k: int) -> dict[str, Any]:
-    """Of the k-th robot."""
+    """Colour and mark of the k-th robot."""
     return {"color": f"C{k % 10}", "marker": MARKS[k % len(MARKS)], "markersize": 4}
 
 
@@ -167,7 +167,7 @@ def _ratios(folder: Path, run: Run) -> None:
 
 
 def _family(algorithm: str) -> tuple[str, int]:
-    """Of an algorithm, and its place there."""
+    """Family of an algorithm, and its place there."""
     for family, names in FAMILIES.items():
         if algorithm in names:
             return family, names.index(algorithm)

@@ -1,4 +1,4 @@
-"""Where a kernel's time goes on the CPU: its instructions, and what strides cost: python -m benchmarks.profiles
+"""Where a kernel's time goes on the CPU: its instructions, and what strides cost: `python -m benchmarks.profiles`.
 
 Instructions of 512 bits are counted in the compiled object (`objdump`), for one pass over the lanes: sixteen robots.
 """

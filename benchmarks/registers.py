@@ -1,4 +1,4 @@
-"""Registers and spills of the CUDA kernels on sm_90, from `nvcc`, without a GPU: python -m benchmarks.registers
+"""Registers and spills of the CUDA kernels on sm_90, from `nvcc`, without a GPU: `python -m benchmarks.registers`.
 
 nvcc comes with the CUDA toolkit. The kernels are wrapped as plain CUDA functions: same text, other entry point.
 """
@@ -37,7 +37,7 @@ ALGORITHMS = (
 )
 
 REGISTERS, WARPS = 65536, 64
-"""Of a multiprocessor of sm_90 (CUDA C++ Programming Guide, table of technical specifications)."""
+"""Registers of a multiprocessor of sm_90 (CUDA C++ Programming Guide, table of technical specifications)."""
 
 WRAPPED = """#include <cmath>
 struct Args {{ long long at[{length}]; __device__ long long operator[](int i) const {{ return at[i]; }} }};

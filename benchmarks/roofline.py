@@ -48,7 +48,7 @@ FMA += "".join(f"a{i} = __builtin_elementwise_fma(a{i}, x, y);\n" for i in range
 FMA += "}\n*(lanes*)args[1] = " + " + ".join(f"a{i}" for i in range(CHAINS)) + ";\n"
 
 OPERATIONS = CHAINS * 16 * 2
-"""Of one turn of the loop of FMA."""
+"""Operations of one pass of the loop of FMA."""
 
 COPY_GPU = "((float4*)args[1])[tid] = ((const float4*)args[0])[tid];"
 

@@ -1,8 +1,8 @@
-"""Hashes of every public function's recorded program and of the C++ written from it: what a change of the source
-changes in them is seen by `python scripts/program_hashes.py --out before.json`, and later `--compare before.json`.
+"""Hashes of every public function's recorded program and of the C++ written from it.
 
-Nothing is compiled. Each line is function/robot/derivative, dtype: operations, hash of the program
-as text, hashes of the C++ for the CPU and for CUDA.
+`python scripts/program_hashes.py --out before.json`, and later `--compare before.json`. Nothing is
+compiled. Each line is function/robot/derivative, dtype: operations, hash of the program as text,
+hashes of the C++ for the CPU and for CUDA.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def cases(functions: Sequence[str]) -> list[tuple[str, str, str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Hash, write, compare; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="write the hashes to this file")
     parser.add_argument(
         "--compare",

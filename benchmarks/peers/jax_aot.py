@@ -43,7 +43,7 @@ def needed(peer: Installed) -> bool:
 def seconds(
     peer: Installed, robot: Robot, algorithm: str, prepared: Prepared, device: str, limit: float
 ) -> float:
-    """Of the cold first call: of an earlier run if it is known, else of a new process. CannotDo beyond the limit."""
+    """Seconds of the cold first call, of an earlier run or of a new process. CannotDo beyond the limit."""
     about = {
         "peer": peer.key,
         "robot": robot.name,

@@ -127,7 +127,7 @@ def prepare(
         return columns(found)
 
     def columns(found: np.ndarray) -> np.ndarray:
-        """Of its velocities to those of ours: (16, rows, nv)."""
+        """Columns of its velocities as those of ours: (16, rows, nv)."""
         found = np.take(found, np.argsort(order), axis=2)
         found[:, :, :n] = found[:, :, :n] @ T[:16]
         return found
