@@ -1,4 +1,4 @@
-"""How fast warpdyn is, beside its peers in the same run: `python -m benchmarks` measures, writes and reports.
+"""How fast warpdyn is, beside its peers: `python -m benchmarks` measures, writes, reports.
 
 `algorithms.py` lists what is computed, `cases.py` what is measured and what has to be reached;
 `workload.py` is warpdyn's side, `peers/` has a file for each other library; `throughput.py` times

@@ -1,4 +1,6 @@
-"""`python -m benchmarks`: warpdyn beside its peers; benchmarks/results/<date>-<hardware>/ gets lines, report, plots.
+"""`python -m benchmarks`: warpdyn beside its peers.
+
+benchmarks/results/<date>-<hardware>/ gets lines, report, plots.
 
 On the CPU everything runs on one core, the last one, but for rows that say otherwise.
 """

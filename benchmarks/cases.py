@@ -38,7 +38,7 @@ class Case:
 
     @property
     def plain(self) -> bool:
-        """One core, float32, [n, B] memory: what other cases of the same robot and algorithm are held against."""
+        """One core, float32, [n, B] memory: the case that others are compared with."""
         return self.dtype == "float32" and self.layout == "columns" and self.threads == 1
 
 

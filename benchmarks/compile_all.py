@@ -1,5 +1,6 @@
-"""Seconds of the first call of every public function, cold and warm: `python -m benchmarks.compile_all [ROBOT]`.
+"""Seconds of the first call of every public function, cold and warm.
 
+`python -m benchmarks.compile_all [ROBOT]`.
 The robot is talos_reduced with a free base, 38 degrees of freedom, unless named. One process with
 an empty cache, then one that reads what the first has left.
 """
@@ -35,7 +36,7 @@ seconds(sys.argv[1])
 
 
 def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Every public function of arrays, of all links and of one frame where both are possible, and derivatives."""
+    """Every public function of arrays, for all links and for one, and derivatives."""
     frame = furthest_link(model)
 
     def array(name: str) -> np.ndarray:

@@ -66,7 +66,10 @@ def _named(run: Run, robot: str) -> str:
 
 
 def _throughput(folder: Path, run: Run) -> None:
-    """Robots per second against the batch: a panel for each algorithm, a line for each robot, its best peer dotted."""
+    """Robots per second against the batch: a panel for each algorithm, a line for each robot.
+
+    Its best peer is dotted.
+    """
     algorithms = [a for a in run.algorithms if any(len(run.plain(r, a)) > 1 for r in run.robots)]
     if not algorithms:
         return
@@ -118,7 +121,7 @@ def _peer_colors(run: Run) -> dict[str, Any]:
 
 
 def _ratios(folder: Path, run: Run) -> None:
-    """Bars from one upwards: how many times warpdyn's time each peer takes, a panel for each robot."""
+    """Bars of how many times warpdyn's time each peer takes, a panel for each robot."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -220,7 +223,7 @@ def _scaling(folder: Path, run: Run) -> None:
 
 
 def _roofline(folder: Path, run: Run) -> None:
-    """Operations per second against operations per byte under the measured roofs; a panel for each robot."""
+    """Operations per second against operations per byte, under the measured roofs."""
     limits = run.about.get("limits")
     points: dict[str, list[Record]] = {}
     for robot in run.robots:
@@ -291,7 +294,7 @@ def _roofs(axes: Any, limits: dict[str, Any], low: float, high: float) -> None:
 
 
 def _compile(folder: Path, run: Run) -> None:
-    """Seconds of the first call: warpdyn's by operations, cold and warm; beside them the peers', each a dot."""
+    """Seconds of the first call by operations, cold and warm; beside them the peers'."""
     found = [
         (own["operations"], record)
         for key, record in run.compiled.items()

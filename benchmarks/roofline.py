@@ -1,4 +1,4 @@
-"""The machine's limits, measured: how fast memory is copied, and how fast multiply-adds are done, by Warp kernels."""
+"""The machine's limits: copies of memory and multiply-adds, measured by Warp kernels."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def fma_on_gpu(args: Args):
 
 
 def limits(device: str = "cpu") -> dict[str, Any]:
-    """Bytes per second of copies (both ways counted) by size, and operations per second, of one core or the GPU."""
+    """Bytes per second of copies by size, both ways, and operations per second."""
     return _of_gpu(device) if wp.get_device(device).is_cuda else _of_core()
 
 

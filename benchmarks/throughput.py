@@ -1,4 +1,4 @@
-"""Throughput of one robot and algorithm: every case and every peer take turns, so that all see the same noise."""
+"""Throughput of one robot and algorithm: cases and peers take turns, to see the same noise."""
 
 from __future__ import annotations
 

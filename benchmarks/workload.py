@@ -21,13 +21,13 @@ SEED = "seed of the cotangents"
 
 
 def states_of(robot: Robot, count: int) -> dict[str, np.ndarray]:
-    """Random states within limits, exact in float32, so that every library is given the same numbers."""
+    """Random states within limits, exact in float32: every library reads the same numbers."""
     states = random_states(robot.model, count)
     return {name: values.astype(np.float32).astype(float) for name, values in states.items()}
 
 
 def cotangents(shape: tuple[int, ...], count: int) -> np.ndarray:
-    """Cotangents of a result of this shape; the first states have the same ones however many there are."""
+    """Cotangents of a result of this shape; those of the first states are always the same."""
     values = np.random.default_rng(7).uniform(-1, 1, (count, *shape))
     return values.astype(np.float32).astype(float)
 
@@ -35,7 +35,8 @@ def cotangents(shape: tuple[int, ...], count: int) -> np.ndarray:
 class Work:
     """An algorithm, its arrays on a device, and arrays for its results.
 
-    `layout`: "columns" has the same entry of all robots side by side in memory, "rows" one robot after the other.
+    `layout`: "columns" has the same entry of all robots side by side in memory, "rows" one robot
+    after the other.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ def residual_by(peer: Peer, states: Sequence[np.ndarray], a: np.ndarray) -> floa
 
 
 def relative_error(results: np.ndarray, wanted: np.ndarray) -> float:
-    """Worst over the rows: largest difference by the row's largest value. NaN is infinitely wrong."""
+    """Worst row's largest difference by its largest value. NaN is infinitely wrong."""
     results, wanted = results.reshape(len(results), -1), wanted.reshape(len(wanted), -1)
     if not wanted.size:
         return 0.0

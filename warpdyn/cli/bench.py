@@ -1,4 +1,4 @@
-"""`warpdyn bench`: time, throughput and error of the algorithms for a robot, as a table, JSON or a plot."""
+"""`warpdyn bench`: time, throughput and error of the algorithms, as a table, JSON or a plot."""
 
 from __future__ import annotations
 

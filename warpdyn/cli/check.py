@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Compare with Pinocchio and MuJoCo; 1 where a difference is too large, 2 where neither can be asked."""
+    """Compare with Pinocchio and MuJoCo; 1 if a difference is too large, 2 if neither answers."""
     model = read_model(args)
     frame = named_frame(args, model)
     peers, absent = find_peers(model, robot_file(args.robot))
@@ -46,7 +46,7 @@ def check(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class Difference:
-    """The largest relative difference of one algorithm from a peer; `refusal` says why there is none."""
+    """Largest relative difference from a peer; `refusal` says why there is none."""
 
     algorithm: str
     peer: str
@@ -83,7 +83,7 @@ def compare(
 
 
 def table(title: str, differences: Sequence[Difference]) -> Table:
-    """A row for each algorithm, a column for each peer and precision; what is above its limit is marked."""
+    """A row for each algorithm, a column for each peer and precision; failures are marked."""
     from rich.table import Table
 
     result = Table(title=title, title_justify="left", title_style="bold")

@@ -1,4 +1,4 @@
-"""Robot, link, device and files that a command line names, and the refusal of what cannot be done with them."""
+"""Robot, link, device and files that a command line names, or why they cannot be used."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def known_device(name: str) -> str:
 
 
 def start_warp() -> None:
-    """Initialise Warp; that there is no GPU driver is no news, anything else that it writes is passed on."""
+    """Initialise Warp; what it writes is passed on, but for a line about a missing driver."""
     sys.stderr.flush()
     with tempfile.TemporaryFile("w+") as written:
         # Warp's library writes the line itself: only the file descriptor can be caught.

@@ -1,4 +1,4 @@
-"""`warpdyn demo`: a robot's dynamics computed, checked and timed, then gravity compensation shown in a picture."""
+"""`warpdyn demo`: dynamics computed, checked and timed, then a picture of gravity compensation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DURATION = 2.0
 
 
 def demo(args: argparse.Namespace) -> int:
-    """Five algorithms on 4,096 random states, checked and timed, then gravity compensation as a picture."""
+    """Five algorithms on 4,096 random states, checked and timed, then the picture."""
     require_matplotlib()
     model = refuse_immobile(read_model(args))
     device = chosen_device(args.device)
@@ -98,7 +98,7 @@ def simulate(model: Model) -> Trajectories:
 
 
 def start_of(model: Model) -> np.ndarray:
-    """(nq,) positions of release within limits; joints start apart, so that their lines can be told apart."""
+    """(nq,) positions of release within limits; apart, as their lines in the picture."""
     lower, upper = position_bounds(model)
     share = 0.6 + 0.15 * np.cos(1.7 * np.arange(model.nq))
     start = np.where(has_stops(model), lower + share * (upper - lower), model.neutral + share)
@@ -125,7 +125,7 @@ def stop_at_limits(model: Model, q: np.ndarray, v: np.ndarray) -> None:
 
 
 def picture(model: Model, motion: Trajectories, path: Path) -> None:
-    """Falling on the left, held on the right: a row of axes for angles, one for sliding joints if there are any."""
+    """Falling on the left, held on the right; angles above, sliding joints below if any."""
     from matplotlib.figure import Figure
 
     rows = [row for row in _rows(model) if row[1]]

@@ -1,6 +1,7 @@
-"""The `warpdyn` command: what the library knows of a robot, whether it is right, and how fast it is.
+"""The `warpdyn` command: what is known of a robot, whether it is right, and how fast it is.
 
-Errors of the user are one line on stderr and exit code 2; `check` exits with 1 where a difference is too large.
+Errors of the user are one line on stderr and exit code 2; `check` exits with 1 where a difference
+is too large.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def parser() -> argparse.ArgumentParser:
     """The command line with its six commands."""
     result = argparse.ArgumentParser(
         prog="warpdyn",
-        description="Batched rigid-body dynamics of robots. ROBOT is a URDF, SDF or MJCF file, or a bundled robot: "
-        f"{', '.join(robot_names())}.",
+        description="Batched rigid-body dynamics of robots. ROBOT is a URDF, SDF or MJCF file, "
+        f"or a bundled robot: {', '.join(robot_names())}.",
     )
     commands = result.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_info(commands)
@@ -93,7 +94,8 @@ def _add_bench(commands: Commands) -> None:
         "--layout",
         choices=("columns", "rows"),
         default="columns",
-        help="in memory. columns: the same coordinate of all robots side by side; rows: one robot after the other",
+        help="in memory. columns: the same coordinate of all robots side by side; "
+        "rows: one robot after the other",
     )
     _add_algorithms(sub)
     _add_frame(sub)

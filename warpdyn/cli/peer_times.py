@@ -1,4 +1,4 @@
-"""Peers timed by `warpdyn bench --peers`: their calls on the same states of the same robot, on one core."""
+"""Peers timed by `warpdyn bench --peers`: their calls on the same states, on one core."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOP = 256
 """Different states that a peer goes through, one call after the other."""
 
 POSES = ("fk", "jacobian")
-"""What needs every link; for all else MuJoCo makes links on fixed joints one body, as it does by default."""
+"""What needs every link; for all else MuJoCo fuses links on fixed joints, as by default."""
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,8 @@ def table(title: str, measurements: Sequence[Measurement]) -> Table:
 def explain(measurements: Sequence[Measurement]) -> list[str]:
     """What the table's reader has to know: where numbers come from, and why some are missing."""
     lines = [
-        "fk: poses of all links; jacobian: of the link behind the most joints unless --frame names another. "
+        "fk: poses of all links; jacobian: of the link behind the most joints "
+        "unless --frame names another. "
         "Worst relative error: of a sample, against the same algorithm on float64 numbers "
         "(aba: what M a + h lacks of tau). Compile: seconds from the first call to its result; "
         "a robot that was compiled before comes from the cache.",
@@ -67,8 +68,9 @@ def explain(measurements: Sequence[Measurement]) -> list[str]:
     if any(m.peers for m in measurements):
         limit = LIMITS[measurements[0].case.dtype]
         lines.append(
-            "Beside: float64, one Python call for a state, on the same states converted beforehand (a loop of up to "
-            f"{LOOP}); all on one core, in turns; results were equal before, to {limit:g}."
+            "Beside: float64, one Python call for a state, on the same states converted beforehand "
+            f"(a loop of up to {LOOP}); all on one core, in turns; "
+            f"results were equal before, to {limit:g}."
         )
         if in_checkout():
             lines.append(

@@ -37,7 +37,7 @@ class Measurement:
     seconds: float = float("nan")
     worst_error: float = float("nan")
     first_call: float = float("nan")
-    """Seconds from the first call to its result: recording and compiling, or reading the kernel from the cache."""
+    """Seconds until the first call's result: recording and compiling, or reading the cache."""
     refusal: str = ""
     peers: tuple[PeerTime, ...] = ()
     """Other libraries on the same states."""
@@ -83,7 +83,7 @@ def measured(
 def measure(
     model: Model, case: Case, frame: str | None = None, peers: Sequence[Peer] = ()
 ) -> Measurement:
-    """Time one case on random states, in turns with the peers, and check a sample of its results."""
+    """Time one case on random states, in turns with the peers; check a sample of results."""
     states, frame = random_states(model, case.batch), frame or furthest_link(model)
     options = {"dtype": case.dtype, "layout": case.layout, "device": case.device}
     try:
@@ -109,7 +109,7 @@ def measure(
 def interleaved_seconds(
     runs: Sequence[Callable[[], Any]], device: str, *, enough: float = 0.25, repeats: int = 9
 ) -> list[float]:
-    """Median seconds of one call of each, over `repeats` loops that take about `enough` seconds together.
+    """Median seconds of one call of each, over `repeats` loops of about `enough` seconds together.
 
     The loops alternate, so that all see the same noise.
     """

@@ -28,11 +28,11 @@ FUNCTIONS: Mapping[str, Any] = {f.__name__: f for f in (fk, jacobian, crba, rnea
 """Their public functions."""
 
 LARGEST_ANGLE = 10.0
-"""Limits beyond this [rad, m] are not drawn from: float32 loses digits of large angles, and some files write 1e16."""
+"""Largest position drawn [rad, m]: float32 loses digits of large angles; some limits are 1e16."""
 
 
 def position_bounds(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """(nq,) lower and upper bounds to draw positions from: the limits, or -pi to pi where there are none."""
+    """(nq,) lower and upper bounds to draw from: the limits, or -pi to pi without limits."""
     lower, upper = model.position_lower, model.position_upper
     bounded = np.isfinite(lower) & np.isfinite(upper) & (lower <= upper)
     return (
@@ -42,7 +42,10 @@ def position_bounds(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """`count` states within limits, float64: q (count, nq); v, a and tau (count, nv). Quaternions have length one."""
+    """States within limits, float64: q (count, nq); v, a and tau (count, nv).
+
+    Quaternions have length one.
+    """
     draw = np.random.default_rng(seed)
     q = draw.uniform(*position_bounds(model), (count, model.nq))
     for joint in model.moving_joints:

@@ -66,7 +66,7 @@ class MuJoCo:
             raise NotComparable(f'MuJoCo has no body "{missing[0]}"')
 
     def _converted(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """MuJoCo's q, and T of MuJoCo's v = T v: a free base's linear part is in world axes there."""
+        """MuJoCo's q, and T of its v = T v: a free base's linear part is in world axes there."""
         qpos, T = np.zeros(self.robot.nq), self.G.copy()
         for d, start in self.places:
             if d.joint.kind is FLOATING:  # always MuJoCo's first joint
@@ -79,7 +79,7 @@ class MuJoCo:
         return qpos, T
 
     def _rotation_term(self, T: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """R (w x v) of a free base, whose linear velocity is R v there: d/dt (R v) = R (a + w x v)."""
+        """R (w x v) of a free base, whose linear velocity there is R v: (R v)' = R (a + w x v)."""
         added = np.zeros(self.robot.nv)
         for d, _ in self.places:
             if d.joint.kind is FLOATING:

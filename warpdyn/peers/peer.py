@@ -1,7 +1,7 @@
 """The protocol of a peer: a library that reads the same robot and answers in warpdyn's coordinates.
 
-Each peer reads the description by itself. Joints and links are matched by name; mimic joints, which both libraries
-ignore, are reduced here: q_full = G q + offset, v_full = G v.
+Each peer reads the description by itself. Joints and links are matched by name; mimic joints, which
+both libraries ignore, are reduced here: q_full = G q + offset, v_full = G v.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Peer(Protocol):
 
 @dataclass(frozen=True)
 class Driven:
-    """A joint of the description and the coordinates that move it: position = multiplier * q + offset."""
+    """A joint and the coordinates that move it: position = multiplier * q + offset."""
 
     joint: Joint
     q: slice

@@ -1,7 +1,8 @@
 """Pinocchio on the same robot, answering in warpdyn's coordinates.
 
-tests/pinocchio_peer.py adapts Pinocchio a second time, independently and on purpose: it works from the models of the
-tests and knows kinds of joint that URDF does not, and a mistake in one adapter is not repeated in the other.
+tests/pinocchio_peer.py adapts Pinocchio a second time, independently and on purpose: it works from
+the models of the tests and knows kinds of joint that URDF does not, and a mistake in one adapter is
+not repeated in the other.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Pinocchio:
             raise NotComparable("Pinocchio has joints that are not in the model")
 
     def configuration(self, q: np.ndarray) -> np.ndarray:
-        """Pinocchio's q: a joint without limits is a cosine and a sine there, a plane's angle too."""
+        """Pinocchio's q: cosine and sine for a joint without limits and for a plane's angle."""
         full = np.empty(self.robot.nq)
         for d, place in self.places:
             position = q[d.q]
@@ -69,7 +70,7 @@ class Pinocchio:
     def call(
         self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = ""
     ) -> Callable[[], Any]:
-        """Pinocchio's function on its converted arrays; its matrix M has the upper triangle only."""
+        """Pinocchio's function on its arrays; of M it computes the upper triangle only."""
         pin = self.pin
         arrays = (self.configuration(q), *(self.G @ x for x in others))
         if algorithm == "jacobian":
