@@ -1,8 +1,10 @@
-"""How fast warpdyn is, beside its peers in the same run: `python -m benchmarks` measures, writes and reports.
+"""How fast warpdyn is, beside its peers: `python -m benchmarks` measures, writes, reports.
 
-`algorithms.py` lists what is computed, `cases.py` what is measured and what has to be reached; `work.py` is warpdyn's
-side, `peers/` has a file for each other library; `steady.py` times them in turns, `starts.py` compilation and starts,
-`memory.py` peak memory, `limit.py` the machine; `records.py` reads what a run has written, `report.py`,
-`report_peers.py`, `plots.py` and `readme.py` tell. Apart: `compile_all.py` (every public function), `accuracy.py`
-(against Pinocchio, many robots), `registers.py` (CUDA registers by nvcc), `ros2/` (the node).
+`algorithms.py` lists what is computed, `cases.py` what is measured and what has to be reached;
+`workload.py` is warpdyn's side, `peers/` has a file for each other library; `throughput.py` times
+them in turns (`interleave.py`), `startup.py` compilation and starts, `memory.py` peak memory,
+`roofline.py` the limits of the machine; `records.py` reads what a run has written; `report.py`,
+`report_peers.py`, `plots.py` and `readme.py` tell. Apart: `compile_all.py` (every public function),
+`accuracy.py` (against Pinocchio, many robots), `profiles.py` (instructions of CPU kernels),
+`registers.py` (CUDA registers by nvcc), `ros2/` (the node).
 """

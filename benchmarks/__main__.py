@@ -1,4 +1,6 @@
-"""`python -m benchmarks`: warpdyn beside its peers; benchmarks/results/<date>-<hardware>/ gets lines, report, plots.
+"""`python -m benchmarks`: warpdyn beside its peers.
+
+benchmarks/results/<date>-<hardware>/ gets lines, report, plots.
 
 On the CPU everything runs on one core, the last one, but for rows that say otherwise.
 """
@@ -25,7 +27,7 @@ import warp as wp
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.cli.bench import processor
+from warpdyn.cli.hardware import processor
 
 from . import cases as lists
 from . import memory, plots, report, roofline, startup, throughput

@@ -1,4 +1,4 @@
-"""The table of accuracy against Pinocchio, accuracy.md of a results folder, from the lines that its test has written:
+"""The table of accuracy against Pinocchio, accuracy.md of a results folder, from its test's lines.
 
 WARPDYN_ACCURACY=lines.jsonl bash scripts/test.sh tests/test_accuracy.py --slow
 python -m benchmarks.accuracy lines.jsonl FOLDER COMMIT
@@ -13,7 +13,7 @@ from datetime import date
 from importlib import metadata
 from pathlib import Path
 
-from warpdyn.cli.bench import processor
+from warpdyn.cli.hardware import processor
 
 SHOWN = ("rnea", "crba", "aba", "fk", "jacobian")
 LIMITS = {"float64": 1e-12, "float32": 1e-5}

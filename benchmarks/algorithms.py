@@ -1,4 +1,4 @@
-"""What is computed: each algorithm's public function, the arrays that it reads, and what it is a gradient of."""
+"""Algorithms measured: public function, arrays that it reads, what it is a gradient of."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import warpdyn as wd
 
 @dataclass(frozen=True)
 class Algorithm:
-    """`framed`: of one frame, that behind the most joints. `gradient`: the vector-Jacobian product of `function`."""
+    """`framed`: of the link behind the most joints. `gradient`: `function`'s vjp."""
 
     name: str
     title: str

@@ -38,7 +38,7 @@ class Case:
 
     @property
     def plain(self) -> bool:
-        """One core, float32, [n, B] memory: what other cases of the same robot and algorithm are held against."""
+        """One core, float32, [n, B] memory: the case that others are compared with."""
         return self.dtype == "float32" and self.layout == "columns" and self.threads == 1
 
 
@@ -51,8 +51,10 @@ def cases(
     threads: Sequence[int] = (1, 2),
     device: str = "cpu",
 ) -> list[Case]:
-    """The plain case over all batches; other precisions and layouts at the batch of the figures, threads at the largest
-    too."""
+    """The plain case over all batches; other precisions and layouts at one batch, threads at two.
+
+    These are the batch of the figures and, for threads, the largest.
+    """
     main = BATCH if BATCH in batches else max(batches)
     found = [
         Case(robot, algorithm, b, device=device)

@@ -1,7 +1,8 @@
-"""Seconds of the first call of every public function, cold and warm: python -m benchmarks.compile_all [ROBOT]
+"""Seconds of the first call of every public function, cold and warm.
 
-The robot is talos_reduced with a free base, 38 degrees of freedom, unless named. One process with an empty cache, then
-one that finds what the first has left.
+`python -m benchmarks.compile_all [ROBOT]`.
+The robot is talos_reduced with a free base, 38 degrees of freedom, unless named. One process with
+an empty cache, then one that reads what the first has left.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import warp as wp
 
 import warpdyn as wd
 from warpdyn.cli.workload import furthest_link
@@ -34,7 +36,7 @@ seconds(sys.argv[1])
 
 
 def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Every public function of arrays, of all links and of one frame where both are possible, and derivatives."""
+    """Every public function of arrays, for all links and for one, and derivatives."""
     frame = furthest_link(model)
 
     def array(name: str) -> np.ndarray:
@@ -110,9 +112,7 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def seconds(name: str) -> None:
-    """In a process of its own: seconds by function as a line of JSON."""
-    import warp as wp
-
+    """Print seconds by function as a line of JSON; for a new process."""
     wp.config.log_level = wp.LOG_ERROR
     warnings.simplefilter("ignore")
     model, found = robot(name).model, {}

@@ -1,6 +1,8 @@
-"""Compiles the programs of the JAX peers ahead of a run: python -m benchmarks.compile_peers [ROBOTS]
+"""Compile the programs of the JAX peers ahead of a run.
 
-One process after the other; what is compiled already, or is known not to end in time, is passed over.
+`python -m benchmarks.compile_peers [ROBOTS]`.
+One process after the other; what is compiled already, or is known not to end in time, is passed
+over.
 """
 
 from __future__ import annotations

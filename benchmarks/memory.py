@@ -1,7 +1,7 @@
-"""Peak memory of a process that does one algorithm for a batch, beside a process of Pinocchio and of MuJoCo Warp.
+"""Peak memory of a process that does one algorithm, beside Pinocchio's and MuJoCo Warp's.
 
-Each figure is of processes of their own: one that compiles for one robot with an empty cache, then one that finds the
-kernel and does the batch. Resident memory as Linux counts it [MiB].
+Each figure is of processes of their own: one that compiles for one robot with an empty cache, then
+one that finds the kernel and does the batch. Resident memory as Linux counts it [MiB].
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def records(names: Sequence[str], batch: int = BATCH) -> Iterator[dict[str, Any]
 def _measured(
     library: str, code: str, at: Mapping[str, Any], file: Path | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Resident after import and loading; at most while compiling, and while doing the batch; its arrays."""
+    """Resident after import and loading, at most while compiling and in the run; its arrays."""
     with tempfile.TemporaryDirectory() as cache:
         arguments = ([at["robot"], at["algorithm"], count, str(file)] for count in (1, at["batch"]))
         first, second = (

@@ -11,7 +11,7 @@ from .records import Record, Run
 from .roofline import bandwidth
 
 MARKS = "os^Dv"
-"""Of robots, which also have colours."""
+"""Marks of robots, which also have colours."""
 
 FAMILIES = {
     "kinematics": ("fk_frame", "fk", "jacobian", "jacobian_derivative"),
@@ -47,7 +47,7 @@ def _title(run: Run) -> str:
 
 
 def _plain(run: Run) -> str:
-    """What the figures are of."""
+    """Precision, cores and batches that the figures are of."""
     device = run.about.get("device", "cpu")
     sizes = {
         r["batch"] for robot in run.robots for a in run.algorithms if (r := run.main(robot, a))
@@ -57,7 +57,7 @@ def _plain(run: Run) -> str:
 
 
 def _look(k: int) -> dict[str, Any]:
-    """Of the k-th robot."""
+    """Colour and mark of the k-th robot."""
     return {"color": f"C{k % 10}", "marker": MARKS[k % len(MARKS)], "markersize": 4}
 
 
@@ -66,7 +66,10 @@ def _named(run: Run, robot: str) -> str:
 
 
 def _throughput(folder: Path, run: Run) -> None:
-    """Robots per second against the batch: a panel for each algorithm, a line for each robot, its best peer dotted."""
+    """Robots per second against the batch: a panel for each algorithm, a line for each robot.
+
+    Its best peer is dotted.
+    """
     algorithms = [a for a in run.algorithms if any(len(run.plain(r, a)) > 1 for r in run.robots)]
     if not algorithms:
         return
@@ -118,7 +121,7 @@ def _peer_colors(run: Run) -> dict[str, Any]:
 
 
 def _ratios(folder: Path, run: Run) -> None:
-    """Bars from one upwards: how many times warpdyn's time each peer takes, a panel for each robot."""
+    """Bars of how many times warpdyn's time each peer takes, a panel for each robot."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -167,7 +170,7 @@ def _ratios(folder: Path, run: Run) -> None:
 
 
 def _family(algorithm: str) -> tuple[str, int]:
-    """Of an algorithm, and its place there."""
+    """Family of an algorithm, and its place there."""
     for family, names in FAMILIES.items():
         if algorithm in names:
             return family, names.index(algorithm)
@@ -220,7 +223,7 @@ def _scaling(folder: Path, run: Run) -> None:
 
 
 def _roofline(folder: Path, run: Run) -> None:
-    """Operations per second against operations per byte under the measured roofs; a panel for each robot."""
+    """Operations per second against operations per byte, under the measured roofs."""
     limits = run.about.get("limits")
     points: dict[str, list[Record]] = {}
     for robot in run.robots:
@@ -291,7 +294,7 @@ def _roofs(axes: Any, limits: dict[str, Any], low: float, high: float) -> None:
 
 
 def _compile(folder: Path, run: Run) -> None:
-    """Seconds of the first call: warpdyn's by operations, cold and warm; beside them the peers', each a dot."""
+    """Seconds of the first call by operations, cold and warm; beside them the peers'."""
     found = [
         (own["operations"], record)
         for key, record in run.compiled.items()

@@ -1,6 +1,7 @@
-"""Where a kernel's time goes on the CPU: its instructions, and what strides cost: python -m benchmarks.profiles
+"""Where a kernel's time goes on the CPU: its instructions, and what strides cost.
 
-Instructions of 512 bits are counted in the compiled object (`objdump`), for one pass over the lanes: sixteen robots.
+`python -m benchmarks.profiles`. Instructions of 512 bits are counted in the compiled object
+(`objdump`), for one pass over the lanes: sixteen robots.
 """
 
 from __future__ import annotations

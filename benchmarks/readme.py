@@ -1,4 +1,4 @@
-"""README's table of figures from a results folder: python -m benchmarks.readme [FOLDER]
+"""README's table of figures from a results folder: `python -m benchmarks.readme [FOLDER]`.
 
 The folder is named between the marks in README.md; with an argument, that one is put there.
 """

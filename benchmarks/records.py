@@ -124,7 +124,7 @@ def is_plain(r: Record) -> bool:
 
 
 def read(folder: Path) -> Run:
-    """What was measured again replaces what was measured before; also a number a blank, and a blank a number."""
+    """Records without those that were measured again later; a blank may replace a number."""
     run, timed, remembered = Run(), dict[tuple, Record](), dict[tuple, Record]()
     for line in (folder / "results.jsonl").read_text().splitlines():
         record = json.loads(line)

@@ -1,6 +1,7 @@
-"""Registers and spills of the CUDA kernels on sm_90, from `nvcc`, without a GPU: python -m benchmarks.registers
+"""Registers and spills of the CUDA kernels on sm_90, from `nvcc`, without a GPU.
 
-nvcc comes with the CUDA toolkit. The kernels are wrapped as plain CUDA functions: same text, other entry point.
+`python -m benchmarks.registers`. nvcc comes with the CUDA toolkit. The kernels are wrapped as plain
+CUDA functions: same text, other entry point.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ ALGORITHMS = (
 )
 
 REGISTERS, WARPS = 65536, 64
-"""Of a multiprocessor of sm_90 (CUDA C++ Programming Guide, table of technical specifications)."""
+"""Registers of a multiprocessor of sm_90 (CUDA C++ Programming Guide, technical specifications)."""
 
 WRAPPED = """#include <cmath>
 struct Args {{ long long at[{length}]; __device__ long long operator[](int i) const {{ return at[i]; }} }};
@@ -69,7 +70,7 @@ def compiled(source: Source) -> str:
 
 
 def occupancy(registers: int) -> float:
-    """Share of a multiprocessor's warps that have room for their registers, which are given out by 256 to a warp."""
+    """Share of a multiprocessor's warps whose registers, 256 at a time, have room."""
     return min(WARPS, REGISTERS // (-(-32 * registers // 256) * 256)) / WARPS
 
 

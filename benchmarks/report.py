@@ -185,7 +185,7 @@ def _flat(run: Run) -> Iterator[str]:
 
 
 def _cache(run: Run) -> str:
-    """How much slower copies are where they leave the cache: a program bound by memory changes as much."""
+    """How much slower copies are beyond the cache: so are programs bound by memory."""
     rates = {
         float(size): rate for size, rate in run.about.get("limits", {}).get("copy", {}).items()
     }

@@ -1,4 +1,4 @@
-"""The machine's limits, measured: how fast memory is copied, and how fast multiply-adds are done, by Warp kernels."""
+"""The machine's limits: copies of memory and multiply-adds, measured by Warp kernels."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FMA += "".join(f"a{i} = __builtin_elementwise_fma(a{i}, x, y);\n" for i in range
 FMA += "}\n*(lanes*)args[1] = " + " + ".join(f"a{i}" for i in range(CHAINS)) + ";\n"
 
 OPERATIONS = CHAINS * 16 * 2
-"""Of one turn of the loop of FMA."""
+"""Operations of one pass of the loop of FMA."""
 
 COPY_GPU = "((float4*)args[1])[tid] = ((const float4*)args[0])[tid];"
 
@@ -102,7 +102,7 @@ def fma_on_gpu(args: Args):
 
 
 def limits(device: str = "cpu") -> dict[str, Any]:
-    """Bytes per second of copies (both ways counted) by size, and operations per second, of one core or the GPU."""
+    """Bytes per second of copies by size, both ways, and operations per second."""
     return _of_gpu(device) if wp.get_device(device).is_cuda else _of_core()
 
 

@@ -1,4 +1,4 @@
-"""Compilation, first results, imports and the latency of one robot, each in processes of their own."""
+"""Compilation, first results, imports and latency of one robot, each in new processes."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ print(done)
 
 
 def cores_worth() -> float:
-    """Work done by a busy process on each core, by that of one alone: what more threads can gain at most."""
+    """Work of busy processes on all cores by that of one alone: the most threads can gain."""
     cores = [str(core) for core in sorted(os.sched_getaffinity(0))]
 
     def work(cores: list[str]) -> int:
@@ -123,7 +123,7 @@ def run(code: str, cache: str | None, *arguments: str) -> Any:
 def compile_seconds(
     robot: str, algorithms: Sequence[str], device: str = "cpu"
 ) -> dict[str, tuple[float, float]]:
-    """For each algorithm the seconds of its first call, with an empty cache and with a full one, in new processes."""
+    """Seconds of each algorithm's first call, with an empty cache and with a full one."""
     with tempfile.TemporaryDirectory() as cache:
         arguments = json.dumps([robot, list(algorithms), device])
         cold, warm = run(COMPILE, cache, arguments), run(COMPILE, cache, arguments)
@@ -133,7 +133,10 @@ def compile_seconds(
 
 
 def figures(quick: bool = False) -> dict[str, float]:
-    """The figures of `cases.STARTS`; each cold one with a cache of its own, so that it pays for Warp's first kernel."""
+    """The figures of `cases.STARTS`.
+
+    Each cold one has an empty cache, so that it pays for Warp's first kernel.
+    """
     run(FIRST_RESULT, None)
     call, bound = run(LATENCY, None)
     found = {

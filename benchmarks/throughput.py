@@ -1,4 +1,4 @@
-"""Throughput of one robot and algorithm: every case and every peer take turns, so that all see the same noise."""
+"""Throughput of one robot and algorithm: cases and peers take turns, to see the same noise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import warpdyn as wd
-from warpdyn.cli.workload import relative_error
+from warpdyn.cli.accuracy import relative_error
 from warpdyn.model.description import ModelError
 from warpdyn.peers.peer import NotComparable
 

@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 import warpdyn as wd
-from warpdyn.arrays import views
-from warpdyn.cli.workload import furthest_link, random_states
+from warpdyn.cli.workload import Memory, furthest_link, on_host, random_states
 from warpdyn.codegen.source import Source
 from warpdyn.execution.batched import described
 from warpdyn.execution.call import Call
@@ -24,13 +22,13 @@ SEED = "seed of the cotangents"
 
 
 def states_of(robot: Robot, count: int) -> dict[str, np.ndarray]:
-    """Random states within limits, exact in float32, so that every library is given the same numbers."""
+    """Random states within limits, exact in float32: every library reads the same numbers."""
     states = random_states(robot.model, count)
     return {name: values.astype(np.float32).astype(float) for name, values in states.items()}
 
 
 def cotangents(shape: tuple[int, ...], count: int) -> np.ndarray:
-    """Of a result of this shape; the first states have the same ones however many there are."""
+    """Cotangents of a result of this shape; those of the first states are always the same."""
     values = np.random.default_rng(7).uniform(-1, 1, (count, *shape))
     return values.astype(np.float32).astype(float)
 
@@ -38,7 +36,8 @@ def cotangents(shape: tuple[int, ...], count: int) -> np.ndarray:
 class Work:
     """An algorithm, its arrays on a device, and arrays for its results.
 
-    `layout`: "columns" has the same entry of all robots side by side in memory, "rows" one robot after the other.
+    `layout`: "columns" has the same entry of all robots side by side in memory, "rows" one robot
+    after the other.
     """
 
     def __init__(
@@ -51,35 +50,24 @@ class Work:
         device: str = "cpu",
     ):
         self.algorithm, self.device = ALGORITHMS[algorithm], device
-        self.count = len(states["q"])
-        kind = "warp" if wp.get_device(device).is_cuda else "numpy"
-        place = (kind, device, dtype == "float32", self.count)
-        model, columns = robot.model, layout == "columns"
-
-        def filled(values: np.ndarray) -> Any:
-            array = views.empty(*place, values.shape[1:], columns)
-            if kind == "numpy":
-                array[...] = values
-            else:
-                wp.copy(array, wp.array(values.astype(dtype), device=device))
-            return array
-
-        given = [filled(states[name]) for name in self.algorithm.arrays]
+        self.count, model = len(states["q"]), robot.model
+        memory = Memory(dtype, layout, device)
+        inputs = [memory.filled(states[name]) for name in self.algorithm.arrays]
         self.options: dict[str, Any] = (
             {"frame": furthest_link(model)} if self.algorithm.framed else {}
         )
         function = self.algorithm.function
         self.function: Callable[..., Any] = function
-        self.arguments: tuple[Any, ...] = (model, *given)
+        self.arguments: tuple[Any, ...] = (model, *inputs)
         if self.algorithm.gradient:
-            call = described(function, (model, *given), self.options)
+            call = described(function, (model, *inputs), self.options)
             if call.solves:
-                self.options["solution"] = function(model, *given, **self.options)
+                self.options["solution"] = function(model, *inputs, **self.options)
             shape = next(iter(result_shapes(call).values()))
-            self.options["cotangents"] = filled(cotangents(shape, self.count))
-            self.function, self.arguments = wd.vjp, (function, model, *given)
+            self.options["cotangents"] = memory.filled(cotangents(shape, self.count))
+            self.function, self.arguments = wd.vjp, (function, model, *inputs)
         shapes = result_shapes(self.described()).values()
-        outs = tuple(views.empty(*place, shape, columns) for shape in shapes)
+        outs = tuple(memory.empty(self.count, shape) for shape in shapes)
         self.options["out"] = outs if len(outs) > 1 else outs[0]
         self.outs = outs
 
@@ -100,7 +88,4 @@ class Work:
 
     def answers(self, sample: int) -> list[np.ndarray]:
         """The first results, in float64."""
-        return [
-            np.asarray(x.numpy() if self.device != "cpu" else x, dtype=float)[:sample]
-            for x in self.outs
-        ]
+        return [on_host(x)[:sample].astype(float) for x in self.outs]

@@ -1,4 +1,4 @@
-"""The public names with their signatures, a line each: `python scripts/api_snapshot.py > before.txt`; later, diff."""
+"""Public names with their signatures, a line each: `python scripts/api_snapshot.py > before.txt`; later, diff."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import warpdyn as wd
 def lines(prefix: str, thing: object) -> list[str]:
     """A function's parameters and defaults; a class's with its public attributes."""
     if inspect.isclass(thing):
-        ours = [vars(base) for base in thing.__mro__ if base.__module__.startswith("warpdyn")]
-        own = sorted({name for members in ours for name in members if not name.startswith("_")})
+        # What a class inherits from Python's classes is not warpdyn's to promise.
+        bases = [vars(base) for base in thing.__mro__ if base.__module__.startswith("warpdyn")]
+        public = sorted({name for base in bases for name in base if not name.startswith("_")})
         members = [
             line
-            for name in own
+            for name in public
             for line in lines(f"{prefix}.{name}", inspect.getattr_static(thing, name))
         ]
         return [f"class {prefix}{parameters(thing)}", *members]
@@ -31,9 +32,15 @@ def parameters(thing: Callable[..., object]) -> str:
     """Parameters and defaults, without types."""
     if inspect.isclass(thing) and issubclass(thing, Exception):
         return "(message)"
-    given = [p.replace(annotation=p.empty) for p in inspect.signature(thing).parameters.values()]
-    return re.sub(r" at 0x\w+", "", f"({', '.join(map(str, given))})")
+    plain = [p.replace(annotation=p.empty) for p in inspect.signature(thing).parameters.values()]
+    return re.sub(r" at 0x\w+", "", f"({', '.join(map(str, plain))})")
 
 
-for name in sorted(wd.__all__):
-    print(*lines(name, getattr(wd, name)), sep="\n")
+def main() -> None:
+    """Print the lines of every public name."""
+    for name in sorted(wd.__all__):
+        print(*lines(name, getattr(wd, name)), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,8 @@
-"""Hashes of every public function's recorded program and of the C++ written from it, to see that a change of the
-house changes no program: `python scripts/program_hashes.py --out before.json`, and later `--compare before.json`.
+"""Hashes of every public function's recorded program and of the C++ written from it.
 
-Nothing is compiled. Each line is function/robot/derivative, dtype: operations, hash of the program as text, hashes of
-the C++ for the CPU and for CUDA.
+`python scripts/program_hashes.py --out before.json`, and later `--compare before.json`. Nothing is
+compiled. Each line is function/robot/derivative, dtype: operations, hash of the program as text,
+hashes of the C++ for the CPU and for CUDA.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import inspect
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,17 @@ from warpdyn.codegen.source import TARGETS, write
 from warpdyn.execution.batched import Function
 from warpdyn.execution.call import derived, input_shapes, inputs_of, result_names
 from warpdyn.execution.evaluate import record_call, result_shapes
+
+ROBOTS = (
+    "panda",
+    "hand",
+    "quadruped",
+    "quadruped_world",
+    "quadruped_aligned",
+    "humanoid",
+    "panda_params",
+)
+"""Robots of every function; those of functions without a model are hashed with the first."""
 
 ROWS = 2
 DERIVED = {"panda": ("vjp", "jvp"), "hand": ("vjp", "jvp"), "quadruped_world": ("vjp",)}
@@ -136,12 +147,14 @@ def derivative(call: Any, kind: str) -> Any:
 
 
 def digest(text: str) -> str:
+    """First 16 hexadecimal digits of the text's SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def hashed(case: tuple[str, str, str]) -> Iterator[tuple[str, Any]]:
+def hashed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
     """Hashes of one function on one robot, for float32 and float64; or how it is refused."""
     robot, name, kind = case
+    entries: list[tuple[str, Any]] = []
     for single in (True, False):
         key = f"{name}/{robot}/{kind or 'plain'} {'float32' if single else 'float64'}"
         try:
@@ -149,62 +162,66 @@ def hashed(case: tuple[str, str, str]) -> Iterator[tuple[str, Any]]:
             call = derivative(call, kind) if kind else call
             program = record_call(call, input_shapes(call), single)
         except (TypeError, ValueError, KeyError, NotImplementedError) as refusal:
-            yield key, f"refused: {refusal}"
+            entries.append((key, f"refused: {refusal}"))
             continue
         sources = [digest(write(program, name, single, target).code) for target in TARGETS]
-        yield key, [program.operations, digest(program.text()), *sources]
+        entries.append((key, [program.operations, digest(program.text()), *sources]))
+    return entries
 
 
-def listed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
-    return list(hashed(case))
-
-
-def cases() -> list[tuple[str, str, str]]:
-    """Robot, function, derivative."""
+def names() -> list[str]:
+    """Public functions that have a program."""
     functions = {n: f for n, f in vars(wd).items() if n in wd.__all__ and isinstance(f, Function)}
     of_functions = {
         n for n, f in functions.items() if "function" in inspect.signature(f).parameters
     }
-    names = [name for name in wd.__all__ if name in functions and name not in of_functions]
-    robots = (
-        "panda",
-        "hand",
-        "quadruped",
-        "quadruped_world",
-        "quadruped_aligned",
-        "humanoid",
-        "panda_params",
-    )
-    found = []
-    for name in names:
-        for robot in robots if getattr(wd, name).of_a_model else ("panda",):
-            found += [(robot, name, kind) for kind in ("", *DERIVED.get(robot, ()))]
-    return found
+    return [name for name in wd.__all__ if name in functions and name not in of_functions]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+def cases(functions: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Robot, function, derivative."""
+    return [
+        (robot, name, kind)
+        for name in functions
+        for robot in (ROBOTS if getattr(wd, name).of_a_model else ROBOTS[:1])
+        for kind in ("", *DERIVED.get(robot, ()))
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Hash, write, compare; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="write the hashes to this file")
     parser.add_argument(
         "--compare",
         type=Path,
         help="say what differs from this file; exit status 1 if anything does",
     )
-    given = parser.parse_args()
-    found: dict[str, Any] = {}
-    every = cases()
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=names(),
+        metavar="NAME",
+        help="public functions, in place of all; of the other file only these are compared",
+    )
+    args = parser.parse_args(arguments)
+    functions = args.only or names()
+    hashes: dict[str, Any] = {}
+    every = cases(functions)
     with ProcessPoolExecutor(2) as pool:
-        for lines in tqdm(pool.map(listed, every, chunksize=4), total=len(every), disable=None):
-            found |= dict(lines)
-    if given.out:
-        given.out.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
-    if given.compare is None:
+        for entries in tqdm(pool.map(hashed, every, chunksize=4), total=len(every), disable=None):
+            hashes |= dict(entries)
+    if args.out:
+        args.out.write_text(json.dumps(hashes, indent=0, sort_keys=True) + "\n")
+    if args.compare is None:
         return 0
-    before = json.loads(given.compare.read_text())
-    changed = [key for key in sorted({*before, *found}) if before.get(key) != found.get(key)]
+    before = json.loads(args.compare.read_text())
+    if args.only:
+        before = {key: was for key, was in before.items() if key.partition("/")[0] in functions}
+    changed = [key for key in sorted({*before, *hashes}) if before.get(key) != hashes.get(key)]
     for key in changed:
-        print(f"{key}: {before.get(key)} -> {found.get(key)}")
-    print(f"{len(found)} programs, {len(changed)} of them changed", file=sys.stderr)
+        print(f"{key}: {before.get(key)} -> {hashes.get(key)}")
+    print(f"{len(hashes)} programs, {len(changed)} of them changed", file=sys.stderr)
     return int(bool(changed))
 
 

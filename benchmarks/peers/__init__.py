@@ -1,7 +1,8 @@
 """The libraries that warpdyn is measured against, one file each.
 
-A peer's module has NAME, PACKAGES (of PyPI), DTYPE, FORM (how it is called) and `prepare`, which returns the work ready
-to be run, or raises `CannotDo` with the reason. Results are compared with warpdyn's before anything is timed.
+A peer's module has NAME, PACKAGES (of PyPI), DTYPE, FORM (how it is called) and `prepare`, which
+returns the work ready to be run, or raises `CannotDo` with the reason. Results are compared with
+warpdyn's before anything is timed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class CannotDo(Exception):  # noqa: N818
 
 @dataclass
 class Prepared:
-    """A peer's work: `run` does `count` robots and returns when they are done, but for `launches`."""
+    """A peer's work: `run` does `count` robots, to the end unless it `launches`."""
 
     run: Callable[[], Any]
     count: int
@@ -44,7 +45,7 @@ class Prepared:
     """Results of the first states, as warpdyn's: order of coordinates, frames, signs."""
     form: str = ""
     near: float = 0.0
-    """How far its results may be from warpdyn's float64 ones, relative to the largest; 0: what `NEAR` says."""
+    """Largest relative difference from warpdyn's float64 results; 0: what `NEAR` says."""
     threads: int = 1
     launches: bool = False
     """`run` only starts the work on a GPU's current stream; it is then timed between two events."""

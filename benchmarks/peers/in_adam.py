@@ -1,4 +1,4 @@
-"""adam's functions as warpdyn's: it has floating robots only, so a fixed base is its rows and columns left out.
+"""adam's functions as warpdyn's: a fixed base is the floating one's rows and columns left out.
 
 `K`: an adam KinDynComputations; `xp`: torch or jax.numpy.
 """
@@ -98,8 +98,9 @@ def converted(
 ) -> np.ndarray:
     """The first results in warpdyn's frames. A free base's are in the axes of the frame itself.
 
-    jacobian_dot is dJ/dt + (V ×) J, with the frame's velocity V = J v, in an inertial frame that coincides with that of
-    J: the product with v is dJ/dt v all the same, for V × V = 0. The term is taken off here, apart from what is timed.
+    jacobian_dot is dJ/dt + (V ×) J, with the frame's velocity V = J v, in an inertial frame that
+    coincides with that of J: the product with v is dJ/dt v all the same, for V × V = 0. The term is
+    taken off here, apart from what is timed.
     """
     if algorithm not in ("jacobian", "jacobian_derivative"):
         return found

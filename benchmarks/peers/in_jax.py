@@ -1,4 +1,4 @@
-"""JAX as its peers are best run on a CPU: one core, float32, without the fusion emitters (a hundredfold for MJX)."""
+"""JAX as its peers run best on a CPU: one core, float32, no fusion emitters (100 times for MJX)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ import numpy as np
 def compiled(
     function: Callable[..., Any], *given: np.ndarray, batched: bool = True
 ) -> Callable[[], Any]:
-    """The function of one state, or of all (`batched` False), jitted, on arrays that lie on the device already."""
+    """The function of one state, or of all (`batched` False), jitted, on device arrays."""
     arrays = [jnp.asarray(x, jnp.float32) for x in given]
     run = jax.jit(jax.vmap(function) if batched else function)
     return lambda: jax.block_until_ready(run(*arrays))

@@ -1,4 +1,4 @@
-"""A robot and its states in MuJoCo's conventions: wxyz, a free base's linear velocity in world axes."""
+"""A robot and its states as MuJoCo's: wxyz, a free base's linear velocity in world axes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..robots import Robot
 from . import CannotDo
 
 POSES = ("fk", "fk_frame", "jacobian", "jacobian_derivative")
-"""What needs every link; all else is computed with fixed links made one body, as MuJoCo does by default."""
+"""What needs every link; for all else fixed links are made one body, MuJoCo's default."""
 
 
 class InMuJoCo:
-    """v of MuJoCo = T v, with T (B, nv, nv) turning a free base's linear part into the world's axes."""
+    """v of MuJoCo = T v; T (B, nv, nv) turns a free base's linear part into world axes."""
 
     def __init__(self, robot: Robot, algorithm: str, states: Mapping[str, np.ndarray]):
         if robot.model.quaternion != "xyzw":

@@ -1,8 +1,9 @@
-"""JAX's programs, compiled ahead: each in a process of its own, with a limit of time, into a cache on disk.
+"""JAX's programs, compiled ahead: each in a new process, with a time limit, into a disk cache.
 
-The process that measures finds the compiled program there. What the cold compilation took, or that it did not end
-within the limit, is kept beside the programs in seconds.jsonl: the last line of a program counts. Seconds are those of
-the processor, of one core: on a machine that does nothing else the same as the clock's.
+The process that measures finds the compiled program there. What the cold compilation took, or that
+it did not end within the limit, is kept beside the programs in seconds.jsonl: the last line of a
+program counts. Seconds are those of the processor, of one core: on a machine that does nothing else
+the same as the clock's.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ FOLDER = Path(
     os.environ.get("JAX_COMPILATION_CACHE_DIR") or cache_directory() / "benchmarks" / "jax"
 )
 LIMIT = 120.0
-"""Seconds that a program may take to trace, to compile and to run once, unless --compile-limit says otherwise."""
+"""Seconds to trace, to compile and to run once; the default of --compile-limit."""
 
 CHILD = "import sys; from benchmarks.peers.jax_aot import child; child(*sys.argv[1:])"
 
@@ -43,7 +44,7 @@ def needed(peer: Installed) -> bool:
 def seconds(
     peer: Installed, robot: Robot, algorithm: str, prepared: Prepared, device: str, limit: float
 ) -> float:
-    """Of the cold first call: of an earlier run if it is known, else of a new process. CannotDo beyond the limit."""
+    """Seconds of the cold first call, earlier or in a new process. CannotDo beyond the limit."""
     about = {
         "peer": peer.key,
         "robot": robot.name,
@@ -77,7 +78,7 @@ def _known(about: Mapping[str, Any]) -> dict[str, Any] | None:
 def _compile(
     key: str, robot: str, algorithm: str, count: int, device: str, limit: float
 ) -> float | None:
-    """Seconds of a new process that finds an empty cache; its programs then join the others. None: not in time."""
+    """Seconds of a new process with an empty cache; None if not in time. Its programs are kept."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER) as own:
         done = subprocess.run(
@@ -100,7 +101,7 @@ def _compile(
 
 
 def child(key: str, robot: str, algorithm: str, count: str, device: str, limit: str) -> None:
-    """Prints the seconds of the first call, on one core as in the run; a signal ends the process at the limit."""
+    """Print the seconds of the first call, on one core; a signal ends it at the limit."""
     os.sched_setaffinity(0, CORES[-1:])
     found, _ = find([key])
     states = states_of(robot_named(robot), int(count))

@@ -23,8 +23,8 @@ NAME, PACKAGES, DTYPE = "MJX", ("mujoco-mjx", "jax"), "float32"
 
 NEAR = {"aba": 5e-5, "aba_vjp": 1e-4, "mass_matrix_inverse": 5e-5}
 """What solves with the mass matrix: its condition numbers, 870 (panda) and 8,200 (talos_reduced), times float32's
-rounding of 6e-8 are 5e-5 and 5e-4. Measured 3.9e-5, 6.0e-5 and 1.8e-5 (talos_reduced); with float64 the first and the
-last are below 3e-14."""
+rounding of 6e-8 are 5e-5 and 5e-4. Measured 3.9e-5, 6.0e-5 and 1.8e-5 (talos_reduced); with float64
+the first and the last are below 3e-14."""
 
 
 def prepare(

@@ -85,7 +85,7 @@ def prepare(
         return own.poses(d.xpos[None], d.xmat[None], names)[0]
 
     def derivative(found: np.ndarray) -> np.ndarray:
-        """Of J T, where T turns a free base's linear velocity: dT/dt = T (angular velocity ×)."""
+        """Derivative of J T; T turns a free base's linear velocity: dT/dt = T (w ×)."""
         found = own.columns(found)
         if robot.floating:
             q, v = few["q"][: len(found)], few["v"][: len(found)]

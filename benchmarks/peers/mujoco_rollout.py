@@ -1,4 +1,4 @@
-"""MuJoCo's rollout: its own batch and thread pool, one step of every state; forward dynamics and the Euler step."""
+"""MuJoCo's rollout, with its batch and thread pool: one Euler step of every state."""
 
 from __future__ import annotations
 

@@ -19,8 +19,9 @@ from .in_mujoco import InMuJoCo
 NAME, PACKAGES, DTYPE = "MuJoCo Warp", ("mujoco-warp",), "float32"
 
 NEAR_OF_SOLVES = 5e-5
-"""Of forward dynamics: the mass matrix's condition number, 8,200 for talos_reduced, times float32's rounding of 6e-8
-is 5e-4. Measured 3.9e-5; inverse dynamics of these accelerations gives the forces back to 1e-5 of the largest."""
+"""Error of forward dynamics: the mass matrix's condition number, 8,200 for talos_reduced, times float32's
+rounding of 6e-8 is 5e-4. Measured 3.9e-5; inverse dynamics of these accelerations gives the forces
+back to 1e-5 of the largest."""
 
 
 def prepare(

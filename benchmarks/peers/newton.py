@@ -1,4 +1,4 @@
-"""Newton: its kinematics and inverse-dynamics functions on a replicated articulation; on CUDA captured as a graph."""
+"""Newton: kinematics and inverse dynamics of a replicated articulation; on CUDA a graph."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def prepare(
         return columns(found)
 
     def columns(found: np.ndarray) -> np.ndarray:
-        """Of its velocities to those of ours: (16, rows, nv)."""
+        """Columns of its velocities as those of ours: (16, rows, nv)."""
         found = np.take(found, np.argsort(order), axis=2)
         found[:, :, :n] = found[:, :, :n] @ T[:16]
         return found
@@ -177,9 +177,10 @@ def prepare(
 
 
 def free_base(states: Mapping[str, np.ndarray], com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Its base's velocity is T v: that of the centre of mass, then the angular one, in the world's axes.
+    """Its base's velocity is T v: of the centre of mass, then angular, in world axes.
 
-    Its acceleration, their time derivative, is T a and a drift; forces are conjugate: tau = T.T (its own).
+    Its acceleration, their time derivative, is T a and a drift; forces are conjugate: tau = T.T
+    (its own).
     """
     R, v = rotations(states["q"][:, 3:7]), states["v"]
     T, drift = np.zeros((len(R), 6, 6)), np.zeros((len(R), 6))

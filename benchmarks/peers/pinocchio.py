@@ -1,4 +1,4 @@
-"""Pinocchio, called from Python for one state after another: the peer that every ratio refers to."""
+"""Pinocchio, called from Python state by state: the peer that every ratio refers to."""
 
 from __future__ import annotations
 

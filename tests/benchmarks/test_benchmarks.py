@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from importlib import import_module
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 import warpdyn as wd
-from benchmarks import memory, peers, readme, report, roofline
+from benchmarks import compile_all, memory, peers, readme, report, roofline, startup
 from benchmarks.__main__ import main
 from benchmarks.algorithms import ALGORITHMS
 from benchmarks.cases import Case, cases
@@ -252,6 +254,24 @@ def test_a_program_of_jax_is_compiled_once_and_not_tried_again_within_its_limit(
         with pytest.raises(peers.CannotDo, match="after 60 s"):
             seconds(60.0)
     assert [seconds(120.0), seconds(120.0)] == [70.0, 70.0] and asked == [60.0, 120.0]
+
+
+PROGRAMS = [
+    (module.__name__.rpartition(".")[2], name)
+    for module in (compile_all, memory, startup)
+    for name, text in vars(module).items()
+    if isinstance(text, str) and "\nimport " in text
+]
+
+
+@pytest.mark.parametrize(("module", "name"), PROGRAMS)
+def test_programs_of_new_processes_import_what_is_there(module, name):
+    """A module or a name that has moved would be seen only when a long run reaches it."""
+    text = vars(import_module(f"benchmarks.{module}"))[name]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(("benchmarks", "warp")):
+            there = vars(import_module(str(node.module)))
+            assert not [alias.name for alias in node.names if alias.name not in there]
 
 
 def test_readme_table_comes_from_the_results():

@@ -11,11 +11,11 @@ import pytest
 import warpdyn as wd
 from warpdyn.cli import demo
 from warpdyn.cli.main import main
-from warpdyn.cli.workload import random_states
 from warpdyn.model.description import Limits
 
 
 def test_the_falling_arm_falls_and_the_compensated_one_stays():
+    """Torques of gravity compensation are what holds the arm; without them it swings."""
     motion = demo.simulate(wd.load_robot("double_pendulum"))
     assert np.abs(motion.held - motion.held[0]).max() < 1e-9
     assert np.abs(motion.falling - motion.falling[0]).max() > 0.5
@@ -38,20 +38,33 @@ def test_the_falling_pendulum_keeps_its_energy():
     assert np.ptp(total) < 0.02 * np.ptp(potential)
 
 
-@pytest.mark.parametrize("name", wd.robot_names())
-def test_random_states_keep_limits(name):
-    model = wd.load_robot(name)
-    q = random_states(model, 200)["q"]
-    bounded = np.isfinite(model.position_lower)
-    assert (q >= model.position_lower)[:, bounded].all() and (q <= model.position_upper)[
-        :, bounded
-    ].all()
-    if model.floating_base:
-        assert np.allclose(np.linalg.norm(q[:, 3:7], axis=1), 1)
+def test_release_is_within_limits_and_at_unit_quaternions():
+    """Joints with stops start between them; a quaternion starts as the identity."""
+    for name in wd.robot_names():
+        model = wd.load_robot(name)
+        start, stops = demo.start_of(model), demo.has_stops(model)
+        assert (start >= model.position_lower)[stops].all()
+        assert (start <= model.position_upper)[stops].all()
+        if model.floating_base:
+            np.testing.assert_array_equal(start[:7], model.neutral[:7])
+
+
+def test_a_joint_at_its_stop_is_at_rest():
+    """Beyond a limit a joint is brought back to it without velocity; the others go on."""
+    model = wd.load_robot("panda")
+    q, v = np.array([model.neutral, model.neutral]), np.ones((2, model.nv))
+    q[1, 0] = model.position_upper[0] + 1.0
+    before = q.copy()
+    demo.stop_at_limits(model, q, v)
+    assert q[1, 0] == model.position_upper[0] and v[1, 0] == 0.0
+    v[1, 0], q[1, 0] = 1.0, before[1, 0]
+    inside = (before >= model.position_lower) & (before <= model.position_upper)
+    assert (v == 1.0)[inside[:, : model.nv]].all() and (q == before)[inside].all()
 
 
 @pytest.mark.parametrize("arguments", [["double_pendulum"], ["quadruped"]])
 def test_demo_names_its_picture(arguments, tmp_path, capsys, monkeypatch):
+    """The table of five algorithms, then the picture's path, which is a PNG file."""
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(demo, "BATCH", 256)
     picture = tmp_path / "arm.png"
@@ -62,6 +75,7 @@ def test_demo_names_its_picture(arguments, tmp_path, capsys, monkeypatch):
 
 
 def test_demo_explains_a_robot_that_has_no_forward_dynamics(tmp_path, capsys):
+    """Its timings are printed without aba; there is no picture, and the exit code is 0."""
     weightless = tmp_path / "weightless.urdf"
     weightless.write_text(
         "<robot name='w'><link name='a'/><link name='b'/><joint name='j' type='continuous'>"

@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ..model import Model
 from ..model.description import ModelError
-from ..peers.mujoco import MuJoCo
-from ..peers.peer import NotComparable, Peer, bare
-from ..peers.pinocchio import Pinocchio
-from .workload import ARGUMENTS, Workload, furthest_link, random_states, relative_error, residual
+from ..peers.find_peers import find_peers
+from ..peers.peer import Peer
+from .accuracy import LIMITS, SAMPLE, difference_from
+from .command_line import UserError, chosen_device, named_frame, read_model, robot_file
+from .tables import console
+from .workload import ARGUMENTS, Workload, furthest_link, random_states
 
-LIMITS = {"float64": 1e-12, "float32": 1e-5}
-"""Largest difference that passes, relative to the largest entry of the peer's answer."""
+if TYPE_CHECKING:
+    from rich.table import Table
 
-SAMPLE = 32
-"""Random states compared."""
+
+def check(args: argparse.Namespace) -> int:
+    """Compare with Pinocchio and MuJoCo; 1 if a difference is too large, 2 if neither answers."""
+    model = read_model(args)
+    frame = named_frame(args, model)
+    peers, absent = find_peers(model, robot_file(args.robot))
+    for line in absent:
+        print(f"not compared: {line}")
+    if not peers:
+        raise UserError("there is no other library to compare with")
+    if not model.nv:
+        raise UserError(f"{model.name} has no moving joint: nothing to compare")
+    differences = compare(model, peers, frame, chosen_device(args.device))
+    title = f"{model.name}: largest relative difference over {SAMPLE} random states"
+    console().print(table(title, differences))
+    print(
+        "aba: by its residual M a + h - tau, with the peer's M and h, "
+        "relative to the size of its terms"
+    )
+    refused = {f"{d.algorithm} is not defined: {d.refusal}" for d in differences if d.refusal}
+    for line in sorted(refused):
+        print(line)
+    return 0 if all(d.passes for d in differences) else 1
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The largest relative difference of one algorithm from a peer; `refusal` says why there is none."""
+    """Largest relative difference from a peer; `refusal` says why there is none."""
 
     algorithm: str
     peer: str
@@ -36,42 +56,8 @@ class Difference:
 
     @property
     def passes(self) -> bool:
+        """Whether the difference is within its limit, or there is nothing to compare."""
         return bool(self.refusal) or self.worst <= LIMITS[self.dtype]
-
-
-PEERS: Mapping[str, tuple[str, str, Callable[..., Peer]]] = {
-    "pinocchio": ("Pinocchio", "pin", Pinocchio),
-    "mujoco": ("MuJoCo", "mujoco", MuJoCo),
-}
-"""For each module its title, its package, and what reads a robot with it."""
-
-
-def find_peers(
-    model: Model, path: Path, modules: Sequence[str] = tuple(PEERS), fused: bool = False
-) -> tuple[list[Peer], list[str]]:
-    """The peers that can be asked, and a line for each that cannot. `fused`: MuJoCo with fixed links made one body."""
-    peers: list[Peer] = []
-    absent = []
-    for module in modules:
-        title, package, make = PEERS[module]
-        if find_spec(module) is None:
-            absent.append(f"{title} is not installed (pip install {package})")
-            continue
-        try:
-            peers.append(
-                make(model, urdf_of(model, path), **({"fused": fused} if make is MuJoCo else {}))
-            )
-        except NotComparable as why:
-            absent.append(str(why))
-        except ModelError as why:
-            absent.append(f"{title} is given URDF: {why}")
-    return peers, absent
-
-
-def urdf_of(model: Model, path: Path) -> str:
-    """The file's text; that of another format as warpdyn writes it."""
-    text = path.read_text(errors="replace")
-    return text if bare(text).tag == "robot" else model.to_urdf()
 
 
 def compare(
@@ -79,47 +65,25 @@ def compare(
 ) -> list[Difference]:
     """Every algorithm, in both precisions, against every peer."""
     frame = frame or furthest_link(model)
-    found = []
+    states, differences = random_states(model, SAMPLE), []
     for dtype in LIMITS:
-        states = random_states(model, SAMPLE)
         for algorithm in ARGUMENTS:
+            options = {"frame": frame, "dtype": dtype, "device": device}
             try:
-                work = Workload.of(
-                    model, algorithm, states, frame=frame, dtype=dtype, device=device
-                )
+                work = Workload.of(model, algorithm, states, **options)
                 work.call()
             except ModelError as error:
-                found += [
-                    Difference(algorithm, peer.name, dtype, refusal=str(error)) for peer in peers
-                ]
+                refused = [Difference(algorithm, p.name, dtype, refusal=str(error)) for p in peers]
+                differences += refused
                 continue
             for peer in peers:
-                found.append(Difference(algorithm, peer.name, dtype, difference(peer, work, frame)))
-    return found
+                worst = difference_from(peer, work, frame)
+                differences.append(Difference(algorithm, peer.name, dtype, worst))
+    return differences
 
 
-def difference(peer: Peer, work: Workload, frame: str) -> float:
-    """The largest relative difference of the first results; of `aba` its residual."""
-    given, ours = work.given(SAMPLE), work.results(SAMPLE)
-    if work.algorithm == "aba":
-        return residual_by(peer, given, ours)
-    answer = getattr(peer, work.algorithm)
-    extra = (frame,) if work.algorithm == "jacobian" else ()
-    return relative_error(
-        ours, np.array([answer(*state, *extra) for state in zip(*given, strict=True)])
-    )
-
-
-def residual_by(peer: Peer, given: Sequence[np.ndarray], a: np.ndarray) -> float:
-    """What is wrong with accelerations `a` of the states q, v, tau, by the peer's M and h."""
-    q, v, tau = given
-    M = np.array([peer.crba(x) for x in q])
-    h = np.array([peer.rnea(x, y, np.zeros_like(y)) for x, y in zip(q, v, strict=True)])
-    return residual(M, h, a, tau)
-
-
-def table(title: str, differences: Sequence[Difference]) -> Any:
-    """A row for each algorithm, a column for each peer and precision; what is above its limit is marked."""
+def table(title: str, differences: Sequence[Difference]) -> Table:
+    """A row for each algorithm, a column for each peer and precision; failures are marked."""
     from rich.table import Table
 
     result = Table(title=title, title_justify="left", title_style="bold")

@@ -1,7 +1,8 @@
-"""`warpdyn demo`: a robot's dynamics computed, checked and timed, then gravity compensation shown in a picture."""
+"""`warpdyn demo`: dynamics computed, checked and timed, then a picture of gravity compensation."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,8 +11,18 @@ import numpy as np
 
 from ..execution.batched import bind
 from ..functions.dynamics import aba, rnea
+from ..functions.manifold import integrate
 from ..model import Model
-from .bench import Case
+from .command_line import (
+    chosen_device,
+    read_model,
+    refuse_immobile,
+    require_matplotlib,
+    write_file,
+)
+from .hardware import hardware
+from .tables import print_measurements
+from .timing import Case, measured
 from .workload import ARGUMENTS, position_bounds
 
 BATCH = 4096
@@ -21,12 +32,37 @@ STEP = 1e-3
 DURATION = 2.0
 
 
+def demo(args: argparse.Namespace) -> int:
+    """Five algorithms on 4,096 random states, checked and timed, then the picture."""
+    require_matplotlib()
+    model = refuse_immobile(read_model(args))
+    device = chosen_device(args.device)
+    measurements = list(measured(model, cases(device)))
+    place = f"on {device}: {hardware(device)}"
+    title = f"{model.name} ({model.nv} dof), {BATCH:,} random states, float32, {place}"
+    print_measurements(title, measurements)
+    if any(m.refusal for m in measurements):
+        print("no picture of gravity compensation: forward dynamics is not defined for this robot")
+        return 0
+    if model.floating_base:
+        print(
+            "the base is free, and no joint torque holds it up: "
+            "the picture is of the robot with its base fixed"
+        )
+        model = refuse_immobile(replace(model, floating_base=False))
+    motion = simulate(model)
+    write_file(args.output, lambda path: picture(model, motion, path))
+    print(f"gravity compensation: {story(model, motion)}\npicture: {args.output}")
+    return 0
+
+
 def cases(device: str) -> list[Case]:
+    """The five algorithms on `BATCH` states."""
     return [Case(algorithm, BATCH, "float32", "columns", device) for algorithm in ARGUMENTS]
 
 
 @dataclass(frozen=True)
-class Motion:
+class Trajectories:
     """Joint positions over time: `falling` and `held`, both (steps, nq); `time` [s]."""
 
     time: np.ndarray
@@ -34,70 +70,68 @@ class Motion:
     held: np.ndarray
 
 
-def with_base_held(model: Model) -> Model:
-    """No joint torque holds a free base up; the picture is of the robot with its base fixed to the world."""
-    return replace(model, floating_base=False)
-
-
-def simulate(model: Model) -> Motion:
+def simulate(model: Model) -> Trajectories:
     """Two copies of the robot, released at rest: one without torque, one with tau = g(q).
 
     Semi-implicit Euler; friction is left out; joints stop at their limits.
     """
-    lower, upper = position_bounds(model)
-    stops = np.isfinite(model.position_lower) & np.isfinite(model.position_upper)
-    share = 0.6 + 0.15 * np.cos(
-        1.7 * np.arange(model.nq)
-    )  # joints start apart, so that their lines can be told apart
-    start = np.where(stops, lower + share * (upper - lower), model.neutral + share)
-    for joint in model.moving_joints:
-        if joint.kind.nq != joint.kind.nv:
-            start[model.coordinates[joint.name].q] = joint.kind.neutral
-    q = np.array([start, start])
+    q = np.array([start_of(model)] * 2)
     v, still, tau, gravity, a = (np.zeros((2, model.nv)) for _ in range(5))
+    moved, step = np.empty_like(q), np.empty_like(v)
     gravity_of = bind(rnea, model, q, still, still, out=gravity)
     accelerate = bind(aba, model, q, v, tau, out=a)
+    move = bind(integrate, model, q, step, out=moved)
     steps = round(DURATION / STEP)
-    motion = np.empty((steps + 1, 2, model.nq))
-    motion[0] = q
+    positions = np.empty((steps + 1, 2, model.nq))
+    positions[0] = q
     for n in range(steps):
         gravity_of()
         tau[1] = gravity[1]
         accelerate()
         v += STEP * a
-        advance(model, q, v)
-        reached = np.clip(q, lower, upper)
-        for joint in model.moving_joints:
-            c = model.coordinates[joint.name]
-            if joint.kind.single and stops[c.q.start]:
-                stopped = reached[:, c.q.start] != q[:, c.q.start]
-                q[stopped, c.q.start] = reached[stopped, c.q.start]
-                v[stopped, c.v.start] = 0.0
-        motion[n + 1] = q
-    return Motion(STEP * np.arange(steps + 1), motion[:, 0], motion[:, 1])
+        step[...] = STEP * v
+        move()
+        q[...] = moved  # a result may not be written over the input that it is computed from
+        stop_at_limits(model, q, v)
+        positions[n + 1] = q
+    return Trajectories(STEP * np.arange(steps + 1), positions[:, 0], positions[:, 1])
 
 
-def advance(model: Model, q: np.ndarray, v: np.ndarray) -> None:
-    """Move the configurations `q` by the velocities `v` for one time step, in place."""
+def start_of(model: Model) -> np.ndarray:
+    """(nq,) positions of release within limits; apart, as their lines in the picture."""
+    lower, upper = position_bounds(model)
+    share = 0.6 + 0.15 * np.cos(1.7 * np.arange(model.nq))
+    start = np.where(has_stops(model), lower + share * (upper - lower), model.neutral + share)
+    for joint in model.moving_joints:
+        if joint.kind.nq != joint.kind.nv:  # a quaternion is not moved by adding to its parts
+            start[model.coordinates[joint.name].q] = joint.kind.neutral
+    return start
+
+
+def has_stops(model: Model) -> np.ndarray:
+    """(nq,) Whether a position has both limits."""
+    return np.isfinite(model.position_lower) & np.isfinite(model.position_upper)
+
+
+def stop_at_limits(model: Model, q: np.ndarray, v: np.ndarray) -> None:
+    """Bring joints beyond a limit back to it, in place, and to rest."""
+    reached, stops = np.clip(q, *position_bounds(model)), has_stops(model)
     for joint in model.moving_joints:
         c = model.coordinates[joint.name]
-        if joint.kind.single:
-            q[:, c.q] += STEP * v[:, c.v]
-        else:
-            for e in range(len(q)):
-                q[e, c.q] = joint.kind.manifold.step(
-                    q[e, c.q].tolist(), (STEP * v[e, c.v]).tolist()
-                )
+        if joint.kind.single and stops[c.q.start]:
+            stopped = reached[:, c.q.start] != q[:, c.q.start]
+            q[stopped, c.q.start] = reached[stopped, c.q.start]
+            v[stopped, c.v.start] = 0.0
 
 
-def picture(model: Model, motion: Motion, path: Path) -> None:
-    """Falling beside held: a row of axes for angles, one for positions where the robot has sliding joints."""
+def picture(model: Model, motion: Trajectories, path: Path) -> None:
+    """Falling on the left, held on the right; angles above, sliding joints below if any."""
     from matplotlib.figure import Figure
 
     rows = [row for row in _rows(model) if row[1]]
-    canvas = Figure(figsize=(11, 1.2 + 3.6 * max(len(rows), 1)), layout="constrained")
-    canvas.suptitle(f"{model.name}: released at rest, joints stop at their limits")
-    axes = canvas.subplots(max(len(rows), 1), 2, sharex=True, squeeze=False)
+    figure = Figure(figsize=(11, 1.2 + 3.6 * max(len(rows), 1)), layout="constrained")
+    figure.suptitle(f"{model.name}: released at rest, joints stop at their limits")
+    axes = figure.subplots(max(len(rows), 1), 2, sharex=True, squeeze=False)
     for (label, columns, scale), (left, right) in zip(rows, axes, strict=True):
         for side, values in ((left, motion.falling), (right, motion.held)):
             for k in columns:
@@ -111,7 +145,7 @@ def picture(model: Model, motion: Motion, path: Path) -> None:
     axes[0, 1].set_title("gravity compensation, tau = g(q): it stays")
     for side in axes[-1]:
         side.set_xlabel("time [s]")
-    canvas.savefig(path, dpi=110)
+    figure.savefig(path, dpi=110)
 
 
 def _rows(model: Model) -> Sequence[tuple[str, list[int], float]]:
@@ -125,7 +159,7 @@ def _rows(model: Model) -> Sequence[tuple[str, list[int], float]]:
     return ("joint angle [deg]", angles, 180 / np.pi), ("joint position [m]", slides, 1.0)
 
 
-def story(model: Model, motion: Motion) -> str:
+def story(model: Model, motion: Trajectories) -> str:
     """The picture in one sentence."""
     _, angles, _ = _rows(model)[0]
     if not angles:

@@ -1,4 +1,4 @@
-"""`warpdyn bench --peers`: what Pinocchio and MuJoCo take for the same states of the same robot, on one core."""
+"""Peers timed by `warpdyn bench --peers`: their calls on the same states, on one core."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 
 from ..model import Model
+from ..peers.find_peers import find_peers
 from ..peers.peer import NotComparable, Peer
-from .check import LIMITS, SAMPLE, difference, find_peers, residual_by
+from .accuracy import LIMITS, SAMPLE, difference_from, residual_by
 from .workload import Workload
 
 LOOP = 256
 """Different states that a peer goes through, one call after the other."""
 
 POSES = ("fk", "jacobian")
-"""What needs every link; for all else MuJoCo makes links on fixed joints one body, as it does by default."""
+"""What needs every link; for all else MuJoCo fuses links on fixed joints, as by default."""
 
 
 @dataclass(frozen=True)
-class Beside:
+class PeerTime:
     """A peer's time for one robot; `refusal` says why there is none."""
 
     peer: str
@@ -32,7 +33,7 @@ class Beside:
     refusal: str = ""
 
 
-def find(
+def peers_by_algorithm(
     model: Model, path: Path, modules: Sequence[str], algorithms: Sequence[str]
 ) -> tuple[dict[str, list[Peer]], list[str]]:
     """For each algorithm the peers that can be asked, and a line for each that cannot."""
@@ -46,34 +47,33 @@ def find(
 
 def prepare(
     peer: Peer, work: Workload, dtype: str, frame: str
-) -> tuple[Beside, Callable[[], Any] | None, int]:
-    """A peer's calls, where it has found the same as `work`, and for how many robots they are."""
+) -> tuple[PeerTime, Callable[[], Any] | None, int]:
+    """A peer's calls, where its results are those of `work`, and for how many robots they are."""
     try:
         worst = _difference(peer, work, frame)
         if not worst <= LIMITS[dtype]:
             wrong = f"another result: {worst:.1e} apart, more than {LIMITS[dtype]:g}"
-            return Beside(peer.name, difference=worst, refusal=wrong), None, 0
-        states = zip(*work.given(LOOP), strict=True)
+            return PeerTime(peer.name, difference=worst, refusal=wrong), None, 0
+        states = zip(*work.states(LOOP), strict=True)
         calls = [peer.call(work.algorithm, *state, frame=frame) for state in states]
     except NotComparable as why:
-        return Beside(peer.name, refusal=str(why)), None, 0
+        return PeerTime(peer.name, refusal=str(why)), None, 0
 
     def run() -> None:
         for call in calls:
             call()
 
-    return Beside(peer.name, difference=worst), run, len(calls)
+    return PeerTime(peer.name, difference=worst), run, len(calls)
 
 
 def _difference(peer: Peer, work: Workload, frame: str) -> float:
-    """Of warpdyn's results by the peer; of accelerations both are asked for, as the peer finds them otherwise."""
+    """Difference of warpdyn's results from the peer's.
+
+    A peer computes accelerations otherwise than M and h, by which warpdyn's are judged: its
+    accelerations are judged by them too.
+    """
     if work.algorithm != "aba":
-        return difference(peer, work, frame)
-    given = work.given(SAMPLE)
-    theirs = np.array([peer.aba(*state) for state in zip(*given, strict=True)])
-    return max(residual_by(peer, given, theirs), difference(peer, work, frame))
-
-
-def all_of_them() -> bool:
-    """Whether this is a checkout, whose `python -m benchmarks` has every peer."""
-    return (Path(__file__).parents[2] / "benchmarks" / "peers").is_dir()
+        return difference_from(peer, work, frame)
+    states = work.states(SAMPLE)
+    accelerations = np.array([peer.aba(*state) for state in zip(*states, strict=True)])
+    return max(residual_by(peer, states, accelerations), difference_from(peer, work, frame))

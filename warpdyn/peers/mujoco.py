@@ -8,18 +8,28 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
+from ..algebra.quaternions import quaternion_rotation
 from ..model import BASE_JOINT, Model
-from ..model.joints import FLOATING, quaternion_rotation
-from .peer import NotComparable, bare, driven_joints, first_line, refuse_mimic_joints
+from ..model.joints import FLOATING
+from .peer import (
+    NotComparable,
+    bare,
+    driven_joints,
+    first_line,
+    refuse_mimic_joints,
+    xyzw_columns,
+)
 
 
 class MuJoCo:
     """MuJoCo's kinematics, mj_crb and mj_rne on the URDF without its shapes.
 
-    `fused`: links on fixed joints are made one body, as MuJoCo does by default; poses are then not to be had.
+    `fused`: links on fixed joints are made one body, as MuJoCo does by default; it then
+    has no poses of theirs.
     """
 
-    def __init__(self, model: Model, urdf: str, fused: bool = False):
+    def __init__(self, model: Model, urdf: str, fused: bool = False) -> None:
+        """Read the URDF; NotComparable where MuJoCo reads another robot or none."""
         import mujoco
 
         self.mujoco, self.model = mujoco, model
@@ -36,6 +46,7 @@ class MuJoCo:
             self.robot = spec.compile()
         except Exception as error:
             raise NotComparable(f"MuJoCo does not read it: {first_line(error)}") from error
+        # The model alone is compared: nothing that MuJoCo adds to M q'' + h = tau.
         self.robot.opt.gravity[:] = (0.0, 0.0, -9.81)
         self.robot.opt.disableflags |= (
             mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
@@ -55,21 +66,20 @@ class MuJoCo:
             raise NotComparable(f'MuJoCo has no body "{missing[0]}"')
 
     def _converted(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """MuJoCo's q, and T of MuJoCo's v = T v: a free base's linear part is in world axes there."""
+        """MuJoCo's q, and T of its v = T v: a free base's linear part is in world axes there."""
         qpos, T = np.zeros(self.robot.nq), self.G.copy()
         for d, start in self.places:
-            if d.joint.kind is FLOATING:
-                x, y, z, w = (q[d.q][k] for k in self._xyzw)
+            if d.joint.kind is FLOATING:  # always MuJoCo's first joint
+                x, y, z, w = (q[d.q][k] for k in xyzw_columns(self.model))
                 qpos[start : start + 7] = [*q[d.q][:3], w, x, y, z]
-                T[:3, d.v.start : d.v.start + 3] = [
-                    [*row] for row in quaternion_rotation([x, y, z, w]).matrix.rows
-                ]
+                R = [[*row] for row in quaternion_rotation([x, y, z, w]).matrix.rows]
+                T[:3, d.v.start : d.v.start + 3] = R
             else:
                 qpos[start] = d.multiplier * q[d.q][0] + d.offset
         return qpos, T
 
-    def _turning(self, T: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """What the free base's turning axes add to accelerations: d/dt (R v) = R (a + w x v)."""
+    def _rotation_term(self, T: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """R (w x v) of a free base, whose linear velocity there is R v: (R v)' = R (a + w x v)."""
         added = np.zeros(self.robot.nv)
         for d, _ in self.places:
             if d.joint.kind is FLOATING:
@@ -77,18 +87,15 @@ class MuJoCo:
                 added[:3] = T[:3, d.v.start : d.v.start + 3] @ np.cross(angular, linear)
         return added
 
-    @property
-    def _xyzw(self) -> tuple[int, int, int, int]:
-        return (3, 4, 5, 6) if self.model.quaternion == "xyzw" else (4, 5, 6, 3)
-
     def call(
         self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = ""
     ) -> Callable[[], Any]:
+        """MuJoCo's stages that the algorithm needs, and no others."""
         mujoco, robot, data = self.mujoco, self.robot, self.data
         qpos, T = self._converted(q)
-        given = [T @ x for x in others]
+        vectors = [T @ x for x in others]
         if algorithm == "rnea":
-            given[1] += self._turning(T, others[0])
+            vectors[1] += self._rotation_term(T, others[0])
         J, tau, body = np.zeros((6, robot.nv)), np.zeros(robot.nv), max(self._body(frame), 0)
 
         def fk() -> None:
@@ -108,21 +115,29 @@ class MuJoCo:
 
         def rnea() -> np.ndarray:
             fk()
-            data.qvel, data.qacc = given
+            data.qvel, data.qacc = vectors
             mujoco.mj_comPos(robot, data)
             mujoco.mj_comVel(robot, data)
             mujoco.mj_rne(robot, data, 1, tau)
             return tau
 
-        def aba() -> np.ndarray:
+        def aba() -> Any:
             data.qpos = qpos
-            data.qvel, data.qfrc_applied = given
+            data.qvel, data.qfrc_applied = vectors
             mujoco.mj_forward(robot, data)
             return data.qacc
 
-        return {"fk": fk, "jacobian": jacobian, "crba": crba, "rnea": rnea, "aba": aba}[algorithm]
+        calls: dict[str, Callable[[], Any]] = {
+            "fk": fk,
+            "jacobian": jacobian,
+            "crba": crba,
+            "rnea": rnea,
+            "aba": aba,
+        }
+        return calls[algorithm]
 
     def fk(self, q: np.ndarray) -> np.ndarray:
+        """(nlinks, 4, 4) poses of all links."""
         self.call("fk", q)()
         poses = np.tile(np.eye(4), (self.model.nlinks, 1, 1))
         for k, name in enumerate(self.model.link_names):
@@ -132,21 +147,25 @@ class MuJoCo:
         return poses
 
     def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray:
+        """(6, nv) Jacobian of a link, in world axes at its origin."""
         return self.call("jacobian", q, frame=frame)() @ self._converted(q)[1]
 
     def crba(self, q: np.ndarray) -> np.ndarray:
+        """(nv, nv) mass matrix."""
         T, M = self._converted(q)[1], np.zeros((self.robot.nv, self.robot.nv))
         self.call("crba", q)()
         self.mujoco.mj_fullM(self.robot, self.data, M)
         return T.T @ M @ T
 
     def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """(nv,) joint forces."""
         return self._converted(q)[1].T @ self.call("rnea", q, v, a)()
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """(nv,) accelerations; T is a rotation where there are no mimic joints."""
         refuse_mimic_joints(self.model)
         T = self._converted(q)[1]
-        return T.T @ (self.call("aba", q, v, tau)() - self._turning(T, v))
+        return T.T @ (self.call("aba", q, v, tau)() - self._rotation_term(T, v))
 
     def _body(self, link: str) -> int:
         return self.mujoco.mj_name2id(self.robot, self.mujoco.mjtObj.mjOBJ_BODY, link)

@@ -1,7 +1,7 @@
-"""The same robot in Pinocchio and in MuJoCo, answering in warpdyn's coordinates.
+"""The protocol of a peer: a library that reads the same robot and answers in warpdyn's coordinates.
 
-Each peer reads the description by itself. Joints and links are found by name; mimic joints, which both ignore, are
-reduced here: q_full = G q + offset, v_full = G v.
+Each peer reads the description by itself. Joints and links are matched by name; mimic joints, which
+both libraries ignore, are reduced here: q_full = G q + offset, v_full = G v.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from lxml import etree
 
 from ..model import Model
-from ..model.description import Joint
+from ..model.description import Joint, followed
 
 
 class NotComparable(Exception):  # noqa: N818
@@ -26,22 +26,36 @@ class Peer(Protocol):
 
     name: str
 
-    def fk(self, q: np.ndarray) -> np.ndarray: ...
-    def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray: ...
-    def crba(self, q: np.ndarray) -> np.ndarray: ...
-    def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray: ...
-    def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray: ...
+    def fk(self, q: np.ndarray) -> np.ndarray:
+        """(nlinks, 4, 4) poses of all links."""
+        ...
+
+    def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray:
+        """(6, nv) Jacobian of a link, linear part first, in world axes at the link's origin."""
+        ...
+
+    def crba(self, q: np.ndarray) -> np.ndarray:
+        """(nv, nv) mass matrix, both triangles."""
+        ...
+
+    def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """(nv,) joint forces."""
+        ...
+
+    def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """(nv,) accelerations; NotComparable where the robot has mimic joints."""
+        ...
 
     def call(
         self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = ""
     ) -> Callable[[], Any]:
-        """The library's own call for a state, which is converted beforehand: what may be timed."""
+        """The library's function on a state, which is converted beforehand: what may be timed."""
         ...
 
 
 @dataclass(frozen=True)
 class Driven:
-    """A joint of the description and the coordinates that move it: position = multiplier * q + offset."""
+    """A joint and the coordinates that move it: position = multiplier * q + offset."""
 
     joint: Joint
     q: slice
@@ -53,18 +67,20 @@ class Driven:
 def driven_joints(model: Model) -> Iterator[Driven]:
     """Every joint that moves, mimic joints included, a free base first."""
     base = model.moving_joints[:1] if model.floating_base else ()
+    joints = {joint.name: joint for joint in model.joints}
     for joint in (*base, *(j for j in model.joints if j.kind.nv)):
-        leader, multiplier, offset = joint, 1.0, 0.0
-        while leader.mimic is not None:
-            offset += multiplier * leader.mimic.offset
-            multiplier *= leader.mimic.multiplier
-            leader = model.joint(leader.mimic.joint)
-        columns = model.coordinates[leader.name]
+        leader, multiplier, offset = followed(joint, joints)
+        columns = model.coordinates[leader]
         yield Driven(joint, columns.q, columns.v, multiplier, offset)
 
 
+def xyzw_columns(model: Model) -> tuple[int, int, int, int]:
+    """Columns of x, y, z and w among a free base's seven."""
+    return (3, 4, 5, 6) if model.quaternion == "xyzw" else (4, 5, 6, 3)
+
+
 def refuse_mimic_joints(model: Model) -> None:
-    """Of forward dynamics: a peer to which every joint is free computes another motion."""
+    """Refuse forward dynamics: a peer to which every joint is free computes another motion."""
     for joint in model.joints:
         if joint.kind.nv and joint.mimic is not None:
             raise NotComparable(
@@ -73,7 +89,10 @@ def refuse_mimic_joints(model: Model) -> None:
 
 
 def bare(urdf: str) -> etree._Element:
-    """Links and joints alone, without shapes and what else a library would look for on disk or add to the dynamics."""
+    """Links and joints alone.
+
+    Shapes are left out, and what else a library would look for on disk or add to the dynamics.
+    """
     parser = etree.XMLParser(
         recover=True, resolve_entities=False, no_network=True, remove_comments=True
     )
@@ -91,4 +110,5 @@ def bare(urdf: str) -> etree._Element:
 
 
 def first_line(error: Exception) -> str:
+    """First line of the error's text, or the name of its type where it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,4 +1,9 @@
-"""Pinocchio on the same robot, answering in warpdyn's coordinates."""
+"""Pinocchio on the same robot, answering in warpdyn's coordinates.
+
+tests/pinocchio_peer.py adapts Pinocchio a second time, independently and on purpose: it works from
+the models of the tests and knows kinds of joint that URDF does not, and a mistake in one adapter is
+not repeated in the other.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +15,14 @@ import numpy as np
 
 from ..model import BASE_JOINT, Model
 from ..model.joints import FLOATING
-from .peer import NotComparable, driven_joints, first_line, refuse_mimic_joints
+from .peer import NotComparable, driven_joints, first_line, refuse_mimic_joints, xyzw_columns
 
 
 class Pinocchio:
     """Pinocchio through `pin`: buildModelFromXML, rnea, crba, frame placements and Jacobians."""
 
-    def __init__(self, model: Model, urdf: str):
+    def __init__(self, model: Model, urdf: str) -> None:
+        """Read the URDF; NotComparable where Pinocchio reads another robot or none."""
         import pinocchio as pin
 
         self.pin, self.model = pin, model
@@ -34,10 +40,10 @@ class Pinocchio:
         self.data = self.robot.createData()
         self.places = []
         self.G = np.zeros((self.robot.nv, model.nv))
+        # Pinocchio numbers joints alphabetically among siblings: rows of G are placed by name.
         for d in driven_joints(model):
-            number = self.robot.getJointId(
-                "root_joint" if d.joint.name == BASE_JOINT else d.joint.name
-            )
+            name = "root_joint" if d.joint.name == BASE_JOINT else d.joint.name
+            number = self.robot.getJointId(name)
             if number >= self.robot.njoints:
                 raise NotComparable(f'Pinocchio has no joint "{d.joint.name}"')
             place = self.robot.joints[number]
@@ -47,53 +53,59 @@ class Pinocchio:
             raise NotComparable("Pinocchio has joints that are not in the model")
 
     def configuration(self, q: np.ndarray) -> np.ndarray:
-        """Pinocchio's q: a joint without limits is a cosine and a sine there, a plane's angle too."""
+        """Pinocchio's q: cosine and sine for a joint without limits and for a plane's angle."""
         full = np.empty(self.robot.nq)
         for d, place in self.places:
-            own = q[d.q]
+            position = q[d.q]
+            if d.joint.kind is FLOATING:
+                position = position[[0, 1, 2, *xyzw_columns(self.model)]]
             if d.joint.kind.single:
-                own = d.multiplier * own + d.offset
+                position = d.multiplier * position + d.offset
             if d.joint.kind is not FLOATING and place.nq > d.joint.kind.nq:
-                own = np.array([*own[:-1], np.cos(own[-1]), np.sin(own[-1])])
-            full[place.idx_q : place.idx_q + place.nq] = own
+                angle = position[-1]
+                position = np.array([*position[:-1], np.cos(angle), np.sin(angle)])
+            full[place.idx_q : place.idx_q + place.nq] = position
         return full
 
     def call(
         self, algorithm: str, q: np.ndarray, *others: np.ndarray, frame: str = ""
     ) -> Callable[[], Any]:
-        pin, given = (
-            self.pin,
-            (self.robot, self.data, self.configuration(q), *(self.G @ x for x in others)),
-        )
+        """Pinocchio's function on its arrays; of M it computes the upper triangle only."""
+        pin = self.pin
+        arrays = (self.configuration(q), *(self.G @ x for x in others))
         if algorithm == "jacobian":
-            return partial(
-                pin.computeFrameJacobian, *given, self._frame(frame), pin.LOCAL_WORLD_ALIGNED
-            )
+            arrays = (*arrays, self._frame(frame), pin.LOCAL_WORLD_ALIGNED)
         functions = {
             "fk": pin.framesForwardKinematics,
+            "jacobian": pin.computeFrameJacobian,
             "crba": pin.crba,
             "rnea": pin.rnea,
             "aba": pin.aba,
         }
-        return partial(functions[algorithm], *given)
+        return partial(functions[algorithm], self.robot, self.data, *arrays)
 
     def fk(self, q: np.ndarray) -> np.ndarray:
+        """(nlinks, 4, 4) poses of all links."""
         self.call("fk", q)()
         return np.array(
             [self.data.oMf[self._frame(name)].homogeneous for name in self.model.link_names]
         )
 
     def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray:
+        """(6, nv) Jacobian of a link, in world axes at its origin."""
         return self.call("jacobian", q, frame=frame)().reshape(6, -1) @ self.G
 
     def crba(self, q: np.ndarray) -> np.ndarray:
+        """(nv, nv) mass matrix."""
         upper = np.triu(self.call("crba", q)())
         return self.G.T @ (upper + np.triu(upper, 1).T) @ self.G
 
     def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """(nv,) joint forces."""
         return self.G.T @ self.call("rnea", q, v, a)()
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """(nv,) accelerations; without mimic joints, G only orders them."""
         refuse_mimic_joints(self.model)
         return self.G.T @ self.call("aba", q, v, tau)()
 

@@ -1,0 +1,91 @@
+"""`warpdyn bench`: its table, its JSON, its picture, and the peers beside it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.cli.bench import to_json
+from warpdyn.cli.main import main
+from warpdyn.cli.peer_times import PeerTime
+from warpdyn.cli.timing import Case, Measurement
+from warpdyn.peers import find_peers
+from warpdyn.peers.pinocchio import Pinocchio
+
+PEERS = ["--peers", "pinocchio", "mujoco"]
+
+
+def test_bench_writes_table_json_and_plot(tmp_path, capsys):
+    """A row for each batch; errors are within float32's digits; both files are written."""
+    pytest.importorskip("matplotlib")
+    files = tmp_path / "b.json", tmp_path / "b.png"
+    options = ["--batch", "1", "64", "--algorithm", "rnea", "--threads", "1", "--device", "cpu"]
+    assert (
+        main(
+            ["bench", "double_pendulum", *options, "--json", str(files[0]), "--plot", str(files[1])]
+        )
+        == 0
+    )
+    figures = json.loads(files[0].read_text())["figures"]
+    assert [f["batch"] for f in figures] == [1, 64]
+    assert all(f["worst_relative_error"] < 1e-5 and f["ns_per_robot"] > 0 for f in figures)
+    assert files[1].read_bytes().startswith(b"\x89PNG")
+    assert "ns per robot" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("robot", ["double_pendulum", "quadruped"])
+def test_bench_measures_beside_the_peers(robot, tmp_path, capsys):
+    """Both have all five, compute the same, and take more than no time."""
+    pytest.importorskip("pinocchio")
+    pytest.importorskip("mujoco")
+    file = tmp_path / "b.json"
+    assert main(["bench", robot, "--batch", "40", *PEERS, "--json", str(file)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert all(
+        x in said
+        for x in ("Pinocchio", "MuJoCo", "on one core", "python -m benchmarks has more peers")
+    )
+    figures = json.loads(file.read_text())["figures"]
+    assert [f["algorithm"] for f in figures] == ["fk", "jacobian", "crba", "rnea", "aba"]
+    for figure in figures:
+        assert len(figure["peers"]) == 2
+        for peer in figure["peers"].values():
+            assert peer["ns_per_robot"] > 0 and peer["largest_relative_difference"] < 1e-5
+            assert peer["times"] == pytest.approx(peer["ns_per_robot"] / figure["ns_per_robot"])
+
+
+def test_bench_says_why_a_peer_is_not_timed(monkeypatch, capsys):
+    """What computes something else, or cannot be asked, is left blank; the rest of the table stands."""
+    pytest.importorskip("pinocchio")
+
+    rnea = Pinocchio.rnea
+    monkeypatch.setattr(Pinocchio, "rnea", lambda *state: rnea(*state) + 1.0)
+    monkeypatch.setattr(find_peers, "find_spec", lambda name: None if name == "mujoco" else name)
+    assert (
+        main(["bench", "panda", "--batch", "4", "--algorithm", "rnea", "aba", "fk", "--peers"]) == 0
+    )
+    said = " ".join(capsys.readouterr().out.split())
+    assert "left out: MuJoCo is not installed (pip install mujoco)" in said
+    assert "rnea is not compared with Pinocchio" in said and "another result" in said
+    assert (
+        "aba is not compared with Pinocchio" in said and 'mimic joint "panda_finger_joint2"' in said
+    )
+    assert "fk is not compared" not in said
+
+
+def test_json_has_a_refusal_in_place_of_numbers():
+    """What was not measured has its reason and no NaN; a peer's refusal stands in the peer's place."""
+    case = Case("rnea", 10, "float32", "columns", "cpu")
+    refused = Measurement(case, refusal="not defined")
+    peers = (PeerTime("p", 50.0, 1e-9), PeerTime("r", refusal="other"))
+    timed = Measurement(case, seconds=1e-7, worst_error=1e-8, first_call=0.5, peers=peers)
+    written = json.loads(to_json(wd.load_robot("cartpole"), [refused, timed]))
+    assert written["robot"] == "cartpole" and written["nv"] == 2
+    assert list(written["versions"]) == ["warpdyn", "warp", "numpy", "python"]
+    first, second = written["figures"]
+    assert first["refusal"] == "not defined" and "ns_per_robot" not in first
+    assert second["ns_per_robot"] == pytest.approx(10.0)
+    assert second["peers"]["p"]["times"] == pytest.approx(5.0)
+    assert second["peers"]["r"] == {"refusal": "other"}

@@ -1,0 +1,98 @@
+"""What a command line names: robot, link, device, files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+import pytest
+import warp as wp
+
+import warpdyn as wd
+from warpdyn.cli import command_line
+from warpdyn.cli.command_line import UserError
+
+
+def named(robot: str, base: str | None = None, frame: str | None = None) -> argparse.Namespace:
+    return argparse.Namespace(robot=str(robot), base=base, frame=frame)
+
+
+def test_a_bundled_robot_is_its_file():
+    """Name and path of a bundled robot are read as the same model."""
+    path = command_line.robot_file("cartpole")
+    by_name, by_path = (command_line.read_model(named(x)) for x in ("cartpole", str(path)))
+    assert path.exists() and by_name.joints == by_path.joints and by_name.links == by_path.links
+
+
+def test_base_frees_or_holds_the_root():
+    """--base decides; without it the robot's usual base does."""
+    for base, floating in (("floating", True), ("fixed", False), (None, True)):
+        assert command_line.read_model(named("quadruped", base)).floating_base is floating
+
+
+def test_warnings_go_to_stderr_unless_they_are_shown_elsewhere(tmp_path, capsys):
+    """The reader's remarks are printed with their file, without the source line that Python would add."""
+    odd = tmp_path / "odd.urdf"
+    odd.write_text(
+        "<robot name='w'><link name='a'><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='0.1' izz='0.1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"
+    )
+    command_line.read_model(named(odd), show_warnings=False)
+    assert not capsys.readouterr().err
+    model = command_line.read_model(named(odd))
+    first, *others = capsys.readouterr().err.splitlines()
+    assert first == "warning: odd.urdf is used as written, but:"
+    assert [line.strip() for line in others] == list(model.warnings) != []
+
+
+def test_frames_are_links():
+    """A link's name is kept, none is None, another is refused with near names."""
+    model = wd.load_robot("panda")
+    assert command_line.named_frame(named("panda", frame="panda_link8"), model) == "panda_link8"
+    assert command_line.named_frame(named("panda"), model) is None
+    with pytest.raises(UserError, match="did you mean 'panda_link8'"):
+        command_line.named_frame(named("panda", frame="panda_link_8"), model)
+
+
+def test_devices_are_those_of_warp():
+    """The best device without a name; an unknown name is refused with the known ones."""
+    assert command_line.chosen_device(None) == wp.get_preferred_device().alias
+    assert command_line.chosen_device("cpu") == "cpu"
+    with pytest.raises(UserError, match="there is no device 'moon' here; there is cpu"):
+        command_line.chosen_device("moon")
+
+
+def test_start_passes_on_what_is_not_about_the_driver(monkeypatch, capfd):
+    """Of what Warp's library writes to stderr only the line about a missing driver is dropped."""
+
+    def init() -> None:
+        os.write(2, b"Warning: CUDA driver not found\nsomething else\n")
+
+    monkeypatch.setattr(wp, "init", init)
+    command_line.start_warp()
+    sys.stderr.flush()
+    assert capfd.readouterr().err == "something else\n"
+
+
+def test_pictures_need_matplotlib(monkeypatch):
+    """Without it the refusal says how to get it."""
+    monkeypatch.setattr(command_line, "find_spec", lambda name: None)
+    with pytest.raises(UserError, match="pip install matplotlib"):
+        command_line.require_matplotlib()
+
+
+def test_files_are_written_into_new_folders(tmp_path):
+    """A missing folder is made; what cannot be written is refused with its path."""
+    path = tmp_path / "new" / "text.txt"
+    command_line.write_file(path, lambda path: path.write_text("x"))
+    assert path.read_text() == "x"
+    with pytest.raises(UserError, match="cannot write"):
+        command_line.write_file(path / "under_a_file", lambda path: path.write_text("x"))
+
+
+def test_a_robot_must_move():
+    """A robot without joints is refused where there is something to compute."""
+    stone = wd.load("<robot name='stone'><link name='a'/></robot>")
+    with pytest.raises(UserError, match="stone has no moving joint: nothing to compute"):
+        command_line.refuse_immobile(stone)

@@ -1,0 +1,74 @@
+"""Tables of measurements: columns, cells, and the lines below."""
+
+from __future__ import annotations
+
+import pytest
+
+from warpdyn.cli import tables
+from warpdyn.cli.peer_times import PeerTime
+from warpdyn.cli.timing import Case, Measurement
+
+CASE = Case("rnea", 4096, "float32", "columns", "cpu")
+TIMED = Measurement(CASE, seconds=4096e-8, worst_error=2e-7, first_call=0.123)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0.12345, "0.123"), (12.345, "12.3"), (123.4, "123"), (12345.6, "12,346")]
+)
+def test_numbers_have_three_digits(number, text):
+    """Whole numbers above a hundred are not cut."""
+    assert tables.short(number) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(12.0, "12"), (4500.0, "4.5 thousand"), (83.3e6, "83.3 million"), (2e9, "2 billion")],
+)
+def test_large_numbers_are_in_words(count, text):
+    """Three digits and the word."""
+    assert tables.in_words(count) == text
+
+
+def cells(table):
+    return [list(column.cells) for column in table.columns]
+
+
+def test_a_row_has_time_rate_error_and_compile_time():
+    """Without peers the rate is a column too; what is not defined says so in the first of them."""
+    refused = Measurement(CASE, refusal="no")
+    assert cells(tables.table("title", [TIMED, refused])) == [
+        ["rnea", "rnea"],
+        ["4,096", "4,096"],
+        ["10", "not defined"],
+        ["100 million", ""],
+        ["2.0e-07", ""],
+        ["0.12", ""],
+    ]
+
+
+def test_peers_have_two_columns_each():
+    """Time and its multiple of warpdyn's; both are blank where the peer refuses."""
+    peers = (PeerTime("P", 35.0, 1e-9), PeerTime("Q", refusal="no such joint"))
+    timed = Measurement(CASE, seconds=4096e-8, worst_error=2e-7, first_call=0.123, peers=peers)
+    table = tables.table("title", [timed])
+    assert cells(table)[2:] == [["10"], ["2.0e-07"], ["0.12"], ["35"], ["3.5"], [""], [""]]
+    lines = tables.explain([timed])
+    assert any(line.startswith("Beside: float64") for line in lines)
+    assert lines[-1] == "rnea is not compared with Q: no such joint"
+
+
+def test_the_reader_is_told_where_more_is(monkeypatch):
+    """The benchmarks are named only where they are: in a checkout."""
+    timed = Measurement(CASE, 1e-6, peers=(PeerTime("P", 35.0, 1e-9),))
+    assert tables.in_checkout()
+    for there in (True, False):
+        monkeypatch.setattr(tables, "in_checkout", lambda there=there: there)
+        said = "python -m benchmarks" in " ".join(tables.explain([timed]))
+        assert said is there
+
+
+def test_tables_keep_their_shape_in_pipes(capsys):
+    """Where the output has no width, it is 120 columns."""
+    assert tables.console().width == 120 or tables.console().is_terminal
+    tables.print_measurements("title", [TIMED])
+    assert "100 million" in capsys.readouterr().out

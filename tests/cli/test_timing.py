@@ -1,0 +1,80 @@
+"""Measurements: what is timed is checked, what is refused is said."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.cli.accuracy import LIMITS
+from warpdyn.cli.timing import Case, Measurement, interleaved_seconds, measure, measured
+from warpdyn.peers.peer import NotComparable
+
+CASE = Case("rnea", 8, "float32", "columns", "cpu")
+
+
+def test_rates_follow_from_seconds():
+    """ns_per_robot * robots_per_second = 1e9."""
+    m = Measurement(CASE, seconds=2e-6)
+    assert m.ns_per_robot == pytest.approx(250.0)
+    assert m.ns_per_robot * m.robots_per_second == pytest.approx(1e9)
+
+
+def test_a_case_is_timed_and_checked():
+    """Every number of a measurement is finite, and its error within float32's limit."""
+    m = measure(wd.load_robot("cartpole"), CASE)
+    assert m.seconds > 0 and m.first_call > 0 and not m.refusal and m.peers == ()
+    assert m.worst_error <= LIMITS["float32"]
+
+
+def test_cases_are_measured_in_order():
+    """One measurement for each case."""
+    cases = [CASE, Case("fk", 4, "float64", "rows", "cpu")]
+    assert [m.case for m in measured(wd.load_robot("cartpole"), cases)] == cases
+
+
+def test_what_is_not_defined_has_a_reason():
+    """A robot whose mass matrix is singular has no forward dynamics: no time, but a reason."""
+    text = (
+        "<robot name='w'><link name='a'/><link name='b'/><joint name='j' type='continuous'>"
+        "<parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint></robot>"
+    )
+    m = measure(wd.load(text), Case("aba", 4, "float32", "columns", "cpu"))
+    assert m.refusal and math.isnan(m.seconds)
+
+
+def test_a_peer_that_refuses_leaves_the_others_their_times():
+    """Times are handed to the peers that were timed, in their order."""
+
+    class Answering:
+        """rnea of warpdyn, in float64."""
+
+        def __init__(self, name):
+            self.name, self.model = name, wd.load_robot("cartpole")
+
+        def rnea(self, q, v, a):
+            return wd.oracle(wd.rnea, self.model, q[None], v[None], a[None])[0]
+
+        def call(self, algorithm, q, *others, frame=""):
+            if self.name == "silent":
+                raise NotComparable("asked in vain")
+            return lambda: None
+
+    peers = [Answering("first"), Answering("silent"), Answering("last")]
+    m = measure(wd.load_robot("cartpole"), CASE, peers=peers)
+    assert [p.peer for p in m.peers] == ["first", "silent", "last"]
+    assert m.peers[1].refusal == "asked in vain"
+    assert all(p.ns_per_robot > 0 for p in (m.peers[0], m.peers[2]))
+    assert math.isnan(m.peers[1].ns_per_robot)
+
+
+def test_runs_alternate():
+    """Between two loops of one run stands a loop of the other."""
+    order: list[str] = []
+    runs = [lambda: order.append("a"), lambda: order.append("b")]
+    seconds = interleaved_seconds(runs, "cpu", enough=1e-5, repeats=3)
+    assert len(seconds) == 2 and all(s > 0 for s in seconds)
+    changes = sum(x != y for x, y in pairwise(order))
+    assert changes >= 2 * 3 - 1

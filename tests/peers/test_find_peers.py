@@ -1,0 +1,57 @@
+"""Peers that can be asked, and a line for each that cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from robots import PLANAR
+
+import warpdyn as wd
+from warpdyn.peers import find_peers
+from warpdyn.peers.find_peers import PEERS, urdf_of
+
+MJCF = """<mujoco model="arm"><worldbody><body name="upper" pos="0 0 1">
+  <joint name="shoulder" type="hinge" axis="0 1 0"/>
+  <inertial pos="0.1 0 0.2" mass="2" diaginertia="0.02 0.03 0.025"/></body></worldbody></mujoco>"""
+
+
+def test_what_is_not_installed_is_named_with_its_package(monkeypatch):
+    """Each missing library has a line that says how to get it."""
+    monkeypatch.setattr(find_peers, "find_spec", lambda name: None)
+    peers, absent = find_peers.find_peers(wd.load_robot("cartpole"), Path("unread.urdf"))
+    assert not peers
+    assert absent == [
+        "Pinocchio is not installed (pip install pin)",
+        "MuJoCo is not installed (pip install mujoco)",
+    ]
+
+
+def test_a_peer_that_reads_another_robot_is_left_out(tmp_path):
+    """Its reason takes its place."""
+    file = tmp_path / "planar.urdf"
+    file.write_text(PLANAR)
+    installed = [name for name in PEERS if find_peers.find_spec(name)]
+    peers, absent = find_peers.find_peers(wd.load(PLANAR), file, installed)
+    assert not peers and len(absent) == len(installed)
+    assert all("planar" in line for line in absent)
+
+
+def test_peers_are_given_the_file_itself(tmp_path):
+    """URDF is passed on unread by warpdyn; another format is written as URDF first."""
+    urdf, mjcf = tmp_path / "a.urdf", tmp_path / "a.xml"
+    urdf.write_text(PLANAR)
+    mjcf.write_text(MJCF)
+    assert urdf_of(wd.load(urdf), urdf) == PLANAR
+    model = wd.load(mjcf)
+    assert wd.load_urdf(urdf_of(model, mjcf)).nv == model.nv
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_installed_peers_answer(name):
+    """A bundled robot is read by every peer that is installed."""
+    pytest.importorskip(name)
+    model = wd.load_robot("cartpole")
+    path = Path(wd.robots.__file__).parent / "cartpole.urdf"
+    (peer,), absent = find_peers.find_peers(model, path, [name])
+    assert not absent and peer.name.startswith(PEERS[name][0])

@@ -1,0 +1,92 @@
+"""The two scripts that guard a change of the house: each says what changed, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import warpdyn as wd
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = ROOT / "scripts"
+
+
+def script(name: str) -> ModuleType:
+    """A script as a module."""
+    spec = spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPTS / f"{name}.py"), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # this checkout, whatever is installed
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def test_hashes_are_the_same_in_every_process_and_show_what_changed(tmp_path):
+    """The program of one function has one hash; another hash in its file is a change, exit status 1."""
+    file = tmp_path / "before.json"
+    written = run("program_hashes", "--only", "quaternion_to_matrix", "--out", str(file))
+    assert written.returncode == 0, written.stderr
+    hashes = json.loads(file.read_text())
+    assert sorted(key.rpartition(" ")[2] for key in hashes if "/plain" in key) == [
+        "float32",
+        "float64",
+    ]
+    operations, text, cpu, cuda = hashes["quaternion_to_matrix/panda/plain float32"]
+    assert operations > 0 and len({text, cpu, cuda}) == 3
+    hashes["quaternion_to_matrix/panda/plain float32"][0] += 1
+    hashes["rnea/panda/plain float32"] = [1, "not", "compared", "here"]
+    file.write_text(json.dumps(hashes))
+    compared = run("program_hashes", "--only", "quaternion_to_matrix", "--compare", str(file))
+    assert (
+        compared.returncode == 1
+        and f"{len(hashes) - 1} programs, 1 of them changed" in compared.stderr
+    )
+    assert compared.stdout.startswith("quaternion_to_matrix/panda/plain float32: ")
+
+
+def test_every_public_function_of_arrays_is_hashed():
+    """With each robot where it has a model, with the first one where it has none."""
+    hashes = script("program_hashes")
+    assert {"rnea", "aba", "fk", "integrate", "quaternion_to_matrix"} <= set(hashes.names())
+    assert {robot for robot, *_ in hashes.cases(["rnea"])} == set(hashes.ROBOTS)
+    assert {robot for robot, *_ in hashes.cases(["quaternion_to_matrix"])} == {hashes.ROBOTS[0]}
+
+
+def test_a_name_that_is_not_public_is_refused(capsys):
+    """The names there are stand in the refusal."""
+    with pytest.raises(SystemExit):
+        script("program_hashes").main(["--only", "no_such_function"])
+    assert "rnea" in capsys.readouterr().err
+
+
+def test_the_snapshot_has_a_line_for_every_public_name():
+    """Functions with parameters and defaults, classes with their public attributes."""
+    lines = run("api_snapshot").stdout.splitlines()
+    assert any(line.startswith("rnea(model, q, v, a, ") for line in lines)
+    starts = {line.removeprefix("class ").partition("(")[0] for line in lines}
+    assert set(wd.__all__) <= starts and "Model.summary" in starts
+
+
+def test_the_snapshot_leaves_types_and_addresses_out():
+    """What differs from run to run, or says nothing to a caller, is no change."""
+    snapshot = script("api_snapshot")
+
+    def function(a: int, b: object = object) -> str:
+        return ""
+
+    assert snapshot.lines("f", function) == ["f(a, b=<class 'object'>)"]
+    text = snapshot.parameters(lambda x=lambda: 0: x)
+    assert "<lambda>" in text and " at 0x" not in text
+    assert snapshot.lines("E", wd.ModelError)[0] == "class E(message)"

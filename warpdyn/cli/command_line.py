@@ -1,0 +1,110 @@
+"""Robot, link, device and files that a command line names, or why they cannot be used."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import warp as wp
+
+from .. import load, load_robot, robot_names
+from ..model import Model
+from ..model.description import ModelWarning
+
+
+class UserError(Exception):
+    """Something in the command line that cannot be done; the text says what to do instead."""
+
+
+def robot_file(robot: str) -> Path:
+    """File of the bundled robot of that name, or else the path itself."""
+    bundled = Path(__file__).parents[1] / "robots" / f"{robot}.urdf"
+    return bundled if robot in robot_names() else Path(robot)
+
+
+def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
+    """The robot of the command line; what looks wrong in its file goes to stderr."""
+    robot = args.robot
+    options = {} if args.base is None else {"floating_base": args.base == "floating"}
+    # A reader's warning would come with the source line that called it; users want its text alone.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        if robot in robot_names():
+            model = load_robot(robot, **options)
+        elif Path(robot).exists():
+            model = load(Path(robot), **options)
+        else:
+            raise UserError(
+                f"there is no file {robot!r}, and no bundled robot of that name: "
+                f"{', '.join(robot_names())}"
+            )
+    for warning in caught if show_warnings else ():
+        print(f"warning: {warning.message}", file=sys.stderr)
+    return model
+
+
+def refuse_immobile(model: Model) -> Model:
+    """The model, if it has a moving joint."""
+    if not model.nv:
+        raise UserError(f"{model.name} has no moving joint: nothing to compute")
+    return model
+
+
+def named_frame(args: argparse.Namespace, model: Model) -> str | None:
+    """Link of the option `--frame`, None without it."""
+    try:
+        return model.link_names[model.link_index(args.frame)] if args.frame else None
+    except KeyError as error:
+        raise UserError(error.args[0]) from None
+
+
+def chosen_device(name: str | None) -> str:
+    """Alias of the device of that name, or of the best one there is."""
+    start_warp()
+    return wp.get_preferred_device().alias if name is None else known_device(name)
+
+
+def known_device(name: str) -> str:
+    """Alias of the device of that name."""
+    try:
+        return wp.get_device(name).alias
+    except Exception:  # Warp raises several kinds, by what is wrong with the name
+        known = ", ".join(d.alias for d in wp.get_devices())
+        raise UserError(f"there is no device {name!r} here; there is {known}") from None
+
+
+def start_warp() -> None:
+    """Initialise Warp; what it writes is passed on, but for a line about a missing driver."""
+    sys.stderr.flush()
+    with tempfile.TemporaryFile("w+") as written:
+        # Warp's library writes the line itself: only the file descriptor can be caught.
+        stderr = os.dup(2)
+        os.dup2(written.fileno(), 2)
+        try:
+            wp.init()
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+        written.seek(0)
+        sys.stderr.writelines(line for line in written if "CUDA driver" not in line)
+
+
+def require_matplotlib() -> None:
+    """Refuse a picture before anything is computed for it."""
+    if find_spec("matplotlib") is None:
+        raise UserError("pictures need matplotlib: pip install matplotlib")
+
+
+def write_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Have `write` make the file, in a folder that need not exist."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path)
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot write {path}: {error}") from None

@@ -1,0 +1,110 @@
+"""Measurements as a table, with what its reader has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .accuracy import LIMITS
+from .peer_times import LOOP
+from .timing import Measurement
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+
+def console() -> Console:
+    """Console in which tables keep their shape in files and pipes, which have no width."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal else Console(width=120)
+
+
+def print_measurements(title: str, measurements: Sequence[Measurement]) -> None:
+    """The table, and below it what its reader has to know."""
+    output = console()
+    output.print(table(title, measurements))
+    for line in explain(measurements):
+        output.print(line, highlight=False)
+
+
+def table(title: str, measurements: Sequence[Measurement]) -> Table:
+    """The measurements as a table; a peer's columns follow warpdyn's."""
+    from rich.table import Table
+
+    result = Table(title=title, title_justify="left", title_style="bold")
+    peers = list(dict.fromkeys(p.peer for m in measurements for p in m.peers))
+    rate = [] if peers else ["robots per second"]  # so that the table stays narrow
+    result.add_column("algorithm")
+    for name in ("batch", "ns per robot", *rate, "worst relative error", r"compile \[s]"):
+        result.add_column(name, justify="right")
+    for name in peers:
+        result.add_column(f"{name}\n\\[ns]", justify="right")
+        result.add_column("times", justify="right")
+    for m in measurements:
+        cells = ["not defined"]
+        if not m.refusal:
+            rates = [in_words(m.robots_per_second)] if rate else []
+            cells = [short(m.ns_per_robot), *rates, f"{m.worst_error:.1e}", f"{m.first_call:.2f}"]
+            for p in m.peers:
+                timed = (short(p.ns_per_robot), short(p.ns_per_robot / m.ns_per_robot))
+                cells += ("", "") if p.refusal else timed
+        result.add_row(m.case.algorithm, f"{m.case.batch:,}", *cells)
+    return result
+
+
+def explain(measurements: Sequence[Measurement]) -> list[str]:
+    """What the table's reader has to know: where numbers come from, and why some are missing."""
+    lines = [
+        "fk: poses of all links; jacobian: of the link behind the most joints "
+        "unless --frame names another. "
+        "Worst relative error: of a sample, against the same algorithm on float64 numbers "
+        "(aba: what M a + h lacks of tau). Compile: seconds from the first call to its result; "
+        "a robot that was compiled before comes from the cache.",
+    ]
+    if any(m.peers for m in measurements):
+        limit = LIMITS[measurements[0].case.dtype]
+        lines.append(
+            "Beside: float64, one Python call for a state, on the same states converted beforehand "
+            f"(a loop of up to {LOOP}); all on one core, in turns; "
+            f"results were equal before, to {limit:g}."
+        )
+        if in_checkout():
+            lines.append(
+                "python -m benchmarks has more peers, and more algorithms, on robots of its own."
+            )
+    not_compared = {
+        f"{m.case.algorithm} is not compared with {p.peer}: {p.refusal}"
+        for m in measurements
+        for p in m.peers
+        if p.refusal
+    }
+    not_defined = {
+        f"{m.case.algorithm} is not defined: {m.refusal}" for m in measurements if m.refusal
+    }
+    return [*lines, *sorted(not_compared), *sorted(not_defined)]
+
+
+def in_checkout() -> bool:
+    """Whether the package lies in a checkout, whose `python -m benchmarks` has every peer.
+
+    The benchmarks are not installed with the package. A search of `sys.path` would not do: it finds
+    any folder of that name in which the command happens to run.
+    """
+    return (Path(__file__).parents[2] / "benchmarks" / "peers").is_dir()
+
+
+def short(number: float) -> str:
+    """Three digits."""
+    return f"{number:,.3g}" if number < 100 else f"{number:,.0f}"
+
+
+def in_words(count: float) -> str:
+    """A large number to three digits: 83.3 million."""
+    for size, word in ((1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
+        if count >= size:
+            return f"{count / size:.3g} {word}"
+    return f"{count:.3g}"

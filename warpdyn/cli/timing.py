@@ -1,0 +1,139 @@
+"""Time, error and first call of an algorithm on random states, in turns with peers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+import warp as wp
+
+from ..model import Model
+from ..model.description import ModelError
+from ..peers.peer import Peer
+from .accuracy import error_of
+from .peer_times import PeerTime, prepare
+from .workload import Workload, furthest_link, random_states
+
+
+@dataclass(frozen=True)
+class Case:
+    """What to measure."""
+
+    algorithm: str
+    batch: int
+    dtype: str
+    layout: str
+    device: str
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was measured. `refusal` says why nothing was."""
+
+    case: Case
+    seconds: float = float("nan")
+    worst_error: float = float("nan")
+    first_call: float = float("nan")
+    """Seconds until the first call's result: recording and compiling, or reading the cache."""
+    refusal: str = ""
+    peers: tuple[PeerTime, ...] = ()
+    """Other libraries on the same states."""
+
+    @property
+    def ns_per_robot(self) -> float:
+        """Nanoseconds for each robot of the batch."""
+        return 1e9 * self.seconds / max(self.case.batch, 1)
+
+    @property
+    def robots_per_second(self) -> float:
+        """Throughput."""
+        return self.case.batch / self.seconds
+
+
+def measured(
+    model: Model,
+    cases: Sequence[Case],
+    frame: str | None = None,
+    peers: Mapping[str, Sequence[Peer]] | None = None,
+) -> Iterator[Measurement]:
+    """The cases one after another, with a progress bar on stderr where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description:24}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task("", total=len(cases))
+        for case in cases:
+            progress.update(task, description=f"{case.algorithm} of {case.batch:,} robots")
+            yield measure(model, case, frame, (peers or {}).get(case.algorithm, ()))
+            progress.advance(task)
+
+
+def measure(
+    model: Model, case: Case, frame: str | None = None, peers: Sequence[Peer] = ()
+) -> Measurement:
+    """Time one case on random states, in turns with the peers; check a sample of results."""
+    states, frame = random_states(model, case.batch), frame or furthest_link(model)
+    options = {"dtype": case.dtype, "layout": case.layout, "device": case.device}
+    try:
+        work = Workload.of(model, case.algorithm, states, frame=frame, **options)
+        start = time.perf_counter()
+        run = work.bind()  # records, compiles and runs once
+        if case.device != "cpu":
+            wp.synchronize_device(case.device)
+        first_call = time.perf_counter() - start
+    except ModelError as error:
+        return Measurement(case, refusal=str(error))
+    others = [prepare(peer, work, case.dtype, frame) for peer in peers]
+    calls = [run, *(call for _, call, _ in others if call)]
+    seconds, *peer_seconds = interleaved_seconds(calls, case.device)
+    remaining = iter(peer_seconds)
+    timed = tuple(
+        replace(peer, ns_per_robot=1e9 * next(remaining) / count) if call else peer
+        for peer, call, count in others
+    )
+    return Measurement(case, seconds, error_of(work), first_call, peers=timed)
+
+
+def interleaved_seconds(
+    runs: Sequence[Callable[[], Any]], device: str, *, enough: float = 0.25, repeats: int = 9
+) -> list[float]:
+    """Median seconds of one call of each, over `repeats` loops of about `enough` seconds together.
+
+    The loops alternate, so that all see the same noise.
+    """
+    wait = wp.get_device(device).is_cuda
+    loops = [_loops(run, enough / repeats, wait) for run in runs]
+    rounds = [
+        [_loop(run, n, wait) / n for run, n in zip(runs, loops, strict=True)]
+        for _ in range(repeats)
+    ]
+    return [median(samples) for samples in zip(*rounds, strict=True)]
+
+
+def _loops(run: Callable[[], Any], seconds: float, wait: bool) -> int:
+    """How many calls take so many seconds, or half of them."""
+    loops = 1
+    while (elapsed := _loop(run, loops, wait)) < seconds / 2:
+        loops = max(loops + 1, min(loops * 10, round(loops * seconds / max(elapsed, 1e-7))))
+    return loops
+
+
+def _loop(run: Callable[[], Any], loops: int, wait: bool) -> float:
+    start = time.perf_counter()
+    for _ in range(loops):
+        run()
+    if wait:
+        wp.synchronize()
+    return time.perf_counter() - start
