@@ -15,7 +15,6 @@ from ..execution.call import input_shapes, inputs_of
 from ..execution.evaluate import record_call, result_shapes
 from ..model import Model
 
-
 Results = Array | tuple[Array, ...]
 """One array, or a tuple where there are several."""
 
