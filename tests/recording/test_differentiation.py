@@ -13,7 +13,7 @@ from states import error
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function, described
-from warpdyn.execution.call import Call, all_arrays, derived, inputs_of
+from warpdyn.execution.call import Call, all_arrays, derived, gathered, inputs_of
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-4}
 
@@ -72,7 +72,7 @@ def moved(call: Call, tangents: Mapping[str, np.ndarray], h: float) -> Call:
         n: np.broadcast_to(x, tangents[n].shape) + h * tangents[n]
         for n, x in all_arrays(call).items()
     }
-    return replace(call, arrays=given)
+    return replace(gathered(call), arrays=given)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -19,11 +19,13 @@ FORMAT = 4
 """Changes when what is kept on disk changes its meaning."""
 
 
-def cached(key: str, texts: Iterable[Callable[..., Any]], make: Callable[[], Source]) -> Source:
-    """What is kept under `key` and the present source of these texts, or a new one, which is then
-    kept."""
+def cached(
+    key: str, algorithms: Iterable[Callable[..., Any]], make: Callable[[], Source]
+) -> Source:
+    """What is kept under `key` and the present source of these algorithms, or a new one, which is
+    then kept."""
     version = source_version(
-        frozenset({*RECORDING, *(module for text in texts for module in modules_of(text))})
+        frozenset({*RECORDING, *(module for each in algorithms for module in modules_of(each))})
     )
     digest = hashlib.sha256(f"{FORMAT} {version} {key}".encode()).hexdigest()
     path = cache_directory() / f"{digest}.json"
@@ -56,16 +58,18 @@ def cache_directory() -> Path:
 
 
 RECORDING = ("warpdyn.execution.evaluate", "warpdyn.codegen.source")
-"""Modules that record a text and write it as C++."""
+"""Modules that record an algorithm and write the program as C++."""
 
 
-def modules_of(text: Callable[..., Any]) -> set[str]:
-    """The modules that a text, and what is wrapped in it, come from."""
-    inside: list[Any] = [cell.cell_contents for cell in getattr(text, "__closure__", None) or ()]
-    if isinstance(text, partial):
-        inside.append(text.func)
+def modules_of(algorithm: Callable[..., Any]) -> set[str]:
+    """The modules that an algorithm, and what is wrapped in it, come from."""
+    inside: list[Any] = [
+        cell.cell_contents for cell in getattr(algorithm, "__closure__", None) or ()
+    ]
+    if isinstance(algorithm, partial):
+        inside.append(algorithm.func)
     modules = {module for each in inside if callable(each) for module in modules_of(each)}
-    return modules if isinstance(text, partial) else {text.__module__, *modules}
+    return modules if isinstance(algorithm, partial) else {algorithm.__module__, *modules}
 
 
 @cache

@@ -219,7 +219,7 @@ def _flat(nested: Mapping[str, Nested], names: Sequence[str]) -> list[Scalar]:
 def _by_name(
     values: Sequence[Scalar], like: Mapping[str, Nested], names: Sequence[str]
 ) -> dict[str, Nested]:
-    """A flat list cut and folded like the nested lists of the given names."""
+    """A flat list cut and folded like the nested lists of these names."""
     folds, start = {}, 0
     for name in names:
         shape = shape_of(like[name])
@@ -247,11 +247,11 @@ def _check_cotangents(
 ) -> None:
     """Shaped like the results, but for one number, which Warp has as (1,)."""
     for name, w in cotangents.items():
-        given, needed = shape_of(w), shape_of(results[name])
-        if given != needed and not prod(given) == prod(needed) <= 1:
+        shape, needed = shape_of(w), shape_of(results[name])
+        if shape != needed and not prod(shape) == prod(needed) <= 1:
             raise ValueError(
                 f"the cotangent of {call.name}'s result {name} must be shaped like it, {needed} for each robot; "
-                f"got {given}"
+                f"got {shape}"
             )
 
 

@@ -34,30 +34,30 @@ class _Recorded(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, call: Call, compute: Callable[[Call], Any], names: tuple[str, ...], *given: Any
+        ctx: Any, call: Call, compute: Callable[[Call], Any], names: tuple[str, ...], *arrays: Any
     ) -> Any:
-        results = compute(replace(call, arrays=dict(zip(names, given, strict=True))))
+        results = compute(replace(call, arrays=dict(zip(names, arrays, strict=True))))
         results = results if isinstance(results, tuple) else (results,)
-        tensors = [x if isinstance(x, torch.Tensor) else torch.empty(0) for x in given]
+        tensors = [x if isinstance(x, torch.Tensor) else torch.empty(0) for x in arrays]
         solution = results[:1] if call.solves and not call.derivatives else ()
         ctx.save_for_backward(*tensors, *solution)
         ctx.call, ctx.compute, ctx.names = call, compute, names
         ctx.plain = {
-            n: x for n, x in zip(names, given, strict=True) if not isinstance(x, torch.Tensor)
+            n: x for n, x in zip(names, arrays, strict=True) if not isinstance(x, torch.Tensor)
         }
         return results
 
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor) -> Any:
         count = len(ctx.names)
-        given = {**dict(zip(ctx.names, ctx.saved_tensors[:count], strict=True)), **ctx.plain}
+        arrays = {**dict(zip(ctx.names, ctx.saved_tensors[:count], strict=True)), **ctx.plain}
         solution = ctx.saved_tensors[count] if len(ctx.saved_tensors) > count else None
         wrt = [n for n, needed in zip(ctx.names, ctx.needs_input_grad[3:], strict=True) if needed]
-        call = replace(ctx.call, arrays=given)
+        call = replace(ctx.call, arrays=arrays)
         seeds = dict(zip(result_names(call), cotangents, strict=True))
         bars = _applied(derived(call, "vjp", wrt, seeds, solution), ctx.compute)
         named = dict(zip(wrt, bars if len(wrt) > 1 else (bars,), strict=True))
-        return None, None, None, *(_summed(named.get(n), given[n]) for n in ctx.names)
+        return None, None, None, *(_summed(named.get(n), arrays[n]) for n in ctx.names)
 
 
 def _summed(bar: torch.Tensor | None, x: Any) -> torch.Tensor | None:
