@@ -10,13 +10,15 @@ import sys
 import tempfile
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
+LOGS = tempfile.TemporaryDirectory(prefix="warpdyn_ros_")
 PATIENCE = 30.0
 """Seconds that a condition may take on a busy machine; what is expected usually comes in milliseconds."""
 
@@ -31,6 +33,22 @@ def loopback_environment(domain: int, logs: str) -> dict[str, str]:
         "ROS_LOG_DIR": logs,
         "PYTHONPATH": path,
     }
+
+
+def stay_on_this_machine() -> None:
+    """The same for this process and its children; before rclpy starts."""
+    os.environ.update(loopback_environment(1 + os.getpid() % 100, LOGS.name))
+
+
+@contextmanager
+def ros_context() -> Iterator[Any]:
+    """A context of rclpy beside the default one."""
+    import rclpy
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    yield context
+    context.try_shutdown()
 
 
 class NodeProcess:
