@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 import warpdyn as wd
 from warpdyn.arrays import views
+from warpdyn.arrays.libraries import library_for
 from warpdyn.cli.workload import furthest_link, random_states
 from warpdyn.codegen.source import Text
 from warpdyn.execution.call import Call
@@ -51,16 +51,13 @@ class Work:
     ):
         self.algorithm, self.device = ALGORITHMS[algorithm], device
         self.count = len(states["q"])
-        kind = "warp" if wp.get_device(device).is_cuda else "numpy"
-        place = (kind, device, dtype == "float32", self.count)
+        library = library_for(device)
+        place = (library, device, dtype == "float32", self.count)
         model, columns = robot.model, layout == "columns"
 
         def filled(values: np.ndarray) -> Any:
             array = views.empty(*place, values.shape[1:], columns)
-            if kind == "numpy":
-                array[...] = values
-            else:
-                wp.copy(array, wp.array(values.astype(dtype), device=device))
+            library.write(array, values)
             return array
 
         given = [filled(states[name]) for name in self.algorithm.arrays]

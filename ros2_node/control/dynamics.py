@@ -82,15 +82,16 @@ class Dynamics:
 
     def poses(self) -> np.ndarray:
         """(R, nlinks, 4, 4) pose of every link in the root link."""
-        return wd.fk(self.model, self.q)
+        return np.asarray(wd.fk(self.model, self.q))
 
     def mass_matrix(self) -> np.ndarray:
         """(R, nv, nv) joint-space inertia."""
-        return wd.crba(self.model, self.q)
+        return np.asarray(wd.crba(self.model, self.q))
 
     def jacobian(self, link: str) -> np.ndarray:
         """(R, 6, nv) linear then angular velocity of the link, in the root link's axes, per joint velocity."""
-        return wd.jacobian(self.model, self.q, frame=link, reference="local_world_aligned")
+        J = wd.jacobian(self.model, self.q, frame=link, reference="local_world_aligned")
+        return np.asarray(J)
 
     def _bound_rnea(self) -> Callable[[], object]:
         if self.device == "cpu":

@@ -12,7 +12,9 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.arrays.views import overlapping, padded, view
+from warpdyn.arrays.layout import padded
+from warpdyn.arrays.overlap import overlapping
+from warpdyn.arrays.views import view
 
 CLOSE = {"float64": 1e-12, "float32": 1e-5}
 """Relative to the largest entry, against the oracle."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import warp as wp
 
+from .protocol import View
 from .random_rows import uniform
-from .views import View
 
 LAWS = ("uniform", "log-uniform", "normal")
 LOG_UNIFORM, NORMAL = 1, 2

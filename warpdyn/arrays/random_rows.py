@@ -13,7 +13,9 @@ from typing import Any
 
 import warp as wp
 
-from .views import View, numbers
+from .libraries import WARP
+from .protocol import View
+from .views import numbers
 
 GAMMA, FIRST, SECOND = (
     wp.constant(wp.uint64(x)) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -91,7 +93,7 @@ def draw(
         ptr=out.address, shape=out.shape, strides=strides, dtype=dtype, device=out.device
     )
     ranges = [
-        numbers("warp", out.device, False, tuple(map(float, values)))
+        numbers(WARP, out.device, False, tuple(map(float, values)))
         for values in (lower, upper, roles)
     ]
     wp.launch(

@@ -229,7 +229,7 @@ def to_json(model: Model, figures: Sequence[Figure]) -> str:
         "cores": os.cpu_count(),
         "versions": {
             "warpdyn": __version__,
-            "warp": wp.__version__,
+            wp.__name__: wp.__version__,
             "numpy": np.__version__,
             "python": platform.python_version(),
         },

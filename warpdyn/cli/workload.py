@@ -14,6 +14,7 @@ import warp as wp
 import warpdyn
 
 from ..arrays import views
+from ..arrays.libraries import library_for
 from ..execution.launch import bind
 from ..execution.oracle import oracle
 from ..functions.dynamics import crba, rnea
@@ -103,16 +104,13 @@ class Workload:
         layout: str = "columns",
         device: str = "cpu",
     ) -> Workload:
-        kind = "warp" if wp.get_device(device).is_cuda else "numpy"
+        library = library_for(device)
         columns, options = layout == "columns", options_of(algorithm, frame)
         count, single = len(states["q"]), dtype == "float32"
 
         def place(values: np.ndarray) -> Any:
-            array = views.empty(kind, device, single, count, values.shape[1:], columns)
-            if kind == "numpy":
-                array[...] = values
-            else:
-                wp.copy(array, wp.array(values.astype(dtype), device=device))
+            array = views.empty(library, device, single, count, values.shape[1:], columns)
+            library.write(array, values)
             return array
 
         shape = {
@@ -120,7 +118,7 @@ class Workload:
             "jacobian": (6, model.nv),
             "crba": (model.nv, model.nv),
         }.get(algorithm)
-        out = views.empty(kind, device, single, count, shape or (model.nv,), columns)
+        out = views.empty(library, device, single, count, shape or (model.nv,), columns)
         return cls(
             model,
             algorithm,

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, View, views
+from ..arrays.libraries import NUMPY
+from ..arrays.overlap import check_writable, overlapping
 from ..model import Model
 from .call import PARAMETER, SEED, Call, input_shape, serves_all
 
@@ -27,10 +29,10 @@ def check_model(model: Any) -> None:
 
 def plain_numbers(name: str, given: Any, first: View) -> Array:
     """Plain numbers, for arrays of whatever kind, as an array of that kind."""
-    if first.kind == "numpy" and getattr(given, "dtype", None) == _dtype(first):
+    if first.library is NUMPY and getattr(given, "dtype", None) == _dtype(first):
         return given
     if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim == 1):
-        return views.numbers(first.kind, first.device, first.single, tuple(map(float, given)))
+        return views.numbers(first.library, first.device, first.single, tuple(map(float, given)))
     if not hasattr(given, "shape"):
         raise TypeError(f"{_spoken(name)} must be numbers (x, y, z) or an array, got {given!r}")
     return given
@@ -42,10 +44,10 @@ def listed(array: Any) -> Array:
 
 
 def check_kind(name: str, v: View, first_name: str, first: View) -> None:
-    if v.kind == first.kind and v.single == first.single and v.device == first.device:
+    if v.library is first.library and v.single == first.single and v.device == first.device:
         return
     for what, mine, its in (
-        ("library", v.kind, first.kind),
+        ("library", v.library.name, first.library.name),
         ("dtype", _dtype(v), _dtype(first)),
         ("device", v.device, first.device),
     ):
@@ -159,8 +161,8 @@ def check_outs(
         check_kind(name, v, first_name, first)
         if v.shape != shape:
             raise ValueError(f"{name} must be {shape}, got {tuple(v.shape)}")
-        views.check_writable(out, v)
-        other = views.overlapping(v, seen)
+        check_writable(out, v)
+        other = overlapping(v, seen)
         if other is not None:
             raise ValueError(
                 f"{name} shares memory with {other}; results are written while inputs are still read: "

@@ -130,7 +130,7 @@ class Solves:
 
 def all_arrays(call: Call) -> dict[str, Any]:
     """The call's input arrays by name: its own, gravity, external forces and parameters as far as given."""
-    given = dict(call.arrays)
+    given: dict[str, Any] = dict(call.arrays)
     if not (call.params is None or isinstance(call.params, Params)):
         raise TypeError(
             f"params must come from model.params(...), got {type(call.params).__name__}"

@@ -17,7 +17,9 @@ from weakref import WeakKeyDictionary
 
 import warp as wp
 
-from ..arrays import Array, View, views
+from ..arrays import Array, Library, View, views
+from ..arrays.layout import BLOCK, LOOP_BLOCK, STAGE_FROM, STREAM_FROM
+from ..arrays.libraries import library_of
 from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import Text, write
 from ..model import Model
@@ -40,15 +42,6 @@ P = ParamSpec("P")
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 """Rough times for one environment on one core, to decide how many threads a batch is worth."""
-
-BLOCK = 16
-"""Threads take whole blocks of environments: the lanes of a float32 kernel, two of a float64 one."""
-
-LOOP_BLOCK = 512
-"""The same for a kernel that loops: at the end of a slice, lanes are idle until the slowest environment is done."""
-
-STREAM_FROM, STAGE_FROM = 2 << 20, 4 << 20
-"""Batches of more bytes than this bypass the cache with their results; rows end to end from the second on."""
 
 
 @dataclass(eq=False)
@@ -86,10 +79,8 @@ def batched(function: Callable[P, Call]) -> Callable[P, Array]:
 
 def carry_out(call: Call) -> Any:
     """Run a call; where its arrays ask for gradients, in a way that their library can differentiate."""
-    edge = _EDGES.get(type(next(iter(call.arrays.values()))).__module__.partition(".")[0])
-    results = (
-        compute(call) if edge is None else import_module(f".{edge}", __package__).run(call, compute)
-    )
+    edge = library_of(next(iter(call.arrays.values()))).edge
+    results = compute(call) if edge is None else _edge(edge)(call, compute)
     return results if call.named is None else call.named(*results)
 
 
@@ -100,13 +91,10 @@ def compute(call: Call) -> Any:
     return job.handed_back()
 
 
-_EDGES = {
-    "torch": "torch_function",
-    "jax": "jax_primitive",
-    "jaxlib": "jax_primitive",
-    "warp": "warp_tape",
-}
-"""For a library that differentiates by itself, the module of `gradients` that runs a call as one of its operations."""
+@functools.cache
+def _edge(module: str) -> Callable[[Call, Callable[[Call], Any]], Any]:
+    """The function that runs a call as an operation of a library that differentiates by itself."""
+    return import_module("." + module, __package__).run
 
 
 def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[[], Array]:
@@ -116,7 +104,8 @@ def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[
     the result array. Constant entries of the result (structural zeros) are written when binding, not at each run.
     """
     call = described(function, args, kwargs)
-    run, named = _prepare(call).bound(), call.named
+    run: Callable[[], Any] = _prepare(call).bound()
+    named = call.named
     return run if named is None else lambda: named(*run())
 
 
@@ -139,7 +128,7 @@ class _Job:
     kernel: Kernel
     arguments: list[int]
     count: int
-    kind: str
+    library: Library
     results: Sequence[Array]
     stream: Any
     keep: tuple
@@ -153,7 +142,7 @@ class _Job:
         self.kernel.idle += commands
 
     def handed_back(self) -> Any:
-        results = tuple([views.handed_back(self.kind, result) for result in self.results])
+        results = tuple([self.library.handed_back(result) for result in self.results])
         return results if len(results) > 1 else results[0]
 
     def bound(self) -> Callable[[], Array]:
@@ -165,7 +154,7 @@ class _Job:
             Command(self.kernel.compiled, self.kernel.device, len(self.arguments)) for _ in slices
         ]
         self._set(commands, slices)
-        if len(commands) == 1 and self.stream is None and self.kind != "jax":
+        if len(commands) == 1 and self.stream is None and self.library.in_place:
             launch, result, keep = commands[0].run, self.handed_back(), (self.keep, commands)
 
             def run_one(_keep: tuple = keep) -> Array:
@@ -211,7 +200,10 @@ class _Job:
 
 
 def _prepare(call: Call) -> _Job:
-    """Check a call's arguments, find or make its kernel, and lay out its launch."""
+    """Check a call's arguments, find or make its kernel, and lay out its launch.
+
+    The first array of a call decides its library, dtype, device, memory order and batch; all others must agree.
+    """
     model = call.model
     given = all_arrays(call)
     first_name = next(iter(given))
@@ -243,13 +235,11 @@ def _prepare(call: Call) -> _Job:
     if call.out is None:
         side_by_side = count > 1 and first.strides[0] == 1 and shapes[first_name][0] > 1
         outs: list[Array] = [
-            views.empty(first.kind, first.device, first.single, count, shape, side_by_side)
+            views.empty(first.library, first.device, first.single, count, shape, side_by_side)
             for shape in text.results.values()
         ]
         results = (
-            tuple(outs)
-            if batch is not None
-            else tuple(views.first_of(first.kind, out) for out in outs)
+            tuple(outs) if batch is not None else tuple(first.library.first_of(out) for out in outs)
         )
         out_views = [views.view("out", out) for out in outs]
     else:
@@ -272,8 +262,8 @@ def _prepare(call: Call) -> _Job:
             *v.strides[own:],
             *_NO_STRIDE[len(trailing)],
         )
-    stream = views.stream(first.kind, first.device)
-    return _Job(kernel, arguments, count, first.kind, results, stream, (given, outs))
+    stream = first.library.stream(first.device)
+    return _Job(kernel, arguments, count, first.library, results, stream, (given, outs))
 
 
 _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]

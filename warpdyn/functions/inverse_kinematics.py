@@ -79,7 +79,7 @@ def inverse_kinematics(
         model.link_index(frame)
     named = _targets(targets, frame)
     model.link_indices(named)
-    given = {f"target:{name}": array for name, array in named.items()}
+    given: dict[str, Any] = {f"target:{name}": array for name, array in named.items()}
     shapes: dict[str, tuple[int, ...]] = {"seed": (model.nq,), "q0": (model.nq,)}
     position, orientation = (
         _weights(what, weight, named)

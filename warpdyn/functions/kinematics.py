@@ -371,7 +371,7 @@ _POINT = {"point": (3,)}
 
 def _at_point(
     text: Text, point: Sequence[float] | Array | None, several: bool
-) -> tuple[Text, dict[str, Array], Options]:
+) -> tuple[Text, dict[str, Any], Options]:
     """The text with a point as an input array, or as a constant of the program."""
     if point is None:
         return text, {}, ()
