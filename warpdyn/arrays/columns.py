@@ -1,6 +1,7 @@
 """Columns of arrays: the last dimension taken apart and put together.
 
-Nothing is imported that the caller has not imported. Torch and JAX operations keep gradients and may be traced.
+Nothing is imported that the caller has not imported. Torch and JAX operations keep gradients and
+may be traced.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ def picked(array: Array, chosen: Sequence[int]) -> Array:
 def joined(parts: Sequence[Part], like_first: Iterable[Any] = ()) -> Array:
     """The parts side by side; leading dimensions are broadcast against each other.
 
-    Library, dtype and device are those of the first array among `like_first` and the parts that is not NumPy's; else
-    NumPy and the dtype of the first that holds floats.
+    Library, dtype and device are those of the first array among `like_first` and the parts that is
+    not NumPy's; else NumPy and the dtype of the first that holds floats.
     """
     arrays = [x for x in (*like_first, *(part.values for part in parts)) if hasattr(x, "dtype")]
     others = (x for x in arrays if library_of(x) is not NUMPY)

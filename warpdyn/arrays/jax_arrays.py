@@ -1,4 +1,4 @@
-"""JAX' arrays, traced ones among them. Imported when one arrives; kernels compute in NumPy memory."""
+"""JAX' arrays, traced ones too; imported when one arrives. Results are NumPy memory first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .protocol import View
 
 
 class JaxArrays(NumpyArrays):
-    """JAX on the CPU; what is traced, or lies elsewhere, `execution/jax_primitive.py` sees to before."""
+    """JAX on the CPU; what is traced, or on a GPU, goes to `execution/jax_primitive.py` before."""
 
     name, array_type, operations = "jax", (jax.Array, jax.core.Tracer), jnp
     edge = "jax_primitive"
@@ -23,8 +23,8 @@ class JaxArrays(NumpyArrays):
     def view(self, name: str, array: Any) -> View:
         if not hasattr(array, "devices") or isinstance(array, jax.core.Tracer):
             raise TypeError(
-                f"{name} is traced by JAX (inside jit, grad or vmap): the call's first array must be one of "
-                "JAX's too (jnp.asarray), and bind takes none that are traced"
+                f"{name} is traced by JAX (inside jit, grad or vmap): the call's first array must "
+                "be one of JAX's too (jnp.asarray), and bind takes none that are traced"
             )
         if any(d.platform != "cpu" for d in array.devices()):
             raise ValueError(

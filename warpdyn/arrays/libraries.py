@@ -1,8 +1,9 @@
 """The registry of array libraries: which one an array is of.
 
-A library is recognised by the module that its arrays' type comes from, and its file here is imported when the first of
-its arrays arrives: nothing is imported that the caller has not imported. A further library is a file
-`<name>_arrays.py` with its `LIBRARY`, and a line of `REGISTRY`; or, from outside, a call of `register`.
+A library is recognised by the module that its arrays' type comes from, and its file here is
+imported when the first of its arrays arrives: nothing is imported that the caller has not imported.
+A further library is a file `<name>_arrays.py` with its `LIBRARY`, and a line of `REGISTRY`; or,
+from outside, a call of `register`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from . import numpy_arrays, warp_arrays
 from .protocol import Library
 
 REGISTRY = {"numpy": "NumPy", "torch": "Torch", "warp": "Warp", "jax": "JAX"}
-"""Name of each library, which is the name of its Python package and of its file here, and how sentences call it."""
+"""How sentences call each library; its name is that of its Python package, and of its file here."""
 
 PACKAGES = {"jaxlib": "jax"}
 """Packages with array types of a library of another name."""
@@ -75,7 +76,7 @@ def library_of(array: object) -> Library:
 
 
 def library_of_all(values: Iterable[Any]) -> Library:
-    """The library of the first array that is not NumPy's, whose numbers any library takes; else NumPy."""
+    """The library of the first array that is not NumPy's; NumPy's numbers any library takes."""
     return next((found for found in map(library_of, values) if found is not NUMPY), NUMPY)
 
 

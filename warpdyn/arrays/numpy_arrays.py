@@ -97,8 +97,8 @@ class NumpyArrays(LikeNumpy):
             together |= stride
         if together & (size - 1):
             raise ValueError(
-                f"{name} is not aligned to whole {dtype} elements (a field of a structured array?); "
-                "pass a copy"
+                f"{name} is not aligned to whole {dtype} elements "
+                "(a field of a structured array?); pass a copy"
             )
         across = tuple([s // size for s in strides])
         return View(self, address, array.shape, across, size == 4, "cpu")

@@ -1,4 +1,4 @@
-"""Whether results can be written: entries that share memory, among themselves or with another array."""
+"""Whether a result can be written: entries that share memory with each other or another array."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_writable(out: Array, v: View) -> None:
         )
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out is read-only")
-    # From the innermost dimension outwards, a step must reach beyond all that the dimensions so far cover.
+    # Innermost dimension first: a step must reach beyond all that the dimensions so far cover.
     reach = 0
     for stride, size in sorted(
         (abs(stride), size) for stride, size in zip(v.strides, v.shape, strict=True)
@@ -31,10 +31,10 @@ def check_writable(out: Array, v: View) -> None:
 
 
 def overlapping(v: View, others: Mapping[str, View]) -> str | None:
-    """The first of the others that may touch the same memory; parts of one larger array are told apart.
+    """Name of the first other that may touch the same memory; parts of one array are told apart.
 
-    Two arrays are apart where their extents are, or where the rows of each lie between those of the other: columns of
-    one array, or rows taken in turns.
+    Two arrays are apart where their extents are, or where the rows of each lie between those of the
+    other: columns of one array, or rows taken in turns.
     """
     low, high = _extent(v.address, v.shape, v.strides, v.single)
     for name, other in others.items():

@@ -1,7 +1,8 @@
 """What an array library does for warpdyn: arrays, where they lie, and the functions of one library.
 
-`libraries.py` says which library an array is of. A new library is a file with a class of these functions; one whose
-module has NumPy's functions needs few of them (`LikeNumpy` of numpy_arrays.py).
+`libraries.py` says which library an array is of. A new library is a file with a class of these
+functions; one whose module has NumPy's functions needs few of them (`LikeNumpy` of
+numpy_arrays.py).
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ class Array(Protocol):
 class View(NamedTuple):
     """Memory of an array: all that a launch needs to know of it.
 
-    `address` in bytes, of the entry whose indices are all zero. `strides` in elements, negative or zero as they may be.
-    `single` for float32, not for float64. `device` as Warp names it: "cpu", "cuda:0". A view does not keep the memory
-    alive; who launches keeps the array.
+    `address` in bytes, of the entry whose indices are all zero. `strides` in elements, negative or
+    zero as they may be. `single` for float32, not for float64. `device` as Warp names it: "cpu",
+    "cuda:0". A view does not keep the memory alive; who launches keeps the array.
     """
 
     library: Library
@@ -53,8 +54,9 @@ class Part(NamedTuple):
 class Library(ABC):
     """The functions of one array library, made once.
 
-    A call needs `view`, `allocate`, `environment_first` and `first_of`, and `from_host` for plain numbers; the rest
-    serves the oracle, coordinates by name, parameters that vary, groups and the command line.
+    A call needs `view`, `allocate`, `environment_first` and `first_of`, and `from_host` for plain
+    numbers; the rest serves the oracle, coordinates by name, parameters that vary, groups and the
+    command line.
     """
 
     name: str
@@ -62,13 +64,13 @@ class Library(ABC):
     array_type: type | tuple[type, ...]
     """What its arrays are instances of."""
     edge: str | None = None
-    """Module of warpdyn.execution that runs a call as an operation which the library differentiates."""
+    """Module of warpdyn.execution that runs a call as an operation to differentiate; None: none does."""
     in_place: bool = True
     """Arrays can be written where they lie; a result is the memory that its kernel wrote."""
 
     @abstractmethod
     def view(self, name: str, array: Any) -> View:
-        """Where one of the library's arrays lies; refuses what a kernel cannot read, by the argument's `name`."""
+        """Where one of the library's arrays lies; refuses, by `name`, what a kernel cannot read."""
 
     @abstractmethod
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> Any:
@@ -76,7 +78,7 @@ class Library(ABC):
 
     @abstractmethod
     def environment_first(self, memory: Any, count: int) -> Any:
-        """A (count, ...) array in the memory of (..., lead), of which `lead - count` entries stay unused."""
+        """A (count, ...) array in the memory of (..., lead), entries beyond `count` left unused."""
 
     @abstractmethod
     def first_of(self, array: Any) -> Any:
@@ -118,7 +120,7 @@ class Library(ABC):
     def stacked(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> Any:
-        """(count, k, *shape) of k values of `shape` or (count, *shape); (k, *shape) where `count` is None."""
+        """(count, k, *shape) of k values of `shape` or (count, *shape); None: (k, *shape)."""
 
     def end_to_end(self, arrays: Sequence[Any], shape: Sequence[int]) -> Any:
         """Rows of all arrays one after the other, widened with zeros to `shape`.
@@ -128,7 +130,7 @@ class Library(ABC):
         raise NotImplementedError(f"{self.name} arrays are written in place")
 
     def functional(self, array: Any) -> bool:
-        """Whether results must come from operations of the library, as those of calls with this array are followed."""
+        """Whether results must come of operations, which the library follows for this array."""
         return False
 
     def handed_back(self, result: Any) -> Any:
@@ -148,5 +150,5 @@ def wrong_dtype(name: str, dtype: object) -> TypeError:
 
 
 def dtype_name(dtype: Any) -> str:
-    """ "float32" of np.float32, np.dtype("float32"), torch.float32, wp.float32 or the word itself."""
+    """Name of a dtype of any library, such as "float32"; of the name itself, too."""
     return str(getattr(dtype, "__name__", str(dtype))).rpartition(".")[2]

@@ -1,7 +1,8 @@
-"""Values of several links or joints in one array of their library, environments side by side in memory.
+"""Values of several links or joints in one array of their library, environments side by side.
 
-A kernel reads such an array row by row where it lies, a vector of environments at a time; row after row of one
-environment it has to transpose first, which costs a quarter more (rnea of panda with 94 numbers varied).
+A kernel reads such an array row by row where it lies, a vector of environments at a time; row after
+row of one environment it has to transpose first, which costs a quarter more (rnea of panda with 94
+numbers varied).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
 def count_of(
     what: str, values: Mapping[str, Any], each: Sequence[int], envs: int | None
 ) -> int | None:
-    """Number of environments that values of shape `each` or (B, *each) are for; None where all are single."""
+    """Number of environments of values of shape `each` or (B, *each); None where all are single."""
     rows = {} if envs is None else {"envs": envs}
     for name, x in values.items():
         shape = shape_of(x)

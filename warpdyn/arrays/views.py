@@ -45,13 +45,16 @@ def empty(
 
 @lru_cache(maxsize=64)
 def numbers(library: Library, device: str, single: bool, values: tuple[float, ...]) -> Array:
-    """Plain numbers as an array to be read only; kept, so that a repeated call allocates nothing."""
+    """Plain numbers as an array to read only; kept, so that a repeated call allocates nothing."""
     host = np.asarray(values, dtype=np.float32 if single else np.float64)
     return library.from_host(host, device)
 
 
 def column(name: str, value: Any, like: Array) -> Array:
-    """A number for each row of `like`, (B, 1), or (1,) for one robot: from (B,) or one number, without a copy."""
+    """A number for each row of `like`, (B, 1), or (1,) for one robot, without a copy.
+
+    value: (B,), or one number.
+    """
     rows, plain = tuple(like.shape[:-1]), isinstance(value, (int, float))
     if not plain and not hasattr(value, "shape"):
         raise TypeError(
@@ -65,7 +68,10 @@ def column(name: str, value: Any, like: Array) -> Array:
 
 
 def kind_of(like: Array | None, dtype: Any, device: Any) -> tuple[Library, str, bool]:
-    """Library, device and precision of a new array: those of `like`; else NumPy, or Warp where a device is named."""
+    """Library, device and precision of a new array.
+
+    Those of `like`; else NumPy, or Warp where a device is named.
+    """
     library, where, single = NUMPY, "cpu", False
     if like is not None:
         v = view("like", like)

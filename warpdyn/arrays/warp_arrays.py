@@ -1,4 +1,4 @@
-"""Warp's arrays: no array without dimensions, no broadcasting, no arithmetic on parts; copies into parts instead."""
+"""Warp's arrays, which are never without dimensions nor broadcast: parts are copied into place."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class WarpArrays(Library):
                 single = x.numpy() if isinstance(x, wp.array) else x
                 block = np.broadcast_to(np.asarray(single, dtype=float), (count, *shape))
                 x = wp.array(block, dtype=kind, device=device)
-            wp.copy(result[:, k], x)
+            wp.copy(result[:, k], x if x.dtype is kind else self.cast(x, kind.__name__))
         return result
 
 
