@@ -20,7 +20,8 @@ def usable(library: str, device: str = "cpu") -> None:
 
 
 def made(library: str, array: np.ndarray, device: str = "cpu", layout: str = "rows") -> Any:
-    """An array of the library's on the device, in C order or with environments side by side in memory."""
+    """An array of the library's on the device, in C order or with environments side by side in
+    memory."""
     if layout == "environments_last" and library != "jax":
         memory = np.ascontiguousarray(np.moveaxis(array, 0, -1))
         if library == "warp":

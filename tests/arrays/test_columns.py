@@ -66,7 +66,8 @@ def test_leading_dimensions_are_broadcast() -> None:
 
 
 def test_the_first_array_that_is_not_numpy_s_decides(library: str) -> None:
-    """Plain numbers and NumPy's take its library, dtype and device; without one, NumPy's first floats decide."""
+    """Plain numbers and NumPy's take its library, dtype and device; without one, NumPy's first
+    floats decide."""
     like = made(library, np.zeros((3, 1), np.float32))
     parts = [Part([1.0, 2.0], 2, False), Part(np.arange(3), 1, True), Part(like, 1, False)]
     found = joined(parts)

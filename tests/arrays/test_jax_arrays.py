@@ -59,7 +59,8 @@ def test_operations_are_traced() -> None:
 
 
 def test_bound_results_are_new_arrays() -> None:
-    """A bound call computes in memory of its own and hands back a new array each time: none changes later."""
+    """A bound call computes in memory of its own and hands back a new array each time: none changes
+    later."""
     q = jax.numpy.asarray(np.full((2, MODEL.nq), 0.5))
     run = wd.bind(wd.crba, MODEL, q)
     first, second = run(), run()

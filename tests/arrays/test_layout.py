@@ -1,4 +1,5 @@
-"""The one law of memory layout: rows far enough apart not to meet in the cache, in all memory that warpdyn makes."""
+"""The one law of memory layout: rows far enough apart not to meet in the cache, in all memory that
+warpdyn makes."""
 
 from __future__ import annotations
 
@@ -67,6 +68,7 @@ def test_all_memory_keeps_one_law(name: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_thresholds_are_in_order() -> None:
-    """Blocks are whole cache lines of the smaller type; large batches stream, larger ones are staged as well."""
+    """Blocks are whole cache lines of the smaller type; large batches stream, larger ones are
+    staged as well."""
     assert BLOCK * 4 == ALIGNMENT and LOOP_BLOCK % BLOCK == 0
     assert LINES_OF_PAGE * ALIGNMENT == 4096 and STREAM_FROM < STAGE_FROM

@@ -28,11 +28,13 @@ from warpdyn.arrays.libraries import (
 )
 from warpdyn.arrays.numpy_arrays import LikeNumpy
 
-# The whole of a new library: a class of arrays, which somebody else wrote, and what warpdyn needs to know of it.
+# The whole of a new library: a class of arrays, which somebody else wrote, and what warpdyn needs
+# to know of it.
 
 
 class Tray:
-    """Numbers in NumPy memory that NumPy does not see: no arithmetic, no conversion, indices only."""
+    """Numbers in NumPy memory that NumPy does not see: no arithmetic, no conversion, indices
+    only."""
 
     def __init__(self, memory: np.ndarray):
         self.memory = memory
@@ -90,7 +92,8 @@ def on_trays(*arrays: np.ndarray) -> list[Tray]:
 
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_a_new_library_is_one_file(trays: Trays, side_by_side: bool, dtype: np.dtype) -> None:
-    """Arrays in give arrays of the same library out, with NumPy's numbers, in the same memory order."""
+    """Arrays in give arrays of the same library out, with NumPy's numbers, in the same memory
+    order."""
     given = [x.astype(dtype) for x in (STATES.q, STATES.v, STATES.a)]
     given = [np.asfortranarray(x) if side_by_side else x for x in given]
     tau = wd.rnea(MODEL, *(Tray(x) for x in given), gravity=[0.0, 0.0, -5.0])
@@ -113,7 +116,8 @@ def test_a_new_library_is_bound_and_written_into(trays: Trays) -> None:
 
 
 def test_a_new_library_has_the_rest_too(trays: Trays) -> None:
-    """The oracle, parameters that vary, draws like its arrays, groups, and a number for each row."""
+    """The oracle, parameters that vary, draws like its arrays, groups, and a number for each
+    row."""
     q, v, a = on_trays(STATES.q, STATES.v, STATES.a)
     wanted = wd.rnea(MODEL, q.memory, v.memory, a.memory)
     assert np.allclose(wd.oracle(wd.rnea, MODEL, q, v, a), wanted, rtol=1e-9)
@@ -170,7 +174,8 @@ def test_arrays_of_derived_types_are_recognised() -> None:
 
 @pytest.mark.parametrize("thing", [1.0, [1.0], (1, 2), None, "q", np.float64(1.0), wp.vec3()])
 def test_plain_numbers_are_numpy_s(thing: object) -> None:
-    """What is no array of any library is converted, or refused, by NumPy; a view takes arrays only."""
+    """What is no array of any library is converted, or refused, by NumPy; a view takes arrays
+    only."""
     assert recognised(thing) is None and library_of(thing) is NUMPY
 
 

@@ -16,7 +16,8 @@ MODEL = by_name("cartpole").model
 
 
 def test_views_of_views() -> None:
-    """Address and strides of any part of an array, reversed and broadcast ones too, read-only ones too."""
+    """Address and strides of any part of an array, reversed and broadcast ones too, read-only ones
+    too."""
     memory = np.arange(60.0).reshape(5, 4, 3)
     memory.setflags(write=False)
     start = memory.__array_interface__["data"][0]
@@ -69,7 +70,8 @@ def test_large_memory_is_aligned(dtype: np.dtype) -> None:
 
 
 def test_stacked_values_lie_side_by_side(dtype: np.dtype) -> None:
-    """The same entry of all environments in neighbouring memory, rows as far apart as the law says."""
+    """The same entry of all environments in neighbouring memory, rows as far apart as the law
+    says."""
     values = [np.arange(3.0), np.arange(33 * 3.0).reshape(33, 3)]
     rows = LIBRARY.stacked(values, (3,), 33, dtype)
     assert rows.shape == (33, 2, 3) and rows.dtype == dtype
@@ -79,7 +81,8 @@ def test_stacked_values_lie_side_by_side(dtype: np.dtype) -> None:
 
 
 def test_functions_of_operations() -> None:
-    """What libraries like NumPy have in common: blocks joined, widened with zeros, numbers as columns."""
+    """What libraries like NumPy have in common: blocks joined, widened with zeros, numbers as
+    columns."""
     block = np.arange(6.0).reshape(2, 3)
     found = LIBRARY.joined([Part(block, 3, False), Part(5, 1, True)], np.zeros(1, np.float32))
     assert found.dtype == np.float32 and found.tolist() == [[0, 1, 2, 5], [3, 4, 5, 5]]

@@ -1,4 +1,5 @@
-"""Entries that share memory: among those of a result, and between a result and what is still read."""
+"""Entries that share memory: among those of a result, and between a result and what is still
+read."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def test_overlap_is_of_entries_not_of_blocks() -> None:
 
 
 def test_other_devices_and_dtypes() -> None:
-    """The same addresses on two devices are not the same memory; extents are of bytes, whatever the dtypes."""
+    """The same addresses on two devices are not the same memory; extents are of bytes, whatever the
+    dtypes."""
     memory = np.zeros((6, 4))
     whole = view("whole", memory)
     assert overlapping(whole, {"other": whole._replace(device="cuda:0")}) is None

@@ -1,4 +1,5 @@
-"""Every library keeps the same laws: what goes in comes out, and what is said to lie in the same memory does."""
+"""Every library keeps the same laws: what goes in comes out, and what is said to lie in the same
+memory does."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def test_numbers_come_back(library: Library, device: str) -> None:
 
 
 def test_a_view_says_where_every_entry_lies(library: Library, dtype: np.dtype) -> None:
-    """Shape, strides in elements, precision and device, of rows and of environments side by side."""
+    """Shape, strides in elements, precision and device, of rows and of environments side by
+    side."""
     for layout in ("rows", "environments_last"):
         x = NUMBERS.astype(dtype)
         v = library.view("x", made(library.name, x, "cpu", layout))
@@ -66,7 +68,8 @@ def test_the_only_environment_is_the_same_memory(library: Library) -> None:
 
 @pytest.mark.parametrize("name", WRITABLE)
 def test_written_numbers_are_there(name: str, dtype: np.dtype, device: str) -> None:
-    """From an array of any float dtype, and from one number, also into memory that is not in rows."""
+    """From an array of any float dtype, and from one number, also into memory that is not in
+    rows."""
     usable(name, device)
     library = library_of(made(name, NUMBERS))
     rows = library.allocate(device, dtype == np.float32, (4, 3))
@@ -89,7 +92,8 @@ def test_numbers_are_cast(library: Library) -> None:
 
 
 def test_results_are_handed_back_as_the_library_s_arrays(library: Library) -> None:
-    """What `allocate` makes becomes an array of the library; where it is one already, it is the same object."""
+    """What `allocate` makes becomes an array of the library; where it is one already, it is the
+    same object."""
     memory = library.allocate("cpu", False, (2, 2))
     result = library.handed_back(memory)
     assert isinstance(result, library.array_type)
@@ -97,7 +101,8 @@ def test_results_are_handed_back_as_the_library_s_arrays(library: Library) -> No
 
 
 def test_only_arrays_that_are_followed_need_operations(library: Library) -> None:
-    """JAX' always; Torch's where a gradient is required; others never. On the CPU no stream is needed."""
+    """JAX' always; Torch's where a gradient is required; others never. On the CPU no stream is
+    needed."""
     x = made(library.name, NUMBERS)
     assert library.functional(x) == (library.name == "jax")
     assert library.stream("cpu") is None
@@ -106,7 +111,8 @@ def test_only_arrays_that_are_followed_need_operations(library: Library) -> None
 
 
 def test_libraries_that_write_in_place_join_nothing_end_to_end() -> None:
-    """Nothing asks a library for it whose arrays are never functional: Warp has no such operation."""
+    """Nothing asks a library for it whose arrays are never functional: Warp has no such
+    operation."""
     with pytest.raises(NotImplementedError, match="warp arrays are written in place"):
         library_of(wp.zeros(2)).end_to_end([wp.zeros(2)], (2,))
 

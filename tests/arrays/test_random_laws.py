@@ -1,4 +1,5 @@
-"""Variations of a model's numbers: what each kernel does with a number drawn, by the formulas in plain Python."""
+"""Variations of a model's numbers: what each kernel does with a number drawn, by the formulas in
+plain Python."""
 
 from __future__ import annotations
 
@@ -95,7 +96,8 @@ def test_a_stretched_body_has_the_second_moments_of_one() -> None:
 
 
 def test_a_tilt_is_a_rotation_vector() -> None:
-    """Pinned to (h, h, h), the identity becomes the exponential of that vector; positions are moved."""
+    """Pinned to (h, h, h), the identity becomes the exponential of that vector; positions are
+    moved."""
     nominal, h = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]]), 0.2
     more = ([row("uniform", h, h, ADD)], 9)
     found = varied(draw_placements, nominal, [row("uniform", 0.5, 0.5, ADD)], more, envs=2)[0, 0]

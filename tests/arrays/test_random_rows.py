@@ -1,4 +1,5 @@
-"""Numbers drawn by hashing a counter: the published generator, evenly spread, the same whatever the batch."""
+"""Numbers drawn by hashing a counter: the published generator, evenly spread, the same whatever the
+batch."""
 
 from __future__ import annotations
 
@@ -41,13 +42,15 @@ def test_the_finaliser_is_splitmix64() -> None:
 
 @pytest.mark.parametrize("seed", [0, 5, -1, 2**63 + 7])
 def test_numbers_are_hashes_of_seed_and_place(seed: int) -> None:
-    """Entry k of row e is the hash of 3 (e width + k), the same in Python: any seed, negative too."""
+    """Entry k of row e is the hash of 3 (e width + k), the same in Python: any seed, negative
+    too."""
     wanted = [[-1 + 4 * uniform(seed % 2**64, 3 * (e * 3 + k)) for k in range(3)] for e in range(4)]
     assert np.array_equal(drawn(4, seed=seed), np.array(wanted))
 
 
 def test_numbers_do_not_depend_on_the_batch(dtype: np.dtype) -> None:
-    """The first rows of a larger draw are those of a smaller one; in float32 they are rounded, no others."""
+    """The first rows of a larger draw are those of a smaller one; in float32 they are rounded, no
+    others."""
     assert np.array_equal(drawn(100, dtype=dtype)[:7], drawn(7, dtype=dtype))
     assert np.array_equal(drawn(100).astype(dtype), drawn(100, dtype=dtype))
     assert not np.any(drawn(100) == drawn(100, seed=1)) and drawn(0).shape == (0, 3)
@@ -62,7 +65,8 @@ def test_numbers_are_uniform() -> None:
 
 
 def test_rotations_are_uniform() -> None:
-    """Unit quaternions whose second moments are those of the sphere, other columns as they would be without."""
+    """Unit quaternions whose second moments are those of the sphere, other columns as they would be
+    without."""
     x = drawn(20_000, 6, quaternions=[1])
     quaternion = x[:, 1:5]
     assert np.abs(np.linalg.norm(quaternion, axis=1) - 1).max() < 1e-14

@@ -19,7 +19,8 @@ def library(request: pytest.FixtureRequest) -> str:
 
 
 def test_stacked_values_are_all_there(library: str, dtype: np.dtype) -> None:
-    """Entry [e, k] is environment e's value k; a single value, an array or a list, serves all environments."""
+    """Entry [e, k] is environment e's value k; a single value, an array or a list, serves all
+    environments."""
     many, one = made(library, MANY.astype(dtype)), made(library, ONE.astype(dtype))
     found = stacked([many, one, ONE.tolist()], (3,), 9)
     assert type(found) is type(many) and found.dtype == many.dtype and found.shape == (9, 3, 3)
@@ -64,7 +65,8 @@ def test_libraries_meet_numpy_s_numbers(library: str) -> None:
 
 
 def test_environments_are_counted() -> None:
-    """The leading dimension of what has one; None where all are single; `envs` where it is asked for."""
+    """The leading dimension of what has one; None where all are single; `envs` where it is asked
+    for."""
     assert count_of("mass", {"a": 1.0, "b": np.zeros(4)}, (), None) == 4
     assert count_of("com", {"a": ONE, "b": [1, 2, 3]}, (3,), None) is None
     assert count_of("com", {"a": ONE}, (3,), 6) == 6

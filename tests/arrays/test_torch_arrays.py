@@ -17,7 +17,8 @@ def leaf(*shape: int) -> torch.Tensor:
 
 
 def test_a_required_gradient_is_not_lost() -> None:
-    """A tensor that requires one is refused where none is given; under no_grad it is read like any."""
+    """A tensor that requires one is refused where none is given; under no_grad it is read like
+    any."""
     x = leaf(2, 3)
     with pytest.raises(NotImplementedError, match=r"q requires a gradient.*q\.detach\(\)"):
         LIBRARY.view("q", x)
@@ -34,7 +35,8 @@ def test_other_dtypes_are_refused(dtype: torch.dtype) -> None:
 
 
 def test_gradients_pass_through_stacking() -> None:
-    """The sum over all rows gives each value's gradient: one for its own entry of each environment."""
+    """The sum over all rows gives each value's gradient: one for its own entry of each
+    environment."""
     one, many = leaf(3), leaf(5, 3)
     rows = LIBRARY.stacked([one, many, [1.0, 2.0, 3.0]], (3,), 5, torch.float64)
     assert rows.shape == (5, 3, 3) and tuple(rows.stride()) == (1, 3 * padded(5, False), 8)

@@ -1,4 +1,5 @@
-"""Arrays of every library in and out, and what is refused: what is needed, what arrived, what to do."""
+"""Arrays of every library in and out, and what is refused: what is needed, what arrived, what to
+do."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def library(request: pytest.FixtureRequest) -> str:
 def test_out_comes_what_went_in(
     library: str, layout: str, count: int | None, dtype: np.dtype, device: str
 ) -> None:
-    """The result is an array of the same library, dtype and device with the oracle's numbers; inputs keep theirs."""
+    """The result is an array of the same library, dtype and device with the oracle's numbers;
+    inputs keep theirs."""
     usable(library, device)
     model = by_name("panda").model
     s = states(model, count or 1).rounded(dtype)
@@ -65,7 +67,8 @@ def test_keywords_are_arguments_like_others(library: str, device: str) -> None:
 def test_results_are_written_into_the_array_given(
     library: str, dtype: np.dtype, device: str
 ) -> None:
-    """out= is the very array that comes back, and nothing is copied on the way: a second call writes it again."""
+    """out= is the very array that comes back, and nothing is copied on the way: a second call
+    writes it again."""
     usable(library, device)
     model = by_name("cartpole").model
     s = states(model, 21)

@@ -14,7 +14,8 @@ from warpdyn.arrays.warp_arrays import LIBRARY
 
 
 def test_an_entry_of_a_vector_keeps_a_dimension(device: str) -> None:
-    """Warp has no array without dimensions: a view of one entry; of a matrix a view of the column."""
+    """Warp has no array without dimensions: a view of one entry; of a matrix a view of the
+    column."""
     vector, matrix = wp.zeros(4, device=device), wp.zeros((3, 4), device=device)
     entry, column = LIBRARY.entry(vector, 2), LIBRARY.entry(matrix, 2)
     assert (entry.shape, column.shape) == ((1,), (3,))
@@ -33,7 +34,8 @@ def test_a_view_keeps_its_memory_alive(device: str) -> None:
 
 
 def test_a_number_for_all_rows_is_one_number(device: str) -> None:
-    """(B, 1) of stride zero, the same memory at each call; (1,) for one robot; an array of numbers as it lies."""
+    """(B, 1) of stride zero, the same memory at each call; (1,) for one robot; an array of numbers
+    as it lies."""
     like = wp.zeros((6, 2), dtype=wp.float64, device=device)
     column = LIBRARY.as_column(0.25, like, (6,))
     assert column.shape == (6, 1) and column.strides[0] == 0
