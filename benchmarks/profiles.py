@@ -21,7 +21,7 @@ import warp as wp
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.arrays import views
+from warpdyn.arrays import layout
 
 from .interleave import CORES, Turn, take_turns
 from .records import line, short
@@ -109,14 +109,14 @@ def exact(count: int, single: bool) -> int:
 
 
 def one_line_more(count: int, single: bool) -> int:
-    per_line = views.ALIGNMENT // (4 if single else 8)
+    per_line = layout.ALIGNMENT // (4 if single else 8)
     return (-(-count // per_line) | 1) * per_line
 
 
 RULES: dict[str, Callable[[int, bool], int]] = {
     "B": exact,
     "an odd number of cache lines": one_line_more,
-    "warpdyn's own": views.padded,
+    "warpdyn's own": layout.padded,
 }
 
 
@@ -129,7 +129,7 @@ def stride_table() -> Iterator[str]:
         turns = {}
         for batch in STRIDED_BATCHES:
             for rule, lead in RULES.items():
-                with patch.object(views, "padded", lead):
+                with patch.object(layout, "padded", lead):
                     work = Work(
                         robot(name),
                         algorithm,

@@ -58,7 +58,7 @@ class FlatBatch:
 
     def poses(self) -> np.ndarray:
         """(B, nlinks, 7) position and quaternion xyzw of each link, of the last states."""
-        return wd.fk(self._dynamics.model, self.q, form="pose")
+        return np.asarray(wd.fk(self._dynamics.model, self.q, form="pose"))
 
     def _load(self, state: np.ndarray) -> np.ndarray:
         good = (np.abs(state) <= POSITION_BOUND).all(axis=(1, 2))

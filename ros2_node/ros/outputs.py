@@ -65,7 +65,7 @@ class OutputTopic:
 
 def _poses(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     """(R, nlinks, 7) position and quaternion xyzw of every link in the root link."""
-    return wd.fk(dynamics.model, dynamics.state.q, form="pose")
+    return np.asarray(wd.fk(dynamics.model, dynamics.state.q, form="pose"))
 
 
 def _joint_poses(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
@@ -77,22 +77,24 @@ def _joint_poses(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     children = T[:, [model.link_index(j.child) for j in moving]]
     X = np.linalg.inv(parents) @ children
     quaternions = wd.matrix_to_quaternion(np.ascontiguousarray(X[..., :3, :3]).reshape(-1, 3, 3))
-    return np.concatenate([X[..., :3, 3], quaternions.reshape(*X.shape[:2], 4)], axis=-1)
+    quaternions = np.asarray(quaternions).reshape(*X.shape[:2], 4)
+    return np.concatenate([X[..., :3, 3], quaternions], axis=-1)
 
 
 def _mass_matrices(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     """(R, 1, nv, nv) joint-space inertia."""
-    return wd.crba(dynamics.model, dynamics.state.q)[:, None]
+    return np.asarray(wd.crba(dynamics.model, dynamics.state.q))[:, None]
 
 
 def _jacobians(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     """(R, links, 6, nv) linear then angular velocity of each link, in the root link's axes."""
-    return wd.jacobian(
+    J = wd.jacobian(
         dynamics.model,
         dynamics.state.q,
         frames=list(settings.jacobian_links),
         reference="local_world_aligned",
     )
+    return np.asarray(J)
 
 
 OUTPUTS = (

@@ -16,6 +16,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.arrays import views
+from warpdyn.arrays.libraries import NUMPY
 from warpdyn.execution import launch
 
 SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 67, 1000)
@@ -210,7 +211,7 @@ def test_stores_past_the_cache(
     monkeypatch.setattr(launch, "STREAM_FROM", 0)
     monkeypatch.setattr(launch, "STAGE_FROM", 0)
     for first in (0, 1, 16, 133):
-        memory = views.empty("numpy", "cpu", dtype == np.float32, 300, job.shape[1:], side_by_side)
+        memory = views.empty(NUMPY, "cpu", dtype == np.float32, 300, job.shape[1:], side_by_side)
         memory[...] = 12345.0
         out = memory[first : first + 133]
         assert same_bits(job.run(out=out), wanted)

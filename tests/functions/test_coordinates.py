@@ -11,7 +11,7 @@ import warp as wp
 from robots import Robot, by_name
 from states import states
 
-from warpdyn.arrays.columns import library
+from warpdyn.arrays.libraries import library_of
 from warpdyn.functions import coordinates as named
 
 MODELS = ("quadruped_floating", "panda", "planar", "free_inside_wxyz", "mimic_branches")
@@ -44,7 +44,7 @@ def make(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
 
 
 def numbers(x: Any) -> np.ndarray:
-    return x.numpy() if library(x) in ("torch", "warp") else np.asarray(x)
+    return x.numpy() if library_of(x).name in ("torch", "warp") else np.asarray(x)
 
 
 def test_taken_apart_and_put_together(robot: Robot) -> None:

@@ -1,5 +1,5 @@
 """Memory of NumPy, Torch, JAX and Warp, whatever robot it is for."""
 
-from .views import Array, View
+from .protocol import Array, Library, View
 
-__all__ = ["Array", "View"]
+__all__ = ["Array", "Library", "View"]

@@ -1,7 +1,8 @@
 """Variations of a model's numbers, drawn where the array lies.
 
-A row of `draws` is for one link or joint, an *owner*: the index of the law in `LAWS`, its two numbers, and 1 to scale
-or 0 to add. Number c of owner i of environment e is drawn from the hash of (seed, e, i, c), whatever else is drawn.
+A row of `draws` is for one link or joint, an *owner*: the index of the law in `LAWS`, its two
+numbers, and 1 to scale or 0 to add. Number c of owner i of environment e is drawn from the hash of
+(seed, e, i, c), whatever else is drawn.
 """
 # mypy: disable-error-code="operator, valid-type, arg-type, var-annotated, misc"
 
@@ -13,8 +14,8 @@ from typing import Any
 
 import warp as wp
 
+from .protocol import View
 from .random_rows import uniform
-from .views import View
 
 LAWS = ("uniform", "log-uniform", "normal")
 LOG_UNIFORM, NORMAL = 1, 2
@@ -28,6 +29,7 @@ ROOT_TWO = wp.constant(wp.float64(math.sqrt(2.0)))
 def varied(
     draws: wp.array2d(dtype=wp.float64), k: int, seed: wp.uint64, index: wp.uint64
 ) -> wp.float64:
+    """A number by the law of row k of `draws`."""
     law, a, b = int(draws[k, 0]), draws[k, 1], draws[k, 2]
     u = uniform(seed, index)
     if law == LOG_UNIFORM:
@@ -39,35 +41,36 @@ def varied(
 
 @wp.func
 def place(e: int, owner: int, owners: int, c: int) -> wp.uint64:
+    """Counter of number c of an owner in environment e: eight for each, of which none is shared."""
     return (wp.uint64(e) * wp.uint64(owners) + wp.uint64(owner)) * wp.uint64(8) + wp.uint64(c)
 
 
 @wp.kernel(enable_backward=False)
 def draw_numbers(
     out: wp.array3d(dtype=Any),
-    own: wp.array2d(dtype=wp.float64),
+    nominal: wp.array2d(dtype=wp.float64),
     draws: wp.array2d(dtype=wp.float64),
     owner: wp.array(dtype=wp.int32),
     owners: int,
     seed: wp.uint64,
 ):
-    """own * factor, one factor for all numbers of an owner, or own + a number for each."""
+    """nominal * factor, one factor for all numbers of an owner, or nominal + a number for each."""
     e, k = wp.tid()
     for c in range(out.shape[2]):
         if draws[k, 3] == wp.float64(1.0):
             out[e, k, c] = out.dtype(
-                own[k, c] * varied(draws, k, seed, place(e, owner[k], owners, 0))
+                nominal[k, c] * varied(draws, k, seed, place(e, owner[k], owners, 0))
             )
         else:
             out[e, k, c] = out.dtype(
-                own[k, c] + varied(draws, k, seed, place(e, owner[k], owners, c))
+                nominal[k, c] + varied(draws, k, seed, place(e, owner[k], owners, c))
             )
 
 
 @wp.kernel(enable_backward=False)
 def draw_inertias(
     out: wp.array3d(dtype=Any),
-    own: wp.array2d(dtype=wp.float64),
+    nominal: wp.array2d(dtype=wp.float64),
     draws: wp.array2d(dtype=wp.float64),
     owner: wp.array(dtype=wp.int32),
     owners: int,
@@ -76,7 +79,7 @@ def draw_inertias(
     mass_draws: wp.array2d(dtype=wp.float64),
     mass_seed: wp.uint64,
 ):
-    """Second moments of mass xx xy xz yy yz zz of a body stretched along its axes, at another density.
+    """Second moments of mass xx xy xz yy yz zz of a body stretched along its axes, at any density.
 
     With Σ = tr(J) / 2 - J, Σ' = r S Σ S: r the ratio of masses and S diagonal, S² drawn.
     """
@@ -90,20 +93,20 @@ def draw_inertias(
     x = varied(draws, k, seed, place(e, i, owners, 0))
     y = varied(draws, k, seed, place(e, i, owners, 1))
     z = varied(draws, k, seed, place(e, i, owners, 2))
-    trace = half * (own[k, 0] + own[k, 3] + own[k, 5])
-    a, b, c = x * (trace - own[k, 0]), y * (trace - own[k, 3]), z * (trace - own[k, 5])
+    trace = half * (nominal[k, 0] + nominal[k, 3] + nominal[k, 5])
+    a, b, c = x * (trace - nominal[k, 0]), y * (trace - nominal[k, 3]), z * (trace - nominal[k, 5])
     out[e, k, 0] = out.dtype(ratio * (b + c))
     out[e, k, 3] = out.dtype(ratio * (a + c))
     out[e, k, 5] = out.dtype(ratio * (a + b))
-    out[e, k, 1] = out.dtype(ratio * wp.sqrt(x * y) * own[k, 1])
-    out[e, k, 2] = out.dtype(ratio * wp.sqrt(x * z) * own[k, 2])
-    out[e, k, 4] = out.dtype(ratio * wp.sqrt(y * z) * own[k, 4])
+    out[e, k, 1] = out.dtype(ratio * wp.sqrt(x * y) * nominal[k, 1])
+    out[e, k, 2] = out.dtype(ratio * wp.sqrt(x * z) * nominal[k, 2])
+    out[e, k, 4] = out.dtype(ratio * wp.sqrt(y * z) * nominal[k, 4])
 
 
 @wp.kernel(enable_backward=False)
 def draw_placements(
     out: wp.array3d(dtype=Any),
-    own: wp.array2d(dtype=wp.float64),
+    nominal: wp.array2d(dtype=wp.float64),
     draws: wp.array2d(dtype=wp.float64),
     owner: wp.array(dtype=wp.int32),
     owners: int,
@@ -111,18 +114,18 @@ def draw_placements(
     tilts: wp.array2d(dtype=wp.float64),
     tilt_seed: wp.uint64,
 ):
-    """x y z moved along the parent's axes, qx qy qz qw turned by a rotation vector in the joint's own."""
+    """x y z moved along the parent's axes, qx qy qz qw rotated by a vector in the joint's axes."""
     e, k = wp.tid()
     i, half = owner[k], wp.float64(0.5)
     for c in range(3):
-        out[e, k, c] = out.dtype(own[k, c] + varied(draws, k, seed, place(e, i, owners, c)))
+        out[e, k, c] = out.dtype(nominal[k, c] + varied(draws, k, seed, place(e, i, owners, c)))
     x = half * varied(tilts, k, tilt_seed, place(e, i, owners, 0))
     y = half * varied(tilts, k, tilt_seed, place(e, i, owners, 1))
     z = half * varied(tilts, k, tilt_seed, place(e, i, owners, 2))
     angle = wp.sqrt(x * x + y * y + z * z)
     s = wp.where(angle > wp.float64(1.0e-12), wp.sin(angle) / angle, wp.float64(1.0))
     x, y, z, w = s * x, s * y, s * z, wp.cos(angle)
-    a, b, c_, d = own[k, 3], own[k, 4], own[k, 5], own[k, 6]
+    a, b, c_, d = nominal[k, 3], nominal[k, 4], nominal[k, 5], nominal[k, 6]
     out[e, k, 3] = out.dtype(d * x + a * w + b * z - c_ * y)
     out[e, k, 4] = out.dtype(d * y + b * w + c_ * x - a * z)
     out[e, k, 5] = out.dtype(d * z + c_ * w + a * y - b * x)
@@ -132,7 +135,7 @@ def draw_placements(
 def vary(
     kernel: wp.Kernel,
     out: View,
-    own: Any,
+    nominal: Any,
     draws: Any,
     owner: Any,
     owners: int,
@@ -140,7 +143,10 @@ def vary(
     more: Sequence[Any],
     stream: Any,
 ) -> None:
-    """Fill (B, k, c) with variations of `own` (k, c). Arrays are NumPy's; of `more`, whole numbers are seeds."""
+    """Fill (B, k, c) with variations of the numbers `nominal` (k, c).
+
+    Arrays are NumPy's; whole numbers among `more` are seeds.
+    """
     if not out.shape[0]:
         return
     dtype, size = (wp.float32, 4) if out.single else (wp.float64, 8)
@@ -156,7 +162,7 @@ def vary(
 
     inputs = [
         rows,
-        there(own),
+        there(nominal),
         there(draws),
         wp.array(owner, dtype=wp.int32, device=out.device),
         owners,

@@ -1,7 +1,8 @@
-"""Random numbers drawn where the array lies: a counter hashed with a seed, the same on every device.
+"""Random numbers drawn where the array lies: a hashed counter, the same on every device.
 
-Entry i of a draw is the hash of (seed, i): it depends on neither the size of the batch nor the order of threads.
-The hash is the finaliser of SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators (2014).
+Entry i of a draw is the hash of (seed, i): it depends on neither the size of the batch nor the
+order of threads. The hash is the finaliser of SplitMix64: Steele, Lea and Flood, Fast splittable
+pseudorandom number generators (2014).
 """
 # mypy: disable-error-code="operator, valid-type, arg-type, var-annotated"
 
@@ -13,7 +14,9 @@ from typing import Any
 
 import warp as wp
 
-from .views import View, numbers
+from .libraries import WARP
+from .protocol import View
+from .views import numbers
 
 GAMMA, FIRST, SECOND = (
     wp.constant(wp.uint64(x)) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -25,6 +28,7 @@ PLAIN, QUATERNION, WITHIN = 0, 1, 2
 
 @wp.func
 def mixed(x: wp.uint64) -> wp.uint64:
+    """The finaliser: every bit of the result depends on every bit of `x`."""
     y = (x ^ (x >> wp.uint64(30))) * FIRST
     y = (y ^ (y >> wp.uint64(27))) * SECOND
     return y ^ (y >> wp.uint64(31))
@@ -45,6 +49,7 @@ def draw_rows(
     roles: wp.array(dtype=wp.float64),
     seed: wp.uint64,
 ):
+    """One environment's row; a column WITHIN a quaternion is written with its first."""
     e = wp.tid()
     width = out.shape[1]
     for k in range(width):
@@ -54,6 +59,7 @@ def draw_rows(
         if role == PLAIN:
             out[e, k] = out.dtype(lower[k] + a * (upper[k] - lower[k]))
         elif role == QUATERNION:
+            # Shoemake: the square of a radius and two angles, each uniform
             b = TURN * uniform(seed, i + wp.uint64(1))
             c = TURN * uniform(seed, i + wp.uint64(2))
             r, s = wp.sqrt(wp.float64(1.0) - a), wp.sqrt(a)
@@ -77,8 +83,11 @@ def draw(
     seed: int,
     stream: Any,
 ) -> None:
-    """Fill rows: uniform between `lower` and `upper`, four columns from each of `quaternions` a uniform rotation
-    (Shoemake, Uniform random rotations, Graphics Gems III, 1992)."""
+    """Fill rows, uniform between `lower` and `upper`.
+
+    Four columns from each of `quaternions` are a uniform rotation (Shoemake, Uniform random
+    rotations, Graphics Gems III, 1992).
+    """
     count, width = out.shape
     if not count or not width:
         return
@@ -91,7 +100,7 @@ def draw(
         ptr=out.address, shape=out.shape, strides=strides, dtype=dtype, device=out.device
     )
     ranges = [
-        numbers("warp", out.device, False, tuple(map(float, values)))
+        numbers(WARP, out.device, False, tuple(map(float, values)))
         for values in (lower, upper, roles)
     ]
     wp.launch(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 from ..arrays import views
+from ..arrays.libraries import library_for, library_of
 from ..execution.batched import bind
 from ..functions.dynamics import aba, crba, rnea
 from ..functions.kinematics import fk, jacobian
@@ -94,19 +94,13 @@ class Memory:
 
     def empty(self, count: int, shape: Sequence[int]) -> Any:
         """A new (count, *shape) array."""
-        on_gpu = wp.get_device(self.device).is_cuda
-        like = wp.empty(1, device=self.device) if on_gpu else np.empty(1)
-        kind = views.view("results", like).kind
         single, columns = self.dtype == "float32", self.layout == "columns"
-        return views.empty(kind, self.device, single, count, shape, columns)
+        return views.empty(library_for(self.device), self.device, single, count, shape, columns)
 
     def filled(self, values: np.ndarray) -> Any:
         """A new array of these values."""
         array = self.empty(len(values), values.shape[1:])
-        if isinstance(array, np.ndarray):
-            array[...] = values
-        else:
-            wp.copy(array, wp.array(values.astype(self.dtype), device=self.device))
+        library_of(array).write(array, values)
         return array
 
 

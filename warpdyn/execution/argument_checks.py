@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, View, views
+from ..arrays.libraries import NUMPY
+from ..arrays.overlap import check_writable, overlapping
 from ..model import Model
 from .call import Call
 from .inputs import Input
@@ -30,10 +32,10 @@ def check_model(model: Any) -> None:
 
 def plain_numbers(x: Input, array: Any, first: View) -> Array:
     """An input that may be plain numbers as an array of the first one's kind."""
-    if first.kind == "numpy" and getattr(array, "dtype", None) == _dtype(first):
+    if first.library is NUMPY and getattr(array, "dtype", None) == _dtype(first):
         return array
     if isinstance(array, (list, tuple)) or (isinstance(array, np.ndarray) and array.ndim == 1):
-        return views.numbers(first.kind, first.device, first.single, tuple(map(float, array)))
+        return views.numbers(first.library, first.device, first.single, tuple(map(float, array)))
     if not hasattr(array, "shape"):
         raise TypeError(f"{x.label} must be numbers (x, y, z) or an array, got {array!r}")
     return array
@@ -46,10 +48,10 @@ def listed(array: Any) -> Array:
 
 def check_kind(name: str, v: View, first_name: str, first: View) -> None:
     """Refuse an array of another library, dtype or device than the first one's."""
-    if v.kind == first.kind and v.single == first.single and v.device == first.device:
+    if v.library is first.library and v.single == first.single and v.device == first.device:
         return
     for what, mine, its in (
-        ("library", v.kind, first.kind),
+        ("library", v.library.name, first.library.name),
         ("dtype", _dtype(v), _dtype(first)),
         ("device", v.device, first.device),
     ):
@@ -145,10 +147,10 @@ def check_outs(
         check_kind(name, v, first_name, first)
         if v.shape != shape:
             raise ValueError(f"{name} must be {shape}, got {tuple(v.shape)}")
-        views.check_writable(out, v)
+        check_writable(out, v)
         if over[k] is not None and seen.get(str(over[k])) == v:
             del seen[str(over[k])]
-        other = views.overlapping(v, seen)
+        other = overlapping(v, seen)
         if other is not None:
             raise ValueError(
                 f"{name} shares memory with {other}; results are written while inputs are still "

@@ -81,7 +81,8 @@ def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[
     written when binding, not at each run.
     """
     call = described(function, args, kwargs)
-    run, named = prepare(call).bound(), call.named
+    run: Callable[[], Any] = prepare(call).bound()
+    named = call.named
     return run if named is None else lambda: named(*run())
 
 

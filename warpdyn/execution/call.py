@@ -139,7 +139,7 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
         name: argument(name, shapes.get(name), nq, nv, name in call.shared) for name in arrays
     }
 
-    more: list[tuple[Input, Array]] = []
+    more: list[tuple[Input, Any]] = []
     if params is not None:
         _check_params(params, model)
     if call.forces:

@@ -3,6 +3,7 @@ layouts."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -11,7 +12,9 @@ from weakref import WeakKeyDictionary
 
 import warp as wp
 
-from ..arrays import Array, View, views
+from ..arrays import Array, Library, View, views
+from ..arrays.layout import BLOCK, LOOP_BLOCK, STAGE_FROM, STREAM_FROM
+from ..arrays.libraries import library_of
 from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
@@ -33,18 +36,6 @@ R = TypeVar("R")
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 """Rough times for one environment on one core, to decide how many threads a batch is worth."""
-
-BLOCK = 16
-"""Threads take whole blocks of environments: the lanes of a float32 kernel, two of a float64
-one."""
-
-LOOP_BLOCK = 512
-"""The same for a kernel that loops: at the end of a slice, lanes are idle until the slowest
-environment is done."""
-
-STREAM_FROM, STAGE_FROM = 2 << 20, 4 << 20
-"""Batches of more bytes than this bypass the cache with their results; rows end to end from the
-second on."""
 
 
 @dataclass(eq=False)
@@ -69,10 +60,8 @@ _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 def carry_out(call: Call[R]) -> R:
     """Run a call; where its arrays ask for gradients, in a way that their library can
     differentiate."""
-    edge = _EDGES.get(type(next(iter(call.arrays.values()))).__module__.partition(".")[0])
-    results = (
-        compute(call) if edge is None else import_module(f".{edge}", __package__).run(call, compute)
-    )
+    edge = library_of(next(iter(call.arrays.values()))).edge
+    results = compute(call) if edge is None else _edge(edge)(call, compute)
     return results if call.named is None else call.named(*results)
 
 
@@ -83,14 +72,11 @@ def compute(call: Call) -> Any:
     return job.handed_back()
 
 
-_EDGES = {
-    "torch": "torch_function",
-    "jax": "jax_primitive",
-    "jaxlib": "jax_primitive",
-    "warp": "warp_tape",
-}
-"""For a library that differentiates by itself, the module of `gradients` that runs a call as one of
-its operations."""
+@functools.cache
+def _edge(module: str) -> Callable[[Call, Callable[[Call], Any]], Any]:
+    """The function that runs a call as an operation of a library that differentiates by itself."""
+    run: Callable[[Call, Callable[[Call], Any]], Any] = import_module(f".{module}", __package__).run
+    return run
 
 
 FIRST, COUNT, KEEP_CONSTANTS, STREAM = map(
@@ -106,7 +92,7 @@ class Job:
     kernel: Kernel
     arguments: list[int]
     count: int
-    kind: str
+    library: Library
     results: Sequence[Array]
     stream: Any
     keep: tuple
@@ -120,7 +106,7 @@ class Job:
         self.kernel.idle += commands
 
     def handed_back(self) -> Any:
-        results = tuple([views.handed_back(self.kind, result) for result in self.results])
+        results = tuple([self.library.handed_back(result) for result in self.results])
         return results if len(results) > 1 else results[0]
 
     def bound(self) -> Callable[[], Array]:
@@ -132,7 +118,7 @@ class Job:
             Command(self.kernel.compiled, self.kernel.device, len(self.arguments)) for _ in slices
         ]
         self._set(commands, slices)
-        if len(commands) == 1 and self.stream is None and self.kind != "jax":
+        if len(commands) == 1 and self.stream is None and self.library.in_place:
             launch, result, keep = commands[0].run, self.handed_back(), (self.keep, commands)
 
             def run_one(_keep: tuple = keep) -> Array:
@@ -178,9 +164,12 @@ class Job:
 
 
 def prepare(call: Call) -> Job:
-    """Check a call's arguments, find or make its kernel, and lay out its launch."""
+    """Check a call's arguments, find or make its kernel, and lay out its launch.
+
+    The first array of a call decides its library, dtype, device, memory order and batch; all others
+    must agree.
+    """
     known, arrays = gather(call)
-    # The first array decides library, dtype, device and batch; all others must follow it.
     records = iter(known.values())
     first_input = next(records)
     first_name = first_input.name
@@ -216,13 +205,11 @@ def prepare(call: Call) -> Job:
         # Results lie as the first input does: environments side by side, or each in one piece.
         side_by_side = count > 1 and first.strides[0] == 1 and first_input.shape[0] > 1
         outs: list[Array] = [
-            views.empty(first.kind, first.device, first.single, count, shape, side_by_side)
+            views.empty(first.library, first.device, first.single, count, shape, side_by_side)
             for shape in source.results.values()
         ]
         results = (
-            tuple(outs)
-            if batch is not None
-            else tuple(views.first_of(first.kind, out) for out in outs)
+            tuple(outs) if batch is not None else tuple(first.library.first_of(out) for out in outs)
         )
         out_views = [views.view("out", out) for out in outs]
     else:
@@ -255,12 +242,12 @@ def prepare(call: Call) -> Job:
             *v.strides[batched:],
             *_NO_STRIDE[len(trailing)],
         )
-    stream = views.stream(first.kind, first.device)
+    stream = first.library.stream(first.device)
     return Job(
         kernel=kernel,
         arguments=arguments,
         count=count,
-        kind=first.kind,
+        library=first.library,
         results=results,
         stream=stream,
         keep=(arrays, outs),

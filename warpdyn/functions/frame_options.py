@@ -73,7 +73,7 @@ def relative_option(model: Model, relative_to: str | None) -> Options:
 
 def at_point(
     algorithm: Algorithm, point: Sequence[float] | Array | None, several: bool
-) -> tuple[Algorithm, dict[str, Array], Options]:
+) -> tuple[Algorithm, dict[str, Any], Options]:
     """The algorithm with a point as an input array, or as a constant of the program."""
     if point is None:
         return algorithm, {}, ()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ..arrays import Array, views
-from ..arrays.columns import library
+from ..arrays import Array, View, views
+from ..arrays.libraries import library_of
 from ..execution.batched import bind, described
 from ..execution.call import input_shapes, inputs_of
 from ..execution.evaluate import record_call, result_shapes
@@ -219,18 +218,17 @@ def _by_environment(x: Any, count: int) -> bool:
     return len(getattr(x, "shape", ())) > 0 and x.shape[0] == count
 
 
-def _zeros(first: views.View, count: int, shape: tuple[int, ...]) -> Array:
-    x = views.empty(first.kind, first.device, first.single, count, shape, first.strides[0] == 1)
-    if first.kind == "warp":
-        x.zero_()
-    else:
-        x[...] = 0
+def _zeros(first: View, count: int, shape: tuple[int, ...]) -> Array:
+    """An array of zeros like the first array: its library, device, dtype and memory order."""
+    side_by_side = first.strides[0] == 1
+    x = views.empty(first.library, first.device, first.single, count, shape, side_by_side)
+    first.library.write(x, 0.0)
     return x
 
 
 def _written(x: Array) -> bool:
-    """Results go into parts of one array; not for JAX, nor where Torch is to differentiate."""
-    return library(x) != "jax" and not (library(x) == "torch" and x.requires_grad)
+    """Whether results go into parts of one array; not for JAX, nor where Torch is to differentiate."""
+    return not library_of(x).functional(x)
 
 
 def _joined(results: Sequence[Any]) -> Any:
@@ -239,14 +237,4 @@ def _joined(results: Sequence[Any]) -> Any:
     if isinstance(results[0], tuple):
         return tuple(_joined(parts) for parts in zip(*results, strict=True))
     widest = [max(sizes) for sizes in zip(*(x.shape[1:] for x in results), strict=True)]
-    more = [
-        [(0, 0), *((0, b - a) for a, b in zip(x.shape[1:], widest, strict=True))] for x in results
-    ]
-    if library(results[0]) == "jax":
-        numpy = sys.modules["jax"].numpy
-        return numpy.concatenate([numpy.pad(x, pad) for x, pad in zip(results, more, strict=True)])
-    torch = sys.modules["torch"]
-    flat = [[n for ends in reversed(pad) for n in ends] for pad in more]
-    return torch.cat(
-        [torch.nn.functional.pad(x, pad) for x, pad in zip(results, flat, strict=True)]
-    )
+    return library_of(results[0]).end_to_end(results, widest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -80,7 +80,7 @@ def inverse_kinematics(
         model.link_index(frame)
     named = _targets(targets, frame)
     model.link_indices(named)
-    given = {f"target:{name}": array for name, array in named.items()}
+    given: dict[str, Any] = {f"target:{name}": array for name, array in named.items()}
     shapes: dict[str, tuple[int, ...]] = {"seed": (model.nq,), "q0": (model.nq,)}
     position, orientation = (
         _weights(what, weight, named)

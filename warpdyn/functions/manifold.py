@@ -73,7 +73,8 @@ def interpolate(
     integrate(q0, t difference(q0, q1)); spherical linear interpolation (Shoemake, SIGGRAPH 1985)
     for ball joints, screws for floating ones.
     """
-    column = views.column("t", t, q0) if hasattr(q0, "shape") else [float(t)]
+    # plain numbers of one robot have no library yet
+    column: Any = views.column("t", t, q0) if hasattr(q0, "shape") else [float(t)]  # type: ignore[arg-type]
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "t": (1,)}
     return Call(
         "interpolate",
@@ -180,8 +181,8 @@ def random_configuration(
     lower, upper, quaternions = _ranges(model, box)
     kind, where, single = views.kind_of(like, dtype, device)
     q = views.empty(kind, where, single, count, (model.nq,), False)
-    random_rows.draw(views.view("q", q), lower, upper, quaternions, seed, views.stream(kind, where))
-    return views.handed_back(kind, q)
+    random_rows.draw(views.view("q", q), lower, upper, quaternions, seed, kind.stream(where))
+    return kind.handed_back(q)
 
 
 def _ranges(

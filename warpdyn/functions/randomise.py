@@ -172,11 +172,11 @@ def randomise(
         view = views.view(quantity, out)
         if own.ndim == 1:
             view = view._replace(shape=(*view.shape, 1), strides=(*view.strides, 0))
-        key, stream = _seed(seed, quantity), views.stream(*kind[:2])
+        key, stream = _seed(seed, quantity), kind[0].stream(kind[1])
         random_laws.vary(
             kernel, view, own.reshape(len(own), -1), rows, index, owners, key, more, stream
         )
-        return views.handed_back(kind[0], out)
+        return kind[0].handed_back(out)
 
     found: dict[str, Array] = {}
     names: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,59 @@
+"""Arrays of every library from NumPy's numbers, and the way back, written without warpdyn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+
+LIBRARIES = ("numpy", "torch", "warp", "jax")
+
+
+def usable(library: str, device: str = "cpu") -> None:
+    """Skip where the library is not installed, or has no arrays on the device."""
+    if library in ("torch", "jax"):
+        pytest.importorskip(library)
+    if device != "cpu" and library in ("numpy", "jax"):
+        pytest.skip(f"{library} arrays are on the CPU")
+
+
+def made(library: str, array: np.ndarray, device: str = "cpu", layout: str = "rows") -> Any:
+    """An array of the library's on the device, in C order or with environments side by side in
+    memory."""
+    if layout == "environments_last" and library != "jax":
+        memory = np.ascontiguousarray(np.moveaxis(array, 0, -1))
+        if library == "warp":
+            flat = wp.array(memory, device=device)
+            return wp.array(
+                ptr=flat.ptr,
+                shape=array.shape,
+                strides=(array.itemsize, *memory.strides[:-1]),
+                dtype=flat.dtype,
+                device=device,
+                deleter=lambda *_, keep=flat: None,
+            )
+        whole = made(library, memory, device)
+        return np.moveaxis(whole, -1, 0) if library == "numpy" else whole.movedim(-1, 0)
+    if library == "numpy":
+        return array.copy()
+    if library == "torch":
+        import torch
+
+        return torch.tensor(array, device=device)
+    if library == "warp":
+        return wp.array(array, device=device)
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    return jax.numpy.asarray(array)
+
+
+def host(array: Any) -> np.ndarray:
+    """An array's numbers in NumPy."""
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(array, "detach"):
+        return array.detach().cpu().numpy()
+    return array.numpy() if hasattr(array, "numpy") else np.asarray(array)

@@ -1,0 +1,84 @@
+"""Columns taken apart and put together, in every library, with any leading dimensions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import warp as wp
+from array_kinds import LIBRARIES, host, made, usable
+
+from warpdyn.arrays.columns import Part, column, columns, joined, picked
+from warpdyn.arrays.libraries import library_of
+
+LEADS = ((), (5,), (2, 3))
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest) -> str:
+    usable(request.param)
+    return request.param
+
+
+def numbers(lead: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return np.random.default_rng(1).normal(size=(*lead, 6)).astype(dtype)
+
+
+@pytest.mark.parametrize("lead", LEADS)
+def test_taken_apart_and_put_together(library: str, lead: tuple[int, ...], dtype) -> None:
+    """joined(columns, column, columns) is the array again: library, dtype and numbers."""
+    x = made(library, numbers(lead, dtype))
+    parts = [
+        Part(columns(x, slice(0, 2)), 2, False),
+        Part(column(x, 2), 1, True),
+        Part(columns(x, slice(3, None)), 3, False),
+    ]
+    whole = joined(parts)
+    assert type(whole) is type(x) and whole.dtype == x.dtype
+    assert np.array_equal(host(whole), host(x))
+
+
+@pytest.mark.parametrize("lead", LEADS)
+def test_columns_in_any_order(library: str, lead: tuple[int, ...], dtype) -> None:
+    """picked(x, chosen) is x[..., chosen], columns twice too."""
+    x = numbers(lead, dtype)
+    found = picked(made(library, x), [4, 0, 4])
+    assert np.array_equal(host(found), x[..., [4, 0, 4]]) and found.dtype == made(library, x).dtype
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
+def test_columns_are_views(library: str) -> None:
+    """What is written into columns is written into the array."""
+    usable(library)
+    x = made(library, numbers((5,), np.dtype("float64")))
+    record = library_of(x)
+    record.write(columns(x, slice(1, 3)), 7.0)
+    record.write(column(x, 4), 8.0)
+    assert (host(x)[:, 1:3] == 7).all() and (host(x)[:, 4] == 8).all()
+    assert np.array_equal(host(x)[:, 0], numbers((5,), np.dtype("float64"))[:, 0])
+
+
+def test_leading_dimensions_are_broadcast() -> None:
+    """One robot's columns beside those of many; of Warp's arrays, whose are the same or refused."""
+    found = joined([Part(np.zeros((4, 1, 2)), 2, False), Part(np.ones(3), 1, True)])
+    assert found.shape == (4, 3, 3) and (found[..., 2] == 1).all()
+    with pytest.raises(ValueError, match="Warp arrays are not broadcast"):
+        joined([Part(wp.zeros((4, 2)), 2, False), Part(wp.zeros((1, 2)), 2, False)])
+
+
+def test_the_first_array_that_is_not_numpy_s_decides(library: str) -> None:
+    """Plain numbers and NumPy's take its library, dtype and device; without one, NumPy's first
+    floats decide."""
+    like = made(library, np.zeros((3, 1), np.float32))
+    parts = [Part([1.0, 2.0], 2, False), Part(np.arange(3), 1, True), Part(like, 1, False)]
+    found = joined(parts)
+    assert type(found) is type(like) and found.dtype == like.dtype
+    assert host(found).tolist() == [[1, 2, 0, 0], [1, 2, 1, 0], [1, 2, 2, 0]]
+    if library != "warp":  # whose parts cannot all be plain numbers
+        first = joined([Part([1.0, 2.0], 2, False)], like_first=[5, like])
+        assert type(first) is type(like) and first.dtype == like.dtype
+
+
+def test_plain_numbers_are_float64() -> None:
+    """Whole numbers do not make an array of whole numbers."""
+    assert joined([Part(np.arange(2), 2, False), Part(3, 1, True)]).dtype == np.float64
+    assert joined([Part([1, 2], 2, False)]).tolist() == [1.0, 2.0]

@@ -1,0 +1,68 @@
+"""JAX' arrays: read where they lie, never written, traced through operations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import by_name
+
+import warpdyn as wd
+
+jax = pytest.importorskip("jax")
+
+from warpdyn.arrays.jax_arrays import LIBRARY  # noqa: E402
+from warpdyn.arrays.libraries import library_of  # noqa: E402
+from warpdyn.arrays.protocol import Part  # noqa: E402
+
+MODEL = by_name("cartpole").model
+
+
+def test_an_array_is_read_where_it_lies() -> None:
+    """The view is of JAX' buffer, not of a copy."""
+    x = jax.numpy.arange(6.0).reshape(2, 3)
+    v = LIBRARY.view("x", x)
+    assert v.library is LIBRARY and v.address == x.unsafe_buffer_pointer() and v.shape == (2, 3)
+
+
+def test_out_is_refused() -> None:
+    """JAX arrays cannot be written in place."""
+    q = jax.numpy.zeros((2, MODEL.nq))
+    with pytest.raises(TypeError, match="JAX arrays cannot be written in place; leave out= away"):
+        wd.crba(MODEL, q, out=jax.numpy.zeros((2, MODEL.nv, MODEL.nv)))
+
+
+def test_traced_arrays_have_no_memory() -> None:
+    """They are recognised as JAX', and a view of one says what to do."""
+
+    def traced(x):
+        assert library_of(x) is LIBRARY
+        with pytest.raises(TypeError, match="q is traced by JAX"):
+            LIBRARY.view("q", x)
+        return x
+
+    jax.jit(traced)(jax.numpy.zeros(2))
+
+
+def test_operations_are_traced() -> None:
+    """Columns joined, stacked, widened and picked inside jit give what they give outside."""
+
+    def all_of_them(x):
+        joined = LIBRARY.joined([Part(x, 2, False), Part(1.0, 1, True)], x)
+        stacked = LIBRARY.stacked([x, np.ones(2)], (2,), 3, x.dtype)
+        wide = LIBRARY.end_to_end([x, joined], (3,))
+        return joined, stacked, wide, LIBRARY.picked(x, [1, 0]), LIBRARY.as_column(2.0, x, (3,))
+
+    x = jax.numpy.arange(6.0).reshape(3, 2)
+    for inside, outside in zip(jax.jit(all_of_them)(x), all_of_them(x), strict=True):
+        assert inside.shape == outside.shape and np.array_equal(inside, outside)
+    assert all_of_them(x)[1].shape == (3, 2, 2)
+
+
+def test_bound_results_are_new_arrays() -> None:
+    """A bound call computes in memory of its own and hands back a new array each time: none changes
+    later."""
+    q = jax.numpy.asarray(np.full((2, MODEL.nq), 0.5))
+    run = wd.bind(wd.crba, MODEL, q)
+    first, second = run(), run()
+    assert first is not second and isinstance(first, jax.Array)
+    assert np.array_equal(first, second) and np.array_equal(first, wd.crba(MODEL, q))

@@ -1,0 +1,74 @@
+"""The one law of memory layout: rows far enough apart not to meet in the cache, in all memory that
+warpdyn makes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from array_kinds import made, usable
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.arrays import layout
+from warpdyn.arrays.layout import (
+    ALIGNMENT,
+    BLOCK,
+    LINES_OF_PAGE,
+    LOOP_BLOCK,
+    STAGE_FROM,
+    STREAM_FROM,
+    padded,
+)
+from warpdyn.arrays.libraries import library_of
+
+
+def test_padding_keeps_rows_apart() -> None:
+    """An odd number of cache lines and, where rows are long, no multiple of eight pages, so that the sets of a cache
+    and of its table of pages all get their share; never less than asked for, and little more."""
+    for single in (True, False):
+        size, per_line = (4, 16) if single else (8, 8)
+        for count in (
+            1,
+            15,
+            16,
+            17,
+            255,
+            256,
+            1000,
+            1024,
+            4096,
+            16384,
+            32768,
+            65408,
+            65536,
+            100_000,
+            1 << 20,
+        ):
+            lead = padded(count, single)
+            assert count <= lead < 1.1 * count + 2 * per_line and (lead * size) % 128 == 64
+            assert lead * size < 32 * 4096 or lead * size // 4096 % 8
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "warp"])
+def test_all_memory_keeps_one_law(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With another law in this one place, results, draws and varying parameters lie by it."""
+    usable(name)
+    monkeypatch.setattr(layout, "padded", lambda count, single: 3 * count)
+    model = by_name("cartpole").model
+    library = library_of(made(name, np.zeros(2)))
+    q = made(name, states(model, 10).q, layout="environments_last")
+    masses = {model.link_names[-1]: made(name, np.linspace(1.0, 2.0, 10))}
+    drawn = wd.randomise(model, 10, mass=wd.scale(0.5, 2.0), like=q)["mass"]
+    stacked = model.params(mass=masses)["mass"]
+    for array, rows in ((wd.crba(model, q), 4), (drawn, drawn.shape[1]), (stacked, 1)):
+        v = library.view("array", array)
+        assert v.strides[0] == 1 and (rows == 1 or v.strides[-1] == 30)
+    assert library.view("array", stacked).strides[1] == 30
+
+
+def test_thresholds_are_in_order() -> None:
+    """Blocks are whole cache lines of the smaller type; large batches stream, larger ones are
+    staged as well."""
+    assert BLOCK * 4 == ALIGNMENT and LOOP_BLOCK % BLOCK == 0
+    assert LINES_OF_PAGE * ALIGNMENT == 4096 and STREAM_FROM < STAGE_FROM

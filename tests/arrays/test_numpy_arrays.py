@@ -1,0 +1,93 @@
+"""NumPy's memory: what a kernel can read, what is refused, and how new memory lies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.arrays.layout import ALIGNED_FROM, ALIGNMENT, padded
+from warpdyn.arrays.numpy_arrays import LIBRARY
+from warpdyn.arrays.protocol import Part
+
+MODEL = by_name("cartpole").model
+
+
+def test_views_of_views() -> None:
+    """Address and strides of any part of an array, reversed and broadcast ones too, read-only ones
+    too."""
+    memory = np.arange(60.0).reshape(5, 4, 3)
+    memory.setflags(write=False)
+    start = memory.__array_interface__["data"][0]
+    for part, offset, strides in (
+        (memory, 0, (12, 3, 1)),
+        (memory[1:, ::2], 12, (12, 6, 1)),
+        (memory[::-1], 48, (-12, 3, 1)),
+        (memory.T, 0, (1, 3, 12)),
+        (np.broadcast_to(memory[2, 3], (7, 3)), 33, (0, 1)),
+    ):
+        v = LIBRARY.view("part", part)
+        assert (v.address - start, v.strides, v.shape) == (8 * offset, strides, part.shape)
+    assert LIBRARY.view("empty", memory[:0]).shape == (0, 4, 3)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.int64, np.float16, np.complex128, bool, object, np.longdouble]
+)
+def test_other_dtypes_are_refused(dtype: type) -> None:
+    """Whole numbers, halves and the like: says what is taken, what came and how to convert."""
+    s = states(MODEL, 4)
+    with pytest.raises(
+        TypeError, match=r"v must be float32 or float64, got .*v\.astype\(np\.float32\)"
+    ):
+        wd.rnea(MODEL, s.q, s.v.astype(dtype), s.a)
+
+
+def test_other_byte_orders_are_refused() -> None:
+    """Big-endian numbers look like float64 but are not this machine's."""
+    with pytest.raises(TypeError, match="q must be float32 or float64"):
+        wd.crba(MODEL, states(MODEL, 4).q.astype(">f8"))
+
+
+def test_memory_that_no_stride_describes_is_refused() -> None:
+    """A field of a packed structured array is not a whole number of elements apart."""
+    packed = np.zeros(4, dtype=[("flag", "u1"), ("q", "f8", (MODEL.nq,))])
+    with pytest.raises(
+        ValueError, match=r"q is not aligned to whole float64 elements.*pass a copy"
+    ):
+        wd.crba(MODEL, packed["q"])
+
+
+def test_large_memory_is_aligned(dtype: np.dtype) -> None:
+    """To whole cache lines, for streaming stores; contiguous and writable as any."""
+    for shape in ((ALIGNED_FROM,), (33, 32, 3), (5, ALIGNED_FROM)):
+        array = LIBRARY.allocate("cpu", dtype == np.float32, shape)
+        assert array.shape == shape and array.dtype == dtype
+        assert array.__array_interface__["data"][0] % ALIGNMENT == 0
+        assert array.flags.c_contiguous and array.flags.writeable
+
+
+def test_stacked_values_lie_side_by_side(dtype: np.dtype) -> None:
+    """The same entry of all environments in neighbouring memory, rows as far apart as the law
+    says."""
+    values = [np.arange(3.0), np.arange(33 * 3.0).reshape(33, 3)]
+    rows = LIBRARY.stacked(values, (3,), 33, dtype)
+    assert rows.shape == (33, 2, 3) and rows.dtype == dtype
+    lead = padded(33, dtype == np.float32)
+    assert rows.strides == (dtype.itemsize, 3 * lead * dtype.itemsize, lead * dtype.itemsize)
+    assert np.array_equal(rows[:, 0], np.tile(np.arange(3.0), (33, 1)))
+
+
+def test_functions_of_operations() -> None:
+    """What libraries like NumPy have in common: blocks joined, widened with zeros, numbers as
+    columns."""
+    block = np.arange(6.0).reshape(2, 3)
+    found = LIBRARY.joined([Part(block, 3, False), Part(5, 1, True)], np.zeros(1, np.float32))
+    assert found.dtype == np.float32 and found.tolist() == [[0, 1, 2, 5], [3, 4, 5, 5]]
+    wide = LIBRARY.end_to_end([block, np.ones((1, 2))], (3,))
+    assert wide.tolist() == [[0, 1, 2], [3, 4, 5], [1, 1, 0]]
+    assert LIBRARY.as_column(2.0, block, (4,)).tolist() == [[2.0]] * 4
+    times = np.arange(4.0)
+    assert np.shares_memory(LIBRARY.as_column(times, block, (4,)), times)

@@ -1,0 +1,101 @@
+"""Entries that share memory: among those of a result, and between a result and what is still
+read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.arrays.overlap import check_writable, overlapping
+from warpdyn.arrays.views import view
+
+
+def test_overlap_is_of_entries_not_of_blocks() -> None:
+    """Views that share an entry overlap; columns, rows and neighbours of one array do not."""
+    memory = np.zeros((20, 12))
+
+    def overlap(one: np.ndarray, other: np.ndarray) -> bool:
+        found = overlapping(view("x", one), {"other": view("x", other)})
+        assert found == overlapping(view("x", other), {"other": view("x", one)})
+        return found == "other"
+
+    apart = (
+        (np.s_[:, :4], np.s_[:, 4:8]),
+        (np.s_[:, :4], np.s_[:, 8:]),
+        (np.s_[:10], np.s_[10:]),
+        (np.s_[::2, :6], np.s_[::2, 6:]),
+    )
+    for one, other in apart:
+        assert not overlap(memory[one], memory[other])
+    together = (
+        (np.s_[:, :5], np.s_[:, 4:8]),
+        (np.s_[:11], np.s_[10:]),
+        (np.s_[:], np.s_[:]),
+        (np.s_[::-1], np.s_[:]),
+        (np.s_[3:4], np.s_[:]),
+    )
+    for one, other in together:
+        assert overlap(memory[one], memory[other])
+    assert not overlap(memory[:0], memory)
+    assert not overlap(memory.T[:4].T, memory.T[4:].T)
+
+
+def test_other_devices_and_dtypes() -> None:
+    """The same addresses on two devices are not the same memory; extents are of bytes, whatever the
+    dtypes."""
+    memory = np.zeros((6, 4))
+    whole = view("whole", memory)
+    assert overlapping(whole, {"other": whole._replace(device="cuda:0")}) is None
+    low, high = memory[:3].view(np.float32), memory[3:].view(np.float32)
+    assert overlapping(view("x", memory[:3]), {"high": view("high", high)}) is None
+    assert (
+        overlapping(view("x", memory[:3]), {"high": view("high", high), "low": view("low", low)})
+        == "low"
+    )
+
+
+def test_a_result_may_not_share_memory_with_what_is_read() -> None:
+    """The name of the other array is told."""
+    model = by_name("cartpole").model
+    q = states(model, 4).q
+    with pytest.raises(ValueError, match="out shares memory with q; results are written while"):
+        wd.normalize(model, q, out=q)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda x: np.lib.stride_tricks.as_strided(x, (4, 2), (0, 8)), "a broadcast dimension"),
+        (lambda x: np.lib.stride_tricks.as_strided(x, (4, 2), (8, 8)), "rows that overlap"),
+    ],
+    ids=["broadcast", "overlapping"],
+)
+def test_entries_of_a_result_lie_apart(make, what: str) -> None:
+    """A result whose entries share memory has no values to speak of."""
+    out = make(np.zeros(20))
+    with pytest.raises(ValueError, match=f"out has {what}.*entries share memory"):
+        check_writable(out, view("out", out))
+
+
+@pytest.mark.parametrize(
+    "part", [np.s_[:], np.s_[::-1], np.s_[:, ::2], np.s_[:1], np.s_[:0], np.s_[2]], ids=str
+)
+def test_parts_of_an_array_can_be_written(part) -> None:
+    """Reversed, with gaps, one row, none."""
+    out = np.zeros((6, 4))[part]
+    check_writable(out, view("out", out))
+    check_writable(out.T, view("out", out.T))
+
+
+def test_read_only_inputs_are_taken_and_a_read_only_out_is_not() -> None:
+    """Inputs are only read; a result needs memory that may be written."""
+    model = by_name("cartpole").model
+    q, out = states(model, 4).q, np.zeros((4, 2, 2))
+    q.setflags(write=False)
+    assert np.all(np.isfinite(wd.crba(model, q)))
+    out.setflags(write=False)
+    with pytest.raises(ValueError, match="out is read-only"):
+        wd.crba(model, q, out=out)

@@ -1,0 +1,141 @@
+"""Every library keeps the same laws: what goes in comes out, and what is said to lie in the same
+memory does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import warp as wp
+from array_kinds import LIBRARIES, host, made, usable
+
+from warpdyn.arrays import Library
+from warpdyn.arrays.libraries import library_of
+from warpdyn.arrays.numpy_arrays import LikeNumpy
+from warpdyn.arrays.protocol import dtype_name, wrong_dtype
+
+NUMBERS = np.random.default_rng(0).normal(size=(5, 3, 2))
+WRITABLE = ("numpy", "torch", "warp")
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest) -> Library:
+    usable(request.param)
+    return library_of(made(request.param, NUMBERS))
+
+
+def test_numbers_come_back(library: Library, device: str) -> None:
+    """to_host(from_host(x)) is x, in the dtype of x, as an array of the library's type."""
+    usable(library.name, device)
+    for dtype in (np.float32, np.float64):
+        x = NUMBERS[0, :, 0].astype(dtype)
+        there = library.from_host(x, device)
+        assert isinstance(there, library.array_type) and library_of(there) is library
+        back = library.to_host(there)
+        assert back.dtype == dtype and np.array_equal(back, x)
+
+
+def test_a_view_says_where_every_entry_lies(library: Library, dtype: np.dtype) -> None:
+    """Shape, strides in elements, precision and device, of rows and of environments side by
+    side."""
+    for layout in ("rows", "environments_last"):
+        x = NUMBERS.astype(dtype)
+        v = library.view("x", made(library.name, x, "cpu", layout))
+        assert v.library is library and v.shape == x.shape and v.device == "cpu"
+        assert v.single == (dtype == np.float32) and v.address % dtype.itemsize == 0
+        wanted = (6, 2, 1) if layout == "rows" or library.name == "jax" else (1, 10, 5)
+        assert tuple(v.strides) == wanted
+
+
+def test_environments_first_is_the_same_memory(library: Library, dtype: np.dtype) -> None:
+    """Of (k, lead) memory the (count, k) view: environments are neighbours, rows `lead` apart."""
+    memory = library.allocate("cpu", dtype == np.float32, (3, 16))
+    kind = library_of(memory)  # JAX' results are NumPy memory before they are handed back
+    view = kind.view("view", library.environment_first(memory, 11))
+    assert view.address == kind.view("memory", memory).address
+    assert (view.shape, tuple(view.strides)) == ((11, 3), (1, 16))
+
+
+def test_the_only_environment_is_the_same_memory(library: Library) -> None:
+    """first_of keeps the address; where no dimension is left, Warp keeps one of one entry."""
+    for shape in ((1, 3), (1, 2, 2), (1,)):
+        memory = library.allocate("cpu", False, shape)
+        kind, one = library_of(memory), library.first_of(memory)
+        assert tuple(one.shape) == (shape[1:] or ((1,) if library.name == "warp" else ()))
+        assert kind.view("one", one).address == kind.view("memory", memory).address
+
+
+@pytest.mark.parametrize("name", WRITABLE)
+def test_written_numbers_are_there(name: str, dtype: np.dtype, device: str) -> None:
+    """From an array of any float dtype, and from one number, also into memory that is not in
+    rows."""
+    usable(name, device)
+    library = library_of(made(name, NUMBERS))
+    rows = library.allocate(device, dtype == np.float32, (4, 3))
+    across = library.environment_first(
+        library.allocate(device, dtype == np.float32, (3, 8)), count=4
+    )
+    for array in (rows, across):
+        library.write(array, NUMBERS[:4, :, 0])
+        assert np.array_equal(host(array), NUMBERS[:4, :, 0].astype(dtype))
+        library.write(array, 0.0)
+        assert not host(array).any()
+
+
+def test_numbers_are_cast(library: Library) -> None:
+    """To whole numbers, and to truth values."""
+    x = made(library.name, np.array([0.0, 1.0, 3.0]))
+    assert host(library.cast(x, "int32")).tolist() == [0, 1, 3]
+    assert host(library.cast(x, "bool")).tolist() == [False, True, True]
+    assert host(library.cast(x, "int32")).dtype == np.int32
+
+
+def test_results_are_handed_back_as_the_library_s_arrays(library: Library) -> None:
+    """What `allocate` makes becomes an array of the library; where it is one already, it is the
+    same object."""
+    memory = library.allocate("cpu", False, (2, 2))
+    result = library.handed_back(memory)
+    assert isinstance(result, library.array_type)
+    assert (result is memory) == library.in_place
+
+
+def test_only_arrays_that_are_followed_need_operations(library: Library) -> None:
+    """JAX' always; Torch's where a gradient is required; others never. On the CPU no stream is
+    needed."""
+    x = made(library.name, NUMBERS)
+    assert library.functional(x) == (library.name == "jax")
+    assert library.stream("cpu") is None
+    if library.name == "torch":
+        assert library.functional(x.requires_grad_())
+
+
+def test_libraries_that_write_in_place_join_nothing_end_to_end() -> None:
+    """Nothing asks a library for it whose arrays are never functional: Warp has no such
+    operation."""
+    with pytest.raises(NotImplementedError, match="warp arrays are written in place"):
+        library_of(wp.zeros(2)).end_to_end([wp.zeros(2)], (2,))
+
+
+def test_an_unfinished_library_cannot_be_made() -> None:
+    """Which functions are missing is said when the library is made, not in the middle of a call."""
+
+    class Unfinished(LikeNumpy):
+        name, array_type = "unfinished", type(None)
+
+    with pytest.raises(TypeError, match=r"allocate.*stacked.*view"):
+        Unfinished()  # type: ignore[abstract]
+
+
+def test_dtypes_have_one_name_in_all_libraries() -> None:
+    """ "float32", whether a class, an instance or the word."""
+    words: list[Any] = [np.float32, np.dtype("float32"), wp.float32, "float32"]
+    torch = pytest.importorskip("torch")
+    assert {dtype_name(x) for x in (*words, torch.float32)} == {"float32"}
+
+
+def test_the_wrong_dtype_is_explained() -> None:
+    """What is taken, what came, how to convert."""
+    message = str(wrong_dtype("q", "int64"))
+    assert message.startswith("q must be float32 or float64, got int64; convert it")
+    assert "q.astype(np.float32)" in message

@@ -1,0 +1,116 @@
+"""Variations of a model's numbers: what each kernel does with a number drawn, by the formulas in
+plain Python."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from warpdyn.arrays.random_laws import (
+    LAWS,
+    REACH,
+    draw_inertias,
+    draw_numbers,
+    draw_placements,
+    vary,
+)
+from warpdyn.arrays.views import view
+
+ENVS, OWNERS = 2000, 5
+SCALE, ADD = 1.0, 0.0
+
+
+def row(law: str, a: float, b: float, verb: float) -> list[float]:
+    return [float(LAWS.index(law)), a, b, verb]
+
+
+def varied(
+    kernel: Any,
+    nominal: np.ndarray,
+    draws: list[list[float]],
+    more: tuple = (),
+    seed: int = 3,
+    envs: int = ENVS,
+    dtype: Any = np.float64,
+) -> np.ndarray:
+    """Variations for owners 1, 3, ... of five."""
+    out = np.full((envs, *nominal.shape), np.nan, dtype)
+    index = list(range(1, 2 * len(nominal), 2))
+    vary(kernel, view("out", out), nominal, draws, index, OWNERS, seed, more, None)
+    return out
+
+
+def test_one_factor_for_an_owner_and_a_number_for_each_component() -> None:
+    """Scaling keeps the ratios of an owner's numbers; adding moves each for itself."""
+    nominal = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 7.0]])
+    factors = varied(draw_numbers, nominal, [row("uniform", 0.5, 2.0, SCALE)] * 2) / nominal
+    assert np.allclose(factors, factors[..., :1], rtol=1e-15)
+    assert factors.min() >= 0.5 and factors.max() <= 2.0
+    moved = varied(draw_numbers, nominal, [row("uniform", -1.0, 1.0, ADD)] * 2) - nominal
+    flat = moved.reshape(ENVS, -1)
+    assert np.abs(flat).max() <= 1.0
+    assert np.abs(np.corrcoef(flat.T) - np.eye(6)).max() < 0.1
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_laws(law: str) -> None:
+    """Medians of the three laws, and their ends: a normal number stays within its reach."""
+    a, b = (1.0, 4.0) if law != "normal" else (2.0, 0.25)
+    x = varied(draw_numbers, np.ones((1, 1)), [row(law, a, b, SCALE)]).ravel()
+    median = {"uniform": 2.5, "log-uniform": 2.0, "normal": 2.0}[law]
+    assert abs(np.median(x) - median) < 0.12
+    low, high = (a, b) if law != "normal" else (a - REACH * b, a + REACH * b)
+    assert low <= x.min() and x.max() <= high
+
+
+def test_numbers_depend_on_seed_environment_and_owner() -> None:
+    """Neither on the batch, nor on who else is drawn, nor on precision."""
+    nominal, law = np.ones((2, 3)), row("uniform", -1.0, 1.0, ADD)
+    whole = varied(draw_numbers, nominal, [law, law])
+    assert np.array_equal(varied(draw_numbers, nominal, [law, law], envs=7), whole[:7])
+    assert np.array_equal(varied(draw_numbers, nominal[:1], [law]), whole[:, :1])
+    single = varied(draw_numbers, nominal, [law, law], dtype=np.float32)
+    assert np.array_equal(single, whole.astype(np.float32))
+    assert not np.any(varied(draw_numbers, nominal, [law, law], seed=4) == whole)
+    assert varied(draw_numbers, nominal, [law, law], envs=0).shape == (0, 2, 3)
+
+
+def test_a_stretched_body_has_the_second_moments_of_one() -> None:
+    """With the factors pinned to one number each, J' = tr(Σ') 1 - Σ', Σ' = ratio S Σ S."""
+    J = np.array([[0.4, 0.02, -0.03], [0.02, 0.5, 0.01], [-0.03, 0.01, 0.6]])
+    nominal = J[np.triu_indices(3)][None]
+    stretch, ratio = 1.7, 2.5
+    more = ([3.0], [row("uniform", ratio, ratio, SCALE)], 9)
+    found = varied(draw_inertias, nominal, [row("uniform", stretch, stretch, SCALE)], more, envs=2)
+    assert np.allclose(found, ratio * stretch * nominal, rtol=1e-13)
+    heavier = ([3.0], [row("uniform", 1.5, 1.5, ADD)], 9)  # 3 kg and 1.5 kg more
+    same = row("uniform", 1.0, 1.0, SCALE)
+    found = varied(draw_inertias, nominal, [same], heavier, envs=2)
+    assert np.allclose(found, 1.5 * nominal, rtol=1e-13)
+    apart = varied(draw_inertias, nominal, [row("uniform", 0.3, 3.0, SCALE)], more)
+    xx, _, _, yy, _, zz = apart[:, 0].T
+    assert ((xx < yy + zz) & (yy < xx + zz) & (zz < xx + yy)).all()
+
+
+def test_a_tilt_is_a_rotation_vector() -> None:
+    """Pinned to (h, h, h), the identity becomes the exponential of that vector; positions are
+    moved."""
+    nominal, h = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]]), 0.2
+    more = ([row("uniform", h, h, ADD)], 9)
+    found = varied(draw_placements, nominal, [row("uniform", 0.5, 0.5, ADD)], more, envs=2)[0, 0]
+    assert np.allclose(found[:3], [1.5, 2.5, 3.5])
+    half = 0.5 * h * math.sqrt(3)
+    assert np.allclose(found[3:6], math.sin(half) / math.sqrt(3), rtol=1e-14)
+    assert math.isclose(found[6], math.cos(half), rel_tol=1e-14)
+    more = ([row("uniform", 0.0, 0.0, ADD)], 9)
+    still = varied(
+        draw_placements,
+        nominal,
+        [row("uniform", 0.0, 0.0, ADD)],
+        more,
+        envs=2,
+    )
+    assert np.array_equal(still, np.tile(nominal, (2, 1, 1)))

@@ -1,0 +1,89 @@
+"""Values of several links or joints in one array, whatever they came as."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from array_kinds import LIBRARIES, host, made, usable
+
+from warpdyn.arrays.stacking import count_of, shape_of, stacked
+
+DRAW = np.random.default_rng(2)
+MANY, ONE = DRAW.normal(size=(9, 3)), DRAW.normal(size=3)
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest) -> str:
+    usable(request.param)
+    return request.param
+
+
+def test_stacked_values_are_all_there(library: str, dtype: np.dtype) -> None:
+    """Entry [e, k] is environment e's value k; a single value, an array or a list, serves all
+    environments."""
+    many, one = made(library, MANY.astype(dtype)), made(library, ONE.astype(dtype))
+    found = stacked([many, one, ONE.tolist()], (3,), 9)
+    assert type(found) is type(many) and found.dtype == many.dtype and found.shape == (9, 3, 3)
+    assert np.array_equal(host(found)[:, 0], MANY.astype(dtype))
+    for k in (1, 2):
+        assert np.array_equal(host(found)[:, k], np.tile(ONE.astype(dtype), (9, 1)))
+
+
+def test_scalars_are_stacked_too(library: str) -> None:
+    """Values of shape ()."""
+    found = stacked([made(library, MANY[:, 0]), 2.0], (), 9)
+    assert np.array_equal(host(found), np.stack([MANY[:, 0], np.full(9, 2.0)], 1))
+
+
+def test_single_values_have_no_environments(library: str) -> None:
+    """(k, *shape) where `count` is None."""
+    found = stacked([made(library, ONE), made(library, 2 * ONE)], (3,), None)
+    assert np.array_equal(host(found), np.stack([ONE, 2 * ONE]))
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "warp"])
+def test_environments_lie_side_by_side(name: str) -> None:
+    """A kernel reads them a vector at a time."""
+    usable(name)
+    found = stacked([made(name, MANY), made(name, ONE)], (3,), 9)
+    first = found.stride()[0] if name == "torch" else found.strides[0] // 8
+    assert first == 1
+
+
+def test_a_dtype_may_be_asked_for(library: str) -> None:
+    """NumPy's name of it, for every library; else the first array's, or float64."""
+    assert host(stacked([made(library, MANY), ONE], (3,), 9, np.float32)).dtype == np.float32
+    assert host(stacked([made(library, MANY), ONE], (3,), 9, "float32")).dtype == np.float32
+    assert stacked([[1, 2], [3, 4]], (2,), None).dtype == np.float64
+
+
+def test_libraries_meet_numpy_s_numbers(library: str) -> None:
+    """NumPy's values go into the other library's array, wherever they stand."""
+    found = stacked([MANY, made(library, ONE)], (3,), 9)
+    assert type(found) is type(made(library, ONE))
+    assert np.array_equal(host(found)[:, 0], MANY)
+
+
+def test_environments_are_counted() -> None:
+    """The leading dimension of what has one; None where all are single; `envs` where it is asked
+    for."""
+    assert count_of("mass", {"a": 1.0, "b": np.zeros(4)}, (), None) == 4
+    assert count_of("com", {"a": ONE, "b": [1, 2, 3]}, (3,), None) is None
+    assert count_of("com", {"a": ONE}, (3,), 6) == 6
+    assert shape_of([[1, 2, 3]]) == shape_of(np.zeros((1, 3))) == (1, 3) and shape_of(1.0) == ()
+
+
+@pytest.mark.parametrize(
+    ("shape", "values", "envs", "message"),
+    [
+        ((3,), {"a": np.zeros(4)}, None, r'com of "a" must be \(3,\) or \(B, 3\), got \(4,\)'),
+        ((), {"a": np.zeros((4, 1))}, None, r'com of "a" must be a number or \(B,\), got \(4, 1\)'),
+        ((2, 2), {"a": 1.0}, None, r"must be \(2, 2\) or \(B, 2, 2\), got \(\)"),
+        ((), {"a": np.zeros(4), "b": np.zeros(5)}, None, '"a": 4, "b": 5; give all of them'),
+        ((), {"a": np.zeros(4)}, 3, 'different numbers of environments: envs: 3, "a": 4'),
+    ],
+)
+def test_what_does_not_fit_is_refused(shape, values, envs, message: str) -> None:
+    """What is needed for one and for all environments, what came, and for whom."""
+    with pytest.raises(ValueError, match=message):
+        count_of("com", values, shape, envs)

@@ -1,0 +1,79 @@
+"""Warp's arrays: parts are views that keep their memory alive; what is put together is copied."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+import warp as wp
+
+from warpdyn.arrays.layout import padded
+from warpdyn.arrays.protocol import Part
+from warpdyn.arrays.warp_arrays import LIBRARY
+
+
+def test_an_entry_of_a_vector_keeps_a_dimension(device: str) -> None:
+    """Warp has no array without dimensions: a view of one entry; of a matrix a view of the
+    column."""
+    vector, matrix = wp.zeros(4, device=device), wp.zeros((3, 4), device=device)
+    entry, column = LIBRARY.entry(vector, 2), LIBRARY.entry(matrix, 2)
+    assert (entry.shape, column.shape) == ((1,), (3,))
+    entry.fill_(5.0)
+    column.fill_(7.0)
+    assert vector.numpy().tolist() == [0, 0, 5, 0] and matrix.numpy()[:, 2].tolist() == [7] * 3
+
+
+def test_a_view_keeps_its_memory_alive(device: str) -> None:
+    """After the array that it was made from is gone, others do not get its memory."""
+    view = LIBRARY.environment_first(LIBRARY.allocate(device, False, (3, 64)), 50)
+    LIBRARY.write(view, np.arange(150.0).reshape(50, 3))
+    gc.collect()
+    others = [wp.full((3, 64), -1.0, dtype=wp.float64, device=device) for _ in range(20)]
+    assert np.array_equal(view.numpy(), np.arange(150.0).reshape(50, 3)) and len(others) == 20
+
+
+def test_a_number_for_all_rows_is_one_number(device: str) -> None:
+    """(B, 1) of stride zero, the same memory at each call; (1,) for one robot; an array of numbers
+    as it lies."""
+    like = wp.zeros((6, 2), dtype=wp.float64, device=device)
+    column = LIBRARY.as_column(0.25, like, (6,))
+    assert column.shape == (6, 1) and column.strides[0] == 0
+    assert column.numpy().tolist() == [[0.25]] * 6
+    assert LIBRARY.as_column(0.25, like, (6,)).ptr == column.ptr
+    assert LIBRARY.as_column(0.25, like, ()).shape == (1,)
+    times = wp.array(np.arange(6.0), device=device)
+    column = LIBRARY.as_column(times, like, (6,))
+    assert column.ptr == times.ptr and column.numpy()[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_parts_are_copied_side_by_side(device: str, dtype: np.dtype) -> None:
+    """Arrays, plain numbers and NumPy's, which alone are broadcast."""
+    x = wp.array(np.arange(6.0).reshape(3, 2).astype(dtype), device=device)
+    parts = [Part(7.0, 1, True), Part(x, 2, False), Part(np.arange(3.0), 1, True)]
+    found = LIBRARY.joined(parts, x)
+    assert found.dtype == x.dtype and found.device == x.device
+    assert found.numpy().tolist() == [[7, 0, 1, 0], [7, 2, 3, 1], [7, 4, 5, 2]]
+    assert LIBRARY.picked(found, [3, 1]).numpy().tolist() == [[0, 0], [1, 2], [2, 4]]
+    with pytest.raises(ValueError, match=r"not broadcast; .* must be the same, got \[\(3,\), \(1,"):
+        LIBRARY.joined([Part(x, 2, False), Part(x[:1], 2, False)], x)
+
+
+def test_stacked_values_lie_side_by_side(device: str, dtype: np.dtype) -> None:
+    """Single values serve all environments; rows are as far apart as the law of layout says."""
+    one = wp.array(np.arange(3.0).astype(dtype), device=device)
+    many = wp.array(np.arange(60.0).reshape(20, 3).astype(dtype), device=device)
+    rows = LIBRARY.stacked([one, many, [1, 2, 3]], (3,), 20, dtype)
+    assert rows.shape == (20, 3, 3) and rows.dtype == one.dtype
+    lead = padded(20, dtype == np.float32) * dtype.itemsize
+    assert rows.strides == (dtype.itemsize, 3 * lead, lead)
+    assert np.array_equal(rows.numpy()[:, 1], many.numpy())
+    assert rows.numpy()[:, 0].tolist() == [[0, 1, 2]] * 20
+    assert LIBRARY.stacked([one, one], (3,), None, dtype).shape == (2, 3)
+
+
+def test_other_dtypes_are_refused() -> None:
+    """Says what is taken and what came."""
+    for dtype, name in ((wp.int32, "int32"), (wp.vec3, "vec3f"), (wp.float16, "float16")):
+        with pytest.raises(TypeError, match=f"q must be float32 or float64, got {name}"):
+            LIBRARY.view("q", wp.zeros(3, dtype=dtype))

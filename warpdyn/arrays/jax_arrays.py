@@ -1,0 +1,56 @@
+"""JAX' arrays, traced ones too; imported when one arrives. Results are NumPy memory first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .numpy_arrays import NumpyArrays
+from .protocol import View
+
+
+class JaxArrays(NumpyArrays):
+    """JAX on the CPU; what is traced, or on a GPU, goes to `execution/jax_primitive.py` before."""
+
+    name, array_type, operations = "jax", (jax.Array, jax.core.Tracer), jnp
+    edge = "jax_primitive"
+    in_place = False
+
+    def view(self, name: str, array: Any) -> View:
+        if not hasattr(array, "devices") or isinstance(array, jax.core.Tracer):
+            raise TypeError(
+                f"{name} is traced by JAX (inside jit, grad or vmap): the call's first array must "
+                "be one of JAX's too (jnp.asarray), and bind takes none that are traced"
+            )
+        if any(d.platform != "cpu" for d in array.devices()):
+            raise ValueError(
+                f"{name} is a JAX array on {array.devices()}; "
+                "warpdyn takes JAX arrays on the CPU only, so far"
+            )
+        return super().view(name, np.from_dlpack(array))
+
+    def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
+        if isinstance(value, (int, float)) or value.ndim == 0:
+            value = jnp.asarray(value, like.dtype)
+        return jnp.broadcast_to(value, rows)[..., None]  # NumPy's numbers become JAX' here
+
+    def stacked(
+        self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
+    ) -> Any:
+        arrays = [jnp.asarray(x, dtype=dtype) for x in values]
+        if count is None:
+            return jnp.stack(arrays)
+        return jnp.stack([jnp.broadcast_to(x, (count, *shape)) for x in arrays], 1)
+
+    def functional(self, array: Any) -> bool:
+        return True
+
+    def handed_back(self, result: np.ndarray) -> Any:
+        return jnp.asarray(result)
+
+
+LIBRARY = JaxArrays()

@@ -1,0 +1,93 @@
+"""The registry of array libraries: which one an array is of.
+
+A library is recognised by the module that its arrays' type comes from, and its file here is
+imported when the first of its arrays arrives: nothing is imported that the caller has not imported.
+A further library is a file `<name>_arrays.py` with its `LIBRARY`, and a line of `REGISTRY`; or,
+from outside, a call of `register`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import warp as wp
+
+from . import numpy_arrays, warp_arrays
+from .protocol import Library
+
+REGISTRY = {"numpy": "NumPy", "torch": "Torch", "warp": "Warp", "jax": "JAX"}
+"""How sentences call each library; its name is that of its Python package, and of its file here."""
+
+PACKAGES = {"jaxlib": "jax"}
+"""Packages with array types of a library of another name."""
+
+NUMPY: Library = numpy_arrays.LIBRARY
+"""The library of plain numbers, too."""
+
+WARP: Library = warp_arrays.LIBRARY
+"""The library of arrays on a device that is named without an array of the caller's."""
+
+known: dict[type, Library] = {}
+"""The library of each type of array that arrived so far."""
+
+titles = dict(REGISTRY)
+
+
+def register(library: Library, title: str | None = None) -> None:
+    """Take arrays of a further library, which is recognised by its `array_type`."""
+    kinds = library.array_type
+    known.update(dict.fromkeys(kinds if isinstance(kinds, tuple) else (kinds,), library))
+    titles[library.name] = title or library.name
+
+
+register(NUMPY, REGISTRY[NUMPY.name])
+register(WARP, REGISTRY[WARP.name])
+
+
+def recognised(array: object) -> Library | None:
+    """The library of an array; None for what is no array of any."""
+    kind = type(array)
+    library = known.get(kind)
+    if library is not None:
+        return library
+    for base in kind.__mro__:
+        package = base.__module__.partition(".")[0]
+        library = known.get(base) or _built_in(PACKAGES.get(package, package))
+        if library is not None and isinstance(array, library.array_type):
+            known[kind] = library  # found at once from now on
+            return library
+    return None
+
+
+@cache
+def _built_in(name: str) -> Library | None:
+    if name not in REGISTRY:
+        return None
+    library: Library = import_module(f".{name}_arrays", __package__).LIBRARY
+    return library
+
+
+def library_of(array: object) -> Library:
+    """The library of an array; NumPy for numbers and lists."""
+    return known.get(type(array)) or recognised(array) or NUMPY
+
+
+def library_of_all(values: Iterable[Any]) -> Library:
+    """The library of the first array that is not NumPy's; NumPy's numbers any library takes."""
+    return next((found for found in map(library_of, values) if found is not NUMPY), NUMPY)
+
+
+def library_for(device: Any) -> Library:
+    """The library of new arrays for a device: NumPy in the CPU's memory, Warp elsewhere."""
+    return WARP if wp.get_device(device).is_cuda else NUMPY
+
+
+def not_an_array(name: str, array: object) -> TypeError:
+    *others, last = titles.values()
+    return TypeError(
+        f"{name} must be a {', '.join(others)} or {last} array of float32 or float64, "
+        f"got {type(array).__name__}"
+    )

@@ -1,0 +1,128 @@
+"""NumPy's arrays, and what libraries with NumPy's functions have in common with them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from . import layout
+from .protocol import Library, Part, View, wrong_dtype
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class LikeNumpy(Library):
+    """A library whose module has NumPy's functions, and whose arrays are indexed as NumPy's are."""
+
+    operations: Any
+    """The module of those functions."""
+
+    def environment_first(self, memory: Any, count: int) -> Any:
+        last = memory.ndim - 1
+        return memory[..., :count].transpose(last, *range(last))
+
+    def first_of(self, array: Any) -> Any:
+        return array[0, ...]  # an array also where no dimension is left
+
+    def from_host(self, host: np.ndarray, device: str) -> Any:
+        return self.operations.asarray(host)
+
+    def to_host(self, array: Any) -> np.ndarray:
+        return np.asarray(array)
+
+    def write(self, array: Any, values: np.ndarray | float) -> None:
+        array[...] = values
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return array.astype(dtype)
+
+    def entry(self, array: Any, k: int) -> Any:
+        return array[..., k]
+
+    def picked(self, array: Any, chosen: Sequence[int]) -> Any:
+        return array[..., list(chosen)]
+
+    def converted(self, values: Any, dtype: Any, like: Any) -> Any:
+        """Any values in a dtype, on the device of `like`."""
+        return self.operations.asarray(values, dtype=dtype)
+
+    def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
+        if isinstance(value, (int, float)) or value.ndim == 0:
+            number = self.converted(value, like.dtype, like)
+            value = self.operations.broadcast_to(number, rows)
+        return value[..., None]
+
+    def joined(self, parts: Sequence[Part], like: Any) -> Any:
+        dtype = np.float64 if like is None else like.dtype
+        blocks = [self.converted(part.values, dtype, like) for part in parts]
+        blocks = [x[..., None] if p.single else x for x, p in zip(blocks, parts, strict=True)]
+        lead = np.broadcast_shapes(*(tuple(x.shape[:-1]) for x in blocks))
+        spread = self.operations.broadcast_to
+        whole = [spread(x, (*lead, p.width)) for x, p in zip(blocks, parts, strict=True)]
+        return self.operations.concatenate(whole, -1)
+
+    def padded(self, array: Any, more: Sequence[int]) -> Any:
+        """An array with so many zeros behind the last entry of each dimension."""
+        return self.operations.pad(array, [(0, n) for n in more])
+
+    def end_to_end(self, arrays: Sequence[Any], shape: Sequence[int]) -> Any:
+        missing = [[b - a for a, b in zip(x.shape[1:], shape, strict=True)] for x in arrays]
+        wide = [self.padded(x, [0, *more]) for x, more in zip(arrays, missing, strict=True)]
+        return self.operations.concatenate(wide)
+
+
+class NumpyArrays(LikeNumpy):
+    """NumPy: the library of plain numbers and lists too."""
+
+    name = "numpy"
+    array_type: type | tuple[type, ...] = np.ndarray
+    operations = np
+
+    def view(self, name: str, array: np.ndarray) -> View:
+        dtype = array.dtype
+        if dtype != SINGLE and dtype != DOUBLE:
+            raise wrong_dtype(name, dtype)
+        size = dtype.itemsize
+        try:  # four times as fast as the interface, where the buffer can be had
+            address = ctypes.addressof(ctypes.c_char.from_buffer(array.data))
+        except (TypeError, ValueError, BufferError):
+            address = array.__array_interface__["data"][0]
+        strides = array.strides
+        together = address  # its low bits are those of all of them
+        for stride in strides:
+            together |= stride
+        if together & (size - 1):
+            raise ValueError(
+                f"{name} is not aligned to whole {dtype} elements "
+                "(a field of a structured array?); pass a copy"
+            )
+        across = tuple([s // size for s in strides])
+        return View(self, address, array.shape, across, size == 4, "cpu")
+
+    def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> np.ndarray:
+        dtype, entries = SINGLE if single else DOUBLE, prod(shape)
+        if entries < layout.ALIGNED_FROM:
+            return np.empty(shape, dtype)
+        size = entries * dtype.itemsize
+        raw = np.empty(size + layout.ALIGNMENT, np.uint8)
+        start = -raw.__array_interface__["data"][0] % layout.ALIGNMENT
+        return raw[start : start + size].view(dtype).reshape(shape)
+
+    def stacked(
+        self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
+    ) -> Any:
+        arrays = [np.asarray(x, dtype=dtype) for x in values]
+        if count is None:
+            return np.stack(arrays, 0)
+        lead = layout.padded(count, np.dtype(dtype).itemsize == 4)
+        result = self.environment_first(np.empty((len(values), *shape, lead), dtype), count)
+        for k, x in enumerate(arrays):
+            result[:, k] = x
+        return result
+
+
+LIBRARY = NumpyArrays()

@@ -1,0 +1,76 @@
+"""Whether a result can be written: entries that share memory with each other or another array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .libraries import titles
+from .protocol import Array, View
+
+
+def check_writable(out: Array, v: View) -> None:
+    """Refuse an `out` that cannot be written, or whose entries share memory."""
+    if not v.library.in_place:
+        raise TypeError(
+            f"{titles[v.library.name]} arrays cannot be written in place; "
+            "leave out= away and use the result"
+        )
+    if isinstance(out, np.ndarray) and not out.flags.writeable:
+        raise ValueError("out is read-only")
+    # Innermost dimension first: a step must reach beyond all that the dimensions so far cover.
+    reach = 0
+    for stride, size in sorted(
+        (abs(stride), size) for stride, size in zip(v.strides, v.shape, strict=True)
+    ):
+        if size > 1 and stride <= reach and 0 not in v.shape:
+            what = "a broadcast dimension (stride 0)" if stride == 0 else "rows that overlap"
+            raise ValueError(f"out has {what}: its entries share memory; pass an array of its own")
+        reach += (size - 1) * stride
+
+
+def overlapping(v: View, others: Mapping[str, View]) -> str | None:
+    """Name of the first other that may touch the same memory; parts of one array are told apart.
+
+    Two arrays are apart where their extents are, or where the rows of each lie between those of the
+    other: columns of one array, or rows taken in turns.
+    """
+    low, high = _extent(v.address, v.shape, v.strides, v.single)
+    for name, other in others.items():
+        other_low, other_high = _extent(other.address, other.shape, other.strides, other.single)
+        if (
+            low < other_high
+            and other_low < high
+            and v.device == other.device
+            and not _interleaved(v, other)
+        ):
+            return name
+    return None
+
+
+def _interleaved(a: View, b: View) -> bool:
+    """Whether the rows of each lie between those of the other."""
+    step = a.strides[0] * (4 if a.single else 8)
+    if len(a.shape) < 2 or step <= 0 or a.strides[0] != b.strides[0]:
+        return False
+    a_low, a_high = _extent(a.address, a.shape[1:], a.strides[1:], a.single)
+    b_low, b_high = _extent(b.address, b.shape[1:], b.strides[1:], b.single)
+    start = (b_low - a_low) % step
+    return a_high - a_low <= start and start + b_high - b_low <= step
+
+
+def _extent(
+    address: int, shape: Sequence[int], strides: Sequence[int], single: bool
+) -> tuple[int, int]:
+    """First byte and the byte after the last."""
+    low, high = 0, 1
+    for n, stride in zip(shape, strides, strict=True):
+        if n == 0:
+            return address, address
+        if stride < 0:
+            low += (n - 1) * stride
+        else:
+            high += (n - 1) * stride
+    size = 4 if single else 8
+    return address + low * size, address + high * size

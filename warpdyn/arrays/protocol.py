@@ -1,0 +1,154 @@
+"""What an array library does for warpdyn: arrays, where they lie, and the functions of one library.
+
+`libraries.py` says which library an array is of. A new library is a file with a class of these
+functions; one whose module has NumPy's functions needs few of them (`LikeNumpy` of
+numpy_arrays.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+
+class Array(Protocol):
+    """An array of any library that libraries.py knows: what all of them have."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def dtype(self) -> Any: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def __array__(self) -> np.ndarray: ...
+
+
+class View(NamedTuple):
+    """Memory of an array: all that a launch needs to know of it.
+
+    `address` in bytes, of the entry whose indices are all zero. `strides` in elements, negative or
+    zero as they may be. `single` for float32, not for float64. `device` as Warp names it: "cpu",
+    "cuda:0". A view does not keep the memory alive; who launches keeps the array.
+    """
+
+    library: Library
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    single: bool
+    device: str
+
+
+class Part(NamedTuple):
+    """Columns to join: (..., width), or (...) where `single`; plain numbers and lists too."""
+
+    values: Any
+    width: int
+    single: bool
+
+
+class Library(ABC):
+    """The functions of one array library, made once.
+
+    A call needs `view`, `allocate`, `environment_first` and `first_of`, and `from_host` for plain
+    numbers; the rest serves the oracle, coordinates by name, parameters that vary, groups and the
+    command line.
+    """
+
+    name: str
+    """As errors call it: "numpy"."""
+    array_type: type | tuple[type, ...]
+    """What its arrays are instances of."""
+    edge: str | None = None
+    """Module of warpdyn.execution that runs a call as an operation to differentiate; None: none does."""
+    in_place: bool = True
+    """Arrays can be written where they lie; a result is the memory that its kernel wrote."""
+
+    @abstractmethod
+    def view(self, name: str, array: Any) -> View:
+        """Where one of the library's arrays lies; refuses, by `name`, what a kernel cannot read."""
+
+    @abstractmethod
+    def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> Any:
+        """A new array in C order, its entries whatever the memory held."""
+
+    @abstractmethod
+    def environment_first(self, memory: Any, count: int) -> Any:
+        """A (count, ...) array in the memory of (..., lead), entries beyond `count` left unused."""
+
+    @abstractmethod
+    def first_of(self, array: Any) -> Any:
+        """The only environment of a (1, ...) array, in the same memory."""
+
+    @abstractmethod
+    def from_host(self, host: np.ndarray, device: str) -> Any:
+        """NumPy's numbers as an array of this library on the device."""
+
+    @abstractmethod
+    def to_host(self, array: Any) -> np.ndarray:
+        """An array's numbers in NumPy, whatever device it lies on."""
+
+    @abstractmethod
+    def write(self, array: Any, values: np.ndarray | float) -> None:
+        """Set every entry of an array that `allocate` made, from NumPy's numbers or from one."""
+
+    @abstractmethod
+    def cast(self, array: Any, dtype: str) -> Any:
+        """The numbers as "bool" or "int32"."""
+
+    @abstractmethod
+    def entry(self, array: Any, k: int) -> Any:
+        """array[..., k], a view where the library has views."""
+
+    @abstractmethod
+    def picked(self, array: Any, chosen: Sequence[int]) -> Any:
+        """array[..., chosen], for columns in any order."""
+
+    @abstractmethod
+    def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
+        """(*rows, 1) of one number, or of an array of shape `rows` without a copy."""
+
+    @abstractmethod
+    def joined(self, parts: Sequence[Part], like: Any) -> Any:
+        """The parts side by side in the dtype and on the device of `like`; None: float64."""
+
+    @abstractmethod
+    def stacked(
+        self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
+    ) -> Any:
+        """(count, k, *shape) of k values of `shape` or (count, *shape); None: (k, *shape)."""
+
+    def end_to_end(self, arrays: Sequence[Any], shape: Sequence[int]) -> Any:
+        """Rows of all arrays one after the other, widened with zeros to `shape`.
+
+        Asked only of arrays that are `functional`; others are written into parts of one array.
+        """
+        raise NotImplementedError(f"{self.name} arrays are written in place")
+
+    def functional(self, array: Any) -> bool:
+        """Whether results must come of operations, which the library follows for this array."""
+        return False
+
+    def handed_back(self, result: Any) -> Any:
+        """A result, in what `allocate` made, as the library's own array."""
+        return result
+
+    def stream(self, device: str) -> Any:
+        """The CUDA stream that the library works on; None for Warp's own."""
+        return None
+
+
+def wrong_dtype(name: str, dtype: object) -> TypeError:
+    return TypeError(
+        f"{name} must be float32 or float64, got {dtype}; "
+        f"convert it (for NumPy: {name}.astype(np.float32))"
+    )
+
+
+def dtype_name(dtype: Any) -> str:
+    """Name of a dtype of any library, such as "float32"; of the name itself, too."""
+    return str(getattr(dtype, "__name__", str(dtype))).rpartition(".")[2]

@@ -1,0 +1,88 @@
+"""Torch's tensors. Imported when one arrives; every operation keeps gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import warp as wp
+
+from . import layout
+from .numpy_arrays import LikeNumpy
+from .protocol import View, dtype_name, wrong_dtype
+
+
+class TorchArrays(LikeNumpy):
+    """Torch, on the CPU and on CUDA devices."""
+
+    name, array_type, operations = "torch", torch.Tensor, torch
+    edge = "torch_function"
+
+    def view(self, name: str, array: torch.Tensor) -> View:
+        if array.dtype is not torch.float32 and array.dtype is not torch.float64:
+            raise wrong_dtype(name, array.dtype)
+        if array.requires_grad and torch.is_grad_enabled():
+            raise NotImplementedError(
+                f"{name} requires a gradient, and this call gives none; "
+                f"pass {name}.detach(), or call under torch.no_grad()"
+            )
+        where, single = array.device, array.dtype is torch.float32
+        device = "cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}"
+        return View(self, array.data_ptr(), tuple(array.shape), array.stride(), single, device)
+
+    def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> torch.Tensor:
+        dtype = torch.float32 if single else torch.float64
+        return torch.empty(shape, dtype=dtype, device=device)
+
+    def environment_first(self, memory: torch.Tensor, count: int) -> torch.Tensor:
+        last = memory.ndim - 1
+        return memory[..., :count].permute(last, *range(last))
+
+    def first_of(self, array: torch.Tensor) -> torch.Tensor:
+        return array[0]
+
+    def from_host(self, host: np.ndarray, device: str) -> torch.Tensor:
+        return torch.as_tensor(host, device=device)
+
+    def to_host(self, array: torch.Tensor) -> np.ndarray:
+        return array.detach().cpu().numpy()
+
+    def write(self, array: torch.Tensor, values: np.ndarray | float) -> None:
+        array.copy_(torch.as_tensor(values))
+
+    def cast(self, array: torch.Tensor, dtype: str) -> torch.Tensor:
+        return array.to(getattr(torch, dtype))
+
+    def converted(self, values: Any, dtype: Any, like: torch.Tensor) -> torch.Tensor:
+        kind = dtype if isinstance(dtype, torch.dtype) else getattr(torch, dtype_name(dtype))
+        return torch.as_tensor(values, dtype=kind, device=like.device)
+
+    def padded(self, array: torch.Tensor, more: Sequence[int]) -> torch.Tensor:
+        ends = [n for behind in reversed(more) for n in (0, behind)]
+        return torch.nn.functional.pad(array, ends)
+
+    def stacked(
+        self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
+    ) -> torch.Tensor:
+        like = next(x for x in values if isinstance(x, torch.Tensor))
+        arrays = [self.converted(x, dtype, like) for x in values]
+        if count is None:
+            return torch.stack(arrays)
+        rows = [torch.broadcast_to(x, (count, *shape)).movedim(0, -1) for x in arrays]
+        memory = torch.stack(rows)  # copied, not written into, so that gradients pass
+        spare = layout.padded(count, memory.dtype is torch.float32) - count
+        whole = self.padded(memory, [0] * (memory.ndim - 1) + [spare])
+        return self.environment_first(whole, count)
+
+    def functional(self, array: torch.Tensor) -> bool:
+        return array.requires_grad
+
+    def stream(self, device: str) -> Any:
+        if device == "cpu":
+            return None
+        return wp.stream_from_torch(torch.cuda.current_stream(device))
+
+
+LIBRARY = TorchArrays()

@@ -1,0 +1,150 @@
+"""Warp's arrays, which are never without dimensions nor broadcast: parts are copied into place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from . import layout
+from .protocol import Library, Part, View, dtype_name, wrong_dtype
+
+DTYPES = {"float32": wp.float32, "float64": wp.float64}
+
+
+class WarpArrays(Library):
+    """Warp, on the CPU and on CUDA devices."""
+
+    name, array_type = "warp", wp.array
+    edge = "warp_tape"
+
+    def view(self, name: str, array: Any) -> View:
+        if array.dtype not in (wp.float32, wp.float64):
+            raise wrong_dtype(name, getattr(array.dtype, "__name__", array.dtype))
+        size = 4 if array.dtype is wp.float32 else 8
+        strides = tuple([s // size for s in array.strides])
+        return View(self, array.ptr or 0, array.shape, strides, size == 4, array.device.alias)
+
+    def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> wp.array:
+        return wp.empty(shape, dtype=wp.float32 if single else wp.float64, device=device)
+
+    def environment_first(self, memory: wp.array, count: int) -> wp.array:
+        *strides, size = memory.strides
+        return _seen(memory, (count, *memory.shape[:-1]), (size, *strides))
+
+    def first_of(self, array: wp.array) -> wp.array:
+        return array if array.ndim == 1 else array[0]
+
+    def from_host(self, host: np.ndarray, device: str) -> wp.array:
+        return wp.array(host, dtype=DTYPES[str(host.dtype)], device=device)
+
+    def to_host(self, array: wp.array) -> np.ndarray:
+        return array.numpy()
+
+    def write(self, array: wp.array, values: np.ndarray | float) -> None:
+        if isinstance(values, np.ndarray):
+            wp.copy(array, wp.array(values, dtype=array.dtype, device=array.device))
+        else:
+            array.fill_(values)
+
+    def cast(self, array: wp.array, dtype: str) -> wp.array:
+        result = wp.empty(array.shape, dtype=getattr(wp, dtype), device=array.device)
+        wp.utils.array_cast(array, result)
+        return result
+
+    def entry(self, array: wp.array, k: int) -> wp.array:
+        """array[..., k]; of a vector a view of one entry."""
+        return array[k : k + 1] if array.ndim == 1 else array[_last(array, k)]
+
+    def picked(self, array: wp.array, chosen: Sequence[int]) -> wp.array:
+        columns = [array[_last(array, slice(k, k + 1))] for k in chosen]
+        return self.joined([Part(column, 1, False) for column in columns], array)
+
+    def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> wp.array:
+        plain = isinstance(value, (int, float)) or value.ndim == 0
+        one = _number(float(value), like.dtype, like.device.alias) if plain else value
+        size = one.strides[-1]
+        strides = (0 if plain else size, size)[-len(rows) - 1 :]
+        return _seen(one, (*rows, 1), strides)
+
+    def joined(self, parts: Sequence[Part], like: wp.array) -> wp.array:
+        mine = [p for p in parts if isinstance(p.values, wp.array)]
+        leads = [tuple(x.shape if single else x.shape[:-1]) for x, _, single in mine]
+        if () in leads:  # one robot, whose single coordinates are vectors of one entry
+            leads = [() if shape == (1,) else shape for shape in leads]
+        lead = leads[0]
+        if any(shape != lead for shape in leads):
+            raise ValueError(
+                "Warp arrays are not broadcast; "
+                f"their leading dimensions must be the same, got {leads}"
+            )
+        width = sum(part.width for part in parts)
+        out = wp.empty((*lead, width), dtype=like.dtype, device=like.device)
+        start = 0
+        for values, width, single in parts:
+            if not isinstance(values, wp.array) or (single and values.ndim == 0):
+                # plain numbers, which NumPy broadcasts
+                block = np.asarray(values, dtype=float)
+                block = np.broadcast_to(block[..., None] if single else block, (*lead, width))
+                values, single = wp.array(block, dtype=like.dtype, device=like.device), False
+            columns = out[_last(out, slice(start, start + width))]
+            wp.copy(self.entry(out, start) if single else columns, values)
+            start += width
+        return out
+
+    def stacked(
+        self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
+    ) -> wp.array:
+        kind = DTYPES[dtype_name(dtype)]
+        device = next(x.device for x in values if isinstance(x, wp.array))
+        if count is None:
+            rows = [x.numpy() if isinstance(x, wp.array) else x for x in values]
+            return wp.array(np.stack(rows), dtype=kind, device=device)
+        lead = layout.padded(count, kind is wp.float32)
+        memory = wp.zeros((len(values), *shape, lead), dtype=kind, device=device)
+        result = self.environment_first(memory, count)
+        for k, x in enumerate(values):
+            if not isinstance(x, wp.array) or x.shape == shape:  # NumPy broadcasts it
+                single = x.numpy() if isinstance(x, wp.array) else x
+                block = np.broadcast_to(np.asarray(single, dtype=float), (count, *shape))
+                x = wp.array(block, dtype=kind, device=device)
+            wp.copy(result[:, k], x if x.dtype is kind else self.cast(x, kind.__name__))
+        return result
+
+
+def _last(array: wp.array, index: Any) -> tuple[Any, ...]:
+    """What `array[..., index]` would be; Warp has no ellipsis."""
+    return (*[slice(None)] * (array.ndim - 1), index)
+
+
+@lru_cache(maxsize=64)
+def _number(value: float, dtype: Any, device: str) -> wp.array:
+    """One number to read only; kept, so that a repeated call allocates nothing."""
+    return wp.array([value], dtype=dtype, device=device)
+
+
+def _seen(memory: wp.array, shape: tuple[int, ...], strides: tuple[int, ...]) -> wp.array:
+    """The memory in another shape, strides in bytes; kept alive by it."""
+    return wp.array(
+        ptr=memory.ptr,
+        shape=shape,
+        strides=strides,
+        dtype=memory.dtype,
+        device=memory.device,
+        deleter=_keep(memory),
+    )
+
+
+def _keep(memory: Any) -> Callable[..., None]:
+    """A deleter that keeps the memory's owner alive as long as the view."""
+
+    def deleter(pointer: int, size: int, owner: Any = memory) -> None:
+        del owner
+
+    return deleter
+
+
+LIBRARY = WarpArrays()
