@@ -21,7 +21,7 @@ from .arguments import (
     input_identifier,
     result_identifier,
 )
-from .cpu_routines import STEP, Phase
+from .cpu_routines import STEP, TileFunctions
 
 
 def source(program: Program, phases: Phases, single: bool) -> str:
@@ -98,7 +98,7 @@ def _phase(
     table: lanes.Constants,
     inputs: Sequence[str],
     results: Sequence[str],
-) -> Phase:
+) -> TileFunctions:
     """What comes before the loop, or after it: each array is a tile, named as in the kernel."""
 
     def place(output: int) -> str:
@@ -109,11 +109,11 @@ def _phase(
         return f"{array if array in (CARRIED, STATE) else input_identifier(array)}[{k}]"
 
     parameters = [*(f"const V* {a}" for a in inputs), *(f"V* {a}" for a in results)]
-    return Phase(program, name, table, parameters, entry, place)
+    return TileFunctions(program, name, table, parameters, entry, place)
 
 
-def _step(program: Program, table: lanes.Constants) -> Phase:
-    return Phase(
+def _step(program: Program, table: lanes.Constants) -> TileFunctions:
+    return TileFunctions(
         program,
         "step",
         table,
@@ -123,7 +123,7 @@ def _step(program: Program, table: lanes.Constants) -> Phase:
     )
 
 
-def _calls(phase: Phase, *tiles: str) -> str:
+def _calls(phase: TileFunctions, *tiles: str) -> str:
     return "\n".join(phase.calls(", ".join(tiles)))
 
 

@@ -1,6 +1,6 @@
 """Functions of the CPU form for what is written once: a program on tiles, a text for many columns, a loop.
 
-A program whose arrays are all tiles is a `Phase`. A routine is called with addresses of its inputs and its results in
+A program whose arrays are all tiles is a `TileFunctions`. A routine is called with addresses of its inputs and its results in
 the workspace of the program that calls it; what it needs beside lies behind them.
 """
 
@@ -23,7 +23,7 @@ STEP = ("const V* shared", "const V* column", "const V* kept", "V* out")
 """What the functions of a loop's step receive, beside workspace and constants."""
 
 
-class Phase:
+class TileFunctions:
     """The functions of a program on tiles, and their calls in order.
 
     `parameters`: the tiles that they receive. `load(array, entry)`, `store(output)`: the C++ of an
@@ -149,7 +149,7 @@ def _loop(
     """
     size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])
-    step = Phase(
+    step = TileFunctions(
         routine,
         f"{name}_step",
         table,

@@ -22,8 +22,8 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
     """Carry out a call, on the tape that records at the moment where an array requires a
     gradient."""
     tape = getattr(context.runtime, "tape", None)
-    arrays: dict[str, Any]
-    inputs, arrays = gather(call)
+    inputs, gathered = gather(call)
+    arrays: dict[str, Any] = {**gathered}
     wrt = [name for name, x in arrays.items() if isinstance(x, wp.array) and x.requires_grad]
     if tape is None or not wrt:
         return compute(call)
