@@ -8,9 +8,10 @@ Quaternions are x, y, z, w and of unit length. RBDA 4.12; Solà, Deray, Atchutha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import pi
 
+from .rotations import Rotation, Vector
 from .scalar import Scalar, atan2, cos, select_less, sin, sqrt
-from .spatial import Rotation, Vector
 
 SMALL = 0.0625
 """Squared angle below which series are taken; five or six terms then hold to 1e-16."""
@@ -75,6 +76,16 @@ def normalized(quaternion: Sequence[Scalar]) -> list[Scalar]:
     """The same direction at unit length."""
     scale = 1.0 / sqrt(sum((x * x for x in quaternion), 0.0))
     return [x * scale for x in quaternion]
+
+
+def uniform_quaternion(a: Scalar, b: Scalar, c: Scalar) -> list[Scalar]:
+    """Quaternion of a rotation drawn uniformly, from three numbers drawn uniformly from [0, 1).
+
+    Shoemake, Uniform random rotations, Graphics Gems III (1992).
+    """
+    first, second = 2 * pi * b, 2 * pi * c
+    r, s = sqrt(1.0 - a), sqrt(a)
+    return [r * sin(first), r * cos(first), s * sin(second), s * cos(second)]
 
 
 def quaternion_exp(rotation_vector: Sequence[Scalar]) -> list[Scalar]:

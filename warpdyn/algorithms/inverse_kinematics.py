@@ -12,8 +12,8 @@ from math import inf, pi
 from math import sin as sine_of
 
 from ..algebra.linear import solve_symmetric
-from ..algebra.quaternions import quaternion_log, quaternion_rotation
-from ..algebra.scalar import Scalar, cos, floor, maximum, select_less, sin, sqrt
+from ..algebra.quaternions import quaternion_log, quaternion_rotation, uniform_quaternion
+from ..algebra.scalar import Scalar, floor, maximum, select_less, sqrt
 from ..algebra.spatial import IDENTITY, ZERO, Placement, Rotation, TwoRotations, Vector, as_matrix
 from ..model.tree import Tree
 from .fk import position_and_quaternion
@@ -274,11 +274,9 @@ def _start(
         x + x0 if around else x for x, x0, (_, _, around) in zip(q, first, task.draws, strict=True)
     ]
     for body in tree.own_coordinates:
-        if body.kind.quaternion is not None:  # Shoemake, Graphics Gems III (1992)
+        if body.kind.quaternion is not None:
             turn = body.q_index[body.kind.quaternion :]
-            a, b, c = u[turn[0]], 2 * pi * u[turn[1]], 2 * pi * u[turn[2]]
-            r, s = sqrt(1.0 - a), sqrt(a)
-            for k, x in zip(turn, (r * sin(b), r * cos(b), s * sin(c), s * cos(c)), strict=True):
+            for k, x in zip(turn, uniform_quaternion(*(u[k] for k in turn[:3])), strict=True):
                 q[k] = x
     return q
 
