@@ -22,7 +22,7 @@ from ..model.joints import FIXED, FLOATING, KINDS
 from ..model.remarks import warn
 from . import mjcf_inertia
 from .mjcf_equality import coupled
-from .mjcf_values import Attributes, Element, Values, z_to
+from .mjcf_values import Attributes, Element, MjcfValues, z_to
 from .source import content, tag_name, xml_root
 
 WORLD = "world"
@@ -44,7 +44,7 @@ GRAVITY, NEARLY = -9.8, 0.02
 
 
 @dataclass
-class Body:
+class BodyElement:
     """A body as it stands in the file: its pose in the body `parent`, and what is in it, each with its frame."""
 
     name: str
@@ -91,19 +91,19 @@ def load_mjcf(
         other = {"robot": "this is URDF, use load_urdf", "sdf": "this is SDF, use load_sdf"}
         said = other.get(kind, "this is another format")
         raise ModelError(f"{name}: the root element is <{kind}>, an MJCF file has <mujoco>; {said}")
-    model = _Reader(name, root).model(floating_base, quaternion, loops == "cut")
+    model = MjcfReader(name, root).model(floating_base, quaternion, loops == "cut")
     return warn(name, model.with_base_velocity(base_velocity))
 
 
-class _Reader:
+class MjcfReader:
     """One load: its bodies in the order of the file, and the joints made so far."""
 
     def __init__(self, source: str, root: Element) -> None:
-        self.root, self.values = root, Values(source, root)
+        self.root, self.values = root, MjcfValues(source, root)
         for tag, remedy in UNREAD.items():
             for element in root.iter(tag):
                 raise self.values.refusal(element, f"<{tag}> is not read: {remedy}")
-        self.bodies: dict[str, Body] = {}
+        self.bodies: dict[str, BodyElement] = {}
         self.links: list[Link] = []
         self.joints: list[Joint] = []
         self.joint_names: set[str] = set()
@@ -113,7 +113,7 @@ class _Reader:
         self.taken = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
     def model(self, floating_base: bool | None, quaternion: str, cut: bool) -> Model:
-        world = Body(WORLD, "", HERE)
+        world = BodyElement(WORLD, "", HERE)
         self.bodies[WORLD] = world
         for element in self.root.findall("worldbody"):
             self.walk(element, world, HERE, None)
@@ -143,7 +143,9 @@ class _Reader:
 
     # What is in a body.
 
-    def walk(self, element: Element, body: Body, X: Placement, childclass: str | None) -> None:
+    def walk(
+        self, element: Element, body: BodyElement, X: Placement, childclass: str | None
+    ) -> None:
         """Gather the children of a <body>, or of a <frame> placed by `X` in it."""
         values = self.values
         childclass = element.get("childclass", childclass)
@@ -165,7 +167,9 @@ class _Reader:
             elif tag not in WITHOUT_DYNAMICS:
                 values.ignore(f"element <{tag}> of <{tag_name(element)}>", child)
 
-    def _inner(self, element: Element, parent: Body, X: Placement, childclass: str | None) -> None:
+    def _inner(
+        self, element: Element, parent: BodyElement, X: Placement, childclass: str | None
+    ) -> None:
         name = element.get("name") or self._unused("body", len(self.bodies))
         if name in self.bodies:
             raise self.values.refusal(
@@ -173,7 +177,7 @@ class _Reader:
             )
         given = {str(key): str(value) for key, value in element.attrib.items()}
         pose = X.compose(self.values.placement(element, given)).as_matrix()
-        body = self.bodies[name] = Body(name, parent.name, pose)
+        body = self.bodies[name] = BodyElement(name, parent.name, pose)
         if self.values.number(element, "gravcomp", given, 0.0):
             self.values.ignore('attribute "gravcomp" of <body>', element)
         self.walk(element, body, HERE, childclass)
@@ -225,7 +229,7 @@ class _Reader:
             self._free(free[0])
         return tops[0].name
 
-    def _free(self, body: Body) -> None:
+    def _free(self, body: BodyElement) -> None:
         element, given, _ = body.joints[0]
         if body.parent != WORLD or len(body.joints) > 1:
             raise self.values.refusal(
@@ -236,7 +240,7 @@ class _Reader:
 
     # Joints.
 
-    def body(self, body: Body, free: bool) -> None:
+    def body(self, body: BodyElement, free: bool) -> None:
         """The joints between a body and its parent, with massless links where there are several."""
         parent, X = body.parent, body.X
         for k, (element, given, X_frame) in enumerate(body.joints):
@@ -262,7 +266,7 @@ class _Reader:
             )
 
     def joint(
-        self, body: Body, element: Element, given: Attributes, X: Placement
+        self, body: BodyElement, element: Element, given: Attributes, X: Placement
     ) -> tuple[Joint, Vector]:
         """A joint, still without its place in the tree, and its position in the body."""
         values = self.values
@@ -334,7 +338,7 @@ class _Reader:
 
     # Frames.
 
-    def sites(self, body: Body) -> None:
+    def sites(self, body: BodyElement) -> None:
         """Each named site as a massless link on a fixed joint."""
         taken = {link.name for link in self.links}
         for element, given, X in body.sites:

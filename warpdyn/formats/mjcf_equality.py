@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..model.checks import check_mimics
 from ..model.description import Joint, Mimic
 from ..model.edits import reduce
-from .mjcf_values import Element, Values
+from .mjcf_values import Element, MjcfValues
 from .source import tag_name
 
 LOOPS = {
@@ -19,7 +19,11 @@ LOOPS = {
 
 
 def coupled(
-    values: Values, root: Element, joints: Sequence[Joint], zeros: Mapping[str, float], cut: bool
+    values: MjcfValues,
+    root: Element,
+    joints: Sequence[Joint],
+    zeros: Mapping[str, float],
+    cut: bool,
 ) -> list[Joint]:
     """The joints under the active constraints of <equality>."""
     by_name = {joint.name: joint for joint in joints}
@@ -58,7 +62,7 @@ def coupled(
     return reduce((), list(by_name.values()), locked)[1]
 
 
-def _polynomial(values: Values, element: Element, given: Mapping[str, str]) -> list[float]:
+def _polynomial(values: MjcfValues, element: Element, given: Mapping[str, str]) -> list[float]:
     count = len(given.get("polycoef", "0 1").split())
     numbers = values.numbers(
         element, "polycoef", {"polycoef": "0 1", **given}, min(max(count, 1), 5)
@@ -67,7 +71,7 @@ def _polynomial(values: Values, element: Element, given: Mapping[str, str]) -> l
 
 
 def _problem(
-    values: Values,
+    values: MjcfValues,
     element: Element,
     given: Mapping[str, str],
     joints: Mapping[str, Joint],

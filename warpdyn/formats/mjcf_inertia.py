@@ -15,7 +15,7 @@ from lxml import etree
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import Placement, Rotation, Symmetric, Vector, as_matrix
 from ..model.description import Link, ModelError, matrix3, vector3
-from .mjcf_values import TURNS, Attributes, Element, Values
+from .mjcf_values import TURNS, Attributes, Element, MjcfValues
 
 MEASURES = ("size", "pos", *TURNS, "fromto", "mass", "density", "group")
 WEIGHED = ("type", "shellinertia", *MEASURES)
@@ -37,7 +37,7 @@ class Matter:
     geoms: list[Part] = field(default_factory=list)
 
 
-def links(values: Values, bodies: Mapping[str, Matter]) -> list[Link]:
+def links(values: MjcfValues, bodies: Mapping[str, Matter]) -> list[Link]:
     """A link for each body."""
     rule = values.compiler.inertiafromgeom
     found: dict[str, Link] = {}
@@ -55,7 +55,7 @@ def links(values: Values, bodies: Mapping[str, Matter]) -> list[Link]:
     return _adjusted(values, list(found.values()))
 
 
-def _written(values: Values, name: str, element: Element, X: Placement) -> Link:
+def _written(values: MjcfValues, name: str, element: Element, X: Placement) -> Link:
     given = {str(key): str(value) for key, value in element.attrib.items()}
     for key in ("pos", "mass"):
         if key not in given:
@@ -71,7 +71,7 @@ def _written(values: Values, name: str, element: Element, X: Placement) -> Link:
     return Link(name, mass, vector3(X.p), matrix3(X.R.symmetric_to_parent(J).rows))
 
 
-def _weighs(values: Values, body: str, element: Element, given: Attributes) -> bool:
+def _weighs(values: MjcfValues, body: str, element: Element, given: Attributes) -> bool:
     """Whether a geom adds to its body's inertia; refused where that is not written in the file."""
     density = values.number(element, "density", given, 1000.0)
     group = values.number(element, "group", given, 0.0)
@@ -87,7 +87,7 @@ def _weighs(values: Values, body: str, element: Element, given: Attributes) -> b
     return given.get("type") != "plane"
 
 
-def _weighed(values: Values, bodies: Mapping[str, Sequence[Part]]) -> dict[str, Link]:
+def _weighed(values: MjcfValues, bodies: Mapping[str, Sequence[Part]]) -> dict[str, Link]:
     try:
         import mujoco
     except ImportError:
@@ -131,7 +131,7 @@ def _weighed(values: Values, bodies: Mapping[str, Sequence[Part]]) -> dict[str, 
     return found
 
 
-def _adjusted(values: Values, found: list[Link]) -> list[Link]:
+def _adjusted(values: MjcfValues, found: list[Link]) -> list[Link]:
     """With <compiler>'s lower bounds, balance and total mass."""
     compiler = values.compiler
     if compiler.boundmass or compiler.boundinertia or compiler.balanceinertia:
@@ -148,7 +148,7 @@ def _adjusted(values: Values, found: list[Link]) -> list[Link]:
     return found
 
 
-def _bounded(values: Values, link: Link) -> Link:
+def _bounded(values: MjcfValues, link: Link) -> Link:
     compiler = values.compiler
     link = replace(link, mass=max(link.mass, compiler.boundmass))
     size = max(abs(x) for row in link.inertia for x in row)

@@ -53,7 +53,7 @@ class Compiler:
         return value if self.radians else math.radians(value)
 
 
-class Values(Reading):
+class MjcfValues(Reading):
     """One load, with the file's compiler settings and default classes."""
 
     def __init__(self, source: str, root: Element) -> None:

@@ -17,9 +17,9 @@ from ..model.checks import unphysical
 from ..model.description import Geometry, Joint, Link, ModelError, Pose, matrix3, vector3
 from ..model.joints import FIXED, FLOATING
 from ..model.remarks import warn
-from .sdf_frames import Frame, Frames
+from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_joints import Joints
-from .sdf_values import Element, Values, child, children
+from .sdf_values import Element, SdfValues, child, children
 from .source import content, tag_name, xml_root
 
 OLDEST, NEWEST = (1, 4), (1, 12)
@@ -61,9 +61,9 @@ def load_sdf(
         raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
     name, data, encoding = content(source, "load_sdf", "SDF")
     root = xml_root(name, data, encoding, "<sdf>")
-    values = Values(name, _version(name, root))
+    values = SdfValues(name, _version(name, root))
     frames, top = _choose(values, root, model, movable=bool(floating_base))
-    robot = _Reader(values, frames, top).model(floating_base, quaternion, loops == "cut")
+    robot = SdfReader(values, frames, top).model(floating_base, quaternion, loops == "cut")
     return warn(name, robot.with_base_velocity(base_velocity))
 
 
@@ -87,15 +87,15 @@ def _version(name: str, root: Element) -> tuple[int, int]:
 
 
 def _choose(
-    values: Values, root: Element, wanted: str | None, movable: bool
-) -> tuple[Frames, Frame]:
+    values: SdfValues, root: Element, wanted: str | None, movable: bool
+) -> tuple[SdfFrames, SdfFrame]:
     """The model to load (or the world), and the frames around it."""
     worlds = children(root, "world") + ([root] if children(root, "model") else [])
-    scenes = [Frames(values, world, movable) for world in worlds]
+    scenes = [SdfFrames(values, world, movable) for world in worlds]
     models = [
         (scene, model) for scene in scenes for model in scene.world.inside if model.kind == "model"
     ]
-    found: list[tuple[Frames, Frame]]
+    found: list[tuple[SdfFrames, SdfFrame]]
     if wanted == WORLD:
         found = [(scene, scene.world) for scene in scenes]
     elif wanted is not None:
@@ -129,10 +129,10 @@ def _choose(
     raise ModelError(f"{values.source}: {problem}; {remedy}")
 
 
-class _Reader:
+class SdfReader:
     """One load: the chosen model, and the links that have no inertia of their own in the file."""
 
-    def __init__(self, values: Values, frames: Frames, top: Frame) -> None:
+    def __init__(self, values: SdfValues, frames: SdfFrames, top: SdfFrame) -> None:
         self.values, self.frames, self.top = values, frames, top
         self.weightless: list[str] = []
 
@@ -167,7 +167,7 @@ class _Reader:
             warnings=[*self.values.ignored_lines(), *self.values.remarks, *remarks],
         )
 
-    def _look_over(self, frame: Frame) -> None:
+    def _look_over(self, frame: SdfFrame) -> None:
         """Refuse what stands elsewhere, remark what is left out."""
         included = child(frame.element, "include")
         if included is not None:
@@ -230,12 +230,12 @@ class _Reader:
             found.append(Joint(name, FIXED, above, name, Pose.of(self._at(frame, carrier))))
         return found
 
-    def _at(self, frame: Frame, base: Frame) -> Placement:
+    def _at(self, frame: SdfFrame, base: SdfFrame) -> Placement:
         return self.frames.relative(frame, base)
 
     # Links.
 
-    def link(self, frame: Frame) -> Link:
+    def link(self, frame: SdfFrame) -> Link:
         element, values = frame.element, self.values
         values.look_over(element)
         link = Link(
@@ -274,7 +274,7 @@ class _Reader:
 
     # Shapes.
 
-    def shapes(self, frame: Frame, tag: str) -> Iterator[Geometry]:
+    def shapes(self, frame: SdfFrame, tag: str) -> Iterator[Geometry]:
         """Visuals or collisions of a link; no motion depends on them, so that trouble in one is a remark."""
         for element in children(frame.element, tag):
             geometry = child(element, "geometry")
@@ -290,7 +290,7 @@ class _Reader:
                 else:
                     yield found
 
-    def _shape(self, frame: Frame, element: Element, shape: Element) -> Geometry | None:
+    def _shape(self, frame: SdfFrame, element: Element, shape: Element) -> Geometry | None:
         kind, values = tag_name(shape), self.values
         X, relative_to = values.pose(element)
         if relative_to:

@@ -24,8 +24,8 @@ from ..model.description import (
     vector3,
 )
 from ..model.joints import FIXED, KINDS, JointKind
-from .sdf_frames import ROUND_OFF, Frame, Frames, snapped
-from .sdf_values import UNLIMITED, Element, child, place
+from .sdf_frames import ROUND_OFF, SdfFrame, SdfFrames, snapped
+from .sdf_values import OLD_INFINITY, Element, child, place
 
 WORDS = (
     "revolute",
@@ -46,19 +46,19 @@ TYPES = {word: KINDS[word] for word in WORDS}
 class Tie:
     """A joint of the file between the links (or the world) that its ends move with."""
 
-    frame: Frame
+    frame: SdfFrame
     kind: JointKind
-    parent: Frame
-    child: Frame
+    parent: SdfFrame
+    child: SdfFrame
 
-    def other(self, end: Frame) -> Frame:
+    def other(self, end: SdfFrame) -> SdfFrame:
         return self.child if end is self.parent else self.parent
 
 
 class Joints:
     """The joints of a model as those of a tree; `free` are the links that none of them carries."""
 
-    def __init__(self, frames: Frames, top: Frame, cut: bool) -> None:
+    def __init__(self, frames: SdfFrames, top: SdfFrame, cut: bool) -> None:
         self.frames, self.values, self.top, self.cut = frames, frames.values, top, cut
         self.joints: list[Joint] = []
         self.links: list[Link] = []
@@ -71,7 +71,7 @@ class Joints:
         self.held = [
             tie.frame.path(top) for tie in branches if frames.world in (tie.parent, tie.child)
         ]
-        self.free: list[Frame] = []
+        self.free: list[SdfFrame] = []
         away = self._oriented(links, branches)
         for tie in ties:
             if tie in away:
@@ -110,16 +110,16 @@ class Joints:
                 self.values.look_over(frame.element)
                 yield Tie(frame, TYPES[kind], parent, moved)
 
-    def _solid(self, frame: Frame) -> Frame:
+    def _solid(self, frame: SdfFrame) -> SdfFrame:
         """The link that a frame moves with; the world for those of static models."""
         carrier = self.frames.carrier(frame)
         return self.frames.world if carrier.kind == "link" and carrier.static else carrier
 
     def _branches(self, ties: Sequence[Tie]) -> tuple[list[Tie], list[Tie]]:
         """The joints that make a tree, and the gearboxes between links that it joins already."""
-        group: dict[Frame, Frame] = {}
+        group: dict[SdfFrame, SdfFrame] = {}
 
-        def leader(frame: Frame) -> Frame:
+        def leader(frame: SdfFrame) -> SdfFrame:
             while frame in group:
                 above = group[frame]
                 if above in group:
@@ -158,17 +158,17 @@ class Joints:
             f'joint "{name}": it closes a loop between {ends}; it is left open, without forces'
         )
 
-    def _oriented(self, links: Sequence[Frame], branches: Sequence[Tie]) -> dict[Tie, Frame]:
+    def _oriented(self, links: Sequence[SdfFrame], branches: Sequence[Tie]) -> dict[Tie, SdfFrame]:
         """For each joint of the tree the end away from the root."""
-        at: dict[Frame, list[Tie]] = {}
+        at: dict[SdfFrame, list[Tie]] = {}
         for tie in branches:
             at.setdefault(tie.parent, []).append(tie)
             at.setdefault(tie.child, []).append(tie)
         carried = {tie.child for tie in branches}
-        away: dict[Tie, Frame] = {}
-        reached: set[Frame] = set()
+        away: dict[Tie, SdfFrame] = {}
+        reached: set[SdfFrame] = set()
 
-        def spread(root: Frame) -> None:
+        def spread(root: SdfFrame) -> None:
             waiting = [root]
             reached.add(root)
             while waiting:
@@ -220,7 +220,7 @@ class Joints:
         self,
         tie: Tie,
         name: str,
-        base: Frame,
+        base: SdfFrame,
         at: Placement,
         carried: str,
         axes: dict[str, Vector3],
@@ -285,7 +285,7 @@ class Joints:
                 )
         return (*needed, "axis2") if kind.geared and child(element, "axis2") is not None else needed
 
-    def _axis(self, frame: Frame, tag: str, base: Frame, reverse: bool) -> Vector3:
+    def _axis(self, frame: SdfFrame, tag: str, base: SdfFrame, reverse: bool) -> Vector3:
         """The unit vector of an axis in the frame `base`; zero stays zero, which `Model.assemble` refuses."""
         element = child(frame.element, tag)
         assert element is not None and frame.around is not None
@@ -329,7 +329,7 @@ class Joints:
             values.number(dynamics, "friction", 0.0),
         )
 
-    def _mimic(self, frame: Frame, axis: Element | None) -> Mimic | None:
+    def _mimic(self, frame: SdfFrame, axis: Element | None) -> Mimic | None:
         """SDFormat: follower = multiplier * (leader - reference) + offset."""
         element = None if axis is None else child(axis, "mimic")
         if element is None:
@@ -375,7 +375,7 @@ class Joints:
             )
         return values.number(element, "screw_thread_pitch", 1.0) / (2.0 * math.pi)
 
-    def _gearbox(self, frame: Frame) -> Gearbox:
+    def _gearbox(self, frame: SdfFrame) -> Gearbox:
         name = self.values.text(frame.element, "gearbox_reference_body")
         if not name:
             raise self.values.refusal(
@@ -388,9 +388,9 @@ class Joints:
 
 
 def _unlimited(x: float) -> float:
-    return x if abs(x) < UNLIMITED else math.copysign(math.inf, x)
+    return x if abs(x) < OLD_INFINITY else math.copysign(math.inf, x)
 
 
 def _bound(x: float) -> float:
     """A bound of a size; a negative one is not enforced."""
-    return x if 0.0 <= x < UNLIMITED else math.inf
+    return x if 0.0 <= x < OLD_INFINITY else math.inf

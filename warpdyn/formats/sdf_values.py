@@ -52,11 +52,11 @@ WITHOUT_DYNAMICS = {
 
 TRUE, FALSE = {"1", "true"}, {"0", "false"}
 
-UNLIMITED = 1e16
+OLD_INFINITY = 1e16
 """Limits as large as this are SDFormat's old way to write infinity."""
 
 
-class Values(Reading):
+class SdfValues(Reading):
     """One load, with the file's SDFormat version."""
 
     def __init__(self, source: str, version: tuple[int, int]) -> None:
@@ -91,7 +91,7 @@ class Values(Reading):
             )
         return name
 
-    # Values of children.
+    # SdfValues of children.
 
     def text(self, element: Element, tag: str) -> str:
         """Text of a child, blanks stripped; empty where there is none."""

@@ -131,7 +131,7 @@ def load_urdf(
     says so, and `Model.warnings` lists it.
     """
     name, data, encoding = content(source, "load_urdf", "URDF")
-    reader = _Reader(name)
+    reader = UrdfReader(name)
     robot = reader.parse(_root(name, data, encoding))
     links = [reader.link(link) for link in robot.links]
     joints = [reader.joint(joint) for joint in robot.joints]
@@ -161,7 +161,7 @@ def _root(name: str, data: bytes, encoding: str | None) -> etree._Element:
     return root
 
 
-class _Reader(Reading):
+class UrdfReader(Reading):
     """One load."""
 
     # XML to urdf_parser_py's objects.

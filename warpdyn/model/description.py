@@ -149,10 +149,14 @@ class Link:
     collisions: tuple[Geometry, ...] = ()
 
     @property
+    def symmetric(self) -> Symmetric:
+        """`inertia` as spatial algebra takes it: its upper triangle."""
+        return Symmetric.from_rows(self.inertia)
+
+    @property
     def spatial_inertia(self) -> Inertia:
         """About the link's origin."""
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.inertia
-        return Inertia.at_com(self.mass, Vector(*self.com), Symmetric(xx, xy, xz, yy, yz, zz))
+        return Inertia.at_com(self.mass, Vector(*self.com), self.symmetric)
 
 
 @dataclass(frozen=True)
@@ -167,6 +171,10 @@ class Limits:
     def along(self, sign: float) -> Limits:
         """The same bounds for a coordinate counted forwards (sign 1) or backwards (-1)."""
         return self if sign > 0 else Limits(-self.upper, -self.lower, self.velocity, self.effort)
+
+
+UNLIMITED = Limits()
+"""Bounds of what nothing bounds."""
 
 
 @dataclass(frozen=True)
@@ -216,13 +224,13 @@ class Joint:
     child: str
     pose: Pose = Pose()
     axis: Vector3 = (1.0, 0.0, 0.0)
-    limits: Limits = Limits()
+    limits: Limits = UNLIMITED
     damping: float = 0.0
     friction: float = 0.0
     armature: float = 0.0
     mimic: Mimic | None = None
     axis2: Vector3 | None = None
-    limits2: Limits = Limits()
+    limits2: Limits = UNLIMITED
     damping2: float = 0.0
     friction2: float = 0.0
     pitch: float = 0.0
@@ -238,7 +246,7 @@ class Joint:
     @property
     def v_limits(self) -> tuple[Limits, ...]:
         """Limits of each velocity coordinate."""
-        return (self.limits, self.limits2) if self.kind.series else (self.limits,) * self.kind.nv
+        return self.kind.each_coordinate(self.limits, self.limits2)
 
     @property
     def q_limits(self) -> tuple[Limits, ...]:
@@ -246,19 +254,17 @@ class Joint:
         if self.kind.series:
             return self.v_limits
         free = self.kind.nq if self.kind.quaternion is None else self.kind.quaternion
-        return (self.limits,) * free + (Limits(),) * (self.kind.nq - free)
+        return (self.limits,) * free + (UNLIMITED,) * (self.kind.nq - free)
 
     @property
     def v_damping(self) -> tuple[float, ...]:
         """Viscous damping of each velocity coordinate [N·s/m, N·m·s/rad]."""
-        return (self.damping, self.damping2) if self.kind.series else (self.damping,) * self.kind.nv
+        return self.kind.each_coordinate(self.damping, self.damping2)
 
     @property
     def v_friction(self) -> tuple[float, ...]:
         """Coulomb friction of each velocity coordinate [N, N·m]."""
-        return (
-            (self.friction, self.friction2) if self.kind.series else (self.friction,) * self.kind.nv
-        )
+        return self.kind.each_coordinate(self.friction, self.friction2)
 
     @property
     def bounded(self) -> bool:

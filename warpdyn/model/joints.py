@@ -10,9 +10,9 @@ RBDA table 4.1; quaternions are x, y, z, w.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from ..algebra.quaternions import (
     normalized,
@@ -40,6 +40,8 @@ from ..algebra.spatial import (
     Symmetric,
     Vector,
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,36 @@ class JointKind:
         return tuple(any(x != 0.0 for x in S.angular) for S in columns)
 
     @property
+    def endless(self) -> bool:
+        """A single angle that nothing bounds, which some libraries write as a cosine and a sine."""
+        return (
+            self.single and self.turns and not (self.needs_limits or self.geared or self.threaded)
+        )
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """Fields of a joint of this kind that must hold a direction."""
+        return ("axis", "axis2") if self.series else ("axis",) if self.has_axis else ()
+
+    def each_coordinate(self, first: T, second: T) -> tuple[T, ...]:
+        """What is said of the first axis and of the second, for each velocity coordinate."""
+        return (first, second) if self.series else (first,) * self.nv
+
+    def reordered(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
+        """One entry for each coordinate, a quaternion's x y z w put in this order ("xyzw" or "wxyz")."""
+        k = self.quaternion
+        if k is None:
+            return tuple(coordinates)
+        return (*coordinates[:k], *(coordinates[k + "xyzw".index(letter)] for letter in order))
+
+    def scalar_last(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
+        """One entry for each coordinate, a quaternion's in this order put back as x y z w."""
+        k = self.quaternion
+        if k is None:
+            return tuple(coordinates)
+        return (*coordinates[:k], *(coordinates[k + order.index(letter)] for letter in "xyzw"))
+
+    @property
     def parts(self) -> tuple[JointKind, ...]:
         """The kinds that the tree makes bodies of: itself, or those in series."""
         return tuple(KINDS[name] for name in self.series) or (self,)
@@ -118,10 +150,8 @@ class JointKind:
         return screw(pitch) if self.threaded else self
 
     def __reduce__(self) -> tuple[Callable[[str, float], JointKind], tuple[str, float]]:
-        return _kind_named, (
-            self.name,
-            self.pitch,
-        )  # a copied or pickled model keeps the one record of its kind
+        # A copied or pickled model keeps the one record of its kind.
+        return _kind_named, (self.name, self.pitch)
 
 
 def unit(axis: int) -> Vector:
@@ -297,14 +327,14 @@ def screw(pitch: float) -> JointKind:
         return (Motion(unit(axis) * pitch, unit(axis)),)
 
     return JointKind(
-        "screw",
-        ("",),
-        ("",),
-        (0.0,),
-        placement,
-        subspace,
-        LINE,
-        _unfelt_screwing,
+        name="screw",
+        q_names=("",),
+        v_names=("",),
+        neutral=(0.0,),
+        placement=placement,
+        subspace=subspace,
+        manifold=LINE,
+        unfelt=_unfelt_screwing,
         threaded=True,
         pitch=pitch,
     )
@@ -320,68 +350,103 @@ def _still(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return IDENTITY, ZERO
 
 
-_TWO = ("angle1", "angle2"), ("rate1", "rate2"), (0.0, 0.0), _two_turns, _two_turns, LINE
-_ANGLE = ("",), ("",), (0.0,), _turn, _turn_subspace, LINE, _unfelt_turning
+CONTINUOUS = JointKind(
+    name="continuous",
+    q_names=("",),
+    v_names=("",),
+    neutral=(0.0,),
+    placement=_turn,
+    subspace=_turn_subspace,
+    manifold=LINE,
+    unfelt=_unfelt_turning,
+)
+
+PRISMATIC = JointKind(
+    name="prismatic",
+    q_names=("",),
+    v_names=("",),
+    neutral=(0.0,),
+    placement=_slide,
+    subspace=_slide_subspace,
+    manifold=LINE,
+    unfelt=_unfelt_sliding,
+    needs_limits=True,
+)
+
+TWO_AXES = JointKind(
+    name="revolute2",
+    q_names=("angle1", "angle2"),
+    v_names=("rate1", "rate2"),
+    neutral=(0.0, 0.0),
+    placement=_two_turns,
+    subspace=_two_turns,
+    manifold=LINE,
+    series=("continuous", "continuous"),
+)
+
+FIXED = JointKind(
+    name="fixed",
+    q_names=(),
+    v_names=(),
+    neutral=(),
+    placement=_still,
+    subspace=lambda axis: (),
+    manifold=LINE,
+    has_axis=False,
+)
+
+PLANAR = JointKind(
+    name="planar",
+    q_names=("u", "w", "angle"),
+    v_names=("vu", "vw", "rate"),
+    neutral=(0.0,) * 3,
+    placement=_plane,
+    subspace=_plane_subspace,
+    manifold=PLANE,
+)
+
+FLOATING = JointKind(
+    name="floating",
+    q_names=("x", "y", "z", "qx", "qy", "qz", "qw"),
+    v_names=("vx", "vy", "vz", "wx", "wy", "wz"),
+    neutral=(0.0,) * 6 + (1.0,),
+    placement=_float,
+    subspace=_float_subspace,
+    manifold=SPACE,
+    has_axis=False,
+    quaternion=3,
+)
+
+BALL = JointKind(
+    name="ball",
+    q_names=("qx", "qy", "qz", "qw"),
+    v_names=("wx", "wy", "wz"),
+    neutral=(0.0, 0.0, 0.0, 1.0),
+    placement=_ball,
+    subspace=_ball_subspace,
+    manifold=SPHERE,
+    unfelt=_unfelt_around,
+    has_axis=False,
+    quaternion=0,
+)
 
 KINDS: dict[str, JointKind] = {
     kind.name: kind
     for kind in (
-        JointKind("revolute", *_ANGLE, needs_limits=True),
-        JointKind("continuous", *_ANGLE),
-        JointKind("gearbox", *_ANGLE, geared=True),
-        JointKind("universal", *_TWO, series=("continuous", "continuous"), perpendicular=True),
-        JointKind("revolute2", *_TWO, series=("continuous", "continuous")),
+        replace(CONTINUOUS, name="revolute", needs_limits=True),
+        CONTINUOUS,
+        replace(CONTINUOUS, name="gearbox", geared=True),
+        replace(TWO_AXES, name="universal", perpendicular=True),
+        TWO_AXES,
         screw(0.0),
-        JointKind(
-            "prismatic",
-            ("",),
-            ("",),
-            (0.0,),
-            _slide,
-            _slide_subspace,
-            LINE,
-            _unfelt_sliding,
-            needs_limits=True,
-        ),
-        JointKind("fixed", (), (), (), _still, lambda axis: (), LINE, has_axis=False),
-        JointKind(
-            "planar",
-            ("u", "w", "angle"),
-            ("vu", "vw", "rate"),
-            (0.0,) * 3,
-            _plane,
-            _plane_subspace,
-            PLANE,
-        ),
-        JointKind(
-            "floating",
-            ("x", "y", "z", "qx", "qy", "qz", "qw"),
-            ("vx", "vy", "vz", "wx", "wy", "wz"),
-            (0.0,) * 6 + (1.0,),
-            _float,
-            _float_subspace,
-            SPACE,
-            has_axis=False,
-            quaternion=3,
-        ),
-        JointKind(
-            "ball",
-            ("qx", "qy", "qz", "qw"),
-            ("wx", "wy", "wz"),
-            (0.0, 0.0, 0.0, 1.0),
-            _ball,
-            _ball_subspace,
-            SPHERE,
-            _unfelt_around,
-            has_axis=False,
-            quaternion=0,
-        ),
+        PRISMATIC,
+        FIXED,
+        PLANAR,
+        FLOATING,
+        BALL,
     )
 }
 
 
 def _kind_named(name: str, pitch: float = 0.0) -> JointKind:
     return KINDS[name].with_pitch(pitch)
-
-
-FIXED, FLOATING = KINDS["fixed"], KINDS["floating"]

@@ -31,14 +31,12 @@ from ..algebra.spatial import (
     Vector,
     as_matrix,
 )
-from .description import Effects, Limits, followed
+from .description import UNLIMITED, Effects, Limits, followed
 from .joints import FLOATING, JointKind, aligned
 from .model import BASE_JOINT, Model
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
-
-UNLIMITED = Limits()
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ class Body:
     armature: float = 0.0
     effects: tuple[Effects, ...] = ()
     limits: Limits = UNLIMITED
-    """Of the joint's coordinate, where it has one alone."""
+    """Bounds of the joint's coordinate, where it has one alone."""
     points: tuple[Point, ...] = ()
     spreads: tuple[Spread, ...] = ()
 
@@ -160,6 +158,11 @@ class Body:
         R, p = self.kind.placement(self.axis, coordinates)
         return Placement(TwoRotations(self.X_tree.R, R), self.X_tree.point_to_parent(p))
 
+    @property
+    def quaternion_index(self) -> tuple[int, ...]:
+        """Columns of q with the joint's unit quaternion (x, y, z, w); none where it has none."""
+        return () if self.kind.quaternion is None else self.q_index[self.kind.quaternion :]
+
     @cached_property
     def subspace(self) -> list[tuple[int, Motion]]:
         """Columns of the joint's motion subspace S, each with its index in v."""
@@ -195,7 +198,7 @@ class Tree:
     nq: int
     nv: int
     ground: Inertia = ZERO_INERTIA
-    """Of the links that are fixed to the world; about the world's origin."""
+    """Inertia of the links that are fixed to the world, about the world's origin."""
 
     @cached_property
     def shares_coordinates(self) -> bool:
@@ -347,8 +350,17 @@ def build_tree(model: Model) -> Tree:
     ground = ZERO_INERTIA
     if model.floating_base:
         q_index, v_index = coordinates[BASE_JOINT]
-        q_index = _scalar_last(model, FLOATING, q_index)
-        bodies.append(Body(BASE_JOINT, WORLD, FLOATING, 2, HERE, ZERO_INERTIA, q_index, v_index))
+        base = Body(
+            joint=BASE_JOINT,
+            parent=WORLD,
+            kind=FLOATING,
+            axis=2,
+            X_tree=HERE,
+            known=ZERO_INERTIA,
+            q_index=FLOATING.scalar_last(q_index, model.quaternion),
+            v_index=v_index,
+        )
+        bodies.append(base)
         frames[model.root] = Frame(0, HERE)
     else:
         frames[model.root] = Frame(WORLD, HERE)
@@ -360,22 +372,29 @@ def build_tree(model: Model) -> Tree:
             continue
         source, multiplier, offset = followed(joint, by_name)
         q_index, v_index = coordinates[source]
-        q_index, parent = _scalar_last(model, joint.kind, q_index), carrier.body
+        q_index, parent = joint.kind.scalar_last(q_index, model.quaternion), carrier.body
         effects, limits = joint.effects, joint.v_limits
         for kind, direction in zip(
             joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True
         ):
             axis, sign, turn = aligned(kind, direction)
             X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
-            q, v = q_index[: kind.nq], v_index[: kind.nv]
-            sizes = (
-                sign * multiplier,
-                sign * offset,
-                joint.armature,
-                effects[: kind.nv],
-                limits[0].along(sign),
+            body = Body(
+                joint=joint.name,
+                parent=parent,
+                kind=kind,
+                axis=axis,
+                X_tree=X_tree,
+                known=ZERO_INERTIA,
+                q_index=q_index[: kind.nq],
+                v_index=v_index[: kind.nv],
+                multiplier=sign * multiplier,
+                offset=sign * offset,
+                armature=joint.armature,
+                effects=effects[: kind.nv],
+                limits=limits[0].along(sign),
             )
-            bodies.append(Body(joint.name, parent, kind, axis, X_tree, ZERO_INERTIA, q, v, *sizes))
+            bodies.append(body)
             effects, limits = effects[kind.nv :], limits[kind.nv :]
             q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
             parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
@@ -384,17 +403,10 @@ def build_tree(model: Model) -> Tree:
         frame = frames[link.name] = replace(
             frames[link.name], mass=link.mass, com=Vector(*link.com)
         )
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
         point = Point(frame.placement, frame.mass, frame.com)
-        spread = Spread(as_matrix(frame.placement.R), Symmetric(xx, xy, xz, yy, yz, zz))
+        spread = Spread(as_matrix(frame.placement.R), link.symmetric)
         if frame.body == WORLD:
             ground = ground + point.inertia + spread.inertia
             continue
         bodies[frame.body] = bodies[frame.body].carrying(point).carrying(spread)
     return Tree(tuple(bodies), frames, model.nq, model.nv, ground)
-
-
-def _scalar_last(model: Model, kind: JointKind, q: tuple[int, ...]) -> tuple[int, ...]:
-    """Columns of a joint with its quaternion as qx qy qz qw, whichever order the model was loaded with."""
-    k = kind.quaternion
-    return q if k is None or model.quaternion == "xyzw" else (*q[:k], *q[k + 1 : k + 4], q[k])
