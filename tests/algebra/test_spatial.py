@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from warpdyn.algebra.quaternions import quaternion_exp, quaternion_rotation
 from warpdyn.algebra.spatial import (
     IDENTITY,
     ZERO,
@@ -23,7 +24,6 @@ from warpdyn.algebra.spatial import (
     Vector,
     as_matrix,
 )
-from warpdyn.model.joints import quaternion_exp, quaternion_rotation
 
 ROUND_OFF = 1e-13
 """Absolute, on numbers of size one to ten: a dozen roundings."""

@@ -14,6 +14,11 @@ Scalar = Any
 """A Python float, or a recorded symbol with the same arithmetic."""
 
 
+def is_number(x: Scalar) -> bool:
+    """Known while a program is recorded."""
+    return isinstance(x, (int, float))
+
+
 def sin(x: Scalar) -> Scalar:
     return math.sin(x) if isinstance(x, (int, float)) else x.sin()
 

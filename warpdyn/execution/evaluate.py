@@ -64,7 +64,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     single: constants are prepared for float32 or float64; None: they are left as they are.
     """
     if call.refuse:
-        call.refuse(call.model if call.params is None else typical(call.params))
+        call.refuse(call.model if call.params is None else typical(call.model, call.params.names))
 
     def run(text: Callable[..., Any], symbols: dict[str, Nested]) -> Any:
         results = evaluate(replace(call, texts=(text,)), symbols, EPSILON[single])

@@ -17,9 +17,9 @@ from ..algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
 from ..model import Model
 from ..model.checks import unphysical
 from ..model.description import Joint, Limits, Link, ModelError, Pose, unit_vector
-from ..model.edits import at_rest
 from ..model.joints import FIXED, FLOATING, KINDS
 from ..model.remarks import warn
+from ..model.restructure import at_rest
 from . import mjcf_inertia
 from .mjcf_equality import coupled
 from .mjcf_values import Attributes, Element, MjcfValues, z_to

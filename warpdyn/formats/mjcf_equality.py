@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..model.checks import check_mimics
 from ..model.description import Joint, Mimic
-from ..model.edits import reduce
+from ..model.restructure import locked_joints
 from .mjcf_values import Element, MjcfValues
 from .source import tag_name
 
@@ -59,7 +59,7 @@ def coupled(
         else:
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
-    return reduce((), list(by_name.values()), locked)[1]
+    return locked_joints(list(by_name.values()), locked)
 
 
 def _polynomial(values: MjcfValues, element: Element, given: Mapping[str, str]) -> list[float]:

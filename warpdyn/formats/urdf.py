@@ -32,14 +32,9 @@ from ..model.description import (
     rpy_rotation,
     unit_vector,
 )
-from ..model.joints import KINDS
+from ..model.joints import URDF_KINDS
 from ..model.remarks import warn
 from .source import Reading, content, tag_name, xml_root
-
-JOINT_TYPES = {
-    name: KINDS[name]
-    for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
-}
 
 
 @dataclass(frozen=True)
@@ -227,9 +222,9 @@ class UrdfReader(Reading):
                 raise self.refusal(element, f'<{tag}> has no {key}; write {key}="..."')
             if count:
                 self._check_numbers(element, tag, key, value, count)
-            if tag == "joint" and key == "type" and value not in JOINT_TYPES:
+            if tag == "joint" and key == "type" and value not in URDF_KINDS:
                 raise self.refusal(
-                    element, f'its type "{value}" is unknown; a joint is {", ".join(JOINT_TYPES)}'
+                    element, f'its type "{value}" is unknown; a joint is {", ".join(URDF_KINDS)}'
                 )
             copy.set(key, value)
         for key in given:
@@ -289,7 +284,7 @@ class UrdfReader(Reading):
         )
 
     def joint(self, joint: Any) -> Joint:
-        kind, place = JOINT_TYPES[joint.type], f'joint "{joint.name}"'
+        kind, place = URDF_KINDS[joint.type], f'joint "{joint.name}"'
         limits = Limits()
         if joint.limit is not None:
             limits = Limits(

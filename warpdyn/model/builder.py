@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .checks import unphysical
+from .checks import rigid_body, unphysical
 from .description import (
     ORIGIN,
     ZERO3,
@@ -20,7 +20,6 @@ from .description import (
     Pose,
     unit_vector,
 )
-from .edits import body
 from .joints import FIXED, KINDS
 from .model import Model
 from .remarks import warn
@@ -58,7 +57,7 @@ class ModelBuilder:
         if name in self._links:
             raise ModelError(f"{where} is there already; give each link its own name")
         try:
-            numbers = body(where, mass, com, inertia)
+            numbers = rigid_body(where, mass, com, inertia)
         except ValueError as error:
             raise ModelError(str(error)) from None
         self._links[name] = Link(name, *numbers, tuple(visuals), tuple(collisions))
@@ -109,16 +108,16 @@ class ModelBuilder:
         except (TypeError, ValueError) as error:
             raise ModelError(f"{where}: {error}") from None
         self._joints[name] = Joint(
-            name,
-            KINDS[kind],
-            parent,
-            child,
-            place,
-            direction,
-            Limits(lower, upper, velocity, effort),
-            damping,
-            friction,
-            armature,
+            name=name,
+            kind=KINDS[kind],
+            parent=parent,
+            child=child,
+            pose=place,
+            axis=direction,
+            limits=Limits(lower=lower, upper=upper, velocity=velocity, effort=effort),
+            damping=damping,
+            friction=friction,
+            armature=armature,
             mimic=Mimic(mimic) if isinstance(mimic, str) else mimic and Mimic(*mimic),
             axis2=second,
             limits2=limits2 or Limits(),

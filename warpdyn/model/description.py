@@ -308,3 +308,10 @@ def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
         else f"it has {', '.join(list(table)[:12])}"
     )
     raise KeyError(f"{owner} has no {what} named {name!r}; {hint}")
+
+
+def several(names: Iterable[str]) -> Iterable[str]:
+    """The names, refused where they are one name: a str is a list of letters otherwise."""
+    if isinstance(names, str):
+        raise TypeError(f'a list of names is asked for, got "{names}"; for one name ["{names}"]')
+    return names

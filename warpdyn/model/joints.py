@@ -14,20 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NoReturn, TypeVar
 
-from ..algebra.quaternions import (
-    normalized,
-    plane_exp,
-    plane_log,
-    quaternion_exp,
-    quaternion_inverse,
-    quaternion_log,
-    quaternion_product,
-    quaternion_rate,
-    quaternion_rotation,
-    rigid_exp,
-    rigid_log,
-)
-from ..algebra.scalar import Scalar, atan2, cos, sin
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.scalar import Scalar, cos, sin
 from ..algebra.spatial import (
     IDENTITY,
     ZERO,
@@ -40,18 +28,9 @@ from ..algebra.spatial import (
     Symmetric,
     Vector,
 )
+from .joint_manifolds import LINE, PLANE, SPACE, SPHERE, Manifold
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Manifold:
-    """How a kind's coordinates move: `step(q, d)` is the configuration reached from `q` by the constant velocity `d` in
-    unit time, `difference(q, p)` the d that leads from q to p, `rate(q, v, baumgarte)` the derivative of q."""
-
-    step: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
-    difference: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
-    rate: Callable[[Sequence[Scalar], Sequence[Scalar], float], list[Scalar]]
 
 
 @dataclass(frozen=True)
@@ -174,72 +153,6 @@ def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Ro
     x = x * (1.0 / x.dot(x) ** 0.5)
     y = z.cross(x)
     return 2, 1.0, Rotation((Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)))
-
-
-# How coordinates move.
-
-
-def _line_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    return [x + y for x, y in zip(q, d, strict=True)]
-
-
-def _line_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-    return [y - x for x, y in zip(q, p, strict=True)]
-
-
-def _line_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
-    return list(v)
-
-
-def _turned(u: Scalar, w: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
-    c, s = cos(angle), sin(angle)
-    return c * u - s * w, s * u + c * w
-
-
-def _plane_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    u, w = _turned(*plane_exp(*d), q[2])
-    return [q[0] + u, q[1] + w, q[2] + d[2]]
-
-
-def _plane_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-    turn = p[2] - q[2]
-    turn = atan2(sin(turn), cos(turn))
-    return [*plane_log(*_turned(p[0] - q[0], p[1] - q[1], -q[2]), turn), turn]
-
-
-def _plane_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
-    return [*_turned(v[0], v[1], q[2]), v[2]]
-
-
-def _ball_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    return normalized(quaternion_product(q, quaternion_exp(d)))
-
-
-def _ball_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-    return [*quaternion_log(quaternion_product(quaternion_inverse(q), p))]
-
-
-def _float_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    p, turn = rigid_exp(Vector(*d[:3]), Vector(*d[3:]))
-    moved = Vector(*q[:3]) + quaternion_rotation(q[3:]).to_parent(p)
-    return [*moved, *normalized(quaternion_product(q[3:], turn))]
-
-
-def _float_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-    away = quaternion_rotation(q[3:]).to_child(Vector(*p[:3]) - Vector(*q[:3]))
-    linear, angular = rigid_log(away, quaternion_product(quaternion_inverse(q[3:]), p[3:]))
-    return [*linear, *angular]
-
-
-def _float_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
-    moved = quaternion_rotation(q[3:]).to_parent(Vector(*v[:3]))
-    return [*moved, *quaternion_rate(q[3:], v[3:], baumgarte)]
-
-
-LINE = Manifold(_line_step, _line_difference, _line_rate)
-PLANE = Manifold(_plane_step, _plane_difference, _plane_rate)
-SPHERE = Manifold(_ball_step, _ball_difference, quaternion_rate)
-SPACE = Manifold(_float_step, _float_difference, _float_rate)
 
 
 # Where coordinates put the child.
@@ -446,6 +359,12 @@ KINDS: dict[str, JointKind] = {
         BALL,
     )
 }
+
+URDF_KINDS = {
+    name: KINDS[name]
+    for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
+}
+"""Kinds that URDF has a word for, by that word: for its reader and for its writer."""
 
 
 def _kind_named(name: str, pitch: float = 0.0) -> JointKind:

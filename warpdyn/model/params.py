@@ -16,6 +16,7 @@ from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar
 from ..arrays.stacking import count_of, shape_of, stacked
 from .description import Effects, Joint, Link, Pose, look_up
+from .structure import Robot, Structure
 
 LINK = {"mass": (), "com": (3,), "inertia": (6,)}
 JOINT = {
@@ -27,9 +28,12 @@ JOINT = {
     "damping": (),
 }
 SHAPES: dict[str, tuple[int, ...]] = {**LINK, **JOINT}
-"""Of one link's or joint's value. mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about
-the centre of mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw; armature
-and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`."""
+"""Shape of the value of one link or joint, by quantity.
+
+mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about the centre of
+mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw;
+armature and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`.
+"""
 
 TYPICAL: dict[str, Any] = {
     "mass": 1.0,
@@ -47,7 +51,7 @@ class Params:
     `names`; `gravity` (B, 3) or (3,). Made by `model.params(...)`.
     """
 
-    model: Any
+    model: Structure
     arrays: Mapping[str, Any]
     names: Mapping[str, tuple[str, ...]]
     gravity: Any = None
@@ -58,7 +62,7 @@ class Params:
         return tuple(self.names.items())
 
     def shape(self, quantity: str) -> tuple[int, ...]:
-        """Of one environment's part of a quantity's array."""
+        """Shape of one environment's slice of a quantity's array."""
         return (len(self.names[quantity]), *SHAPES[quantity])
 
     def __getitem__(self, quantity: str) -> Any:
@@ -73,35 +77,52 @@ class Params:
         return replace(self, arrays={**self.arrays, **arrays})
 
 
-def build(
-    model: Any, envs: int | None, dtype: Any, gravity: Any, given: Mapping[str, Any]
+def params(
+    self: Structure,
+    envs: int | None = None,
+    *,
+    mass: Any = None,
+    com: Any = None,
+    inertia: Any = None,
+    placement: Any = None,
+    armature: Any = None,
+    viscous: Any = None,
+    coulomb: Any = None,
+    stiffness: Any = None,
+    damping: Any = None,
+    gravity: Any = None,
+    dtype: Any = None,
 ) -> Params:
-    """Stack what was given by link or joint name, or for all of them in the model's order."""
+    """Parameters that differ from one environment to the next, for the `params=` of every function.
+
+    Each is {name: values}, values (B, ..) or one for all environments; or one array for all links
+    (mass (B, nlinks) [kg], com (B, nlinks, 3) [m], inertia (B, nlinks, 6) Ixx Ixy Ixz Iyy Iyz Izz
+    [kg·m²]) or joints (placement (B, njoints, 7) x y z qx qy qz qw, armature, viscous, coulomb,
+    stiffness, damping (B, njoints)).
+    gravity: (B, 3) [m/s²]. What is not given stays as it is and costs nothing at run time.
+    envs: number of environments, where only single values are given. The arrays' library, dtype and
+    device are kept; `dtype` converts NumPy's. Change the arrays in place (`params["mass"][:] = ..`)
+    between calls.
+    """
+    quantities = {
+        "mass": mass,
+        "com": com,
+        "inertia": inertia,
+        "placement": placement,
+        "armature": armature,
+        "viscous": viscous,
+        "coulomb": coulomb,
+        "stiffness": stiffness,
+        "damping": damping,
+    }
     arrays: dict[str, Any] = {}
     names: dict[str, tuple[str, ...]] = {}
     rows = {} if envs is None else {"envs": envs}
-    for quantity, values in given.items():
+    for quantity, values in quantities.items():
         if values is None:
             continue
-        known = tuple(x.name for x in (model.links if quantity in LINK else model.joints))
-        own = SHAPES[quantity]
-        if isinstance(values, Mapping):
-            for name in values:
-                look_up(
-                    dict.fromkeys(known), name, "link" if quantity in LINK else "joint", model.name
-                )
-                _check_joint(model, quantity, name)
-            if not values:
-                raise ValueError(f"{quantity} varies for nothing: give at least one name")
-            names[quantity] = tuple(name for name in known if name in values)
-            count = count_of(quantity, values, own, envs)
-            arrays[quantity] = stacked(
-                [values[name] for name in names[quantity]], own, count, dtype
-            )
-        else:
-            names[quantity] = known
-            arrays[quantity] = _whole(quantity, values, (len(known), *own), envs, dtype, model.name)
-        if len(arrays[quantity].shape) > len(own) + 1:
+        names[quantity], arrays[quantity] = _stack(self, quantity, values, envs, dtype)
+        if len(arrays[quantity].shape) > len(SHAPES[quantity]) + 1:
             rows[quantity] = arrays[quantity].shape[0]
     if gravity is not None and len(shape_of(gravity)) == 2:
         rows["gravity"] = shape_of(gravity)[0]
@@ -110,10 +131,28 @@ def build(
         raise ValueError(
             f"params are for different numbers of environments: {counts}; give all of them the same"
         )
-    return Params(model, arrays, names, gravity)
+    return Params(self, arrays, names, gravity)
 
 
-def _check_joint(model: Any, quantity: str, name: str) -> None:
+def _stack(
+    model: Structure, quantity: str, values: Any, envs: int | None, dtype: Any
+) -> tuple[tuple[str, ...], Any]:
+    """Names of the links or joints that a quantity varies for, in the model's order, and its array."""
+    known = tuple(each.name for each in (model.links if quantity in LINK else model.joints))
+    shape = SHAPES[quantity]
+    if not isinstance(values, Mapping):
+        return known, _whole(quantity, values, (len(known), *shape), envs, dtype, model.name)
+    for name in values:
+        look_up(dict.fromkeys(known), name, "link" if quantity in LINK else "joint", model.name)
+        _check_joint(model, quantity, name)
+    if not values:
+        raise ValueError(f"{quantity} varies for nothing: give at least one name")
+    names = tuple(name for name in known if name in values)
+    count = count_of(quantity, values, shape, envs)
+    return names, stacked([values[name] for name in names], shape, count, dtype)
+
+
+def _check_joint(model: Structure, quantity: str, name: str) -> None:
     """Refuse what a joint has no use for."""
     if quantity in LINK or quantity == "placement":
         return
@@ -150,14 +189,15 @@ def _whole(
     return array if dtype is None or array.dtype == dtype else array.astype(dtype)
 
 
-def typical(params: Params) -> Any:
-    """The model with some sound number in place of each that varies, to see what is defined in general."""
-    names = {quantity: params.names[quantity] for quantity in TYPICAL if quantity in params.names}
-    return varied(params.model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
+def typical(model: Robot, varying: Mapping[str, tuple[str, ...]]) -> Robot:
+    """The model with some sound number in place of each that varies (names by quantity), to see what
+    is defined in general."""
+    names = {quantity: varying[quantity] for quantity in TYPICAL if quantity in varying}
+    return varied(model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
 
 
-def varied(model: Any, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> Any:
-    """The model with the given values, numbers or symbols, in place of its own."""
+def varied(model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> Robot:
+    """The model with these values, numbers or symbols, in place of those of its description."""
     by_name: dict[str, dict[str, Any]] = {}
     for quantity, nested in values.items():
         for name, value in zip(names[quantity], nested, strict=True):

@@ -33,60 +33,11 @@ from ..algebra.spatial import (
 )
 from .description import UNLIMITED, Effects, Limits, followed
 from .joints import FLOATING, JointKind, aligned
-from .model import BASE_JOINT, Model
+from .link_inertia import Point, Spread, all_numbers
+from .structure import BASE_JOINT, Structure
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A link's mass, at its centre: apart from what is known of a body where its numbers differ between environments.
-
-    Known inertia can be regrouped; and numbers that vary are best used as they are, at the centre of mass.
-    """
-
-    placement: Placement
-    mass: Scalar
-    com: Vector
-
-    @property
-    def centre(self) -> Vector:
-        """In the body."""
-        return self.placement.point_to_parent(self.com)
-
-    @property
-    def inertia(self) -> Inertia:
-        return Inertia.at_com(self.mass, self.centre, ZERO_INERTIA.J)
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Second moments of links about their centres of mass, in axes that they share: apart as `Point` is."""
-
-    R: Rotation
-    J: Symmetric
-
-    @property
-    def turned(self) -> Symmetric:
-        """In the body's axes."""
-        return self.R.symmetric_to_parent(self.J)
-
-    @property
-    def inertia(self) -> Inertia:
-        return Inertia(0.0, ZERO, self.turned)
-
-    def carried(self, X: Placement) -> Spread:
-        """The same spread in the parent of a body placed by X."""
-        return Spread(as_matrix(TwoRotations(X.R, self.R)), self.J)
-
-    def shares_axes(self, other: Spread) -> bool:
-        pairs = [
-            (x, y)
-            for a, b in zip(self.R.matrix.rows, other.R.matrix.rows, strict=True)
-            for x, y in zip(a, b, strict=True)
-        ]
-        return all(x is y or (_number(x) and _number(y) and abs(x - y) < 1e-14) for x, y in pairs)
 
 
 @dataclass(frozen=True)
@@ -126,7 +77,7 @@ class Body:
     def carrying(self, part: Point | Spread) -> Body:
         """This body and a part of a link fixed in it."""
         inertia = part.inertia
-        if _known(inertia):
+        if all_numbers(inertia):
             return replace(self, known=self.known + inertia)
         if isinstance(part, Point):
             return replace(self, points=(*self.points, part))
@@ -255,7 +206,7 @@ class Tree:
             body = bodies[i]
             share = body.kind.unfelt(body.axis, body.known)
             moved = body.X_tree.inertia_to_parent(share)
-            if not _known(moved):  # it would cost at run time
+            if not all_numbers(moved):  # it would cost at run time
                 continue
             up = (
                 ()
@@ -318,15 +269,6 @@ class Tree:
         return replace(self, bodies=bodies, frames=frames)
 
 
-def _known(inertia: Inertia) -> bool:
-    """All its numbers are known while recording."""
-    return all(map(_number, (inertia.mass, *inertia.h, *inertia.J.entries)))
-
-
-def _number(x: Scalar) -> bool:
-    return isinstance(x, (int, float))
-
-
 def _crumbless(x: Scalar, least: float) -> Scalar:
     return x if not isinstance(x, float) or abs(x) > least else 0.0
 
@@ -338,7 +280,7 @@ def _snap(x: Scalar, epsilon: float) -> Scalar:
     return float(near) if abs(x - near) <= epsilon else x
 
 
-def build_tree(model: Model) -> Tree:
+def build_tree(model: Structure) -> Tree:
     """Lump fixed joints, align joint axes, resolve mimic joints; a joint of two axes becomes two bodies."""
     coordinates = {
         name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
