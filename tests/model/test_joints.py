@@ -13,16 +13,10 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
+from warpdyn.algebra.quaternions import quaternion_exp, quaternion_product, quaternion_rotation
 from warpdyn.algebra.spatial import Inertia, Placement, Symmetric, Vector, as_matrix
 from warpdyn.model.description import Limits, Mimic
-from warpdyn.model.joints import (
-    KINDS,
-    JointKind,
-    quaternion_exp,
-    quaternion_product,
-    quaternion_rotation,
-    screw,
-)
+from warpdyn.model.joints import KINDS, JointKind, screw
 
 ROUND_OFF = 1e-14
 """Absolute, on numbers of size one."""

@@ -125,9 +125,8 @@ def generic_configurations(tree: Tree) -> Iterator[list[float]]:
     for turn in range(3):
         q = [0.3 + 0.7 * turn + 0.11 * k for k in range(tree.nq)]
         for body in tree.bodies:
-            if body.kind.quaternion is not None:
-                for k in body.q_index[body.kind.quaternion :]:
-                    q[k] = 0.5
+            for k in body.quaternion_index:
+                q[k] = 0.5
         yield q
 
 

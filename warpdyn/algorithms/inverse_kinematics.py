@@ -274,8 +274,7 @@ def _start(
         x + x0 if around else x for x, x0, (_, _, around) in zip(q, first, task.draws, strict=True)
     ]
     for body in tree.own_coordinates:
-        if body.kind.quaternion is not None:
-            turn = body.q_index[body.kind.quaternion :]
+        if turn := body.quaternion_index:
             for k, x in zip(turn, uniform_quaternion(*(u[k] for k in turn[:3])), strict=True):
                 q[k] = x
     return q

@@ -18,6 +18,7 @@ from ..execution.launch import bind
 from ..execution.oracle import oracle
 from ..functions.dynamics import crba, rnea
 from ..model import Model
+from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "fk": ("q",),
@@ -34,26 +35,22 @@ LARGEST_ANGLE = 10.0
 
 def position_bounds(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """(nq,) lower and upper bounds to draw positions from: the limits, or -pi to pi where there are none."""
-    lower, upper = model.position_lower, model.position_upper
-    bounded = np.isfinite(lower) & np.isfinite(upper) & (lower <= upper)
-    return (
-        np.where(bounded, np.clip(lower, -LARGEST_ANGLE, LARGEST_ANGLE), -np.pi),
-        np.where(bounded, np.clip(upper, -LARGEST_ANGLE, LARGEST_ANGLE), np.pi),
-    )
+    bounds = np.array([[-np.pi] * model.nq, [np.pi] * model.nq])
+    for each in coordinate_ranges(model):
+        if each.bounded and each.lower <= each.upper:
+            limits = np.array([each.lower, each.upper])
+            bounds[:, each.column] = np.clip(limits, -LARGEST_ANGLE, LARGEST_ANGLE)
+    return bounds[0], bounds[1]
 
 
 def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarray]:
     """`count` states within limits, float64: q (count, nq); v, a and tau (count, nv). Quaternions have length one."""
     draw = np.random.default_rng(seed)
     q = draw.uniform(*position_bounds(model), (count, model.nq))
-    for joint in model.moving_joints:
-        if joint.kind.quaternion is not None:
-            end = model.coordinates[joint.name].q.stop
-            q[:, end - joint.kind.nq : end - 4] = draw.uniform(
-                -1, 1, (count, joint.kind.quaternion)
-            )
-            turn = draw.normal(size=(count, 4))
-            q[:, end - 4 : end] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+    for place, turn in orientation_columns(model):
+        q[:, place] = draw.uniform(-1, 1, (count, place.stop - place.start))
+        quaternion = draw.normal(size=(count, 4))
+        q[:, turn] = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
     speed = np.minimum(np.where(model.velocity_limit > 0, model.velocity_limit, 1.0), 3.0)
     effort = np.minimum(np.where(model.effort_limit > 0, model.effort_limit, 1.0), 50.0)
     return {
