@@ -16,14 +16,15 @@ from dataclasses import dataclass, field, replace
 from ..algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
 from ..model import Model
 from ..model.checks import unphysical
-from ..model.description import Joint, Limits, Link, ModelError, Pose, unit_vector
-from ..model.joints import FIXED, FLOATING, KINDS
+from ..model.description import Joint, Limits, Link, ModelError, Pose, fixed_joint, unit_vector
+from ..model.joints import FLOATING, KINDS
 from ..model.remarks import warn
 from ..model.restructure import at_rest
 from . import mjcf_inertia
 from .mjcf_equality import coupled
 from .mjcf_values import Attributes, Element, MjcfValues, z_to
-from .source import content, tag_name, xml_root
+from .registry import MJCF
+from .source import GRAVITY, Source, cuts_loops, tag_name
 
 WORLD = "world"
 """MuJoCo's name of the body that all others hang on: the root link."""
@@ -39,8 +40,6 @@ UNREAD = {
 
 WITHOUT_DYNAMICS = ("camera", "light", "plugin")
 TYPES = ("hinge", "slide", "ball", "free")
-GRAVITY, NEARLY = -9.8, 0.02
-"""Gravity [m/s²] that passes without a remark for the default of every function."""
 
 
 @dataclass
@@ -56,7 +55,7 @@ class BodyElement:
 
 
 def load_mjcf(
-    source: str | bytes | os.PathLike[str],
+    source: str | bytes | os.PathLike[str] | Source,
     *,
     floating_base: bool | None = None,
     quaternion: str = "xyzw",
@@ -82,17 +81,10 @@ def load_mjcf(
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
     says so, and `Model.warnings` lists it.
     """
-    if loops not in ("refuse", "cut"):
-        raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
-    name, data, encoding = content(source, "load_mjcf", "MJCF")
-    root = xml_root(name, data, encoding, "<mujoco>")
-    kind = tag_name(root)
-    if kind != "mujoco":
-        other = {"robot": "this is URDF, use load_urdf", "sdf": "this is SDF, use load_sdf"}
-        said = other.get(kind, "this is another format")
-        raise ModelError(f"{name}: the root element is <{kind}>, an MJCF file has <mujoco>; {said}")
-    model = MjcfReader(name, root).model(floating_base, quaternion, loops == "cut")
-    return warn(name, model.with_base_velocity(base_velocity))
+    cut = cuts_loops(loops)
+    text = Source.of(source, MJCF.reader, MJCF.name)
+    model = MjcfReader(text.name, text.root_of(MJCF)).model(floating_base, quaternion, cut)
+    return warn(text.name, model.with_base_velocity(base_velocity))
 
 
 class MjcfReader:
@@ -198,11 +190,8 @@ class MjcfReader:
             )
         for option in self.root.findall("option"):
             given = {str(key): str(value) for key, value in option.attrib.items()}
-            x, y, z = self.values.vector(option, "gravity", given, (0.0, 0.0, GRAVITY))
-            if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
-                self.values.remarks.append(
-                    f"<option>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions take gravity=..."
-                )
+            gravity = self.values.vector(option, "gravity", given, (0.0, 0.0, GRAVITY))
+            self.values.remark_gravity("option", *gravity)
 
     # The base.
 
@@ -261,9 +250,8 @@ class MjcfReader:
                 self.links.append(Link(child))
             parent, X = child, Placement(IDENTITY, -p)
         if parent != body.name:
-            self.joints.append(
-                Joint(f"{body.parent}_to_{body.name}", FIXED, parent, body.name, Pose.of(X))
-            )
+            name = f"{body.parent}_to_{body.name}"
+            self.joints.append(fixed_joint(name, parent, body.name, X))
 
     def joint(
         self, body: BodyElement, element: Element, given: Attributes, X: Placement
@@ -297,10 +285,10 @@ class MjcfReader:
         ]  # further numbers are of powers of the velocity
         return (
             Joint(
-                name,
-                kind,
-                "",
-                body.name,
+                name=name,
+                kind=kind,
+                parent="",
+                child=body.name,
                 axis=axis if single else Joint.axis,
                 limits=limits,
                 damping=values.number(element, "damping", {"damping": damping}, 0.0),
@@ -311,7 +299,7 @@ class MjcfReader:
         )
 
     def _limits(self, element: Element, given: Attributes, word: str) -> Limits:
-        """Of position where the joint is limited, of effort where what actuators may do is."""
+        """Bounds of position where the joint is limited, of effort where its actuators are."""
         single = word in ("hinge", "slide")
         limits = Limits()
         bounds = self._range(element, given, "range", "limited")
@@ -357,6 +345,4 @@ class MjcfReader:
             else:
                 place = self.values.placement(element, given)
             self.links.append(Link(link))
-            self.joints.append(
-                Joint(f"{link}_joint", FIXED, body.name, link, Pose.of(X.compose(place)))
-            )
+            self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))

@@ -70,15 +70,7 @@ class MjcfValues(Reading):
 
     def numbers(self, element: Element, key: str, given: Attributes, count: int) -> list[float]:
         """The finite numbers of an attribute that is there."""
-        words = given[key].split()
-        try:
-            numbers = [float(word) for word in words]
-        except ValueError:
-            numbers = []
-        if len(numbers) != count or not all(map(math.isfinite, numbers)) or "_" in given[key]:
-            needed = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self.refusal(element, f'{key} is "{given[key]}"; it needs {needed}')
-        return numbers
+        return self.finite_numbers(element, key, given[key], count)
 
     def number(self, element: Element, key: str, given: Attributes, default: float) -> float:
         return self.numbers(element, key, given, 1)[0] if key in given else default
@@ -215,17 +207,20 @@ class MjcfValues(Reading):
         groups = self.numbers(
             element, "inertiagrouprange", {"inertiagrouprange": "0 5", **given}, 2
         )
+        unit = self.choice(element, "angle", given, "degree", ("degree", "radian"))
+        rule = self.choice(element, "inertiafromgeom", given, "auto", ("auto", "true", "false"))
+        weighing = ("angle", "eulerseq", "inertiagrouprange")
         return Compiler(
-            self.choice(element, "angle", given, "degree", ("degree", "radian")) == "radian",
-            sequence,
-            self.boolean(element, "autolimits", given, True),
-            self.choice(element, "inertiafromgeom", given, "auto", ("auto", "true", "false")),
-            (int(groups[0]), int(groups[1])),
-            self.boolean(element, "balanceinertia", given, False),
-            self.number(element, "boundmass", given, 0.0),
-            self.number(element, "boundinertia", given, 0.0),
-            self.number(element, "settotalmass", given, -1.0),
-            {key: given[key] for key in ("angle", "eulerseq", "inertiagrouprange") if key in given},
+            radians=unit == "radian",
+            eulerseq=sequence,
+            autolimits=self.boolean(element, "autolimits", given, True),
+            inertiafromgeom=rule,
+            inertiagrouprange=(int(groups[0]), int(groups[1])),
+            balanceinertia=self.boolean(element, "balanceinertia", given, False),
+            boundmass=self.number(element, "boundmass", given, 0.0),
+            boundinertia=self.number(element, "boundinertia", given, 0.0),
+            settotalmass=self.number(element, "settotalmass", given, -1.0),
+            raw={key: given[key] for key in weighing if key in given},
         )
 
 

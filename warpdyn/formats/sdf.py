@@ -14,25 +14,32 @@ from dataclasses import replace
 from ..algebra.spatial import Placement, Symmetric
 from ..model import Model
 from ..model.checks import unphysical
-from ..model.description import Geometry, Joint, Link, ModelError, Pose, matrix3, vector3
-from ..model.joints import FIXED, FLOATING
+from ..model.description import (
+    Geometry,
+    Joint,
+    Link,
+    ModelError,
+    Pose,
+    fixed_joint,
+    matrix3,
+    vector3,
+)
+from ..model.joints import FLOATING
 from ..model.remarks import warn
+from .registry import SDF
 from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_joints import Joints
 from .sdf_values import Element, SdfValues, child, children
-from .source import content, tag_name, xml_root
+from .source import Source, cuts_loops, tag_name
 
 OLDEST, NEWEST = (1, 4), (1, 12)
 
 WORLD = "world"
 """The massless root link of what is fixed to the world, or is more than one free body."""
 
-GRAVITY, NEARLY = -9.8, 0.02
-"""Gravity [m/s²] of a world that passes without a remark for the default of every function."""
-
 
 def load_sdf(
-    source: str | bytes | os.PathLike[str],
+    source: str | bytes | os.PathLike[str] | Source,
     *,
     model: str | None = None,
     floating_base: bool | None = None,
@@ -57,24 +64,17 @@ def load_sdf(
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
     says so, and `Model.warnings` lists it. Nothing outside the text is read: no <include>, no mesh.
     """
-    if loops not in ("refuse", "cut"):
-        raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
-    name, data, encoding = content(source, "load_sdf", "SDF")
-    root = xml_root(name, data, encoding, "<sdf>")
-    values = SdfValues(name, _version(name, root))
+    cut = cuts_loops(loops)
+    text = Source.of(source, SDF.reader, SDF.name)
+    root = text.root_of(SDF)
+    values = SdfValues(text.name, _version(text.name, root))
     frames, top = _choose(values, root, model, movable=bool(floating_base))
-    robot = SdfReader(values, frames, top).model(floating_base, quaternion, loops == "cut")
-    return warn(name, robot.with_base_velocity(base_velocity))
+    robot = SdfReader(values, frames, top).model(floating_base, quaternion, cut)
+    return warn(text.name, robot.with_base_velocity(base_velocity))
 
 
 def _version(name: str, root: Element) -> tuple[int, int]:
-    kind, text = tag_name(root), root.get("version", "")
-    if kind != "sdf":
-        other = {
-            "robot": "this is URDF, use load_urdf",
-            "mujoco": "this is MJCF, use load_mjcf",
-        }.get(kind, "this is another format")
-        raise ModelError(f"{name}: the root element is <{kind}>, an SDF file has <sdf>; {other}")
+    text = root.get("version", "")
     match = re.fullmatch(r"\s*(\d{1,3})\.(\d{1,3})\s*", text)
     version = (int(match[1]), int(match[2])) if match else (0, 0)
     if not OLDEST <= version <= NEWEST:
@@ -188,11 +188,7 @@ class SdfReader:
             gravity = child(holder, "gravity")
             text = "" if gravity is None else (gravity.text or "").strip()
             if gravity is not None and text and tag_name(world) == "world":
-                x, y, z = values.numbers(gravity, text, 3)
-                if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
-                    values.remarks.append(
-                        f"<world>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions take gravity=..."
-                    )
+                values.remark_gravity("world", *values.numbers(gravity, text, 3))
 
     # The root.
 
@@ -210,7 +206,7 @@ class SdfReader:
         names = [(root, root.path(self.top)) for root in fixed]
         return [
             *(
-                Joint(f"world_to_{n}", FIXED, WORLD, n, Pose.of(self._at(root, self.frames.world)))
+                fixed_joint(f"world_to_{n}", WORLD, n, self._at(root, self.frames.world))
                 for root, n in names
             ),
             *(
@@ -227,7 +223,7 @@ class SdfReader:
             carrier = self.frames.carrier(frame)
             above = WORLD if carrier is self.frames.world else carrier.path(self.top)
             name = frame.path(self.top)
-            found.append(Joint(name, FIXED, above, name, Pose.of(self._at(frame, carrier))))
+            found.append(fixed_joint(name, above, name, self._at(frame, carrier)))
         return found
 
     def _at(self, frame: SdfFrame, base: SdfFrame) -> Placement:
@@ -308,4 +304,10 @@ class SdfReader:
         else:
             return None
         uri = values.text(shape, "uri") if kind == "mesh" else None
-        return Geometry(kind, tuple(size), uri, Pose.of(X), element.get("name"))
+        return Geometry(
+            shape=kind,
+            size=tuple(size),
+            filename=uri,
+            pose=Pose.of(X),
+            name=element.get("name"),
+        )

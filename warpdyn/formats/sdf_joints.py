@@ -20,10 +20,11 @@ from ..model.description import (
     Mimic,
     Pose,
     Vector3,
+    fixed_joint,
     unit_vector,
     vector3,
 )
-from ..model.joints import FIXED, KINDS, JointKind
+from ..model.joints import KINDS, JointKind
 from .sdf_frames import ROUND_OFF, SdfFrame, SdfFrames, snapped
 from .sdf_values import OLD_INFINITY, Element, child, place
 
@@ -206,11 +207,11 @@ class Joints:
             axes = {tag: self._axis(frame, tag, frame, reverse) for tag in axes}
             between = self._free_name(name)
             self.links.append(Link(between))
-            rest = Pose.of(self.frames.relative(moved, frame))
+            rest = self.frames.relative(moved, frame)
             self.joints.append(
                 self._joint(tie, name, base, self.frames.relative(frame, base), between, axes)
             )
-            self.joints.append(Joint(f"{name}_to_{carried}", FIXED, between, carried, rest))
+            self.joints.append(fixed_joint(f"{name}_to_{carried}", between, carried, rest))
         else:
             self.joints.append(
                 self._joint(tie, name, base, self.frames.relative(moved, base), carried, axes)
@@ -228,7 +229,7 @@ class Joints:
         kind, element = tie.kind, tie.frame.element
         above = base.path(self.top)
         if not kind.nv:
-            return Joint(name, kind, above, carried, Pose.of(at))
+            return fixed_joint(name, above, carried, at)
         first, second = child(element, "axis"), child(element, "axis2")
         (limits, damping, friction), (limits2, damping2, friction2) = (
             self._data(kind, first),
@@ -240,15 +241,15 @@ class Joints:
                 element, "its <axis2> mimics; only joints of one coordinate can mimic another"
             )
         joint = Joint(
-            name,
-            kind,
-            above,
-            carried,
-            Pose.of(at),
-            axes.get("axis", Joint.axis),
-            limits,
-            damping,
-            friction,
+            name=name,
+            kind=kind,
+            parent=above,
+            child=carried,
+            pose=Pose.of(at),
+            axis=axes.get("axis", Joint.axis),
+            limits=limits,
+            damping=damping,
+            friction=friction,
             mimic=mimic,
             axis2=axes.get("axis2"),
             pitch=self._pitch(element) if kind.threaded else 0.0,
@@ -277,7 +278,7 @@ class Joints:
 
     def _axes(self, tie: Tie) -> tuple[str, ...]:
         kind, element = tie.kind, tie.frame.element
-        needed = ("axis", "axis2") if kind.series else ("axis",) if kind.has_axis else ()
+        needed = kind.axis_names
         for tag in needed:
             if child(element, tag) is None:
                 raise self.values.refusal(
@@ -319,7 +320,10 @@ class Joints:
                 f"{place(limit)}: its lower limit {lower:g} is above its upper limit {upper:g}"
             )
         bounds = Limits(
-            *(_unlimited(x) for x in (lower, upper)), *(_bound(x) for x in (velocity, effort))
+            lower=_unlimited(lower),
+            upper=_unlimited(upper),
+            velocity=_bound(velocity),
+            effort=_bound(effort),
         )
         if kind is KINDS["continuous"] or kind.quaternion is not None:
             bounds = Limits(velocity=bounds.velocity, effort=bounds.effort)

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from lxml import etree
 
 from ..algebra.quaternions import quaternion_rotation
-from ..algebra.spatial import HERE, IDENTITY, Placement, Vector
-from ..model.description import Pose, rpy_rotation, vector3
+from ..algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector
+from ..model.description import rpy_rotation, vector3
 from .source import Reading, tag_name
 
 Element: TypeAlias = etree._Element
@@ -121,18 +121,8 @@ class SdfValues(Reading):
     def numbers(
         self, element: Element, text: str, count: int, infinite: bool = False
     ) -> list[float]:
-        words = text.split()
-        try:
-            values = [float(word) for word in words]
-        except ValueError:
-            values = []
-        sound = all(math.isfinite(x) or (infinite and not math.isnan(x)) for x in values)
-        if len(values) != count or not sound or "_" in text:
-            needed = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self.refusal(
-                element, f'<{tag_name(element)}> is "{text.strip()}"; it needs {needed}'
-            )
-        return values
+        what = f"<{tag_name(element)}>"
+        return self.finite_numbers(element, what, text.strip(), count, infinite)
 
     def pose(self, element: Element) -> tuple[Placement, str]:
         """The <pose> of an element and the name of the frame that it is given in ("" for the default)."""
@@ -158,7 +148,8 @@ class SdfValues(Reading):
         else:
             values = self.numbers(found, text, 6) if text.strip() else [0.0] * 6
             angles = [math.radians(x) if degrees else x for x in values[3:]]
-            turn = Pose(rotation=rpy_rotation(*angles)).placement.R if any(angles) else IDENTITY  # type: ignore[assignment]
+            rows = [Vector(*row) for row in rpy_rotation(*angles)]
+            turn = Rotation(rows) if any(angles) else IDENTITY
         return Placement(turn, Vector(*vector3(values))), relative_to
 
 

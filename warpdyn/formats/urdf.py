@@ -34,7 +34,8 @@ from ..model.description import (
 )
 from ..model.joints import URDF_KINDS
 from ..model.remarks import warn
-from .source import Reading, content, tag_name, xml_root
+from .registry import URDF
+from .source import Reading, Source, tag_name
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ WITHOUT_DYNAMICS = {
 
 
 def load_urdf(
-    source: str | bytes | os.PathLike[str],
+    source: str | bytes | os.PathLike[str] | Source,
     *,
     floating_base: bool = False,
     quaternion: str = "xyzw",
@@ -125,35 +126,21 @@ def load_urdf(
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
     says so, and `Model.warnings` lists it.
     """
-    name, data, encoding = content(source, "load_urdf", "URDF")
-    reader = UrdfReader(name)
-    robot = reader.parse(_root(name, data, encoding))
+    text = Source.of(source, URDF.reader, URDF.name)
+    reader = UrdfReader(text.name)
+    robot = reader.parse(text.root_of(URDF))
     links = [reader.link(link) for link in robot.links]
     joints = [reader.joint(joint) for joint in robot.joints]
     model = Model.assemble(
-        robot.name or Path(name).stem,
+        robot.name or Path(text.name).stem,
         links,
         joints,
-        source=name,
+        source=text.name,
         floating_base=floating_base,
         quaternion=quaternion,
         warnings=[*reader.ignored_lines(), *reader.remarks, *unphysical(links)],
     )
-    return warn(name, model.with_base_velocity(base_velocity))
-
-
-# Text to XML.
-
-
-def _root(name: str, data: bytes, encoding: str | None) -> etree._Element:
-    root = xml_root(name, data, encoding, "<robot>")
-    kind = tag_name(root)
-    if kind != "robot":
-        other = {"sdf": "this is SDF, use load_sdf", "mujoco": "this is MJCF, use load_mjcf"}.get(
-            kind, "this is another format, convert it to URDF"
-        )
-        raise ModelError(f"{name}: the root element is <{kind}>, a URDF has <robot>; {other}")
-    return root
+    return warn(text.name, model.with_base_velocity(base_velocity))
 
 
 class UrdfReader(Reading):
@@ -221,7 +208,8 @@ class UrdfReader(Reading):
             if value is None or (default is None and not value.strip()):
                 raise self.refusal(element, f'<{tag}> has no {key}; write {key}="..."')
             if count:
-                self._check_numbers(element, tag, key, value, count)
+                infinite = tag == "limit"
+                self.finite_numbers(element, f"<{tag}> {key}", value, count, infinite)
             if tag == "joint" and key == "type" and value not in URDF_KINDS:
                 raise self.refusal(
                     element, f'its type "{value}" is unknown; a joint is {", ".join(URDF_KINDS)}'
@@ -240,22 +228,6 @@ class UrdfReader(Reading):
                 f"{str(error).removeprefix(self.source + ': ')}; this {tag} is left out"
             )
             return None
-
-    def _check_numbers(
-        self, element: etree._Element, tag: str, key: str, value: str, count: int
-    ) -> None:
-        words = value.split()
-        try:
-            numbers = [float(word) for word in words]
-        except ValueError:
-            numbers = []
-        sound = all(map(math.isfinite, numbers)) or (
-            tag == "limit" and not any(map(math.isnan, numbers))
-        )
-        if len(numbers) != count or not sound or "_" in value:
-            what = f"<{tag}> {key}"
-            needed = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self.refusal(element, f'{what} is "{value}"; it needs {needed}')
 
     def place(self, element: etree._Element) -> str:
         """The link or joint that an element belongs to, or else the element."""
@@ -280,7 +252,12 @@ class UrdfReader(Reading):
                 f'link "{link.name}": <inertial> has no <inertia>; taken as a point mass'
             )
         return Link(
-            link.name, mass, pose.position, _turned(inertia, pose.rotation), visuals, collisions
+            name=link.name,
+            mass=mass,
+            com=pose.position,
+            inertia=_turned(inertia, pose.rotation),
+            visuals=visuals,
+            collisions=collisions,
         )
 
     def joint(self, joint: Any) -> Joint:
@@ -288,7 +265,10 @@ class UrdfReader(Reading):
         limits = Limits()
         if joint.limit is not None:
             limits = Limits(
-                joint.limit.lower, joint.limit.upper, joint.limit.velocity, joint.limit.effort
+                lower=joint.limit.lower,
+                upper=joint.limit.upper,
+                velocity=joint.limit.velocity,
+                effort=joint.limit.effort,
             )
         if not kind.needs_limits:
             limits = Limits(velocity=limits.velocity, effort=limits.effort) if kind.nv else Limits()
@@ -300,22 +280,24 @@ class UrdfReader(Reading):
             self.remarks.append(
                 f"{place}: its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}"
             )
-        follows = (
+        mimic = None
+        if (
             joint.mimic is not None and kind.nv
-        )  # files that fix a joint often leave its <mimic> behind
+        ):  # files that fix a joint often leave its <mimic> behind
+            mimic = Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
         return Joint(
-            joint.name,
-            kind,
-            joint.parent,
-            joint.child,
-            _pose(joint.origin),
-            unit_vector(joint.axis) if kind.has_axis and joint.axis is not None else Joint.axis,
-            limits,
-            joint.dynamics.damping if joint.dynamics else 0.0,
-            joint.dynamics.friction if joint.dynamics else 0.0,
-            mimic=Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
-            if follows
-            else None,
+            name=joint.name,
+            kind=kind,
+            parent=joint.parent,
+            child=joint.child,
+            pose=_pose(joint.origin),
+            axis=unit_vector(joint.axis)
+            if kind.has_axis and joint.axis is not None
+            else Joint.axis,
+            limits=limits,
+            damping=joint.dynamics.damping if joint.dynamics else 0.0,
+            friction=joint.dynamics.friction if joint.dynamics else 0.0,
+            mimic=mimic,
         )
 
 
@@ -356,9 +338,9 @@ def _geometry(element: Any) -> Geometry:
     }
     kind = SHAPES[type(shape)]
     return Geometry(
-        kind,
-        sizes[kind](),
-        getattr(shape, "filename", None),
-        _pose(element.origin),
-        element.name or None,
+        shape=kind,
+        size=sizes[kind](),
+        filename=getattr(shape, "filename", None),
+        pose=_pose(element.origin),
+        name=element.name or None,
     )

@@ -9,6 +9,7 @@ from typing import Any
 from .checks import rigid_body, unphysical
 from .description import (
     ORIGIN,
+    UNLIMITED,
     ZERO3,
     Gearbox,
     Geometry,
@@ -60,7 +61,9 @@ class ModelBuilder:
             numbers = rigid_body(where, mass, com, inertia)
         except ValueError as error:
             raise ModelError(str(error)) from None
-        self._links[name] = Link(name, *numbers, tuple(visuals), tuple(collisions))
+        self._links[name] = Link(
+            name, *numbers, visuals=tuple(visuals), collisions=tuple(collisions)
+        )
         return self
 
     def add_joint(
@@ -120,7 +123,7 @@ class ModelBuilder:
             armature=armature,
             mimic=Mimic(mimic) if isinstance(mimic, str) else mimic and Mimic(*mimic),
             axis2=second,
-            limits2=limits2 or Limits(),
+            limits2=limits2 or UNLIMITED,
             damping2=damping2,
             friction2=friction2,
             pitch=pitch,

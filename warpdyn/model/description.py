@@ -15,7 +15,7 @@ import numpy as np
 
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
-from .joints import JointKind
+from .joints import FIXED, JointKind
 
 T = TypeVar("T")
 
@@ -283,6 +283,11 @@ class Joint:
                     replace(e, **{name: float(x)}) for e, x in zip(effects, given, strict=True)
                 )
         return replace(self, effects=effects if any(e != Effects() for e in effects) else ())
+
+
+def fixed_joint(name: str, parent: str, child: str, pose: Any) -> Joint:
+    """A joint that holds `child` in `parent` at `pose`, written as `Pose.of` takes it."""
+    return Joint(name=name, kind=FIXED, parent=parent, child=child, pose=Pose.of(pose))
 
 
 def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:

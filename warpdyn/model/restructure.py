@@ -23,13 +23,14 @@ from .description import (
     Mimic,
     ModelError,
     Pose,
+    fixed_joint,
     followed,
     look_up,
     matrix3,
     several,
     vector3,
 )
-from .joints import FIXED, aligned
+from .joints import aligned
 from .structure import Robot, Structure
 
 # Joints locked.
@@ -94,7 +95,7 @@ def at_rest(joint: Joint, q: Sequence[float]) -> Joint:
         R, p = kind.placement(axis, coordinates)
         T = Placement(turn, ZERO)
         X = X.compose(T).compose(Placement(R, p)).compose(T.inverse())
-    return Joint(joint.name, FIXED, joint.parent, joint.child, Pose.of(X))
+    return fixed_joint(joint.name, joint.parent, joint.child, X)
 
 
 def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
@@ -207,7 +208,7 @@ def with_frame(self: Robot, name: str, parent: str, pose: Any) -> Robot:
             raise ModelError(
                 f'frame "{name}": there is a {what} "{new}" already; choose another name for the frame'
             )
-    holder = Joint(joint, FIXED, parent, name, Pose.of(pose))
+    holder = fixed_joint(joint, parent, name, pose)
     return rebuilt(self, [*self.links, Link(name)], [*self.joints, holder])
 
 
@@ -227,7 +228,7 @@ def attach(
     """
     self.link(frame)
     root = prefix + other.root
-    mount = Joint(joint or f"{frame}_to_{root}", FIXED, frame, root, Pose.of(pose))
+    mount = fixed_joint(joint or f"{frame}_to_{root}", frame, root, pose)
     links, joints = renamed(
         other,
         {link.name: prefix + link.name for link in other.links},
