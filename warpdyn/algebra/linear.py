@@ -73,7 +73,7 @@ def inverse_symmetric(H: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     inverse: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     rows: list[list[Scalar]] = []  # of L⁻¹
     for i in range(n):
-        row: list[Scalar] = [0.0] * i + [1.0]
+        row: list[Scalar] = [*[0.0] * i, 1.0]
         for j in range(i):
             for k in range(j, i):
                 row[j] = row[j] - factors.L[i][k] * rows[k][j]

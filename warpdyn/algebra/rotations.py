@@ -224,7 +224,7 @@ class AxisRotation:
         a, b, d = full[i][i], full[j][j], full[i][j]
         m = s * (a - b) + 2.0 * (c * d)
         e, f = full[k][i], full[k][j]
-        out = [[0.0] * 3 for _ in range(3)]
+        out: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
         out[k][k] = full[k][k]
         out[i][i], out[j][j], out[i][j] = a - s * m, b + s * m, c * m - d
         out[j][i] = out[i][j]

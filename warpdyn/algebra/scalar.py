@@ -19,6 +19,12 @@ def is_number(x: Scalar) -> bool:
     return isinstance(x, (int, float))
 
 
+def as_number(x: Scalar) -> float:
+    """The number that a scalar is, where it can be no symbol."""
+    assert isinstance(x, (int, float)), f"a number is needed here, got {x!r}"
+    return x
+
+
 def sin(x: Scalar) -> Scalar:
     return math.sin(x) if isinstance(x, (int, float)) else x.sin()
 
@@ -51,7 +57,7 @@ def floor(x: Scalar) -> Scalar:
 def atan2(y: Scalar, x: Scalar) -> Scalar:
     if isinstance(y, (int, float)) and isinstance(x, (int, float)):
         return math.atan2(y, x)
-    symbol = x if isinstance(y, (int, float)) else y
+    symbol: Any = x if isinstance(y, (int, float)) else y
     return symbol.atan2(y, x)
 
 
@@ -72,7 +78,7 @@ def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Sca
     """`if_less` where x < y, else `otherwise`; the branch that a Python `if` must not take on symbols."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return if_less if x < y else otherwise
-    symbol = y if isinstance(x, (int, float)) else x
+    symbol: Any = y if isinstance(x, (int, float)) else x
     return symbol.select_less(x, y, if_less, otherwise)
 
 

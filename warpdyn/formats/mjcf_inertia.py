@@ -6,13 +6,14 @@ Geoms are weighed by MuJoCo itself: a model that holds nothing but them is compi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from lxml import etree
 
 from ..algebra.quaternions import quaternion_rotation
+from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import Placement, Rotation, Symmetric, Vector, as_matrix
 from ..model.description import Link, ModelError, matrix3, vector3
 from .mjcf_values import TURNS, Attributes, Element, MjcfValues
@@ -64,8 +65,7 @@ def _written(values: MjcfValues, name: str, element: Element, X: Placement) -> L
         xx, yy, zz, xy, xz, yz = values.numbers(element, "fullinertia", given, 6)
         J = Symmetric(xx, xy, xz, yy, yz, zz)
     else:
-        xx, yy, zz = values.vector(element, "diaginertia", given)
-        J = Symmetric(xx, 0.0, 0.0, yy, 0.0, zz)
+        J = _diagonal(list(values.vector(element, "diaginertia", given)))
     X = X.compose(values.placement(element, given)).as_matrix()
     mass = values.number(element, "mass", given, 0.0)
     return Link(name, mass, vector3(X.p), matrix3(X.R.symmetric_to_parent(J).rows))
@@ -105,12 +105,8 @@ def _weighed(values: MjcfValues, bodies: Mapping[str, Sequence[Part]]) -> dict[s
                 if key in given:  # else MuJoCo warns in a file of its own
                     values.numbers(element, key, given, max(len(given[key].split()), 1))
             rows = as_matrix(X.R).matrix.rows
-            axes = " ".join(
-                repr(float(x)) for column in (0, 1) for x in (tuple(row)[column] for row in rows)
-            )
-            frame = etree.SubElement(
-                body, "frame", pos=" ".join(repr(float(x)) for x in X.p), xyaxes=axes
-            )
+            axes = [tuple(row)[column] for column in (0, 1) for row in rows]
+            frame = etree.SubElement(body, "frame", pos=_words(X.p), xyaxes=_words(axes))
             etree.SubElement(frame, "geom", {key: given[key] for key in WEIGHED if key in given})
     try:
         model = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding="unicode"))
@@ -165,6 +161,10 @@ def _bounded(values: MjcfValues, link: Link) -> Link:
     return replace(link, inertia=matrix3(R.symmetric_to_parent(_diagonal(adjusted.tolist())).rows))
 
 
-def _diagonal(moments: Sequence[float]) -> Symmetric:
+def _words(numbers: Iterable[Scalar]) -> str:
+    return " ".join(repr(float(as_number(x))) for x in numbers)
+
+
+def _diagonal(moments: Sequence[Scalar]) -> Symmetric:
     xx, yy, zz = moments
     return Symmetric(xx, 0.0, 0.0, yy, 0.0, zz)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from lxml import etree
 
 from ..algebra.quaternions import quaternion_exp, quaternion_rotation
+from ..algebra.scalar import as_number
 from ..algebra.spatial import (
     IDENTITY,
     AxisRotation,
@@ -239,7 +240,7 @@ def z_to(direction: Vector) -> Rotation:
     axis = Vector(0.0, 0.0, 1.0).cross(direction)
     sine = math.hypot(*axis)
     axis = axis * (1.0 / sine) if sine > TINY else Vector(1.0, 0.0, 0.0)
-    return _about(axis, math.atan2(sine, direction.z))
+    return _about(axis, math.atan2(sine, as_number(direction.z)))
 
 
 def _about(axis: Vector, angle: float) -> Rotation:

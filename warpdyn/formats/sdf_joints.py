@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, Placement, Vector
 from ..model.description import (
     Gearbox,
@@ -265,7 +266,7 @@ class Joints:
             return False
         if kind.single:
             p = p - Vector(*axes["axis"]) * p.dot(Vector(*axes["axis"]))
-        return max(map(abs, p)) > ROUND_OFF
+        return any(abs(as_number(x)) > ROUND_OFF for x in p)
 
     def _free_name(self, name: str) -> str:
         """A joint's name, for a link; old files give one name to a link and a joint."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.scalar import as_number
 from ..algebra.spatial import Vector
 from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Vector3, matrix3, vector3
 from .joints import JointKind
@@ -78,10 +79,8 @@ def _check_joint(where: str, joint: Joint) -> None:
         _check_axis(where, name, kind, getattr(joint, name))
     if kind.geared and joint.axis2 is not None:
         _check_axis(where, "axis2", kind, joint.axis2)
-    if (
-        kind.perpendicular
-        and abs(leaning := Vector(*joint.axes[0]).dot(Vector(*joint.axes[1]))) > PERPENDICULAR
-    ):
+    leaning = as_number(Vector(*joint.axes[0]).dot(Vector(*joint.axes[-1])))
+    if kind.perpendicular and abs(leaning) > PERPENDICULAR:
         raise ModelError(
             f"{where}: the two axes of a {kind.name} joint must be perpendicular, but the cosine between them is "
             f"{leaning:.3g}; correct them, or use the kind that takes any two axes"

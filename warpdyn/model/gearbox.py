@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, Placement, Vector
 from .checks import PERPENDICULAR
 from .description import Joint, Link, Mimic, ModelError
@@ -85,7 +86,7 @@ def _between(
 
 def _parallel(where: str, what: str, u: Vector, axis: Vector) -> float:
     """1 or -1; raises where the directions are not those of one line."""
-    cosine = u.dot(axis)
+    cosine = as_number(u.dot(axis))
     if abs(abs(cosine) - 1.0) > PERPENDICULAR:
         raise ModelError(
             f"{where}: {what} must be parallel to the axis of the gearbox, but the cosine between them is "

@@ -15,7 +15,7 @@ from functools import cache
 from typing import NoReturn, TypeVar
 
 from ..algebra.quaternions import quaternion_rotation
-from ..algebra.scalar import Scalar, cos, sin
+from ..algebra.scalar import Scalar, as_number, cos, sin
 from ..algebra.spatial import (
     IDENTITY,
     ZERO,
@@ -150,7 +150,7 @@ def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Ro
     z = Vector(*direction)
     smallest = min(range(3), key=lambda k: abs(direction[k]))
     x = unit(smallest).cross(z)
-    x = x * (1.0 / x.dot(x) ** 0.5)
+    x = x * (1.0 / as_number(x.dot(x)) ** 0.5)
     y = z.cross(x)
     return 2, 1.0, Rotation((Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..algebra.scalar import Scalar, is_number
+from ..algebra.scalar import Scalar, as_number, is_number
 from ..algebra.spatial import (
     ZERO,
     ZERO_INERTIA,
@@ -60,14 +60,14 @@ class Spread:
         return Spread(as_matrix(TwoRotations(X.R, self.R)), self.J)
 
     def shares_axes(self, other: Spread) -> bool:
-        pairs = [
-            (x, y)
-            for a, b in zip(self.R.matrix.rows, other.R.matrix.rows, strict=True)
-            for x, y in zip(a, b, strict=True)
-        ]
-        return all(
-            x is y or (is_number(x) and is_number(y) and abs(x - y) < 1e-14) for x, y in pairs
+        mine, theirs = (
+            [x for row in spread.R.matrix.rows for x in row] for spread in (self, other)
         )
+        return all(x is y or _same_number(x, y) for x, y in zip(mine, theirs, strict=True))
+
+
+def _same_number(x: Scalar, y: Scalar) -> bool:
+    return is_number(x) and is_number(y) and abs(as_number(x) - as_number(y)) < 1e-14
 
 
 def all_numbers(inertia: Inertia) -> bool:

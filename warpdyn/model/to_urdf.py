@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from lxml import etree
 
+from ..algebra.scalar import as_number
 from .description import (
     EYE,
     ORIGIN,
@@ -61,7 +62,7 @@ def _link(robot: etree._Element, link: Link) -> None:
         etree.SubElement(inertial, "mass", value=_text([link.mass]))
         keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
         moments = zip(keys, link.symmetric.entries, strict=True)
-        etree.SubElement(inertial, "inertia", {key: _text([value]) for key, value in moments})
+        etree.SubElement(inertial, "inertia", {key: _text([as_number(x)]) for key, x in moments})
     for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
         for shape in shapes:
             _shape(element, tag, shape)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..algebra.scalar import Scalar
+from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import (
     HERE,
     ZERO,
@@ -242,7 +242,10 @@ class Tree:
             return Placement(Rotation([Vector(*row) for row in rows]), p)
 
         def weigh(inertia: Inertia) -> Inertia:
-            h_size, J_size = max(map(abs, inertia.h)), max(map(abs, inertia.J.entries))
+            h_size, J_size = (
+                max(abs(as_number(x)) for x in entries)
+                for entries in (inertia.h, inertia.J.entries)
+            )
             h = Vector(*(_crumbless(x, epsilon * h_size) for x in inertia.h))
             return Inertia(
                 inertia.mass,
