@@ -12,8 +12,9 @@ class MovingInertia:
     """An inertia and how its mass moves: twice the linear momentum, the angular momentum `n` about the frame's origin,
     and the rate J' of the second moment, as the motion carries the mass along.
 
-    These thirteen numbers make the matrix B of the closed form of C and of the derivatives of inverse dynamics, here
-    doubled: 2B (a, w) = (2 w × p, J' w + w × n), with 2 (B + Bᵀ) the rate of the inertia. They add up over bodies.
+    These thirteen numbers make the matrix B of the closed form of C and of the derivatives of
+    inverse dynamics, here doubled: 2B (a, w) = (2 w × p, J' w + w × n), with B + Bᵀ the rate of the
+    inertia. They add up over bodies.
     Echeandia and Wensing, ASME J. Computational and Nonlinear Dynamics 16 (2021), equation 15; Singh, Russell and
     Wensing, IEEE RA-L 7 (2022), equation 11.
     """
@@ -25,7 +26,7 @@ class MovingInertia:
 
     @classmethod
     def of(cls, inertia: Inertia, v: Motion) -> MovingInertia:
-        """Of a body with velocity v: J' = [w] J - J [w] + 2 (a·h) 1 - (a hᵀ + h aᵀ), for a = v's linear part."""
+        """For a body with velocity v: J' = [w] J - J [w] + 2 (a·h) 1 - (a hᵀ + h aᵀ), for a = v's linear part."""
         J, h, a, w = inertia.J, inertia.h, v.linear, v.angular
         h2 = h * 2.0
         x, y, z = a.x * h2.x, a.y * h2.y, a.z * h2.z
