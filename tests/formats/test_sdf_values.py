@@ -8,6 +8,7 @@ from sdf_texts import (
     ROUND_OFF,
     link,
     load,
+    model,
     placed,
     poses,
     remarks,

@@ -69,7 +69,8 @@ class Symmetric:
         return Vector(*(row.dot(u) for row in self.rows))
 
     def rate_of_momentum(self, w: Vector, dw: Vector) -> Vector:
-        """J α + ω × J ω, Euler's equation of a body of this second moment, each entry of which is used thrice."""
+        """J α + ω × J ω, Euler's equation of a body of this second moment, each entry of which is
+        used thrice."""
         xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
         Jxx, Jxy, Jxz, Jyy, Jyz, Jzz = self.entries
         return Vector(
@@ -137,7 +138,8 @@ class Matrix:
 
     @classmethod
     def acceleration_tensor(cls, w: Vector, dw: Vector) -> Matrix:
-        """W = [α]× + [ω]×[ω]×: points x of a body turning with ω and α accelerate by W x against its origin."""
+        """W = [α]× + [ω]×[ω]×: points x of a body turning with ω and α accelerate by W x against
+        its origin."""
         xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
         return cls(
             (
@@ -217,7 +219,8 @@ class AxisRotation:
         return _both_sides(self.to_parent, H)
 
     def symmetric_to_parent(self, J: Symmetric) -> Symmetric:
-        """R J Rᵀ in 16 operations: with m = s (a - b) + 2 c d the turned block is (a - s m, c m - d, b + s m)."""
+        """R J Rᵀ in 16 operations: with m = s (a - b) + 2 c d the turned block is
+        (a - s m, c m - d, b + s m)."""
         k, c, s = self.axis, self.c, self.s
         i, j = (k + 1) % 3, (k + 2) % 3
         full = [list(row) for row in J.rows]

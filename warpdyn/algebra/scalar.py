@@ -75,7 +75,8 @@ def maximum(x: Scalar, y: Scalar) -> Scalar:
 
 
 def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Scalar:
-    """`if_less` where x < y, else `otherwise`; the branch that a Python `if` must not take on symbols."""
+    """`if_less` where x < y, else `otherwise`; the branch that a Python `if` must not take on
+    symbols."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return if_less if x < y else otherwise
     symbol: Any = y if isinstance(x, (int, float)) else x
@@ -88,7 +89,8 @@ Text = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
 def each(
     text: Text, shared: Sequence[Scalar], columns: Sequence[Sequence[Scalar]]
 ) -> list[list[Scalar]]:
-    """[text(shared, column) for each column]; on symbols, where that would be long, recorded once and called."""
+    """[text(shared, column) for each column]; on symbols, where that would be long, recorded once
+    and called."""
     values = [x for values in (shared, *columns) for x in values]
     symbol = next((x for x in values if not isinstance(x, (int, float))), None)
     if symbol is None:

@@ -1,11 +1,13 @@
 """Spatial (6-D) vector algebra over any scalar: numbers or recorded symbols.
 
-Vectors are linear part first, then angular. A *motion* is a velocity or an acceleration (m/s, rad/s), a *force* a force
-and a couple (N, N·m); both belong to a coordinate frame whose origin is the reference point. `Placement` is the pose of
-a child frame in its parent frame; its verbs name their direction: `motion_to_child`, `force_to_parent`. The vectors and
-rotations that these are made of (`rotations`) are handed on here.
+Vectors are linear part first, then angular. A *motion* is a velocity or an acceleration (m/s,
+rad/s), a *force* a force and a couple (N, N·m); both belong to a coordinate frame whose origin is
+the reference point. `Placement` is the pose of a child frame in its parent frame; its verbs name
+their direction: `motion_to_child`, `force_to_parent`. The vectors and rotations that these are made
+of (`rotations`) are handed on here.
 
-Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 2 and appendix A; there the angular part comes first.
+Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 2 and appendix A; there the angular
+part comes first.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """A spatial motion vector: velocity or acceleration of a body, at the frame's origin, in its axes."""
+    """A spatial motion vector: velocity or acceleration of a body, at the frame's origin, in its
+    axes."""
 
     linear: Vector
     angular: Vector
@@ -117,7 +120,8 @@ ZERO_FORCE = Force(ZERO, ZERO)
 
 @dataclass(frozen=True, slots=True)
 class Inertia:
-    """Rigid-body inertia about the frame's origin: mass, first moment h = m c, second moment J (RBDA 2.62)."""
+    """Rigid-body inertia about the frame's origin: mass, first moment h = m c, second moment J
+    (RBDA 2.62)."""
 
     mass: Scalar
     h: Vector
@@ -136,11 +140,12 @@ class Inertia:
         )
 
     def rate_of_momentum(self, a: Vector, W: Matrix) -> Force:
-        """The force that gives a body the classical acceleration `a` of its origin and angular acceleration tensor W.
+        """The force that gives a body the classical acceleration `a` of its origin and angular
+        acceleration tensor W.
 
-        A point x of the body accelerates by a + W x, W = [α]× + [ω]×[ω]×. Summed over its mass with the second moment
-        P = ∫ x xᵀ dm: f = m a + W h, n = h × a + ∫ x × W x dm (Balafoutis, Patel, Misra, IEEE J. Robotics and
-        Automation 4, 1988).
+        A point x of the body accelerates by a + W x, W = [α]× + [ω]×[ω]×. Summed over its mass with
+        the second moment P = ∫ x xᵀ dm: f = m a + W h, n = h × a + ∫ x × W x dm (Balafoutis, Patel,
+        Misra, IEEE J. Robotics and Automation 4, 1988).
         """
         J = self.J
         half_trace = (J.xx + J.yy + J.zz) * 0.5
@@ -165,7 +170,8 @@ ZERO_INERTIA = Inertia(0.0, ZERO, Symmetric.diagonal(0.0))
 
 @dataclass(frozen=True, slots=True)
 class ArticulatedInertia:
-    """A symmetric 6x6 inertia [[M, H], [Hᵀ, J]]: what a subtree with free joints opposes (RBDA 7.1)."""
+    """A symmetric 6x6 inertia [[M, H], [Hᵀ, J]]: what a subtree with free joints opposes (RBDA
+    7.1)."""
 
     M: Symmetric
     H: Matrix
@@ -221,7 +227,8 @@ class Placement:
         return self.p + self.R.to_parent(u)
 
     def inertia_to_parent(self, inertia: Inertia) -> Inertia:
-        """RBDA 2.66, the rotation first: J' = J + (c·h') 1 - sym(p, R h + h') / 2 with h' = R h + m p."""
+        """RBDA 2.66, the rotation first: J' = J + (c·h') 1 - sym(p, R h + h') / 2 with
+        h' = R h + m p."""
         m, p = inertia.mass, self.p
         Rh = self.R.to_parent(inertia.h)
         h = Rh + p * m
@@ -234,8 +241,8 @@ class Placement:
         return Inertia(m, h, J)
 
     def articulated_to_parent(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
-        """X* Iᴬ X⁻¹ (RBDA 2.66 for a full 6x6): turned into the parent's axes, then H' = H - M [p]×, J' = J - Hᵀ [p]× +
-        [p]× H'."""
+        """X* Iᴬ X⁻¹ (RBDA 2.66 for a full 6x6): turned into the parent's axes, then
+        H' = H - M [p]×, J' = J - Hᵀ [p]× + [p]× H'."""
         p = self.p
         M = self.R.symmetric_to_parent(inertia.M)
         H = self.R.matrix_to_parent(inertia.H)

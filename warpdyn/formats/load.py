@@ -13,10 +13,13 @@ from .source import Source, tag_name
 
 
 def load(source: str | bytes | os.PathLike[str], **options: Any) -> Model:
-    """Robot of a description, whatever its format: URDF, SDF or MJCF, told apart by its outermost element.
+    """Robot of a description, whatever its format: URDF, SDF or MJCF, told apart by its outermost
+    element.
 
-    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
-    options: those of the reader: `load_urdf`, `load_sdf` or `load_mjcf`; all have floating_base and quaternion.
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is
+    "<").
+    options: those of the reader: `load_urdf`, `load_sdf` or `load_mjcf`; all have floating_base and
+    quaternion.
 
     Raises ModelError for what cannot be used.
     """

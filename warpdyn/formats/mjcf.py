@@ -1,8 +1,8 @@
 """MJCF, MuJoCo's format: text to Model.
 
-Bodies become links, several joints of one body a chain of massless links, sites frames. Numbers, orientations, default
-classes and compiler settings are read by `mjcf_values`, inertias by `mjcf_inertia`, equality constraints by
-`mjcf_equality`. `Model.assemble` then checks the tree.
+Bodies become links, several joints of one body a chain of massless links, sites frames. Numbers,
+orientations, default classes and compiler settings are read by `mjcf_values`, inertias by
+`mjcf_inertia`, equality constraints by `mjcf_equality`. `Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ TYPES = ("hinge", "slide", "ball", "free")
 
 @dataclass
 class BodyElement:
-    """A body as it stands in the file: its pose in the body `parent`, and what is in it, each with its frame."""
+    """A body as it stands in the file: its pose in the body `parent`, and what is in it, each with
+    its frame."""
 
     name: str
     parent: str
@@ -64,22 +65,24 @@ def load_mjcf(
 ) -> Model:
     """Robot of an MJCF file.
 
-    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
-    floating_base: None as the file says: one body in the world, with a free joint, is a free base. True: the one body
-        in the world is free, though it has no joint there. False: free joints hold their bodies where the file puts
-        them.
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is
+    "<").
+    floating_base: None as the file says: one body in the world, with a free joint, is a free base.
+        True: the one body in the world is free, though it has no joint there. False: free joints
+        hold their bodies where the file puts them.
     quaternion: order of quaternions in q, "xyzw" or "wxyz"; MuJoCo's own is wxyz.
-    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or "world"; see
-    `Model.with_base_velocity`.
-    loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than a line), or "cut":
-        leave them out, with a remark.
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
+    "world"; see `Model.with_base_velocity`.
+    loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
+        a line), or "cut": leave them out, with a remark.
 
-    The root is the link "world", unless the base is free. A body of several joints hangs on massless links
-    "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows another in a line is a mimic joint.
-    Bodies without <inertial> take the inertia of their geoms, which the package mujoco computes. Actuators, tendons,
-    contacts, sensors and shapes are not read, nor is anything outside the text.
-    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
-    says so, and `Model.warnings` lists it.
+    The root is the link "world", unless the base is free. A body of several joints hangs on
+    massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
+    another in a line is a mimic joint. Bodies without <inertial> take the inertia of their geoms,
+    which the package mujoco computes. Actuators, tendons, contacts, sensors and shapes are not
+    read, nor is anything outside the text.
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
+    one ModelWarning says so, and `Model.warnings` lists it.
     """
     cut = cuts_loops(loops)
     text = Source.of(source, MJCF.reader, MJCF.name)

@@ -1,4 +1,5 @@
-"""MJCF: equality constraints. A joint that follows another in a line is a mimic joint; others are no tree's."""
+"""MJCF: equality constraints. A joint that follows another in a line is a mimic joint; others are
+no tree's."""
 
 from __future__ import annotations
 

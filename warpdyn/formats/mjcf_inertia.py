@@ -32,7 +32,8 @@ Part = tuple[Element, dict[str, str], Placement]
 
 @dataclass
 class Matter:
-    """What a body's inertia comes from: its <inertial> and its geoms, each with the frame that it stands in."""
+    """What a body's inertia comes from: its <inertial> and its geoms, each with the frame that it
+    stands in."""
 
     inertial: tuple[Element, Placement] | None = None
     geoms: list[Part] = field(default_factory=list)

@@ -131,7 +131,8 @@ class MjcfValues(Reading):
         return Rotation([Vector(*row) for row in zip(x_axis, y_axis, z_axis, strict=True)])
 
     def _euler(self, angles: list[float]) -> Rotation:
-        """Small letters of eulerseq turn about the axes as they are turned, capitals about the fixed ones."""
+        """Small letters of eulerseq turn about the axes as they are turned, capitals about the
+        fixed ones."""
         R = IDENTITY
         for letter, angle in zip(self.compiler.eulerseq, angles, strict=True):
             angle = self.compiler.angle(angle)

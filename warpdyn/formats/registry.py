@@ -1,4 +1,5 @@
-"""The formats of descriptions, a line each: what its texts look like, and which function reads them.
+"""The formats of descriptions, a line each: what its texts look like, and which function reads
+them.
 
 A new format is a file with its reader, a line here, and its test.
 """

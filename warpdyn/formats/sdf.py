@@ -1,7 +1,7 @@
 """SDF: text to Model.
 
-The frames of the file give every pose (`sdf_frames`), its joints a tree (`sdf_joints`); here links are read and the
-model to load is chosen. `Model.assemble` then checks the tree.
+The frames of the file give every pose (`sdf_frames`), its joints a tree (`sdf_joints`); here links
+are read and the model to load is chosen. `Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -49,20 +49,23 @@ def load_sdf(
 ) -> Model:
     """Robot of an SDF file, SDFormat 1.4 to 1.12, model or world.
 
-    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
-    model: which model, where the file has more than one that is not static; "outer::inner" for a nested one; "world"
-        for all of them as one robot.
-    floating_base: None as the file says: what neither a joint to the world nor <static> holds moves freely. True: free,
-        static or not. False: fixed where the file puts it.
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is
+    "<").
+    model: which model, where the file has more than one that is not static; "outer::inner" for a
+        nested one; "world" for all of them as one robot.
+    floating_base: None as the file says: what neither a joint to the world nor <static> holds moves
+        freely. True: free, static or not. False: fixed where the file puts it.
     quaternion: order of quaternions in q, "xyzw" or "wxyz".
-    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or "world"; see
-    `Model.with_base_velocity`.
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
+    "world"; see `Model.with_base_velocity`.
     loops: "refuse" a joint that closes a loop, or "cut": leave it open, with a remark.
 
-    Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the world has the link
-    "world" as root; so has one of several free links, each on a floating joint of its own.
-    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
-    says so, and `Model.warnings` lists it. Nothing outside the text is read: no <include>, no mesh.
+    Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the
+    world has the link "world" as root; so has one of several free links, each on a floating joint
+    of its own.
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
+    one ModelWarning says so, and `Model.warnings` lists it. Nothing outside the text is read: no
+    <include>, no mesh.
     """
     cut = cuts_loops(loops)
     text = Source.of(source, SDF.reader, SDF.name)
@@ -193,7 +196,8 @@ class SdfReader:
     # The root.
 
     def _roots(self, joints: Joints, floating_base: bool | None, anchored: bool) -> list[Joint]:
-        """The joints that hold or free what no joint of the file carries; none for one free body."""
+        """The joints that hold or free what no joint of the file carries; none for one free
+        body."""
         if floating_base and joints.held:
             raise ModelError(
                 f'{self.values.source}: joint "{joints.held[0]}" fixes the robot to the world; leave floating_base '
@@ -271,7 +275,8 @@ class SdfReader:
     # Shapes.
 
     def shapes(self, frame: SdfFrame, tag: str) -> Iterator[Geometry]:
-        """Visuals or collisions of a link; no motion depends on them, so that trouble in one is a remark."""
+        """Visuals or collisions of a link; no motion depends on them, so that trouble in one is a
+        remark."""
         for element in children(frame.element, tag):
             geometry = child(element, "geometry")
             for shape in () if geometry is None else geometry:

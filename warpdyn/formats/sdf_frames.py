@@ -1,8 +1,9 @@
 """SDF: the frames of a file and where they are.
 
-Every model, link, joint and frame element is a frame. Its <pose> is given in another (relative_to), which makes a tree
-with the world as its root; what it moves with (attached_to, a joint's child, a model's canonical link) makes a second
-tree. Names are those of the model around; "inner::link" reaches into nested models.
+Every model, link, joint and frame element is a frame. Its <pose> is given in another (relative_to),
+which makes a tree with the world as its root; what it moves with (attached_to, a joint's child, a
+model's canonical link) makes a second tree. Names are those of the model around; "inner::link"
+reaches into nested models.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ ROUND_OFF = 1e-14
 """Entries of products of rotation matrices this near to 0 and ±1 are taken as such."""
 
 KINDS = ("link", "model", "frame", "joint")
-"""What a name may stand for; where an old file (below 1.7) uses one name twice, the first of these is meant."""
+"""What a name may stand for; where an old file (below 1.7) uses one name twice, the first of these
+is meant."""
 
 
 @dataclass(eq=False)
@@ -60,7 +62,8 @@ class SdfFrame:
         return frame is top
 
     def walk(self, *kinds: str) -> Iterator[SdfFrame]:
-        """The frames of these kinds declared in it and in its nested models, as they stand in the file."""
+        """The frames of these kinds declared in it and in its nested models, as they stand in the
+        file."""
         for frame in self.inside:
             if frame.kind in kinds:
                 yield frame
@@ -71,7 +74,8 @@ class SdfFrames:
     """The frames of one world, or of the models that a file holds without one."""
 
     def __init__(self, values: SdfValues, world: Element, movable: bool = False) -> None:
-        """world: a <world>, or the <sdf> with models of its own. movable: take no model as static."""
+        """world: a <world>, or the <sdf> with models of its own. movable: take no model as
+        static."""
         self.values, self.movable = values, movable
         self.world = SdfFrame("world", "world", world, None, depth=0, raw=HERE)
         self._declare(self.world)
@@ -106,7 +110,8 @@ class SdfFrames:
     # Names.
 
     def find(self, scope: SdfFrame, name: str, *kinds: str) -> SdfFrame | None:
-        """What `name` stands for in `scope`, if it is one of these kinds (all, if none are given)."""
+        """What `name` stands for in `scope`, if it is one of these kinds (all, if none are
+        given)."""
         if name in ("__model__", "world"):
             own = (name == "world") == (scope.kind == "world") and scope.kind in (
                 kinds or (scope.kind,)
@@ -249,7 +254,8 @@ class SdfFrames:
         return frame.moves_with
 
     def _canonical(self, model: SdfFrame) -> SdfFrame:
-        """A model's canonical link: the one that it names, or else the first, of its own or of its first model's."""
+        """A model's canonical link: the one that it names, or else the first, of its own or of its
+        first model's."""
         name = model.element.get("canonical_link", "")
         if name:
             return self.named(model, "canonical_link", name, "link", scope=model)

@@ -1,8 +1,9 @@
 """SDF: joints between any two links, made a tree.
 
-A joint of SDF has a frame of its own, anywhere on its child, and its ends may be frames. Here it becomes a joint whose
-frame is its child's; where the axis does not pass through the child's origin, a massless link of the joint's name
-stands between. Joints that would point at the root are turned around; those that close a loop are refused or left open.
+A joint of SDF has a frame of its own, anywhere on its child, and its ends may be frames. Here it
+becomes a joint whose frame is its child's; where the axis does not pass through the child's origin,
+a massless link of the joint's name stands between. Joints that would point at the root are turned
+around; those that close a loop are refused or left open.
 """
 
 from __future__ import annotations
@@ -192,7 +193,8 @@ class Joints:
     # A joint.
 
     def _add(self, tie: Tie, reverse: bool, closing: bool = False) -> None:
-        """The joint as one whose frame is that of the link it moves, with a link between if its axis lies elsewhere."""
+        """The joint as one whose frame is that of the link it moves, with a link between if its
+        axis lies elsewhere."""
         kind, frame, name = tie.kind, tie.frame, tie.frame.path(self.top)
         if reverse and kind.nv and (not kind.single or kind.geared):
             raise self.values.refusal(
@@ -288,7 +290,8 @@ class Joints:
         return (*needed, "axis2") if kind.geared and child(element, "axis2") is not None else needed
 
     def _axis(self, frame: SdfFrame, tag: str, base: SdfFrame, reverse: bool) -> Vector3:
-        """The unit vector of an axis in the frame `base`; zero stays zero, which `Model.assemble` refuses."""
+        """The unit vector of an axis in the frame `base`; zero stays zero, which `Model.assemble`
+        refuses."""
         element = child(frame.element, tag)
         assert element is not None and frame.around is not None
         xyz = child(element, "xyz")
@@ -361,7 +364,8 @@ class Joints:
     def _pitch(self, element: Element) -> float:
         """Advance [m/rad], positive for a right-handed thread.
 
-        screw_thread_pitch is in metres a revolution, right-handed; thread_pitch in radians a metre, left-handed.
+        screw_thread_pitch is in metres a revolution, right-handed; thread_pitch in radians a metre,
+        left-handed.
         """
         values = self.values
         if (

@@ -1,4 +1,5 @@
-"""SDF: the values of XML elements, their defaults, and what is said of those that cannot be used."""
+"""SDF: the values of XML elements, their defaults, and what is said of those that cannot be
+used."""
 
 from __future__ import annotations
 
@@ -112,7 +113,8 @@ class SdfValues(Reading):
     def number(
         self, element: Element | None, tag: str, default: float, infinite: bool = False
     ) -> float:
-        """A finite number (or, if `infinite`, an infinite one); the default where there is no such child."""
+        """A finite number (or, if `infinite`, an infinite one); the default where there is no such
+        child."""
         found = None if element is None else child(element, tag)
         if found is None or not (found.text or "").strip():
             return default
@@ -125,7 +127,8 @@ class SdfValues(Reading):
         return self.finite_numbers(element, what, text.strip(), count, infinite)
 
     def pose(self, element: Element) -> tuple[Placement, str]:
-        """The <pose> of an element and the name of the frame that it is given in ("" for the default)."""
+        """The <pose> of an element and the name of the frame that it is given in ("" for the
+        default)."""
         found = child(element, "pose")
         if found is None:
             return HERE, ""
@@ -163,7 +166,8 @@ def children(element: Element, *tags: str) -> list[Element]:
 
 
 def place(element: Element) -> str:
-    """The link, joint, frame or model that an element belongs to, with the models around it; or else the element."""
+    """The link, joint, frame or model that an element belongs to, with the models around it; or
+    else the element."""
     named: list[Element] = []
     for around in (element, *element.iterancestors()):
         kinds = ("model",) if named else ("link", "joint", "frame", "model")

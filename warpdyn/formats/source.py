@@ -1,4 +1,5 @@
-"""A description as it comes: a path or a text, the XML in it, and what is said about a model that was read.
+"""A description as it comes: a path or a text, the XML in it, and what is said about a model that
+was read.
 
 lxml reads, with entities, DTDs and the network off.
 """
@@ -102,7 +103,8 @@ class Source:
 
 
 def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etree._Element:
-    """The outermost element of well-formed XML that declares no entities; prefixes need not be declared."""
+    """The outermost element of well-formed XML that declares no entities; prefixes need not be
+    declared."""
     if not data.strip():
         raise ModelError(f"{name}: the text is empty; it should hold one {element} element")
     xml = etree.XMLParser(
@@ -183,7 +185,8 @@ class Reading:
         return numbers
 
     def remark_gravity(self, element: str, x: float, y: float, z: float) -> None:
-        """A model holds no gravity; say so where the file's is not that of the functions' default."""
+        """A model holds no gravity; say so where the file's is not that of the functions'
+        default."""
         if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
             self.remarks.append(
                 f"<{element}>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions "

@@ -1,7 +1,8 @@
 """URDF: text to Model.
 
-lxml reads the text, with entities, DTDs and the network off. What dynamics needs is copied from it by the table `TAGS`,
-which checks every attribute on the way, and urdf_parser_py parses that copy. `Model.assemble` then checks the tree.
+lxml reads the text, with entities, DTDs and the network off. What dynamics needs is copied from it
+by the table `TAGS`, which checks every attribute on the way, and urdf_parser_py parses that copy.
+`Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from .source import Reading, Source, tag_name
 
 @dataclass(frozen=True)
 class Tag:
-    """What is kept of an element: its attributes, each with how many numbers it holds (0: text) and its default (None:
-    it is needed), and its children."""
+    """What is kept of an element: its attributes, each with how many numbers it holds (0: text) and
+    its default (None: it is needed), and its children."""
 
     attributes: Mapping[str, tuple[int, str | None]] = field(default_factory=dict)
     needed: tuple[str, ...] = ()
@@ -105,7 +106,8 @@ WITHOUT_DYNAMICS = {
     ),
     *("contact", "contact_coefficients", "verbose"),
 }
-"""Elements that are part of URDF or of its customs and change no motion: left out without a word."""
+"""Elements that are part of URDF or of its customs and change no motion: left out without a
+word."""
 
 
 def load_urdf(
@@ -117,14 +119,15 @@ def load_urdf(
 ) -> Model:
     """Robot of a URDF file.
 
-    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is
+    "<").
     floating_base: let the root link move freely; without it the root is fixed to the world.
     quaternion: order of a base's or a floating joint's quaternion in q, "xyzw" or "wxyz".
-    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or "world"; see
-    `Model.with_base_velocity`.
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
+    "world"; see `Model.with_base_velocity`.
 
-    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
-    says so, and `Model.warnings` lists it.
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
+    one ModelWarning says so, and `Model.warnings` lists it.
     """
     text = Source.of(source, URDF.reader, URDF.name)
     reader = UrdfReader(text.name)
@@ -220,7 +223,8 @@ class UrdfReader(Reading):
                 self.ignore(f'attribute "{key}" of <{tag}>', element)
 
     def _copy_shape(self, element: etree._Element, tag: str) -> etree._Element | None:
-        """A visual or collision element; no motion depends on it, so that trouble in it is a remark."""
+        """A visual or collision element; no motion depends on it, so that trouble in it is a
+        remark."""
         try:
             return self._copy(element, tag)
         except ModelError as error:
@@ -320,7 +324,8 @@ def _pose(origin: Any) -> Pose:
 
 
 def _turned(inertia: Any, rotation: Matrix3) -> Matrix3:
-    """R I R^T, symmetric to the last bit: an inertia written in the axes of its <origin>, in those of its link."""
+    """R I R^T, symmetric to the last bit: an inertia written in the axes of its <origin>, in those
+    of its link."""
     written = inertia.to_matrix()
     if rotation is not EYE:
         half = [[_dot(row, column) for column in written] for row in rotation]

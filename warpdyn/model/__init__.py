@@ -1,4 +1,5 @@
-"""A robot as data: its links, joints and limits, changed copies, and the tree that algorithms loop over."""
+"""A robot as data: its links, joints and limits, changed copies, and the tree that algorithms loop
+over."""
 
 from .model import Model
 from .structure import BASE_JOINT

@@ -29,13 +29,13 @@ from .remarks import warn
 class ModelBuilder:
     """A model in the making.
 
-        builder = ModelBuilder("pendulum")
-        builder.add_link("base")
-        builder.add_link("rod", mass=1.0, com=(0, 0, -0.5), inertia=((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.01)))
+        builder = ModelBuilder("pendulum") builder.add_link("base") builder.add_link("rod",
+        mass=1.0, com=(0, 0, -0.5), inertia=((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.01)))
         builder.add_joint("hinge", "continuous", "base", "rod", axis=(0, 1, 0))
         model = builder.build()
 
-    Parts may come in any order; `build` checks that they make one tree. Siblings keep the order of their joints.
+    Parts may come in any order; `build` checks that they make one tree. Siblings keep the order of
+    their joints.
     """
 
     def __init__(self, name: str = "robot"):
@@ -53,7 +53,8 @@ class ModelBuilder:
         visuals: Sequence[Geometry] = (),
         collisions: Sequence[Geometry] = (),
     ) -> ModelBuilder:
-        """A rigid body: mass [kg], com in the link's frame [m], inertia (3, 3) about it in the link's axes [kg·m²]."""
+        """A rigid body: mass [kg], com in the link's frame [m], inertia (3, 3) about it in the
+        link's axes [kg·m²]."""
         where = f'{self.name}: link "{name}"'
         if name in self._links:
             raise ModelError(f"{where} is there already; give each link its own name")
@@ -92,10 +93,12 @@ class ModelBuilder:
     ) -> ModelBuilder:
         """A joint from link `parent` to link `child`.
 
-        kind: one of `warpdyn.KINDS`. pose: of the joint in the parent: a Pose, a 4x4 matrix, x y z, or
-        x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad or m; by s; N·m or N], damping,
-        friction and armature are data of the coordinate (of the first axis; with a 2, of the second).
-        mimic: the joint to follow, or (joint, multiplier, offset). pitch: a screw's advance [m/rad].
+        kind: one of `warpdyn.KINDS`. pose: of the joint in the parent: a Pose, a 4x4 matrix, x y z,
+        or x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad or m; by s; N·m
+        or N], damping, friction and armature are data of the coordinate (of the first axis; with a
+        2, of the second).
+        mimic: the joint to follow, or (joint, multiplier, offset). pitch: a screw's advance
+        [m/rad].
         gearbox: (ratio, reference link) of a gearbox.
         """
         where = f'{self.name}: joint "{name}"'
@@ -139,7 +142,8 @@ class ModelBuilder:
     def build(
         self, *, floating_base: bool = False, quaternion: str = "xyzw", base_velocity: str = "local"
     ) -> Model:
-        """The model, its root link fixed to the world or free; raises ModelError for what is not one tree."""
+        """The model, its root link fixed to the world or free; raises ModelError for what is not
+        one tree."""
         links = list(self._links.values())
         model = Model.assemble(
             self.name,

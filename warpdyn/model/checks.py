@@ -1,4 +1,5 @@
-"""What links and joints must be to make a robot: one tree of sound bodies; and what no rigid body is like."""
+"""What links and joints must be to make a robot: one tree of sound bodies; and what no rigid body
+is like."""
 
 from __future__ import annotations
 
@@ -15,13 +16,15 @@ from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Vector
 from .joints import JointKind
 
 ROUNDING = 1e-3
-"""Part of the largest principal moment by which an inertia may miss the laws of physics: files write 3 digits."""
+"""Part of the largest principal moment by which an inertia may miss the laws of physics: files
+write 3 digits."""
 
 SKEW = 1e-9
 """How far an inertia may be from symmetric, relative to its largest entry."""
 
 NEGLIGIBLE = 1e-12
-"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy link."""
+"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy
+link."""
 
 PERPENDICULAR = 1e-3
 """Cosine up to which two axes count as perpendicular: descriptions write right angles as 1.57."""

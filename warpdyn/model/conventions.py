@@ -1,8 +1,8 @@
 """How MuJoCo, Newton, Drake and Pinocchio write warpdyn's q and v: which columns, in which order.
 
-What differs: the order of a quaternion and its place in the free base's seven coordinates, the base's velocity (a name
-of `algorithms.representations`), continuous joints as a cosine and a sine, mimic joints with columns of their own, and
-the order of joints.
+What differs: the order of a quaternion and its place in the free base's seven coordinates, the
+base's velocity (a name of `algorithms.representations`), continuous joints as a cosine and a sine,
+mimic joints with columns of their own, and the order of joints.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from .model import Model
 SAME, COS, SIN, ANGLE = "same", "cos", "sin", "angle"
 
 Entry = tuple[str, tuple[int, ...], float, float]
-"""A coordinate from others: a function, of which columns, of their value times a factor plus an offset."""
+"""A coordinate from others: a function, of which columns, of their value times a factor plus an
+offset."""
 
 Columns = tuple[tuple[tuple[int, float], ...], ...]
 """For each entry of a vector the entries of another that it is the weighted sum of."""
@@ -25,7 +26,8 @@ Columns = tuple[tuple[tuple[int, float], ...], ...]
 
 @dataclass(frozen=True)
 class Convention:
-    """`base`: the representation of a free base's velocity; `circles`: a continuous joint is a cosine and a sine."""
+    """`base`: the representation of a free base's velocity; `circles`: a continuous joint is a
+    cosine and a sine."""
 
     base: str
     quaternion: str = "xyzw"

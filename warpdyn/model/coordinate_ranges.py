@@ -1,4 +1,5 @@
-"""What each column of q may be: between which limits, an angle or a length, or part of a quaternion.
+"""What each column of q may be: between which limits, an angle or a length, or part of a
+quaternion.
 
 Drawing configurations, searching them and drawing states for timings differ in what they take where
 a description sets no limits; all of them read the limits here.
@@ -15,8 +16,8 @@ from .structure import Structure
 
 @dataclass(frozen=True)
 class Range:
-    """The limits of one column of q that is an angle [rad] or a length [m]; infinite where there are
-    none."""
+    """The limits of one column of q that is an angle [rad] or a length [m]; infinite where there
+    are none."""
 
     column: int
     angle: bool
@@ -36,8 +37,8 @@ class Range:
         return math.pi if self.angle else 1.0
 
     def within(self, low: float, high: float) -> tuple[float, float]:
-        """The limits, with `low` and `high` in place of missing ones; as wide as they are, beside the
-        limit, where it lies beyond them."""
+        """The limits, with `low` and `high` in place of missing ones; as wide as they are, beside
+        the limit, where it lies beyond them."""
         lower, upper, width = self.lower, self.upper, high - low
         if not math.isfinite(lower):
             lower = low if low < upper else upper - width
@@ -64,8 +65,8 @@ def coordinate_ranges(model: Structure) -> Iterator[Range]:
 
 
 def orientation_columns(model: Structure) -> list[tuple[slice, slice]]:
-    """For each joint with a quaternion its columns of the position before it, none for a ball joint,
-    and those of the quaternion."""
+    """For each joint with a quaternion its columns of the position before it, none for a ball
+    joint, and those of the quaternion."""
     columns = []
     for joint in model.moving_joints:
         if joint.kind.quaternion is not None:

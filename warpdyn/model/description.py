@@ -1,4 +1,5 @@
-"""What a description holds, one record a thing: links, joints, limits, shapes; and what makes a tree of them.
+"""What a description holds, one record a thing: links, joints, limits, shapes; and what makes a
+tree of them.
 
 Format readers make these; `warpdyn.model.Model` puts them in order.
 """
@@ -50,7 +51,8 @@ def matrix3(rows: Iterable[Iterable[Any]]) -> Matrix3:
 
 
 def unit_vector(values: Iterable[Any]) -> Vector3:
-    """The direction of a vector; zero stays zero, which `Model.assemble` refuses by the joint's name."""
+    """The direction of a vector; zero stays zero, which `Model.assemble` refuses by the joint's
+    name."""
     x, y, z = vector3(values)
     longest = (
         max(abs(x), abs(y), abs(z)) or 1.0
@@ -91,7 +93,8 @@ class Pose:
 
     @classmethod
     def of(cls, pose: Any) -> Pose:
-        """From a pose as users write it: a Pose, a Placement, a 4x4 matrix, a position, or x y z qx qy qz qw."""
+        """From a pose as users write it: a Pose, a Placement, a 4x4 matrix, a position, or x y z qx
+        qy qz qw."""
         if isinstance(pose, Pose):
             return pose
         if isinstance(pose, Placement):
@@ -127,7 +130,8 @@ class Pose:
 
 @dataclass(frozen=True)
 class Geometry:
-    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere" or "mesh"."""
+    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere" or
+    "mesh"."""
 
     shape: str
     size: tuple[float, ...] = ()
@@ -139,7 +143,8 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Link:
-    """A rigid body. `inertia` is about the centre of mass `com`, in the link's axes [kg, m, kg·m²]."""
+    """A rigid body. `inertia` is about the centre of mass `com`, in the link's axes [kg, m,
+    kg·m²]."""
 
     name: str
     mass: float = 0.0
@@ -161,7 +166,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds as the description gives them [rad or m, rad/s or m/s, N·m or N]; infinite where it gives none."""
+    """Bounds as the description gives them [rad or m, rad/s or m/s, N·m or N]; infinite where it
+    gives none."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -188,9 +194,11 @@ class Mimic:
 
 @dataclass(frozen=True)
 class Gearbox:
-    """What ties a gearbox joint: turned against the link `reference`, child and parent keep theta_2 = -ratio theta_1.
+    """What ties a gearbox joint: turned against the link `reference`, child and parent keep
+    theta_2 = -ratio theta_1.
 
-    theta_1 is the angle of the parent about `axis`, theta_2 that of the child about `axis2` (SDFormat's definition).
+    theta_1 is the angle of the parent about `axis`, theta_2 that of the child about `axis2`
+    (SDFormat's definition).
     """
 
     ratio: float
@@ -199,8 +207,9 @@ class Gearbox:
 
 @dataclass(frozen=True)
 class Effects:
-    """What one coordinate of a joint takes besides moving inertia, all off unless asked for: viscous friction
-    [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], and beyond its limits a spring [N·m/rad, N/m] and a damper."""
+    """What one coordinate of a joint takes besides moving inertia, all off unless asked for:
+    viscous friction [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], and beyond its limits a spring
+    [N·m/rad, N/m] and a damper."""
 
     viscous: float = 0.0
     coulomb: float = 0.0
@@ -212,10 +221,11 @@ class Effects:
 class Joint:
     """A joint from a parent link to a child link.
 
-    `pose` is the joint frame (at zero position, the child link's frame) in the parent link; `axis` a unit vector in
-    that frame; `armature` [kg·m² or kg] is reflected rotor inertia added to the diagonal of the mass matrix.
-    Only joints of two axes have a second axis (unit vector in the joint frame too, carried by the first turn) with
-    limits, damping and friction of its own; a gearbox joint its `axis2`. `pitch` is a screw's advance [m/rad].
+    `pose` is the joint frame (at zero position, the child link's frame) in the parent link; `axis`
+    a unit vector in that frame; `armature` [kg·m² or kg] is reflected rotor inertia added to the
+    diagonal of the mass matrix. Only joints of two axes have a second axis (unit vector in the
+    joint frame too, carried by the first turn) with limits, damping and friction of its own; a
+    gearbox joint its `axis2`. `pitch` is a screw's advance [m/rad].
     """
 
     name: str
@@ -275,7 +285,8 @@ class Joint:
         )
 
     def with_effects(self, **values: Sequence[float] | None) -> Joint:
-        """This joint with effects of these values, one a velocity coordinate; those that are None stay."""
+        """This joint with effects of these values, one a velocity coordinate; those that are None
+        stay."""
         effects = self.effects or (Effects(),) * self.kind.nv
         for name, given in values.items():
             if given is not None:
@@ -291,7 +302,8 @@ def fixed_joint(name: str, parent: str, child: str, pose: Any) -> Joint:
 
 
 def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
-    """The independent joint at the end of a chain of mimic joints: position = multiplier * its position + offset."""
+    """The independent joint at the end of a chain of mimic joints: position = multiplier * its
+    position + offset."""
     multiplier, offset = 1.0, 0.0
     while joint.mimic is not None:
         offset += multiplier * joint.mimic.offset

@@ -24,12 +24,13 @@ PerJoint = float | Mapping[str, float] | None
 
 
 def with_base_velocity(self: Robot, representation: str) -> Robot:
-    """The same robot with its free base's velocity, acceleration and force in another representation.
+    """The same robot with its free base's velocity, acceleration and force in another
+    representation.
 
-    "local": the base's own twist in its own frame, as it is unless asked for. "local_world_aligned":
-    velocity of its origin and angular velocity, in the world's axes. "world": twist of the point that
-    is at the world's origin. Aliases "body", "mixed", "inertial". It holds in v, a (the rate of v),
-    tau, and columns of Jacobians.
+    "local": the base's own twist in its own frame, as it is unless asked for.
+    "local_world_aligned": velocity of its origin and angular velocity, in the world's axes.
+    "world": twist of the point that is at the world's origin. Aliases "body", "mixed", "inertial".
+    It holds in v, a (the rate of v), tau, and columns of Jacobians.
     """
     return replace(self, base_velocity=reference_of(representation, "base_velocity"))
 
@@ -38,7 +39,8 @@ def with_base_velocity(self: Robot, representation: str) -> Robot:
 
 
 def with_armature(self: Robot, armature: float | Mapping[str, float]) -> Robot:
-    """The same robot with reflected rotor inertia [kg·m², kg]: one value, or values by joint name."""
+    """The same robot with reflected rotor inertia [kg·m², kg]: one value, or values by joint
+    name."""
     values = _by_joint(self, "armature", armature, lambda joint: True)
     joints = (replace(j, armature=values.get(j.name, j.armature)) for j in self.joints)
     return replace(self, joints=tuple(joints))
@@ -50,8 +52,8 @@ def with_friction(
     """The same robot with friction in its joints: viscous [N·m·s/rad, N·s/m] and Coulomb [N·m, N].
 
     Each is one value (for all joints but free ones), or values by joint name, or "description" for
-    the `damping`, or `friction`, of every joint in the robot's file. Values not given stay; there are
-    none at first.
+    the `damping`, or `friction`, of every joint in the robot's file. Values not given stay; there
+    are none at first.
     """
 
     def values(
@@ -99,8 +101,8 @@ def with_limits(
     velocity: float | None = None,
     effort: float | None = None,
 ) -> Robot:
-    """The same robot with other limits of a joint, of its first axis where it has two [rad or m, and
-    by s; N·m or N]; those not given stay."""
+    """The same robot with other limits of a joint, of its first axis where it has two [rad or m,
+    and by s; N·m or N]; those not given stay."""
     bounds = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
     if not self.joint(joint).kind.nv:
         raise ValueError(

@@ -1,9 +1,10 @@
 """Gearbox joints as mimic joints: reduced coordinates instead of a constraint.
 
-Turned against a reference link, the child's angle theta_2 about `axis2` and the parent's angle theta_1 about `axis`
-keep theta_2 = -ratio theta_1. Both are joint positions, or sums of them, where single joints turn the links against the
-reference. Two shapes occur in descriptions: the child has a joint of its own on the reference (the gearbox
-closes a loop, and that joint becomes a mimic joint), or the gearbox joint alone carries it.
+Turned against a reference link, the child's angle theta_2 about `axis2` and the parent's angle
+theta_1 about `axis` keep theta_2 = -ratio theta_1. Both are joint positions, or sums of them, where
+single joints turn the links against the reference. Two shapes occur in descriptions: the child has
+a joint of its own on the reference (the gearbox closes a loop, and that joint becomes a mimic
+joint), or the gearbox joint alone carries it.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
 def _between(
     where: str, reference: str, link: str, axis: Vector, carriers: Mapping[str, Joint]
 ) -> tuple[Joint, float]:
-    """The one joint that turns `link` against `reference`, and the sign of its position as an angle about `axis`."""
+    """The one joint that turns `link` against `reference`, and the sign of its position as an angle
+    about `axis`."""
     up, down = _above(where, reference, carriers), _above(where, link, carriers)
     while up and down and up[-1] is down[-1]:
         up.pop(), down.pop()

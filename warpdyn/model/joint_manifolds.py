@@ -1,4 +1,5 @@
-"""How a joint's coordinates move: steps, differences and rates on a line, in a plane, on a sphere, in space."""
+"""How a joint's coordinates move: steps, differences and rates on a line, in a plane, on a sphere,
+in space."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ from ..algebra.spatial import Vector
 
 @dataclass(frozen=True)
 class Manifold:
-    """How a kind's coordinates move: `step(q, d)` is the configuration reached from `q` by the constant velocity `d` in
-    unit time, `difference(q, p)` the d that leads from q to p, `rate(q, v, baumgarte)` the derivative of q."""
+    """How a kind's coordinates move: `step(q, d)` is the configuration reached from `q` by the
+    constant velocity `d` in unit time, `difference(q, p)` the d that leads from q to p, `rate(q, v,
+    baumgarte)` the derivative of q."""
 
     step: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
     difference: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]

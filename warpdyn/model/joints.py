@@ -1,8 +1,9 @@
 """Every joint kind: its coordinates, pose, motion subspace and step on the manifold.
 
-The one file that names kinds. A kind moves about or along coordinate axis 0, 1 or 2 of its own frame; a joint
-whose axis points elsewhere gets a turned frame when the tree is built (`warpdyn.model.tree`). Motion subspaces are
-constant in the child frame, so velocities of planar and floating joints are the child's own twist in its own frame.
+The one file that names kinds. A kind moves about or along coordinate axis 0, 1 or 2 of its own
+frame; a joint whose axis points elsewhere gets a turned frame when the tree is built
+(`warpdyn.model.tree`). Motion subspaces are constant in the child frame, so velocities of planar
+and floating joints are the child's own twist in its own frame.
 
 RBDA table 4.1; quaternions are x, y, z, w.
 """
@@ -37,8 +38,9 @@ T = TypeVar("T")
 class JointKind:
     """What is particular to one kind of joint.
 
-    `q_names`, `v_names` name the coordinates; `placement(axis, q)` is the pose of the child side in the parent side;
-    `subspace(axis)` its motion for unit velocities; `manifold` how the coordinates move.
+    `q_names`, `v_names` name the coordinates; `placement(axis, q)` is the pose of the child side in
+    the parent side; `subspace(axis)` its motion for unit velocities; `manifold` how the coordinates
+    move.
     """
 
     name: str
@@ -49,7 +51,8 @@ class JointKind:
     subspace: Callable[[int], tuple[Motion, ...]]
     manifold: Manifold
     unfelt: Callable[[int, Inertia], Inertia] = lambda axis, inertia: ZERO_INERTIA
-    """The part of an inertia that acts the same on either side of the joint, for `Tree.regrouped`."""
+    """The part of an inertia that acts the same on either side of the joint, for
+    `Tree.regrouped`."""
     has_axis: bool = True
     needs_limits: bool = False
     quaternion: int | None = None
@@ -83,7 +86,8 @@ class JointKind:
 
     @property
     def angles(self) -> tuple[bool, ...]:
-        """For each coordinate that is not of a quaternion: an angle [rad] (True) or a length [m]."""
+        """For each coordinate that is not of a quaternion: an angle [rad] (True) or a length
+        [m]."""
         if self.series:
             return (True,) * self.nq
         columns = self.subspace(2)[: self.quaternion]
@@ -106,7 +110,8 @@ class JointKind:
         return (first, second) if self.series else (first,) * self.nv
 
     def reordered(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
-        """One entry for each coordinate, a quaternion's x y z w put in this order ("xyzw" or "wxyz")."""
+        """One entry for each coordinate, a quaternion's x y z w put in this order ("xyzw" or
+        "wxyz")."""
         k = self.quaternion
         if k is None:
             return tuple(coordinates)
@@ -138,8 +143,8 @@ def unit(axis: int) -> Vector:
 
 
 def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Rotation]:
-    """The coordinate axis that a joint of this direction moves along, its sign, and the turn of the joint frame that
-    brings it there."""
+    """The coordinate axis that a joint of this direction moves along, its sign, and the turn of the
+    joint frame that brings it there."""
     if not kind.has_axis:
         return 2, 1.0, IDENTITY
     for k in range(3):
@@ -175,7 +180,8 @@ def _slide_subspace(axis: int) -> tuple[Motion, ...]:
 
 
 def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
-    """Mass on the axis, moment along it, and a rod along it: symmetric about the axis, as the joint turns nothing."""
+    """Mass on the axis, moment along it, and a rod along it: symmetric about the axis, as the joint
+    turns nothing."""
     diagonal = (inertia.J.xx, inertia.J.yy, inertia.J.zz)
     rod = 0.5 * sum(diagonal) - diagonal[axis]
     a, b, c = (0.0 if k == axis else rod for k in range(3))
@@ -184,7 +190,8 @@ def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
 
 
 def _unfelt_screwing(axis: int, inertia: Inertia) -> Inertia:
-    """The rod along the axis alone: the screw does not feel it, and without mass it is the same however far it went."""
+    """The rod along the axis alone: the screw does not feel it, and without mass it is the same
+    however far it went."""
     return Inertia(0.0, ZERO, _unfelt_turning(axis, inertia).J)
 
 

@@ -1,4 +1,5 @@
-"""What a link adds to the inertia of the body that it is part of, where its numbers may be symbols."""
+"""What a link adds to the inertia of the body that it is part of, where its numbers may be
+symbols."""
 
 from __future__ import annotations
 
@@ -20,9 +21,11 @@ from ..algebra.spatial import (
 
 @dataclass(frozen=True)
 class Point:
-    """A link's mass, at its centre: apart from what is known of a body where its numbers differ between environments.
+    """A link's mass, at its centre: apart from what is known of a body where its numbers differ
+    between environments.
 
-    Known inertia can be regrouped; and numbers that vary are best used as they are, at the centre of mass.
+    Known inertia can be regrouped; and numbers that vary are best used as they are, at the centre
+    of mass.
     """
 
     placement: Placement
@@ -41,7 +44,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Spread:
-    """Second moments of links about their centres of mass, in axes that they share: apart as `Point` is."""
+    """Second moments of links about their centres of mass, in axes that they share: apart as
+    `Point` is."""
 
     R: Rotation
     J: Symmetric

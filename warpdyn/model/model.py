@@ -18,7 +18,8 @@ from .to_urdf import to_urdf as urdf_text
 
 
 class Model(Structure):
-    """A robot: links and joints in tree order (depth first, siblings as they stand in the description).
+    """A robot: links and joints in tree order (depth first, siblings as they stand in the
+    description).
 
     Load one with `warpdyn.load` or `warpdyn.load_robot`, or make one with `warpdyn.ModelBuilder`.
     """
@@ -40,7 +41,8 @@ class Model(Structure):
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
 
-        Raises ModelError, beginning with `source`, for what is not one tree of sound links and joints.
+        Raises ModelError, beginning with `source`, for what is not one tree of sound links and
+        joints.
         """
         if quaternion not in ("xyzw", "wxyz"):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')

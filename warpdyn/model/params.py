@@ -1,7 +1,9 @@
-"""What may differ from one environment to the next: masses, inertias, placements, friction, gravity.
+"""What may differ from one environment to the next: masses, inertias, placements, friction,
+gravity.
 
-`Params` holds one array for each quantity that varies; what does not vary stays folded into the program. The arrays are
-NumPy's, Torch's, JAX' or Warp's, and are read at every launch, so that they may be changed in place between launches.
+`Params` holds one array for each quantity that varies; what does not vary stays folded into the
+program. The arrays are NumPy's, Torch's, JAX' or Warp's, and are read at every launch, so that they
+may be changed in place between launches.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ TYPICAL: dict[str, Any] = {
 class Params:
     """Parameters of a model that vary, by quantity.
 
-    `arrays`: (B, k, *shape), or (k, *shape) where one set serves all environments, for the k links or joints of
-    `names`; `gravity` (B, 3) or (3,). Made by `model.params(...)`.
+    `arrays`: (B, k, *shape), or (k, *shape) where one set serves all environments, for the k links
+    or joints of `names`; `gravity` (B, 3) or (3,). Made by `model.params(...)`.
     """
 
     model: Structure
@@ -137,7 +139,8 @@ def params(
 def _stack(
     model: Structure, quantity: str, values: Any, envs: int | None, dtype: Any
 ) -> tuple[tuple[str, ...], Any]:
-    """Names of the links or joints that a quantity varies for, in the model's order, and its array."""
+    """Names of the links or joints that a quantity varies for, in the model's order, and its
+    array."""
     known = tuple(each.name for each in (model.links if quantity in LINK else model.joints))
     shape = SHAPES[quantity]
     if not isinstance(values, Mapping):
@@ -190,8 +193,8 @@ def _whole(
 
 
 def typical(model: Robot, varying: Mapping[str, tuple[str, ...]]) -> Robot:
-    """The model with some sound number in place of each that varies (names by quantity), to see what
-    is defined in general."""
+    """The model with some sound number in place of each that varies (names by quantity), to see
+    what is defined in general."""
     names = {quantity: varying[quantity] for quantity in TYPICAL if quantity in varying}
     return varied(model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
 

@@ -37,9 +37,9 @@ from .structure import Robot, Structure
 
 
 def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
-    """The robot whose other joints are locked: fixed where the coordinates `at` have them, with those
-    that mimic them; a floating base stays free. Links of locked joints stay as frames (`collapse`
-    merges them).
+    """The robot whose other joints are locked: fixed where the coordinates `at` have them, with
+    those that mimic them; a floating base stays free. Links of locked joints stay as frames
+    (`collapse` merges them).
 
     joints: names of the joints that keep their coordinates.
     at: coordinates by joint name, or a whole q (nq,); neutral where not given.
@@ -124,8 +124,8 @@ def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
 
 
 def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
-    """The same robot with every link on a fixed joint merged into the link that carries it; the links
-    named in `keep` stay as frames without mass."""
+    """The same robot with every link on a fixed joint merged into the link that carries it; the
+    links named in `keep` stay as frames without mass."""
     kept = set(several(keep))
     self.link_indices(kept)
     links = {link.name: link for link in self.links}
@@ -149,8 +149,8 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
 
 
 def welded(link: Link, load: Link) -> Link:
-    """`link` with `load`, placed in the same frame, welded to it: the parallel-axis theorem about the
-    common com."""
+    """`link` with `load`, placed in the same frame, welded to it: the parallel-axis theorem about
+    the common com."""
     mass = link.mass + load.mass
     heavy = [part for part in (link, load) if part.mass]
     com = heavy[0].com if len(heavy) == 1 else link.com

@@ -54,15 +54,16 @@ class Structure:
 
     @cached_property
     def moving_joints(self) -> tuple[Joint, ...]:
-        """Joints that have coordinates, in their order; the base's 6-dof joint first when it floats."""
+        """Joints that have coordinates, in their order; the base's 6-dof joint first when it
+        floats."""
         independent = tuple(j for j in self.joints if j.kind.nv and j.mimic is None)
         base = Joint(BASE_JOINT, FLOATING, "", self.root)
         return (base, *independent) if self.floating_base else independent
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that have coordinates, in their order: neither fixed nor mimic joints,
-        nor the base."""
+        """Names of the joints that have coordinates, in their order: neither fixed nor mimic
+        joints, nor the base."""
         return tuple(j.name for j in self.moving_joints[int(self.floating_base) :])
 
     @cached_property
@@ -77,8 +78,8 @@ class Structure:
 
     @cached_property
     def q_names(self) -> tuple[str, ...]:
-        """One name for each column of q: the joint's, with the coordinate's after a dot where it has
-        several."""
+        """One name for each column of q: the joint's, with the coordinate's after a dot where it
+        has several."""
         return tuple(
             _dotted(j.name, c)
             for j in self.moving_joints

@@ -34,9 +34,9 @@ def to_urdf(self: Structure) -> str:
     """The text of a URDF file of this robot: links, joints, limits, mimic joints, damping, friction
     and shapes.
 
-    Read again (`floating_base` as here), it gives the same robot, to rounding of the angles that URDF
-    writes rotations in. Raises ModelError for what URDF has no word for, naming the joint: other
-    kinds, armature, effects.
+    Read again (`floating_base` as here), it gives the same robot, to rounding of the angles that
+    URDF writes rotations in. Raises ModelError for what URDF has no word for, naming the joint:
+    other kinds, armature, effects.
     """
     robot = etree.Element("robot", name=self.name)
     try:
@@ -132,7 +132,8 @@ def _origin(element: etree._Element, pose: Pose) -> None:
 
 
 def _rpy(R: Matrix3) -> Vector3:
-    """Fixed-axis angles; where yaw is free (pitch ±90°) the roll makes up for it, whatever rounding makes of yaw."""
+    """Fixed-axis angles; where yaw is free (pitch ±90°) the roll makes up for it, whatever rounding
+    makes of yaw."""
     yaw = math.atan2(R[1][0], R[0][0])
     c, s = math.cos(yaw), math.sin(yaw)
     pitch = math.atan2(-R[2][0], c * R[0][0] + s * R[1][0])

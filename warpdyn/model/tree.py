@@ -1,10 +1,13 @@
-"""The kinematic tree that algorithms loop over: a model with fixed joints lumped and mimic joints reduced.
+"""The kinematic tree that algorithms loop over: a model with fixed joints lumped and mimic joints
+reduced.
 
-Links that never move against each other are one *body*, with one inertia; every link stays addressable as a *frame*: a
-body and a constant placement in it. A body's frame is its joint's frame, turned if need be so that the joint moves
-about or along a coordinate axis; then most of a transform is zeros and ones, which recording removes.
+Links that never move against each other are one *body*, with one inertia; every link stays
+addressable as a *frame*: a body and a constant placement in it. A body's frame is its joint's
+frame, turned if need be so that the joint moves about or along a coordinate axis; then most of a
+transform is zeros and ones, which recording removes.
 
-RBDA section 4.1 (parents and tree transforms); mimic joints are RBDA section 3.2's q = G y + g, applied joint by joint.
+RBDA section 4.1 (parents and tree transforms); mimic joints are RBDA section 3.2's q = G y + g,
+applied joint by joint.
 """
 
 from __future__ import annotations
@@ -44,8 +47,9 @@ WORLD = -1
 class Body:
     """A rigid body, the joint that carries it, and where its coordinates lie.
 
-    `X_tree` places the joint frame in the parent body. The joint's coordinates are multiplier * q[q_index] + offset;
-    the two numbers differ from 1 and 0 for mimic joints and for axes that point backwards.
+    `X_tree` places the joint frame in the parent body. The joint's coordinates are multiplier *
+    q[q_index] + offset; the two numbers differ from 1 and 0 for mimic joints and for axes that
+    point backwards.
     """
 
     joint: str
@@ -86,8 +90,8 @@ class Body:
         return replace(self, spreads=(*others, Spread(part.R, like.J + part.J) if like else part))
 
     def rate_of_momentum(self, a: Vector, w: Vector, dw: Vector) -> Force:
-        """The force on a body whose origin has the classical acceleration `a`, at angular velocity w and acceleration
-        dw."""
+        """The force on a body whose origin has the classical acceleration `a`, at angular velocity
+        w and acceleration dw."""
         W, known = Matrix.acceleration_tensor(w, dw), self.known
         if self.spreads:
             J = sum((spread.turned for spread in self.spreads), known.J)
@@ -132,7 +136,8 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame fixed in a body: a link of the description, with the mass and centre of mass that it has there."""
+    """A frame fixed in a body: a link of the description, with the mass and centre of mass that it
+    has there."""
 
     body: int
     placement: Placement
@@ -142,7 +147,8 @@ class Frame:
 
 @dataclass(frozen=True)
 class Tree:
-    """Bodies in an order in which every parent comes before its children, and the frames fixed in them."""
+    """Bodies in an order in which every parent comes before its children, and the frames fixed in
+    them."""
 
     bodies: tuple[Body, ...]
     frames: Mapping[str, Frame]
@@ -194,29 +200,31 @@ class Tree:
         return total
 
     def regrouped(self) -> Tree:
-        """The same dynamics with fewer numbers: each body hands its parent the inertia that its joint cannot feel.
+        """The same dynamics with fewer numbers: each body hands its parent the inertia that its
+        joint cannot feel.
 
-        About a revolute axis that is the mass, the moment along the axis, and the spread of mass along the axis; across
-        a prismatic joint, the second moments, those that vary too where they add to others. What reaches the world is
-        `ground`. M, C, g and every pivot of their factorisation stay as they are; the inertias of single bodies no
-        longer are a body's own (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
+        About a revolute axis that is the mass, the moment along the axis, and the spread of mass
+        along the axis; across a prismatic joint, the second moments, those that vary too where they
+        add to others. What reaches the world is `ground`. M, C, g and every pivot of their
+        factorisation stay as they are; the inertias of single bodies no longer are a body's own
+        (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
         """
         bodies, ground = list(self.bodies), self.ground
         for i in reversed(range(len(bodies))):
             body = bodies[i]
             share = body.kind.unfelt(body.axis, body.known)
             moved = body.X_tree.inertia_to_parent(share)
-            if not all_numbers(moved):  # it would cost at run time
+            # Where the placement varies, moving the share would cost more at run time than it saves.
+            if not all_numbers(moved):
                 continue
-            up = (
-                ()
-                if body.kind.turns
-                else tuple(spread.carried(body.X_tree) for spread in body.spreads)
-            )
-            if body.parent != WORLD and not all(
-                any(map(s.shares_axes, bodies[body.parent].spreads)) for s in up
-            ):
-                up = ()
+            up: tuple[Spread, ...] = ()
+            if not body.kind.turns:
+                up = tuple(spread.carried(body.X_tree) for spread in body.spreads)
+            # Varying moments go up only where they add to others of the same axes: a new set of axes
+            # above would have to be turned there, as here.
+            if body.parent != WORLD:
+                there = bodies[body.parent].spreads
+                up = up if all(any(map(s.shares_axes, there)) for s in up) else ()
             bodies[i] = replace(body, known=body.known - share, spreads=() if up else body.spreads)
             if body.parent == WORLD:
                 ground = sum((spread.inertia for spread in up), ground + moved)
@@ -228,10 +236,14 @@ class Tree:
         return replace(self, bodies=tuple(bodies), ground=ground)
 
     def snapped(self, epsilon: float) -> Tree:
-        """The same tree with constants that rounding noise made, below `epsilon` of their neighbours, set to 0 or ±1.
+        """The same tree with constants that rounding noise made, below `epsilon` of their
+        neighbours, set to 0 or ±1.
 
-        Right angles written as 1.5708 in a description leave such crumbs; a program of that precision cannot see them.
+        Right angles written as 1.5708 in a description leave such crumbs; a program of that
+        precision cannot see them.
         """
+        # Positions are judged against the robot's size, rotations against one, and each inertia
+        # against its largest entry: nothing else says which constant is noise.
         reach = max(
             [abs(x) for b in self.bodies for x in b.X_tree.p if isinstance(x, float)], default=0.0
         )
@@ -242,6 +254,7 @@ class Tree:
             return Placement(Rotation([Vector(*row) for row in rows]), p)
 
         def weigh(inertia: Inertia) -> Inertia:
+            # Moments are only ever added to others of the body: what is small beside them is lost.
             h_size, J_size = (
                 max(abs(as_number(x)) for x in entries)
                 for entries in (inertia.h, inertia.J.entries)
@@ -254,6 +267,7 @@ class Tree:
             )
 
         def settle(body: Body) -> Body:
+            # The numbers of points and spreads vary, so that only where they are can be noise.
             points = tuple(
                 replace(point, placement=place(point.placement)) for point in body.points
             )
@@ -284,7 +298,8 @@ def _snap(x: Scalar, epsilon: float) -> Scalar:
 
 
 def build_tree(model: Structure) -> Tree:
-    """Lump fixed joints, align joint axes, resolve mimic joints; a joint of two axes becomes two bodies."""
+    """Lump fixed joints, align joint axes, resolve mimic joints; a joint of two axes becomes two
+    bodies."""
     coordinates = {
         name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
         for name, c in model.coordinates.items()
@@ -309,19 +324,23 @@ def build_tree(model: Structure) -> Tree:
         frames[model.root] = Frame(0, HERE)
     else:
         frames[model.root] = Frame(WORLD, HERE)
-    for joint in model.joints:
+    for joint in model.joints:  # parents come first, so that each finds its carrier
         carrier = frames[joint.parent]
         X = carrier.placement.compose(joint.pose.placement).as_matrix()
+        # What a fixed joint carries moves with the body that carries the joint: a frame in it.
         if not joint.kind.nv:
             frames[joint.child] = Frame(carrier.body, X)
             continue
-        source, multiplier, offset = followed(joint, by_name)
-        q_index, v_index = coordinates[source]
+        # A mimic joint reads its leader's columns; the relation is two numbers of the body.
+        leader, multiplier, offset = followed(joint, by_name)
+        q_index, v_index = coordinates[leader]
         q_index, parent = joint.kind.scalar_last(q_index, model.quaternion), carrier.body
         effects, limits = joint.effects, joint.v_limits
         for kind, direction in zip(
             joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True
         ):
+            # Turned so that the joint moves about or along a coordinate axis, most entries of its
+            # transform are zeros and ones; an axis that points backwards counts its angle backwards.
             axis, sign, turn = aligned(kind, direction)
             X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
             body = Body(
@@ -342,6 +361,7 @@ def build_tree(model: Structure) -> Tree:
             bodies.append(body)
             effects, limits = effects[kind.nv :], limits[kind.nv :]
             q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
+            # The next axis, and the child link, are given in the joint's frame before that turn.
             parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
         frames[joint.child] = Frame(parent, X)
     for link in model.links:
