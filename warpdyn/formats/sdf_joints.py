@@ -8,7 +8,6 @@ around; those that close a loop are refused or left open.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,6 @@ from ..algebra.spatial import HERE, Placement, Vector
 from ..model.description import (
     Gearbox,
     Joint,
-    Limits,
     Link,
     Mimic,
     Pose,
@@ -28,7 +26,7 @@ from ..model.description import (
 )
 from ..model.joints import KINDS, JointKind
 from .sdf_frames import ROUND_OFF, SdfFrame, SdfFrames, snapped
-from .sdf_values import OLD_INFINITY, Element, child, place
+from .sdf_values import Element, child
 
 WORDS = (
     "revolute",
@@ -235,8 +233,8 @@ class Joints:
             return fixed_joint(name, above, carried, at)
         first, second = child(element, "axis"), child(element, "axis2")
         (limits, damping, friction), (limits2, damping2, friction2) = (
-            self._data(kind, first),
-            self._data(kind, second),
+            self.values.axis_data(kind, first),
+            self.values.axis_data(kind, second),
         )
         mimic = self._mimic(tie.frame, first)
         if second is not None and child(second, "mimic") is not None:
@@ -255,7 +253,7 @@ class Joints:
             friction=friction,
             mimic=mimic,
             axis2=axes.get("axis2"),
-            pitch=self._pitch(element) if kind.threaded else 0.0,
+            pitch=self.values.pitch(element) if kind.threaded else 0.0,
             gearbox=self._gearbox(tie.frame) if kind.geared else None,
         )
         if kind.series:
@@ -307,36 +305,6 @@ class Joints:
         turn = HERE if expressed_in is base else self.frames.relative(expressed_in, base)
         return vector3(map(snapped, unit_vector(turn.R.to_parent(-given if reverse else given))))
 
-    def _data(self, kind: JointKind, axis: Element | None) -> tuple[Limits, float, float]:
-        """Limits, damping and friction of an axis."""
-        if axis is None:
-            return Limits(), 0.0, 0.0
-        values, limit, dynamics = self.values, child(axis, "limit"), child(axis, "dynamics")
-        for part in (axis, limit, dynamics):
-            if part is not None:
-                values.look_over(part)
-        lower = values.number(limit, "lower", -math.inf, infinite=True)
-        upper = values.number(limit, "upper", math.inf, infinite=True)
-        velocity = values.number(limit, "velocity", math.inf, infinite=True)
-        effort = values.number(limit, "effort", math.inf, infinite=True)
-        if lower > upper and limit is not None:
-            values.remarks.append(
-                f"{place(limit)}: its lower limit {lower:g} is above its upper limit {upper:g}"
-            )
-        bounds = Limits(
-            lower=_unlimited(lower),
-            upper=_unlimited(upper),
-            velocity=_bound(velocity),
-            effort=_bound(effort),
-        )
-        if kind is KINDS["continuous"] or kind.quaternion is not None:
-            bounds = Limits(velocity=bounds.velocity, effort=bounds.effort)
-        return (
-            bounds,
-            values.number(dynamics, "damping", 0.0),
-            values.number(dynamics, "friction", 0.0),
-        )
-
     def _mimic(self, frame: SdfFrame, axis: Element | None) -> Mimic | None:
         """SDFormat: follower = multiplier * (leader - reference) + offset."""
         element = None if axis is None else child(axis, "mimic")
@@ -361,29 +329,6 @@ class Joints:
         )
         return Mimic(leader.path(self.top), multiplier, offset - multiplier * reference)
 
-    def _pitch(self, element: Element) -> float:
-        """Advance [m/rad], positive for a right-handed thread.
-
-        screw_thread_pitch is in metres a revolution, right-handed; thread_pitch in radians a metre,
-        left-handed.
-        """
-        values = self.values
-        if (
-            child(element, "screw_thread_pitch") is None
-            and child(element, "thread_pitch") is not None
-        ):
-            turns = values.number(element, "thread_pitch", 1.0)
-            if turns == 0.0:
-                raise values.refusal(
-                    element, "its thread_pitch is 0 rad/m, an endless advance; correct it"
-                )
-            return -1.0 / turns
-        if child(element, "screw_thread_pitch") is None:
-            values.remarks.append(
-                f"{place(element)}: it has no pitch; SDF's default is 1 m a revolution"
-            )
-        return values.number(element, "screw_thread_pitch", 1.0) / (2.0 * math.pi)
-
     def _gearbox(self, frame: SdfFrame) -> Gearbox:
         name = self.values.text(frame.element, "gearbox_reference_body")
         if not name:
@@ -394,12 +339,3 @@ class Joints:
         return Gearbox(
             self.values.number(frame.element, "gearbox_ratio", 1.0), reference.path(self.top)
         )
-
-
-def _unlimited(x: float) -> float:
-    return x if abs(x) < OLD_INFINITY else math.copysign(math.inf, x)
-
-
-def _bound(x: float) -> float:
-    """A bound of a size; a negative one is not enforced."""
-    return x if 0.0 <= x < OLD_INFINITY else math.inf

@@ -11,7 +11,8 @@ from lxml import etree
 
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector
-from ..model.description import rpy_rotation, vector3
+from ..model.description import Limits, rpy_rotation, vector3
+from ..model.joints import JointKind
 from .source import Reading, tag_name
 
 Element: TypeAlias = etree._Element
@@ -155,6 +156,60 @@ class SdfValues(Reading):
             turn = Rotation(rows) if any(angles) else IDENTITY
         return Placement(turn, Vector(*vector3(values))), relative_to
 
+    # Joints.
+
+    def axis_data(self, kind: JointKind, axis: Element | None) -> tuple[Limits, float, float]:
+        """Limits, damping and friction of an axis."""
+        if axis is None:
+            return Limits(), 0.0, 0.0
+        limit, dynamics = child(axis, "limit"), child(axis, "dynamics")
+        for part in (axis, limit, dynamics):
+            if part is not None:
+                self.look_over(part)
+        lower = self.number(limit, "lower", -math.inf, infinite=True)
+        upper = self.number(limit, "upper", math.inf, infinite=True)
+        velocity = self.number(limit, "velocity", math.inf, infinite=True)
+        effort = self.number(limit, "effort", math.inf, infinite=True)
+        if lower > upper and limit is not None:
+            self.remarks.append(
+                f"{place(limit)}: its lower limit {lower:g} is above its upper limit {upper:g}"
+            )
+        bounds = Limits(
+            lower=_unlimited(lower),
+            upper=_unlimited(upper),
+            velocity=_bound(velocity),
+            effort=_bound(effort),
+        )
+        if kind.endless or kind.quaternion is not None:
+            bounds = Limits(velocity=bounds.velocity, effort=bounds.effort)
+        return (
+            bounds,
+            self.number(dynamics, "damping", 0.0),
+            self.number(dynamics, "friction", 0.0),
+        )
+
+    def pitch(self, element: Element) -> float:
+        """Advance [m/rad], positive for a right-handed thread.
+
+        screw_thread_pitch is in metres a revolution, right-handed; thread_pitch in radians a metre,
+        left-handed.
+        """
+        if (
+            child(element, "screw_thread_pitch") is None
+            and child(element, "thread_pitch") is not None
+        ):
+            turns = self.number(element, "thread_pitch", 1.0)
+            if turns == 0.0:
+                raise self.refusal(
+                    element, "its thread_pitch is 0 rad/m, an endless advance; correct it"
+                )
+            return -1.0 / turns
+        if child(element, "screw_thread_pitch") is None:
+            self.remarks.append(
+                f"{place(element)}: it has no pitch; SDF's default is 1 m a revolution"
+            )
+        return self.number(element, "screw_thread_pitch", 1.0) / (2.0 * math.pi)
+
 
 def child(element: Element, tag: str) -> Element | None:
     """The first child of that name."""
@@ -193,3 +248,12 @@ def _zero(word: str) -> bool:
         return float(word) == 0.0
     except ValueError:
         return False
+
+
+def _unlimited(x: float) -> float:
+    return x if abs(x) < OLD_INFINITY else math.copysign(math.inf, x)
+
+
+def _bound(x: float) -> float:
+    """A bound of a size; a negative one is not enforced."""
+    return x if 0.0 <= x < OLD_INFINITY else math.inf
