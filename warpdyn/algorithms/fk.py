@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..algebra.scalar import Scalar, select_less, sqrt
 from ..algebra.spatial import Placement, as_matrix
@@ -68,4 +68,7 @@ def position_and_quaternion(T: Placement) -> list[Scalar]:
     return [*T.p, *(x * scale for x in largest)]
 
 
-FORMS = {"matrix": homogeneous, "pose": position_and_quaternion}
+FORMS: Mapping[str, Callable[[Placement], list]] = {
+    "matrix": homogeneous,
+    "pose": position_and_quaternion,
+}

@@ -176,7 +176,7 @@ def finish(
                 error = sqrt(way.dot(way))
                 errors[k] = _larger(errors[k], error)
                 success = select_less(error, task.tolerance[k], success, 0.0)
-    return list(search.best), success, *errors, search.steps
+    return list(search.best), success, errors[0], errors[1], search.steps
 
 
 def _linearised(
@@ -224,7 +224,7 @@ def _damped_step(
     pull = {
         k: sum((row[k] * x for row, x in zip(J, e, strict=True) if k in row), 0.0) for k in reached
     }
-    free = dict.fromkeys(reached, 1.0)
+    free: dict[int, Scalar] = dict.fromkeys(reached, 1.0)
     for body in tree.own_coordinates:
         if body.kind.single and body.v_index[0] in free:
             (c,), (k,) = body.q_index, body.v_index

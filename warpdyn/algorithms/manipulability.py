@@ -35,7 +35,8 @@ def manipulability(tree: Tree, q: Sequence[Scalar], frame: str, part: str = "bot
 def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:
     """Of the parallelepiped that vectors span: the product of their lengths, each made orthogonal to those before it
     (modified Gram-Schmidt)."""
-    left, square = [list(u) for u in vectors], 1.0
+    left = [list(u) for u in vectors]
+    square: Scalar = 1.0
     while left:
         u, *left = left
         length = dot(u, u)

@@ -189,7 +189,7 @@ def _tree_for(call: Call, given: dict[str, Nested], epsilon: float | None) -> Tr
     return tree
 
 
-def _flat(nested: Mapping[str, Nested], names: Sequence[str]) -> list[Scalar]:
+def _flat(nested: Mapping[str, Nested], names: Sequence[str]) -> list[Any]:
     return [x for name in names for x in flat(nested[name])]
 
 
@@ -264,7 +264,7 @@ def _columns(
     for name in wrt:
         x = _flat(inputs, [name])
         width = call.model.nv if name == "q" else len(x)
-        steps = [[float(i == k) for i in range(width)] for k in range(width)]
+        steps: list[list[Scalar]] = [[float(i == k) for i in range(width)] for k in range(width)]
         if name == "q":
             tree = tree_of(call.model)
             converter = _converter(replace(call, name=""), tree, inputs)

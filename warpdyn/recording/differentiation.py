@@ -7,7 +7,8 @@ reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ..algebra.scalar import Scalar, cos, sign, sin
 from .recorder import Graph, Symbol
@@ -64,7 +65,7 @@ def pullback(
     return [bar.get(x.index, 0.0) for x in wrt]
 
 
-def _between(graph: Graph, start: dict[int, object], outputs: Sequence[Scalar]) -> list[int]:
+def _between(graph: Graph, start: Mapping[int, object], outputs: Sequence[Scalar]) -> list[int]:
     """Nodes on the way from the nodes of `start` to `outputs`, in order."""
     ends = [x.index for x in outputs if isinstance(x, Symbol)]
     moving = set(start)
@@ -127,14 +128,16 @@ def _partials(graph: Graph, i: int) -> Iterator[tuple[int, Scalar]]:
             yield x, partial
 
 
-def _operands(graph: Graph, i: int) -> list[Scalar]:
+def _operands(graph: Graph, i: int) -> list[Any]:
     return [Symbol(graph, x) if isinstance(x, int) else x for x in graph.nodes[i][1]]
 
 
 def _select(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
     """The tangent of the branch taken; the other one may be infinite."""
     x, y, _, _ = _operands(graph, i)
-    tangents = [dot.get(j, 0.0) if isinstance(j, int) else 0.0 for j in graph.nodes[i][1][2:]]
+    tangents: list[Any] = [
+        dot.get(j, 0.0) if isinstance(j, int) else 0.0 for j in graph.nodes[i][1][2:]
+    ]
     if all(isinstance(t, float) and t == 0.0 for t in tangents):
         return 0.0
     return Symbol(graph, i).select_less(x, y, tangents[0], tangents[1])
@@ -143,6 +146,7 @@ def _select(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
 def _shares(graph: Graph, i: int, w: Scalar) -> Iterator[tuple[int, Scalar]]:
     """The adjoint of a choice, for the branch taken."""
     x, y, _, _ = _operands(graph, i)
-    for j, share in zip(graph.nodes[i][1][2:], ((w, 0.0), (0.0, w)), strict=True):
+    shares: list[Any] = [(w, 0.0), (0.0, w)]
+    for j, share in zip(graph.nodes[i][1][2:], shares, strict=True):
         if isinstance(j, int):
             yield j, Symbol(graph, i).select_less(x, y, *share)

@@ -17,7 +17,7 @@ from .recorder import Graph, Symbol
 STATE = "state"
 """Name of the input that a loop carries from one step to the next."""
 
-ON_NUMBERS: dict[str, Callable[..., float]] = {
+ON_NUMBERS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
