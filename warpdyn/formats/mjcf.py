@@ -105,7 +105,7 @@ class MjcfReader:
         self.zeros: dict[str, float] = {}
         """Position of each single joint where the file draws it (ref)."""
         self.numbers = itertools.count()
-        self.taken = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
+        self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
     def model(self, floating_base: bool | None, quaternion: str, cut: bool) -> Model:
         world = BodyElement(WORLD, "", HERE)
@@ -170,19 +170,19 @@ class MjcfReader:
             raise self.values.refusal(
                 element, f'two bodies are named "{name}"; give each its own name'
             )
-        given = {str(key): str(value) for key, value in element.attrib.items()}
-        pose = X.compose(self.values.placement(element, given)).as_matrix()
+        written = {str(key): str(value) for key, value in element.attrib.items()}
+        pose = X.compose(self.values.placement(element, written)).as_matrix()
         body = self.bodies[name] = BodyElement(name, parent.name, pose)
-        if self.values.number(element, "gravcomp", given, 0.0):
+        if self.values.number(element, "gravcomp", written, 0.0):
             self.values.ignore('attribute "gravcomp" of <body>', element)
         self.walk(element, body, HERE, childclass)
 
     def _unused(self, what: str, number: int) -> str:
         """A name for what has none."""
         name = f"{what}{number}"
-        while name in self.taken:
+        while name in self.names_in_use:
             name += "_"
-        self.taken.add(name)
+        self.names_in_use.add(name)
         return name
 
     def _look_over(self) -> None:
@@ -192,8 +192,8 @@ class MjcfReader:
                 self.bodies[WORLD].joints[0][0], "the world moves on no joint; put it in a body"
             )
         for option in self.root.findall("option"):
-            given = {str(key): str(value) for key, value in option.attrib.items()}
-            gravity = self.values.vector(option, "gravity", given, (0.0, 0.0, GRAVITY))
+            written = {str(key): str(value) for key, value in option.attrib.items()}
+            gravity = self.values.vector(option, "gravity", written, (0.0, 0.0, GRAVITY))
             self.values.remark_gravity("option", *gravity)
 
     # The base.
@@ -202,7 +202,9 @@ class MjcfReader:
         """Name of the body that is a free base; nothing where the world is the root."""
         tops = [body for body in self.bodies.values() if body.parent == WORLD]
         free = [
-            body for body in tops if any(given.get("type") == "free" for _, given, _ in body.joints)
+            body
+            for body in tops
+            if any(written.get("type") == "free" for _, written, _ in body.joints)
         ]
         if floating_base:
             if len(tops) != 1 or (tops[0].joints and not free):
@@ -222,12 +224,12 @@ class MjcfReader:
         return tops[0].name
 
     def _free(self, body: BodyElement) -> None:
-        element, given, _ = body.joints[0]
+        element, written, _ = body.joints[0]
         if body.parent != WORLD or len(body.joints) > 1:
             raise self.values.refusal(
                 element, "a free joint must be the one joint of a body in <worldbody>"
             )
-        if self.values.number(element, "armature", given, 0.0):
+        if self.values.number(element, "armature", written, 0.0):
             self.values.ignore("armature of a free joint", element)
 
     # Joints.
@@ -235,8 +237,8 @@ class MjcfReader:
     def body(self, body: BodyElement, free: bool) -> None:
         """The joints between a body and its parent, with massless links where there are several."""
         parent, X = body.parent, body.X
-        for k, (element, given, X_frame) in enumerate(body.joints):
-            joint, p = self.joint(body, element, given, X_frame)
+        for k, (element, written, X_frame) in enumerate(body.joints):
+            joint, p = self.joint(body, element, written, X_frame)
             if joint.kind is FLOATING:
                 self._free(body)
                 if not free:
@@ -257,7 +259,7 @@ class MjcfReader:
             self.joints.append(fixed_joint(name, parent, body.name, X))
 
     def joint(
-        self, body: BodyElement, element: Element, given: Attributes, X: Placement
+        self, body: BodyElement, element: Element, written: Attributes, X: Placement
     ) -> tuple[Joint, Vector]:
         """A joint, still without its place in the tree, and its position in the body."""
         values = self.values
@@ -266,24 +268,24 @@ class MjcfReader:
         if name in self.joint_names:
             raise values.refusal(element, f'two joints are named "{name}"; give each its own name')
         self.joint_names.add(name)
-        word = values.choice(element, "type", given, "hinge", TYPES)
-        p = X.point_to_parent(values.vector(element, "pos", given)) if word != "free" else ZERO
-        axis = unit_vector(X.R.to_parent(values.vector(element, "axis", given, (0.0, 0.0, 1.0))))
+        word = values.choice(element, "type", written, "hinge", TYPES)
+        p = X.point_to_parent(values.vector(element, "pos", written)) if word != "free" else ZERO
+        axis = unit_vector(X.R.to_parent(values.vector(element, "axis", written, (0.0, 0.0, 1.0))))
         single = word in ("hinge", "slide")
         if single:
-            zero = values.number(element, "ref", given, 0.0)
+            zero = values.number(element, "ref", written, 0.0)
             self.zeros[name] = values.compiler.angle(zero) if word == "hinge" else zero
-        limits = self._limits(element, given, word)
+        limits = self._limits(element, written, word)
         bounded = single and math.isfinite(limits.upper - limits.lower)
         kind = {
             "hinge": KINDS["revolute" if bounded else "continuous"],
             "slide": KINDS["prismatic"],
         }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
         if values.number(
-            element, "stiffness", {"stiffness": given.get("stiffness", "0").split(" ")[0]}, 0.0
+            element, "stiffness", {"stiffness": written.get("stiffness", "0").split(" ")[0]}, 0.0
         ):
             values.ignore('attribute "stiffness" of <joint>: its spring', element)
-        damping = (given.get("damping", "").split() or ["0"])[
+        damping = (written.get("damping", "").split() or ["0"])[
             0
         ]  # further numbers are of powers of the velocity
         return (
@@ -295,34 +297,36 @@ class MjcfReader:
                 axis=axis if single else Joint.axis,
                 limits=limits,
                 damping=values.number(element, "damping", {"damping": damping}, 0.0),
-                friction=values.number(element, "frictionloss", given, 0.0),
-                armature=values.number(element, "armature", given, 0.0),
+                friction=values.number(element, "frictionloss", written, 0.0),
+                armature=values.number(element, "armature", written, 0.0),
             ),
             p,
         )
 
-    def _limits(self, element: Element, given: Attributes, word: str) -> Limits:
+    def _limits(self, element: Element, written: Attributes, word: str) -> Limits:
         """Bounds of position where the joint is limited, of effort where its actuators are."""
         single = word in ("hinge", "slide")
         limits = Limits()
-        bounds = self._range(element, given, "range", "limited")
+        bounds = self._range(element, written, "range", "limited")
         if bounds and single:
             lower, upper = (self.values.compiler.angle(x) if word == "hinge" else x for x in bounds)
             limits = Limits(lower, upper)
         elif bounds:
             self.values.ignore(f"range of a {word} joint", element)
-        efforts = self._range(element, given, "actuatorfrcrange", "actuatorfrclimited")
+        efforts = self._range(element, written, "actuatorfrcrange", "actuatorfrclimited")
         return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits
 
-    def _range(self, element: Element, given: Attributes, key: str, switch: str) -> Sequence[float]:
-        limited = self.values.choice(element, switch, given, "auto", ("auto", "true", "false"))
-        if key not in given or limited == "false":
+    def _range(
+        self, element: Element, written: Attributes, key: str, switch: str
+    ) -> Sequence[float]:
+        limited = self.values.choice(element, switch, written, "auto", ("auto", "true", "false"))
+        if key not in written or limited == "false":
             return ()
         if limited == "auto" and not self.values.compiler.autolimits:
             raise self.values.refusal(
                 element, f'it has {key}, and autolimits is off; write {switch}="true" or "false"'
             )
-        low, high = self.values.numbers(element, key, given, 2)
+        low, high = self.values.numbers(element, key, written, 2)
         if limited == "true" and low > high:
             raise self.values.refusal(element, f"{key} must go up, got {low:g} {high:g}")
         return (low, high) if limited == "true" or low < high else ()
@@ -331,21 +335,21 @@ class MjcfReader:
 
     def sites(self, body: BodyElement) -> None:
         """Each named site as a massless link on a fixed joint."""
-        taken = {link.name for link in self.links}
-        for element, given, X in body.sites:
+        names_in_use = {link.name for link in self.links}
+        for element, written, X in body.sites:
             name = element.get("name")
             if not name:
                 continue
-            link = name if name not in self.bodies and name not in taken else f"{name}_site"
-            taken.add(link)
-            if "fromto" in given:
-                ends = self.values.numbers(element, "fromto", given, 6)
+            link = name if name not in self.bodies and name not in names_in_use else f"{name}_site"
+            names_in_use.add(link)
+            if "fromto" in written:
+                ends = self.values.numbers(element, "fromto", written, 6)
                 a, b = Vector(*ends[:3]), Vector(*ends[3:])
                 direction = unit_vector(a - b)
                 place = Placement(
                     z_to(Vector(*direction)) if any(direction) else IDENTITY, (a + b) * 0.5
                 )
             else:
-                place = self.values.placement(element, given)
+                place = self.values.placement(element, written)
             self.links.append(Link(link))
             self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))

@@ -42,50 +42,50 @@ class Matter:
 def links(values: MjcfValues, bodies: Mapping[str, Matter]) -> list[Link]:
     """A link for each body."""
     rule = values.compiler.inertiafromgeom
-    found: dict[str, Link] = {}
+    read: dict[str, Link] = {}
     from_geoms: dict[str, list[Part]] = {}
     for name, matter in bodies.items():
-        found[name] = Link(name)
+        read[name] = Link(name)
         if matter.inertial is not None and rule != "true":
-            found[name] = _written(values, name, *matter.inertial)
+            read[name] = _written(values, name, *matter.inertial)
         elif rule != "false":
             heavy = [geom for geom in matter.geoms if _weighs(values, name, *geom[:2])]
             if heavy:
                 from_geoms[name] = heavy
     if from_geoms:
-        found |= _weighed(values, from_geoms)
-    return _adjusted(values, list(found.values()))
+        read |= _weighed(values, from_geoms)
+    return _adjusted(values, list(read.values()))
 
 
 def _written(values: MjcfValues, name: str, element: Element, X: Placement) -> Link:
-    given = {str(key): str(value) for key, value in element.attrib.items()}
+    written = {str(key): str(value) for key, value in element.attrib.items()}
     for key in ("pos", "mass"):
-        if key not in given:
+        if key not in written:
             raise values.refusal(element, f'<inertial> has no {key}; write {key}="..."')
-    if "fullinertia" in given:
-        xx, yy, zz, xy, xz, yz = values.numbers(element, "fullinertia", given, 6)
+    if "fullinertia" in written:
+        xx, yy, zz, xy, xz, yz = values.numbers(element, "fullinertia", written, 6)
         J = Symmetric(xx, xy, xz, yy, yz, zz)
     else:
-        J = _diagonal(list(values.vector(element, "diaginertia", given)))
-    X = X.compose(values.placement(element, given)).as_matrix()
-    mass = values.number(element, "mass", given, 0.0)
+        J = _diagonal(list(values.vector(element, "diaginertia", written)))
+    X = X.compose(values.placement(element, written)).as_matrix()
+    mass = values.number(element, "mass", written, 0.0)
     return Link(name, mass, vector3(X.p), matrix3(X.R.symmetric_to_parent(J).rows))
 
 
-def _weighs(values: MjcfValues, body: str, element: Element, given: Attributes) -> bool:
+def _weighs(values: MjcfValues, body: str, element: Element, written: Attributes) -> bool:
     """Whether a geom adds to its body's inertia; refused where that is not written in the file."""
-    density = values.number(element, "density", given, 1000.0)
-    group = values.number(element, "group", given, 0.0)
+    density = values.number(element, "density", written, 1000.0)
+    group = values.number(element, "group", written, 0.0)
     low, high = values.compiler.inertiagrouprange
-    if not values.number(element, "mass", given, density) or not low <= group <= high:
+    if not values.number(element, "mass", written, density) or not low <= group <= high:
         return False
-    if given.get("type", "sphere") not in SHAPES or "mesh" in given:
+    if written.get("type", "sphere") not in SHAPES or "mesh" in written:
         raise values.refusal(
             element,
-            f'the inertia of body "{body}" is that of its geoms, one of them of type {given.get("type", "sphere")}, '
+            f'the inertia of body "{body}" is that of its geoms, one of them of type {written.get("type", "sphere")}, '
             "whose file is not read; write an <inertial> for the body",
         )
-    return given.get("type") != "plane"
+    return written.get("type") != "plane"
 
 
 def _weighed(values: MjcfValues, bodies: Mapping[str, Sequence[Part]]) -> dict[str, Link]:
@@ -101,14 +101,16 @@ def _weighed(values: MjcfValues, bodies: Mapping[str, Sequence[Part]]) -> dict[s
     world = etree.SubElement(root, "worldbody")
     for geoms in bodies.values():
         body = etree.SubElement(world, "body")
-        for element, given, X in geoms:
+        for element, written, X in geoms:
             for key in MEASURES:
-                if key in given:  # else MuJoCo warns in a file of its own
-                    values.numbers(element, key, given, max(len(given[key].split()), 1))
+                if key in written:  # else MuJoCo warns in a file of its own
+                    values.numbers(element, key, written, max(len(written[key].split()), 1))
             rows = as_matrix(X.R).matrix.rows
             axes = [tuple(row)[column] for column in (0, 1) for row in rows]
             frame = etree.SubElement(body, "frame", pos=_words(X.p), xyaxes=_words(axes))
-            etree.SubElement(frame, "geom", {key: given[key] for key in WEIGHED if key in given})
+            etree.SubElement(
+                frame, "geom", {key: written[key] for key in WEIGHED if key in written}
+            )
     try:
         model = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding="unicode"))
     except (ValueError, mujoco.FatalError) as error:
@@ -116,33 +118,33 @@ def _weighed(values: MjcfValues, bodies: Mapping[str, Sequence[Part]]) -> dict[s
         raise ModelError(
             f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them"
         ) from error
-    found = {}
+    read = {}
     for i, name in enumerate(bodies, 1):
         w, x, y, z = model.body_iquat[i].tolist()
         J = quaternion_rotation([x, y, z, w]).symmetric_to_parent(
             _diagonal(model.body_inertia[i].tolist())
         )
-        found[name] = Link(
+        read[name] = Link(
             name, float(model.body_mass[i]), vector3(model.body_ipos[i]), matrix3(J.rows)
         )
-    return found
+    return read
 
 
-def _adjusted(values: MjcfValues, found: list[Link]) -> list[Link]:
+def _adjusted(values: MjcfValues, read: list[Link]) -> list[Link]:
     """With <compiler>'s lower bounds, balance and total mass."""
     compiler = values.compiler
     if compiler.boundmass or compiler.boundinertia or compiler.balanceinertia:
-        found = [_bounded(values, link) for link in found]
-    total = sum(link.mass for link in found)
+        read = [_bounded(values, link) for link in read]
+    total = sum(link.mass for link in read)
     if compiler.settotalmass > 0 and total > 0:
         k = compiler.settotalmass / total
-        found = [
+        read = [
             replace(
                 link, mass=k * link.mass, inertia=matrix3(Vector(*row) * k for row in link.inertia)
             )
-            for link in found
+            for link in read
         ]
-    return found
+    return read
 
 
 def _bounded(values: MjcfValues, link: Link) -> Link:

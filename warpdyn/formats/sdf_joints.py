@@ -67,7 +67,7 @@ class Joints:
         self.static = [link for link in links if link.static]
         ties = list(self._ties())
         self.names = {tie.frame.path(top) for tie in ties}
-        self.taken = {frame.path(top) for frame in top.walk("link", "frame")}
+        self.names_in_use = {frame.path(top) for frame in top.walk("link", "frame")}
         branches, gears = self._branches(ties)
         self.held = [
             tie.frame.path(top) for tie in branches if frames.world in (tie.parent, tie.child)
@@ -84,11 +84,11 @@ class Joints:
 
     def _ties(self) -> Iterator[Tie]:
         """The joints of the model, and those around it that hold it."""
-        around, own = self.top.around, list(self.top.walk("joint"))
+        around, joints = self.top.around, list(self.top.walk("joint"))
         while around is not None:
-            own += [frame for frame in around.inside if frame.kind == "joint"]
+            joints += [frame for frame in around.inside if frame.kind == "joint"]
             around = around.around
-        for frame in own:
+        for frame in joints:
             kind = frame.element.get("type", "").strip().lower()
             if kind not in TYPES:
                 raise self.values.refusal(
@@ -270,9 +270,9 @@ class Joints:
 
     def _free_name(self, name: str) -> str:
         """A joint's name, for a link; old files give one name to a link and a joint."""
-        while name in self.taken:
+        while name in self.names_in_use:
             name += "_joint"
-        self.taken.add(name)
+        self.names_in_use.add(name)
         return name
 
     # Its values.
@@ -294,7 +294,7 @@ class Joints:
         assert element is not None and frame.around is not None
         xyz = child(element, "xyz")
         text = "0 0 1" if xyz is None else xyz.text or ""
-        given = Vector(*self.values.numbers(element if xyz is None else xyz, text, 3))
+        direction = Vector(*self.values.numbers(element if xyz is None else xyz, text, 3))
         expressed_in = frame
         if self.values.version < (1, 5) or (
             self.values.version < (1, 7) and self.values.flag(element, "use_parent_model_frame")
@@ -303,7 +303,9 @@ class Joints:
         elif xyz is not None and xyz.get("expressed_in"):
             expressed_in = self.frames.named(frame, "expressed_in", xyz.get("expressed_in", ""))
         turn = HERE if expressed_in is base else self.frames.relative(expressed_in, base)
-        return vector3(map(snapped, unit_vector(turn.R.to_parent(-given if reverse else given))))
+        return vector3(
+            map(snapped, unit_vector(turn.R.to_parent(-direction if reverse else direction)))
+        )
 
     def _mimic(self, frame: SdfFrame, axis: Element | None) -> Mimic | None:
         """SDFormat: follower = multiplier * (leader - reference) + offset."""

@@ -199,15 +199,15 @@ class UrdfReader(Reading):
         return copy
 
     def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:
-        given = {str(key): str(value) for key, value in element.attrib.items()}
-        if tag == "origin" and "quat_xyzw" in given:
+        written = {str(key): str(value) for key, value in element.attrib.items()}
+        if tag == "origin" and "quat_xyzw" in written:
             raise self.refusal(
                 element, "<origin> has quat_xyzw, which is not supported; write the rotation as rpy"
             )
-        if tag == "limit" and "lower" not in given and "upper" not in given:
-            given |= {"lower": "-inf", "upper": "inf"}
+        if tag == "limit" and "lower" not in written and "upper" not in written:
+            written |= {"lower": "-inf", "upper": "inf"}
         for key, (count, default) in TAGS[tag].attributes.items():
-            value = given.pop(key, default)
+            value = written.pop(key, default)
             if value is None or (default is None and not value.strip()):
                 raise self.refusal(element, f'<{tag}> has no {key}; write {key}="..."')
             if count:
@@ -218,7 +218,7 @@ class UrdfReader(Reading):
                     element, f'its type "{value}" is unknown; a joint is {", ".join(URDF_KINDS)}'
                 )
             copy.set(key, value)
-        for key in given:
+        for key in written:
             if (tag, key) != ("robot", "version"):
                 self.ignore(f'attribute "{key}" of <{tag}>', element)
 

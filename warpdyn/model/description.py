@@ -29,7 +29,7 @@ ZERO3: Matrix3 = (ORIGIN, ORIGIN, ORIGIN)
 
 
 UNIT = 1e-6
-"""How far lengths of given quaternions and axes of given rotations may be from 1."""
+"""How far lengths of users' quaternions, and of the axes of their rotations, may be from 1."""
 
 
 class ModelError(ValueError):
@@ -99,33 +99,33 @@ class Pose:
             return pose
         if isinstance(pose, Placement):
             return cls(vector3(pose.p), matrix3(as_matrix(pose.R).matrix.rows))
-        given = np.asarray(pose, dtype=float)
-        if given.shape not in ((3,), (7,), (4, 4)) or not np.isfinite(given).all():
+        numbers = np.asarray(pose, dtype=float)
+        if numbers.shape not in ((3,), (7,), (4, 4)) or not np.isfinite(numbers).all():
             raise ValueError(
                 f"a pose is a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw, of finite numbers; got {pose!r}"
             )
-        if given.shape == (3,):
-            return cls(vector3(given))
-        if given.shape == (7,):
-            norm = math.sqrt(sum(x * x for x in given[3:]))
+        if numbers.shape == (3,):
+            return cls(vector3(numbers))
+        if numbers.shape == (7,):
+            norm = math.sqrt(sum(x * x for x in numbers[3:]))
             if abs(norm - 1.0) > UNIT:
                 raise ValueError(
-                    f"the quaternion of a pose must be of unit length, got {given[3:].tolist()}"
+                    f"the quaternion of a pose must be of unit length, got {numbers[3:].tolist()}"
                 )
             return cls(
-                vector3(given),
-                matrix3(quaternion_rotation([float(x / norm) for x in given[3:]]).matrix.rows),
+                vector3(numbers),
+                matrix3(quaternion_rotation([float(x / norm) for x in numbers[3:]]).matrix.rows),
             )
-        R = given[:3, :3]
+        R = numbers[:3, :3]
         if (
             np.abs(R @ R.T - np.eye(3)).max() > UNIT
             or np.linalg.det(R) < 0
-            or given[3].tolist() != [0, 0, 0, 1]
+            or numbers[3].tolist() != [0, 0, 0, 1]
         ):
             raise ValueError(
-                f"a pose as a 4x4 matrix is a rotation and a position above 0 0 0 1, got {given.tolist()}"
+                f"a pose as a 4x4 matrix is a rotation and a position above 0 0 0 1, got {numbers.tolist()}"
             )
-        return cls(vector3(given[:3, 3]), matrix3(R))
+        return cls(vector3(numbers[:3, 3]), matrix3(R))
 
 
 @dataclass(frozen=True)
@@ -288,10 +288,10 @@ class Joint:
         """This joint with effects of these values, one a velocity coordinate; those that are None
         stay."""
         effects = self.effects or (Effects(),) * self.kind.nv
-        for name, given in values.items():
-            if given is not None:
+        for name, numbers in values.items():
+            if numbers is not None:
                 effects = tuple(
-                    replace(e, **{name: float(x)}) for e, x in zip(effects, given, strict=True)
+                    replace(e, **{name: float(x)}) for e, x in zip(effects, numbers, strict=True)
                 )
         return replace(self, effects=effects if any(e != Effects() for e in effects) else ())
 

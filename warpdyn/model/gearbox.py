@@ -24,9 +24,9 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
     waiting = [joint for joint in joints if joint.kind.geared and joint.mimic is None]
     if not waiting:
         return list(joints)
-    own = {joint.child: joint for joint in joints if joint not in waiting}
-    carriers = {**{gear.child: gear for gear in waiting}, **own}
-    found: dict[str, Joint | None] = {}
+    plain = {joint.child: joint for joint in joints if joint not in waiting}
+    carriers = {**{gear.child: gear for gear in waiting}, **plain}
+    replaced: dict[str, Joint | None] = {}
     for gear in waiting:
         where, known = f'{source}: joint "{gear.name}"', {link.name for link in links}
         if gear.gearbox is None:
@@ -48,18 +48,20 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
         axis, axis2 = (x.R.to_parent(Vector(*u)) for u in (gear.axis, gear.axis2 or gear.axis))
         first, sign = _between(where, gear.gearbox.reference, gear.parent, axis, carriers)
         ratio = gear.gearbox.ratio
-        if gear.child in own:
+        if gear.child in plain:
             second, other = _between(where, gear.gearbox.reference, gear.child, axis2, carriers)
-            if second.mimic is not None or second.name in found:
+            if second.mimic is not None or second.name in replaced:
                 raise ModelError(
                     f'{where}: it moves joint "{second.name}", which follows another already; remove one of the two'
                 )
-            found[second.name] = replace(second, mimic=Mimic(first.name, -ratio * sign * other))
-            found[gear.name] = None
+            replaced[second.name] = replace(second, mimic=Mimic(first.name, -ratio * sign * other))
+            replaced[gear.name] = None
         else:
             same = _parallel(where, "its axis2", axis2, axis)
-            found[gear.name] = replace(gear, mimic=Mimic(first.name, -(ratio * same + 1.0) * sign))
-    kept = (found.get(joint.name, joint) for joint in joints)
+            replaced[gear.name] = replace(
+                gear, mimic=Mimic(first.name, -(ratio * same + 1.0) * sign)
+            )
+    kept = (replaced.get(joint.name, joint) for joint in joints)
     return [joint for joint in kept if joint is not None]
 
 
@@ -82,8 +84,8 @@ def _between(
             "a mimic joint"
         )
     ((joint, way),) = path
-    own = _place(where, joint.child, carriers).R.to_parent(Vector(*joint.axis))
-    return joint, way * _parallel(where, f'the axis of joint "{joint.name}"', own, axis)
+    direction = _place(where, joint.child, carriers).R.to_parent(Vector(*joint.axis))
+    return joint, way * _parallel(where, f'the axis of joint "{joint.name}"', direction, axis)
 
 
 def _parallel(where: str, what: str, u: Vector, axis: Vector) -> float:

@@ -172,23 +172,23 @@ def _check_joint(model: Structure, quantity: str, name: str) -> None:
 
 
 def _whole(
-    quantity: str, values: Any, own: tuple[int, ...], envs: int | None, dtype: Any, model: str
+    quantity: str, values: Any, expected: tuple[int, ...], envs: int | None, dtype: Any, model: str
 ) -> Any:
-    """One array for all links or joints, as it is where it is one of (B, *own)."""
+    """One array for all links or joints, as it is where it is one of (B, *expected)."""
     if isinstance(values, (int, float)):
-        values = np.full(own, float(values))
+        values = np.full(expected, float(values))
     array = (
         np.asarray(values, dtype=dtype or float) if isinstance(values, (list, tuple)) else values
     )
     shape = shape_of(array)
-    if shape not in (own, (envs or (shape or own)[0], *own)):
+    if shape not in (expected, (envs or (shape or expected)[0], *expected)):
         what = "link" if quantity in LINK else "joint"
         raise ValueError(
-            f"{quantity} must be {{{what} name: values}} or an array (B, {', '.join(map(str, own))}), "
-            f"for the {own[0]} {what}s of {model}; got {shape}"
+            f"{quantity} must be {{{what} name: values}} or an array (B, {', '.join(map(str, expected))}), "
+            f"for the {expected[0]} {what}s of {model}; got {shape}"
         )
-    if shape == own and envs:
-        return stacked([array[k] for k in range(own[0])], own[1:], envs, dtype)
+    if shape == expected and envs:
+        return stacked([array[k] for k in range(expected[0])], expected[1:], envs, dtype)
     return array if dtype is None or array.dtype == dtype else array.astype(dtype)
 
 
@@ -233,17 +233,17 @@ def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
     pose = joint.pose
     if "placement" in values:
         pose = _pose(values["placement"])
-    given = {
+    varied_effects = {
         name: values[name]
         for name in ("viscous", "coulomb", "stiffness", "damping")
         if name in values
     }
-    effects = joint.effects or ((Effects(),) * joint.kind.nv if given else ())
+    effects = joint.effects or ((Effects(),) * joint.kind.nv if varied_effects else ())
     return replace(
         joint,
         pose=pose,
         armature=values.get("armature", joint.armature),
-        effects=tuple(replace(each, **given) for each in effects),
+        effects=tuple(replace(each, **varied_effects) for each in effects),
     )
 
 

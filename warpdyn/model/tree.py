@@ -85,8 +85,8 @@ class Body:
             return replace(self, known=self.known + inertia)
         if isinstance(part, Point):
             return replace(self, points=(*self.points, part))
-        like = next((own for own in self.spreads if own.shares_axes(part)), None)
-        others = tuple(own for own in self.spreads if own is not like)
+        like = next((each for each in self.spreads if each.shares_axes(part)), None)
+        others = tuple(each for each in self.spreads if each is not like)
         return replace(self, spreads=(*others, Spread(part.R, like.J + part.J) if like else part))
 
     def rate_of_momentum(self, a: Vector, w: Vector, dw: Vector) -> Force:
@@ -174,10 +174,10 @@ class Tree:
         """dq/dt at velocity v."""
         rate: list[Scalar] = [0.0] * self.nq
         for body in self.own_coordinates:
-            own = body.kind.manifold.rate(
+            rates = body.kind.manifold.rate(
                 [q[k] for k in body.q_index], [v[k] for k in body.v_index], baumgarte
             )
-            for k, x in zip(body.q_index, own, strict=True):
+            for k, x in zip(body.q_index, rates, strict=True):
                 rate[k] = x
         return rate
 
