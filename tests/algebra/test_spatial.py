@@ -2,109 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 import numpy as np
-import pytest
+from algebra_draws import close, force, inertia, matrix, motion, placement, six, vector
 
 from warpdyn.algebra.spatial import (
     IDENTITY,
     ZERO,
     ArticulatedInertia,
-    AxisRotation,
     Force,
-    Inertia,
-    Matrix,
     Motion,
     Placement,
-    Symmetric,
-    TwoRotations,
     Vector,
-    as_matrix,
 )
-from warpdyn.model.joints import quaternion_exp, quaternion_rotation
-
-ROUND_OFF = 1e-13
-"""Absolute, on numbers of size one to ten: a dozen roundings."""
-
-
-def close(a: object, b: object) -> None:
-    assert np.asarray(a, dtype=float) == pytest.approx(np.asarray(b, dtype=float), abs=ROUND_OFF)
-
-
-@pytest.fixture(params=range(8))
-def draw(request: pytest.FixtureRequest) -> np.random.Generator:
-    return np.random.default_rng(request.param)
-
-
-def vector(draw: np.random.Generator) -> Vector:
-    return Vector(*draw.uniform(-2, 2, 3).tolist())
-
-
-def motion(draw: np.random.Generator) -> Motion:
-    return Motion(vector(draw), vector(draw))
-
-
-def force(draw: np.random.Generator) -> Force:
-    return Force(vector(draw), vector(draw))
-
-
-def placement(draw: np.random.Generator) -> Placement:
-    """A turn of one of the kinds that joints make, and a shift."""
-    angle = draw.uniform(-3, 3)
-    full = quaternion_rotation(quaternion_exp(draw.uniform(-1.5, 1.5, 3).tolist()))
-    about = AxisRotation(int(draw.integers(3)), math.cos(angle), math.sin(angle))
-    return Placement(
-        [IDENTITY, full, about, TwoRotations(full, about)][draw.integers(4)], vector(draw)
-    )
-
-
-def inertia(draw: np.random.Generator) -> Inertia:
-    A = draw.normal(size=(3, 3))
-    J = A @ A.T
-    return Inertia.at_com(
-        draw.uniform(0.5, 3),
-        vector(draw),
-        Symmetric(J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]),
-    )
-
-
-def rows(M: Sequence) -> np.ndarray:
-    return np.array([list(row) for row in M])
-
-
-def matrix(X: Placement) -> np.ndarray:
-    """Homogeneous, child to parent."""
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = rows(as_matrix(X.R).matrix.rows), list(X.p)
-    return T
-
-
-def six(linear_map, kind) -> np.ndarray:
-    """The 6x6 matrix of a linear map of motions or forces, column by column."""
-    columns = [list(linear_map(kind(Vector(*e[:3]), Vector(*e[3:])))) for e in np.eye(6).tolist()]
-    return np.array(columns).T
-
-
-def test_rotations_turn_back(draw) -> None:
-    """to_child undoes to_parent; both keep length; a rotation kind and its matrix do the same."""
-    R, u = placement(draw).R, vector(draw)
-    close(list(R.to_child(R.to_parent(u))), list(u))
-    close(R.to_parent(u).dot(R.to_parent(u)), u.dot(u))
-    close(list(as_matrix(R).to_parent(u)), list(R.to_parent(u)))
-    close(np.linalg.det(rows(as_matrix(R).matrix.rows)), 1.0)
-
-
-def test_rotations_of_matrices(draw) -> None:
-    """matrix_to_parent and symmetric_to_parent are R H R^T."""
-    R = placement(draw).R
-    r, H = rows(as_matrix(R).matrix.rows), draw.uniform(-2, 2, (3, 3))
-    turned = R.matrix_to_parent(Matrix(tuple(Vector(*row) for row in H.tolist())))
-    close(rows(turned.rows), r @ H @ r.T)
-    S = H + H.T
-    symmetric = Symmetric(S[0, 0], S[0, 1], S[0, 2], S[1, 1], S[1, 2], S[2, 2])
-    close(rows(R.symmetric_to_parent(symmetric).rows), r @ S @ r.T)
 
 
 def test_placements_are_a_group(draw) -> None:

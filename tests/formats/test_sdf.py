@@ -10,7 +10,6 @@ from sdf_texts import (
     AB,
     ROUND_OFF,
     at,
-    frame,
     joint,
     link,
     load,
@@ -22,13 +21,8 @@ from sdf_texts import (
     remarks,
     robot,
     sdf,
-    turned,
     world,
 )
-
-from warpdyn.formats.load import load as load_any
-from warpdyn.formats.sdf import load_sdf
-from warpdyn.model.description import ModelWarning
 
 # Sources.
 
@@ -81,16 +75,6 @@ def test_other_versions_are_refused(version: str) -> None:
 def test_what_is_no_sdf_is_refused(text: str, words: str) -> None:
     """In one sentence."""
     assert words in refusal(text)
-
-
-def test_load_tells_formats_apart(tmp_path: Path) -> None:
-    """By content, not by name."""
-    path = tmp_path / "robot.xml"
-    path.write_text(robot(AB, joint()))
-    assert load_any(path).nv == 7 and load_any(path, floating_base=False).nv == 1
-    assert load_any('<robot name="r"><link name="a"/></robot>', floating_base=True).nv == 6
-    with pytest.raises(Exception, match="the root element is <x>; URDF begins with <robot>"):
-        load_any("<x/>")
 
 
 # Which model.
@@ -247,15 +231,6 @@ def test_what_changes_nothing_is_left_out_silently() -> None:
     )
 
 
-def test_a_worlds_gravity_is_remarked_if_it_is_not_the_earths() -> None:
-    """A model holds none."""
-    assert load(sdf(world("<gravity>0 0 -9.8</gravity>", ONE))).nv == 6
-    moon = world("<gravity>0 0 -1.62</gravity>", ONE)
-    assert "its gravity is (0, 0, -1.62)" in remarks(sdf(moon))[0]
-    old = world("<physics type='ode'><gravity>0 0 -1.62</gravity></physics>", ONE)
-    assert "its gravity is (0, 0, -1.62)" in remarks(sdf(old, version="1.5"))[0]
-
-
 def test_shapes_are_kept_as_data() -> None:
     """In the link's frame, whatever frame they are given in; nothing is opened."""
     shapes = {
@@ -291,169 +266,6 @@ def test_broken_or_unknown_shapes_are_remarked() -> None:
 # Frames.
 
 
-def test_poses_are_given_in_any_frame() -> None:
-    """relative_to names a link, a joint, a frame, a model, or one inside a nested model."""
-    inner = model(
-        at("0 0 1 0 0 0.3"),
-        link("c", "0.1 0 0 0.2 0 0"),
-        frame("f", "0 0.2 0 0 0 0", "c"),
-        name="inner",
-    )
-    text = robot(
-        link("a", "1 0 0 0 0 0.5"),
-        inner,
-        link("in_link", "0 1 0 0 0 0", relative_to="a"),
-        link("in_joint", "0 0 1 0 0 0", relative_to="j"),
-        link("in_frame", "1 0 0 0 0 0", relative_to="g"),
-        link("in_model", "1 1 0 0 0 0", relative_to="inner"),
-        link("in_nested", "1 1 1 0 0 0", relative_to="inner::f"),
-        joint("j", "fixed", "a", "in_link", "", "0 0 2 0 0.4 0"),
-        frame("g", "0 0 3 0 0 0", "in_link", relative_to="j"),
-    )
-    found = poses(load(text, floating_base=False))
-    a = placed(1, 0, 0, yaw=0.5)
-    nested = placed(0, 0, 1, yaw=0.3)
-    c = nested @ placed(0.1, 0, 0, 0.2)
-    j = a @ placed(0, 1) @ placed(0, 0, 2, pitch=0.4)
-    wanted = {
-        "inner::c": c,
-        "inner::f": c @ placed(0, 0.2),
-        "in_link": a @ placed(0, 1),
-        "in_joint": j @ placed(0, 0, 1),
-        "g": j @ placed(0, 0, 3),
-        "in_frame": j @ placed(0, 0, 3) @ placed(1),
-        "in_model": nested @ placed(1, 1),
-        "in_nested": c @ placed(0, 0.2) @ placed(1, 1, 1),
-    }
-    for name, pose in wanted.items():
-        assert np.allclose(found[name], pose, rtol=0, atol=ROUND_OFF), name
-
-
-def test_poses_in_degrees_and_as_quaternions() -> None:
-    """pose/@degrees and pose/@rotation_format, since 1.9."""
-    degrees = '<link name="a"><pose degrees="true">1 2 3 10 20 30</pose><inertial/></link>'
-    halves = f"{np.sin(0.2)} 0 0 {np.cos(0.2)}"
-    quaternion = (
-        f'<link name="b"><pose rotation_format="quat_xyzw">1 2 3 {halves}</pose><inertial/></link>'
-    )
-    found = poses(load(robot(degrees, quaternion), floating_base=False))
-    assert np.allclose(
-        found["a"], placed(1, 2, 3, *np.radians([10, 20, 30])), rtol=0, atol=ROUND_OFF
-    )
-    assert np.allclose(found["b"], placed(1, 2, 3, 0.4), rtol=0, atol=ROUND_OFF)
-
-
-def test_empty_poses_are_the_origin() -> None:
-    """<pose/> is six zeros, or no turn."""
-    empty = (
-        '<link name="a"><pose/><inertial/></link>'
-        '<link name="b"><pose rotation_format="quat_xyzw"/><inertial/></link>'
-    )
-    found = poses(load(robot(empty), floating_base=False))
-    assert np.array_equal(found["a"], np.eye(4)) and np.array_equal(found["b"], np.eye(4))
-
-
-@pytest.mark.parametrize("placement", ["a", "f", "j", "inner", "inner::c", "__model__"])
-def test_placement_frames(placement: str) -> None:
-    """The model's pose is that of the frame it names."""
-    inner = model(at("0 0 1 0 0 0.3"), link("c", "0.1 0 0 0.2 0 0"), name="inner")
-    parts = [
-        link("a", "1 0 0 0 0.1 0"),
-        inner,
-        frame("f", "0 1 0 0.2 0 0", "a"),
-        joint("j", "fixed", "a", "inner::c", ""),
-    ]
-    text = sdf(model(at("1 2 3 0.1 0.2 0.3"), *parts, more=f'placement_frame="{placement}"'))
-    found = poses(load(text, floating_base=False))
-    where = {
-        "j": found["inner::c"],
-        "inner": found["inner::c"] @ np.linalg.inv(placed(0.1, 0, 0, 0.2)),
-    }
-    where["__model__"] = found["a"] @ np.linalg.inv(placed(1, 0, 0, 0, 0.1))
-    assert np.allclose(
-        where.get(placement, found.get(placement)), placed(1, 2, 3, 0.1, 0.2, 0.3), atol=ROUND_OFF
-    )
-
-
-def test_frames_become_massless_links() -> None:
-    """On the link that they are attached to, directly or through others; a model's is its canonical link."""
-    text = robot(
-        AB,
-        joint(),
-        frame("on_model", "1 0 0 0 0 0"),
-        frame("on_b", "0 1 0 0 0 0", "b"),
-        frame("on_joint", "0 0 1 0 0 0", "j"),
-        frame("on_frame", "", "on_joint"),
-    )
-    found = load(text)
-    assert {n: found.parent(n) for n in found.link_names if n.startswith("on")} == {
-        "on_model": "a",
-        "on_b": "b",
-        "on_joint": "b",
-        "on_frame": "b",
-    }
-    assert found.link("on_b").mass == 0
-    named = text.replace('<model name="m" >', '<model name="m" canonical_link="b">')
-    assert load(named).parent("on_model") == "b"
-
-
-def test_a_canonical_link_may_lie_in_a_nested_model() -> None:
-    """Named, or the first of the first model where there is no link."""
-    inner = model(link("c"), link("d"), joint("k", parent="c", child="d"), name="inner")
-    assert load(robot(inner, frame("f"))).parent("f") == "inner::c"
-    assert (
-        load(sdf(model(inner, frame("f"), more='canonical_link="inner::d"'))).parent("f")
-        == "inner::d"
-    )
-
-
-def test_joints_may_name_frames() -> None:
-    """parent and child are frames; the links that carry them are joined, the joint lies in the child frame."""
-    text = robot(
-        AB,
-        frame("fa", "0 0 1 0 0 0", "a"),
-        frame("fb", "0 1 0 0 0 0.3", "b"),
-        joint("j", "revolute", "fa", "fb"),
-    )
-    found = load(text, floating_base=False)
-    moved = poses(found, [0.7])
-    start = placed(1, 2, 3, 0.1, 0.2, 0.3)
-    J = placed(0, 1, 0, 0, 0, 0.3)
-    turn = np.eye(4)
-    turn[:3, :3] = turned([0, 0, 1], 0.7)
-    assert np.allclose(moved["b"], start @ J @ turn @ np.linalg.inv(J), rtol=0, atol=ROUND_OFF)
-
-
-def test_old_files_say_frame_for_relative_to() -> None:
-    """pose/@frame below 1.7; it means nothing after."""
-    text = robot(
-        link("a", "1 0 0 0 0 0"),
-        '<link name="b"><pose frame="a">0 1 0 0 0 0</pose><inertial/></link>',
-    )
-    old, new = text.replace("1.9", "1.6"), text
-    assert poses(load(old, floating_base=False))["b"][:3, 3].tolist() == [1, 1, 0]
-    assert poses(load(new, floating_base=False))["b"][:3, 3].tolist() == [0, 1, 0]
-
-
-def test_old_files_may_use_a_name_twice() -> None:
-    """A link and a joint of one name, below 1.7; the link is meant where it matters."""
-    text = robot(AB, joint("b", "revolute", "a", "b", pose="1 0 0 0 0 0"), version="1.6")
-    found = load(text)
-    assert found.joint("b").child == "b_joint" and found.parent("b") == "b_joint"
-    assert 'a link and a joint are named "b" in one model' in refusal(text.replace("1.6", "1.7"))
-
-
-def test_flattened_names_are_names() -> None:
-    """1.7 wrote nested models flat, with :: in names."""
-    text = robot(
-        link("inner::a"),
-        link("b", "1 0 0 0 0 0", relative_to="inner::a"),
-        joint(parent="inner::a"),
-        version="1.7",
-    )
-    assert load(text).link_names == ("inner::a", "b")
-
-
 def test_a_chain_of_a_thousand_links_loads() -> None:
     """Each given in the last: nothing here recurses along the robot."""
     count = 1000
@@ -462,19 +274,3 @@ def test_a_chain_of_a_thousand_links_loads() -> None:
     )
     joints = "".join(joint(f"j{i}", parent=f"l{i - 1}", child=f"l{i}") for i in range(1, count))
     assert load(robot(links, joints)).nv == 6 + count - 1
-
-
-def test_a_load_warns_once() -> None:
-    """One ModelWarning names the file, and where it was asked for."""
-    with pytest.warns(ModelWarning, match="SDF text is used as written, but:") as caught:
-        load_sdf(robot('<link name="a"><kinematic>1</kinematic></link>'))
-        load_any(robot('<link name="a"/>'))
-    assert [warning.filename for warning in caught] == [__file__, __file__]
-
-
-def test_comments_may_stand_within_numbers() -> None:
-    """And character data in sections."""
-    text = robot(
-        '<link name="a"><pose>1 2 <!-- up --> 3 <![CDATA[0 0]]> 0</pose><inertial/></link>'
-    )
-    assert poses(load(text, floating_base=False))["a"][:3, 3].tolist() == [1, 2, 3]

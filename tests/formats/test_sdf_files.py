@@ -13,12 +13,12 @@ import pytest
 from states import error
 
 import warpdyn as wd
+from warpdyn.algebra.quaternions import quaternion_rotation
 from warpdyn.algebra.spatial import HERE, ZERO_MOTION, Placement
 from warpdyn.formats.load import load as load_any
 from warpdyn.formats.sdf import load_sdf
 from warpdyn.model import Model
 from warpdyn.model.description import ModelError, ModelWarning
-from warpdyn.model.joints import quaternion_rotation
 from warpdyn.model.tree import build_tree
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "sdf"

@@ -28,9 +28,9 @@ from sdf_texts import (
 )
 
 import warpdyn as wd
+from warpdyn.algebra.quaternions import quaternion_rotation
 from warpdyn.model import Model
 from warpdyn.model.description import Limits
-from warpdyn.model.joints import quaternion_rotation
 
 B_IN_A = placed(1, 2, 3, 0.1, 0.2, 0.3)
 """Where AB puts link b."""

@@ -15,7 +15,6 @@ from urdf_texts import PINOCCHIO, body, inertia, joint, load, refusal, robot
 
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.model.description import ModelWarning
-from warpdyn.robots import load_robot, robot_names
 
 # Size.
 
@@ -32,33 +31,6 @@ def test_a_chain_of_a_thousand_links_loads() -> None:
 
 
 # Robots that exist.
-
-
-@pytest.mark.parametrize("name", robot_names())
-def test_bundled_robots_load_without_a_remark(name: str) -> None:
-    """What comes with warpdyn is clean."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = load_robot(name)
-    assert model.nv > 0 and model.total_mass > 0 and not model.warnings
-
-
-def test_load_robot_knows_names_and_floating_bases() -> None:
-    """quadruped and humanoid float unless told otherwise; options pass through; an unknown name lists the known."""
-    assert {"cartpole", "double_pendulum", "humanoid", "panda", "quadruped", "ur5e"} <= set(
-        robot_names()
-    )
-    assert load_robot("quadruped").floating_base and load_robot("humanoid").floating_base
-    assert (
-        not load_robot("panda").floating_base
-        and not load_robot("quadruped", floating_base=False).floating_base
-    )
-    assert (
-        load_robot("panda", floating_base=True, quaternion="wxyz").q_names[3] == "floating_base.qw"
-    )
-    for name in ("pandas", "../panda", "panda.urdf", ""):
-        with pytest.raises(ValueError, match="choose one of cartpole, "):
-            load_robot(name)
 
 
 def real_files() -> list[Path]:

@@ -15,7 +15,7 @@ from states import States, error, states
 
 import warpdyn as wd
 from warpdyn.functions import representations as rep
-from warpdyn.model.conventions import DIALECTS
+from warpdyn.model.conventions import CONVENTIONS
 from warpdyn.model.description import Pose
 from warpdyn.model.joints import KINDS
 
@@ -64,9 +64,9 @@ def simple(robot: Robot) -> bool:
 
 PAIRS = [
     (name, robot)
-    for name in DIALECTS
+    for name in CONVENTIONS
     for robot in ROBOTS.values()
-    if DIALECTS[name].inside or simple(robot)
+    if CONVENTIONS[name].inside or simple(robot)
 ]
 
 
@@ -86,7 +86,7 @@ def test_there_and_back(name: str, robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("robot", IN_ALL[:1], ids=lambda robot: robot.name)
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", CONVENTIONS)
 def test_kernels_match_the_oracle(name: str, robot: Robot, device: str, dtype) -> None:
     """Configurations, compiled, to and from each library."""
     model, s = robot.model, states(robot.model).rounded(dtype)

@@ -15,14 +15,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.algebra.spatial import Inertia, Placement, Symmetric, Vector, as_matrix
 from warpdyn.model.description import Limits, Mimic
-from warpdyn.model.joints import (
-    KINDS,
-    JointKind,
-    quaternion_exp,
-    quaternion_product,
-    quaternion_rotation,
-    screw,
-)
+from warpdyn.model.joints import KINDS, JointKind, screw
 
 ROUND_OFF = 1e-14
 """Absolute, on numbers of size one."""
@@ -79,56 +72,6 @@ def test_subspace_is_the_rate_of_the_placement(kind: JointKind, axis: int) -> No
         twist = np.linalg.inv(T) @ (later - earlier) / (2 * H)
         found = [*twist[:3, 3], twist[2, 1], twist[0, 2], twist[1, 0]]
         assert found == pytest.approx(list(column), abs=DIFFERENCE)
-
-
-@kinds
-def test_a_step_of_nothing_stays(kind: JointKind) -> None:
-    """step(q, 0) = q."""
-    q = configuration(kind, 3)
-    assert kind.manifold.step(q, [0.0] * kind.nv) == pytest.approx(q, abs=ROUND_OFF)
-
-
-@kinds
-def test_steps_there_and_back(kind: JointKind) -> None:
-    """A small step and its opposite cancel to second order."""
-    q, d = configuration(kind, 4), np.random.default_rng(4).uniform(-1e-6, 1e-6, kind.nv)
-    back = kind.manifold.step(kind.manifold.step(q, d.tolist()), (-d).tolist())
-    assert back == pytest.approx(q, abs=1e-11)
-
-
-def test_a_planar_step_follows_the_arc() -> None:
-    """Two half steps of one constant twist are the whole step."""
-    kind, q, d = KINDS["planar"], [0.3, -0.2, 0.7], [0.5, 0.4, 1.2]
-    half = [x / 2 for x in d]
-    assert kind.manifold.step(kind.manifold.step(q, half), half) == pytest.approx(
-        kind.manifold.step(q, d), abs=ROUND_OFF
-    )
-
-
-def test_quaternions_are_rotations() -> None:
-    """exp of a vector turns about it by its length; products of quaternions are products of matrices; x, y, z, w."""
-    assert quaternion_exp([0.0, 0.0, math.pi / 2]) == pytest.approx(
-        [0, 0, math.sqrt(0.5), math.sqrt(0.5)]
-    )
-    turned = quaternion_rotation(quaternion_exp([0.0, 0.0, math.pi / 2])).to_parent(
-        Vector(1.0, 0.0, 0.0)
-    )
-    assert list(turned) == pytest.approx([0.0, 1.0, 0.0], abs=ROUND_OFF)
-    a, b = quaternion_exp([0.3, -1.0, 0.4]), quaternion_exp([1e-10, 2e-10, 0.0])
-    A, B, AB = (
-        np.array([list(r) for r in quaternion_rotation(x).matrix.rows])
-        for x in (a, b, quaternion_product(a, b))
-    )
-    assert np.max(np.abs(A @ B - AB)) <= ROUND_OFF
-    assert math.fsum(x * x for x in quaternion_product(a, b)) == pytest.approx(1.0, abs=ROUND_OFF)
-    assert quaternion_exp([0.0, 0.0, 0.0]) == [0.0, 0.0, 0.0, 1.0]
-
-
-@kinds
-def test_differences_undo_steps(kind: JointKind) -> None:
-    """difference(q, step(q, d)) = d."""
-    q, d = configuration(kind, 5), np.random.default_rng(5).uniform(-1, 1, kind.nv).tolist()
-    assert kind.manifold.difference(q, kind.manifold.step(q, d)) == pytest.approx(d, abs=ROUND_OFF)
 
 
 @kinds
@@ -284,3 +227,39 @@ def test_refusals(what: str) -> None:
     )
     with pytest.raises(wd.ModelError, match=text):
         wd.Model.assemble("m", [wd.Link(n) for n in "abc"], [first, joint])
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+def test_quaternions_are_put_in_an_order_and_back(kind: JointKind) -> None:
+    """reordered and scalar_last undo each other; without a quaternion both do nothing."""
+    names = kind.q_names
+    for order in ("xyzw", "wxyz"):
+        assert kind.scalar_last(kind.reordered(names, order), order) == names
+    written = kind.reordered(names, "wxyz")
+    if kind.quaternion is None:
+        assert written == names
+    else:
+        assert written[kind.quaternion :] == ("qw", "qx", "qy", "qz")
+
+
+def test_kinds_say_what_is_asked_of_them() -> None:
+    """Directions that they need, whether they turn without end, one value or two for the coordinates."""
+    asked = {name: (len(kind.axis_names), kind.endless) for name, kind in KINDS.items()}
+    assert asked == {
+        "revolute": (1, False),
+        "continuous": (1, True),
+        "gearbox": (1, False),
+        "universal": (2, False),
+        "revolute2": (2, False),
+        "screw": (1, False),
+        "prismatic": (1, False),
+        "fixed": (0, False),
+        "planar": (1, False),
+        "floating": (0, False),
+        "ball": (0, False),
+    }
+    assert KINDS["universal"].each_coordinate(1, 2) == (1, 2)
+    assert (
+        KINDS["planar"].each_coordinate(1, 2) == (1, 1, 1)
+        and KINDS["fixed"].each_coordinate(1, 2) == ()
+    )

@@ -17,8 +17,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.model import Model
 from warpdyn.model.description import Geometry, Joint, Limits, Link, ModelError, Pose, rpy_rotation
-from warpdyn.model.joints import KINDS
-from warpdyn.model.to_urdf import TYPES
+from warpdyn.model.joints import KINDS, URDF_KINDS
 
 ROUND_OFF = 1e-14
 """Relative; rotations go through angles and back."""
@@ -26,7 +25,7 @@ ROUND_OFF = 1e-14
 SAYABLE = [
     robot
     for robot in ROBOTS
-    if {joint.kind.name for joint in robot.model.joints} <= {*TYPES, "gearbox"}
+    if {joint.kind.name for joint in robot.model.joints} <= {*URDF_KINDS, "gearbox"}
 ]
 
 

@@ -1,7 +1,8 @@
 """Small symmetric linear systems over any scalar.
 
-H is symmetric and positive definite; only its lower triangle and diagonal are read. Eliminating the last row first
-keeps the zeros that branches leave in a mass matrix (RBDA section 6.5); on symbols they then cost nothing.
+H is symmetric and positive definite; only its lower triangle and diagonal are read. Eliminating the
+last row first keeps the zeros that branches leave in a mass matrix (RBDA section 6.5); on symbols
+they then cost nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from .scalar import Scalar
 
 @dataclass(frozen=True)
 class Factors:
-    """H = Lᵀ D L: `L` unit lower triangular (what stands on and above the diagonal is not used), 1 / D."""
+    """H = Lᵀ D L: `L` unit lower triangular (what stands on and above the diagonal is not used),
+    1 / D."""
 
     L: list[list[Scalar]]
     reciprocal: list[Scalar]
@@ -67,13 +69,14 @@ def solve_symmetric(H: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[
 def inverse_symmetric(H: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """H⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, each entry computed once.
 
-    Row i of L⁻¹ is zero but at the ancestors of i, so an entry sums over the ancestors that i and j share.
+    Row i of L⁻¹ is zero but at the ancestors of i, so an entry sums over the ancestors that i and j
+    share.
     """
     n, factors = len(H), factorise(H)
     inverse: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     rows: list[list[Scalar]] = []  # of L⁻¹
     for i in range(n):
-        row: list[Scalar] = [0.0] * i + [1.0]
+        row: list[Scalar] = [*[0.0] * i, 1.0]
         for j in range(i):
             for k in range(j, i):
                 row[j] = row[j] - factors.L[i][k] * rows[k][j]

@@ -1,16 +1,19 @@
-"""Quaternions, and exponential maps of rotations and rigid motions with their inverses; on numbers or symbols.
+"""Quaternions, and exponential maps of rotations and rigid motions with their inverses; on numbers
+or symbols.
 
-A tangent vector is a constant twist held for unit time, in the moving frame; its exponential is where that leads.
-Near zero, where the closed forms are 0/0, their series are taken; both branches are finite, so that gradients are too.
-Quaternions are x, y, z, w and of unit length. RBDA 4.12; Solà, Deray, Atchuthan, A micro Lie theory (2018), appendices.
+A tangent vector is a constant twist held for unit time, in the moving frame; its exponential is
+where that leads. Near zero, where the closed forms are 0/0, their series are taken; both branches
+are finite, so that gradients are too. Quaternions are x, y, z, w and of unit length. RBDA 4.12;
+Solà, Deray, Atchuthan, A micro Lie theory (2018), appendices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import pi
 
+from .rotations import Rotation, Vector
 from .scalar import Scalar, atan2, cos, select_less, sin, sqrt
-from .spatial import Rotation, Vector
 
 SMALL = 0.0625
 """Squared angle below which series are taken; five or six terms then hold to 1e-16."""
@@ -77,6 +80,16 @@ def normalized(quaternion: Sequence[Scalar]) -> list[Scalar]:
     return [x * scale for x in quaternion]
 
 
+def uniform_quaternion(a: Scalar, b: Scalar, c: Scalar) -> list[Scalar]:
+    """Quaternion of a rotation drawn uniformly, from three numbers drawn uniformly from [0, 1).
+
+    Shoemake, Uniform random rotations, Graphics Gems III (1992).
+    """
+    first, second = 2 * pi * b, 2 * pi * c
+    r, s = sqrt(1.0 - a), sqrt(a)
+    return [r * sin(first), r * cos(first), s * sin(second), s * cos(second)]
+
+
 def quaternion_exp(rotation_vector: Sequence[Scalar]) -> list[Scalar]:
     """Unit quaternion (x, y, z, w) of a rotation vector [rad]: u sin(θ/2)/θ, cos(θ/2)."""
     u = Vector(*rotation_vector)
@@ -86,7 +99,8 @@ def quaternion_exp(rotation_vector: Sequence[Scalar]) -> list[Scalar]:
 
 
 def quaternion_log(quaternion: Sequence[Scalar]) -> Vector:
-    """Rotation vector [rad] of a unit quaternion, of at most half a turn: u 2 atan2(|u|, w) / |u|."""
+    """Rotation vector [rad] of a unit quaternion, of at most half a turn:
+    u 2 atan2(|u|, w) / |u|."""
     w = quaternion[3]
     sign = select_less(w, 0.0, -1.0, 1.0)
     u, w = Vector(*quaternion[:3]) * sign, w * sign
@@ -98,9 +112,11 @@ def quaternion_log(quaternion: Sequence[Scalar]) -> Vector:
 def quaternion_rate(
     quaternion: Sequence[Scalar], w: Sequence[Scalar], baumgarte: float = 0.0
 ) -> list[Scalar]:
-    """½ Q ⊗ (ω, K |ω| (1 - |Q|)), ω in the turned frame; K = `baumgarte` pulls a drifting length back to 1.
+    """½ Q ⊗ (ω, K |ω| (1 - |Q|)), ω in the turned frame; K = `baumgarte` pulls a drifting length
+    back to 1.
 
-    Graf, Quaternions and dynamics (2008), equation 20; the last term is Baumgarte's stabilisation as in JaxSim.
+    Graf, Quaternions and dynamics (2008), equation 20; the last term is Baumgarte's stabilisation
+    as in JaxSim.
     """
     pull: Scalar = 0.0
     if baumgarte:
@@ -113,8 +129,8 @@ def quaternion_rate(
 
 
 def rigid_exp(linear: Vector, angular: Vector) -> tuple[Vector, list[Scalar]]:
-    """Displacement and quaternion of a twist held for unit time: p = v + ω × v (1 - cos θ)/θ² + ω × ω × v (θ - sin
-    θ)/θ³."""
+    """Displacement and quaternion of a twist held for unit time:
+    p = v + ω × v (1 - cos θ)/θ² + ω × ω × v (θ - sin θ)/θ³."""
     quaternion = quaternion_exp([*angular])
     t = angular.dot(angular)
     b = _near_zero(t, VERSINE, lambda t: (1.0 - cos(sqrt(t))) / t)
@@ -143,7 +159,8 @@ def plane_exp(u: Scalar, w: Scalar, turn: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def plane_log(u: Scalar, w: Scalar, turn: Scalar) -> tuple[Scalar, Scalar]:
-    """Linear velocity of the planar twist that turns by `turn`, at most half a turn, and leads to (u, w)."""
+    """Linear velocity of the planar twist that turns by `turn`, at most half a turn, and leads to
+    (u, w)."""
     a, b = _near_zero(turn * turn, COTANGENT, _half_cotangent), turn * 0.5
     return a * u + b * w, a * w - b * u
 

@@ -8,10 +8,50 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
-Scalar = Any
+
+class Recorded(Protocol):
+    """A scalar that is known only when the program runs, with a float's arithmetic."""
+
+    def __add__(self, other: Any, /) -> Scalar: ...
+    def __radd__(self, other: Any, /) -> Scalar: ...
+    def __sub__(self, other: Any, /) -> Scalar: ...
+    def __rsub__(self, other: Any, /) -> Scalar: ...
+    def __mul__(self, other: Any, /) -> Scalar: ...
+    def __rmul__(self, other: Any, /) -> Scalar: ...
+    def __truediv__(self, other: Any, /) -> Scalar: ...
+    def __rtruediv__(self, other: Any, /) -> Scalar: ...
+    def __neg__(self) -> Scalar: ...
+    def sin(self) -> Scalar: ...
+    def cos(self) -> Scalar: ...
+    def sqrt(self) -> Scalar: ...
+    def rsqrt(self) -> Scalar: ...
+    def exp(self) -> Scalar: ...
+    def log(self) -> Scalar: ...
+    def absolute(self) -> Scalar: ...
+    def floor(self) -> Scalar: ...
+    def atan2(self, y: Any, x: Any) -> Scalar: ...
+    def minimum(self, x: Any, y: Any) -> Scalar: ...
+    def maximum(self, x: Any, y: Any) -> Scalar: ...
+    def select_less(self, x: Any, y: Any, if_less: Any, otherwise: Any) -> Scalar: ...
+    def each(self, text: Any, shared: Any, columns: Any) -> Any: ...
+    def repeat(self, step: Any, state: Any, times: int, until: Any) -> Any: ...
+
+
+Scalar: TypeAlias = float | Recorded
 """A Python float, or a recorded symbol with the same arithmetic."""
+
+
+def is_number(x: Scalar) -> bool:
+    """Known while a program is recorded."""
+    return isinstance(x, (int, float))
+
+
+def as_number(x: Scalar) -> float:
+    """The number that a scalar is, where it can be no symbol."""
+    assert isinstance(x, (int, float)), f"a number is needed here, got {x!r}"
+    return x
 
 
 def sin(x: Scalar) -> Scalar:
@@ -46,7 +86,7 @@ def floor(x: Scalar) -> Scalar:
 def atan2(y: Scalar, x: Scalar) -> Scalar:
     if isinstance(y, (int, float)) and isinstance(x, (int, float)):
         return math.atan2(y, x)
-    symbol = x if isinstance(y, (int, float)) else y
+    symbol: Any = x if isinstance(y, (int, float)) else y
     return symbol.atan2(y, x)
 
 
@@ -64,7 +104,7 @@ def minimum(x: Scalar, y: Scalar) -> Scalar:
     """y where it is less than x, else x: where x is not a number, neither is the minimum."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return y if y < x else x
-    symbol = y if isinstance(x, (int, float)) else x
+    symbol: Any = y if isinstance(x, (int, float)) else x
     return symbol.minimum(x, y)
 
 
@@ -72,15 +112,16 @@ def maximum(x: Scalar, y: Scalar) -> Scalar:
     """y where x is less than y, else x: where x is not a number, neither is the maximum."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return y if x < y else x
-    symbol = y if isinstance(x, (int, float)) else x
+    symbol: Any = y if isinstance(x, (int, float)) else x
     return symbol.maximum(x, y)
 
 
 def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Scalar:
-    """`if_less` where x < y, else `otherwise`; the branch that a Python `if` must not take on symbols."""
+    """`if_less` where x < y, else `otherwise`; the branch that a Python `if` must not take on
+    symbols."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return if_less if x < y else otherwise
-    symbol = y if isinstance(x, (int, float)) else x
+    symbol: Any = y if isinstance(x, (int, float)) else x
     return symbol.select_less(x, y, if_less, otherwise)
 
 
@@ -90,7 +131,8 @@ Text = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
 def each(
     text: Text, shared: Sequence[Scalar], columns: Sequence[Sequence[Scalar]]
 ) -> list[list[Scalar]]:
-    """[text(shared, column) for each column]; on symbols, where that would be long, recorded once and called."""
+    """[text(shared, column) for each column]; on symbols, where that would be long, recorded once
+    and called."""
     values = [x for values in (shared, *columns) for x in values]
     symbol = next((x for x in values if not isinstance(x, (int, float))), None)
     if symbol is None:
@@ -115,12 +157,12 @@ def repeat(
         before = after
         symbol = next((x for x in before if not isinstance(x, (int, float))), None)
         if symbol is not None:
-            return symbol.repeat(step, before, times - n, until)
+            return list(symbol.repeat(step, before, times - n, until))
         # On numbers it is computed here; a step that reads symbols from outside shows it by its result.
         after = list(step(list(before)))
         symbol = next((x for x in after if not isinstance(x, (int, float))), None)
         if symbol is not None:
-            return symbol.repeat(step, before, times - n, until)
-        if until is not None and until(after) > 0:
+            return list(symbol.repeat(step, before, times - n, until))
+        if until is not None and as_number(until(after)) > 0:
             break
     return after

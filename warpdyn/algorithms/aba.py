@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..algebra.linear import solve_symmetric
-from ..algebra.scalar import Scalar
+from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import (
     ZERO,
     ZERO_FORCE,
@@ -133,9 +133,8 @@ def generic_configurations(tree: Tree) -> Iterator[list[float]]:
     for turn in range(3):
         q = [0.3 + 0.7 * turn + 0.11 * k for k in range(tree.nq)]
         for body in tree.bodies:
-            if body.kind.quaternion is not None:
-                for k in body.q_index[body.kind.quaternion :]:
-                    q[k] = 0.5
+            for k in body.quaternion_index:
+                q[k] = 0.5
         yield q
 
 
@@ -147,9 +146,9 @@ def unmoved_joint(tree: Tree) -> str | None:
     """
     for q in generic_configurations(tree):
         M = crba(tree, q)
-        largest = [M[k][k] for k in range(tree.nv)]
+        largest = [as_number(M[k][k]) for k in range(tree.nv)]
         for k in reversed(range(tree.nv)):
-            if not M[k][k] > 1e-13 * largest[k] or largest[k] <= 0.0:
+            if not as_number(M[k][k]) > 1e-13 * largest[k] or largest[k] <= 0.0:
                 return next(body.joint for body in tree.bodies if k in body.v_index)
             for i in range(k):
                 for j in range(i + 1):

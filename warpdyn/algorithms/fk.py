@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..algebra.pose_forms import homogeneous, position_and_quaternion
 from ..algebra.scalar import Scalar
+from ..algebra.spatial import Placement
 from ..model.tree import Tree
 from .frames import body_placements, common_carrier
 
-FORMS = {"matrix": homogeneous, "pose": position_and_quaternion}
+FORMS: Mapping[str, Callable[[Placement], list]] = {
+    "matrix": homogeneous,
+    "pose": position_and_quaternion,
+}
 
 
 def fk(

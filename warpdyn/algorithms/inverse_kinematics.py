@@ -17,8 +17,8 @@ from ..algebra.pose_forms import (
     from_position_and_quaternion,
     rotation_quaternion,
 )
-from ..algebra.quaternions import quaternion_log
-from ..algebra.scalar import Scalar, cos, floor, maximum, repeat, select_less, sin, sqrt
+from ..algebra.quaternions import quaternion_log, uniform_quaternion
+from ..algebra.scalar import Scalar, floor, maximum, repeat, select_less, sqrt
 from ..algebra.spatial import IDENTITY, Placement, Rotation, TwoRotations, Vector, as_matrix
 from ..model.tree import Tree
 from .frame_columns import frame_columns
@@ -198,7 +198,7 @@ def outcome(
                 error = sqrt(way.dot(way))
                 errors[k] = _larger(errors[k], error)
                 success = select_less(error, task.tolerance[k], success, 0.0)
-    return list(search.best), success, *errors, search.steps
+    return list(search.best), success, errors[0], errors[1], search.steps
 
 
 def _linearised(
@@ -248,7 +248,7 @@ def _damped_step(
     pull = {
         k: sum((row[k] * x for row, x in zip(J, e, strict=True) if k in row), 0.0) for k in reached
     }
-    free = dict.fromkeys(reached, 1.0)
+    free: dict[int, Scalar] = dict.fromkeys(reached, 1.0)
     for body in tree.own_coordinates:
         if body.kind.single and body.v_index[0] in free:
             (c,), (k,) = body.q_index, body.v_index
@@ -301,11 +301,8 @@ def _start(
         x + x0 if around else x for x, x0, (_, _, around) in zip(q, first, task.draws, strict=True)
     ]
     for body in tree.own_coordinates:
-        if body.kind.quaternion is not None:  # Shoemake, Graphics Gems III (1992)
-            turn = body.q_index[body.kind.quaternion :]
-            a, b, c = u[turn[0]], 2 * pi * u[turn[1]], 2 * pi * u[turn[2]]
-            r, s = sqrt(1.0 - a), sqrt(a)
-            for k, x in zip(turn, (r * sin(b), r * cos(b), s * sin(c), s * cos(c)), strict=True):
+        if turn := body.quaternion_index:
+            for k, x in zip(turn, uniform_quaternion(*(u[k] for k in turn[:3])), strict=True):
                 q[k] = x
     return q
 

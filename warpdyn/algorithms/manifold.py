@@ -53,8 +53,7 @@ def normalize(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     """Configuration q with its quaternions at unit length, nq."""
     result = list(q)
     for body in tree.own_coordinates:
-        if body.kind.quaternion is not None:
-            columns = body.q_index[body.kind.quaternion :]
+        if columns := body.quaternion_index:
             for k, x in zip(columns, normalized([q[k] for k in columns]), strict=True):
                 result[k] = x
     return result

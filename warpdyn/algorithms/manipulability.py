@@ -37,7 +37,8 @@ def volume(vectors: Sequence[Sequence[Scalar]]) -> Scalar:
 
     The product of their lengths, each made orthogonal to those before it (modified Gram-Schmidt).
     """
-    left, square = [list(u) for u in vectors], 1.0
+    left = [list(u) for u in vectors]
+    square: Scalar = 1.0
     while left:
         u, *left = left
         length = dot(u, u)

@@ -55,7 +55,8 @@ def rnea_derivatives(
         moving[i] = MovingInertia.of(body.inertia, V[i])
         f[i] = body.inertia @ A[i] + V[i].cross_force(moving[i].momentum) - outside[i]
 
-    dq, dv, M = ([[0.0] * tree.nv for _ in range(tree.nv)] for _ in range(3))
+    zeros: list[list[list[Scalar]]] = [[[0.0] * tree.nv for _ in range(tree.nv)] for _ in range(3)]
+    dq, dv, M = zeros
     for i, body in reversed(list(enumerate(tree.bodies))):
         inertia, B_twice = moving[i].inertia, moving[i].B_twice
         for k, S, dS, ddS, S_both in columns[i]:
@@ -87,6 +88,6 @@ def rnea_derivatives(
             moving[body.parent] = moving[body.parent] + moving[i].to_parent(X[i])
             f[body.parent] = f[body.parent] + X[i].force_to_parent(f[i])
 
-    for k, by_q, by_v in passive_force_derivatives(tree, q, v):
-        dq[k][k], dv[k][k] = dq[k][k] + by_q, dv[k][k] + by_v
+    for k, passive_by_q, passive_by_v in passive_force_derivatives(tree, q, v):
+        dq[k][k], dv[k][k] = dq[k][k] + passive_by_q, dv[k][k] + passive_by_v
     return dq, dv, M

@@ -14,6 +14,7 @@ from ..execution.batched import bind
 from ..functions.dynamics import aba, crba, rnea
 from ..functions.kinematics import fk, jacobian
 from ..model import Model
+from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "fk": ("q",),
@@ -33,12 +34,12 @@ LARGEST_ANGLE = 10.0
 
 def position_bounds(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """(nq,) lower and upper bounds to draw from: the limits, or -pi to pi without limits."""
-    lower, upper = model.position_lower, model.position_upper
-    bounded = np.isfinite(lower) & np.isfinite(upper) & (lower <= upper)
-    return (
-        np.where(bounded, np.clip(lower, -LARGEST_ANGLE, LARGEST_ANGLE), -np.pi),
-        np.where(bounded, np.clip(upper, -LARGEST_ANGLE, LARGEST_ANGLE), np.pi),
-    )
+    bounds = np.array([[-np.pi] * model.nq, [np.pi] * model.nq])
+    for each in coordinate_ranges(model):
+        if each.bounded and each.lower <= each.upper:
+            limits = np.array([each.lower, each.upper])
+            bounds[:, each.column] = np.clip(limits, -LARGEST_ANGLE, LARGEST_ANGLE)
+    return bounds[0], bounds[1]
 
 
 def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarray]:
@@ -48,15 +49,11 @@ def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarr
     """
     draw = np.random.default_rng(seed)
     q = draw.uniform(*position_bounds(model), (count, model.nq))
-    for joint in model.moving_joints:
-        if joint.kind.quaternion is not None:
-            # Such a joint's coordinates end with its quaternion, in either order of its parts.
-            end = model.coordinates[joint.name].q.stop
-            positions = draw.uniform(-1, 1, (count, joint.kind.quaternion))
-            q[:, end - joint.kind.nq : end - 4] = positions
-            # Four normal numbers point in no preferred direction: rotations are uniform.
-            turn = draw.normal(size=(count, 4))
-            q[:, end - 4 : end] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+    for place, turn in orientation_columns(model):
+        q[:, place] = draw.uniform(-1, 1, (count, place.stop - place.start))
+        # Four normal numbers point in no preferred direction: rotations are uniform.
+        quaternion = draw.normal(size=(count, 4))
+        q[:, turn] = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
     speed = np.minimum(np.where(model.velocity_limit > 0, model.velocity_limit, 1.0), 3.0)
     effort = np.minimum(np.where(model.effort_limit > 0, model.effort_limit, 1.0), 50.0)
     return {

@@ -1,7 +1,7 @@
-"""Functions of the CPU form for what is written once: a program on tiles, a text for many columns, a loop.
+"""Functions of the CPU form for what is written once: a text for many columns, the step of a loop.
 
-A program whose arrays are all tiles is a `TileFunctions`. A routine is called with addresses of its inputs and its results in
-the workspace of the program that calls it; what it needs beside lies behind them.
+A routine is called with addresses of its inputs and its results in the workspace of the program
+that calls it; what it needs beside lies behind them.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     """
     if call.refuse:
         # Numbers that vary are no reason to refuse, so those of a typical robot stand for them.
-        call.refuse(call.model if call.params is None else typical(call.params))
+        call.refuse(call.model if call.params is None else typical(call.model, call.params.names))
 
     def run(algorithm: Callable[..., Any], symbols: dict[str, Nested]) -> Any:
         results = evaluate(replace(call, algorithms=(algorithm,)), symbols, EPSILON[single])
@@ -212,7 +212,7 @@ def _tree_for(call: Call, values: Mapping[str, Nested], epsilon: float | None) -
     return tree
 
 
-def _flat(nested: Mapping[str, Nested], names: Sequence[str]) -> list[Scalar]:
+def _flat(nested: Mapping[str, Nested], names: Sequence[str]) -> list[Any]:
     return [x for name in names for x in flat(nested[name])]
 
 
@@ -278,7 +278,7 @@ def _columns(
     for name in last.wrt:
         x = _flat(inputs, [name])
         width = call.model.nv if name == "q" else len(x)
-        steps = [[float(i == k) for i in range(width)] for k in range(width)]
+        steps: list[list[Scalar]] = [[float(i == k) for i in range(width)] for k in range(width)]
         if name == "q":
             # q moves along velocities, in the model's representation: a quaternion has no entry of
             # its own to move.

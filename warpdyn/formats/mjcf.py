@@ -1,8 +1,8 @@
 """MJCF, MuJoCo's format: text to Model.
 
-Bodies become links, several joints of one body a chain of massless links, sites frames. Numbers, orientations, default
-classes and compiler settings are read by `mjcf_values`, inertias by `mjcf_inertia`, equality constraints by
-`mjcf_equality`. `Model.assemble` then checks the tree.
+Bodies become links, several joints of one body a chain of massless links, sites frames. Numbers,
+orientations, default classes and compiler settings are read by `mjcf_values`, inertias by
+`mjcf_inertia`, equality constraints by `mjcf_equality`. `Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from dataclasses import dataclass, field, replace
 from ..algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
 from ..model import Model
 from ..model.checks import unphysical
-from ..model.description import Joint, Limits, Link, ModelError, Pose, unit_vector
-from ..model.edits import at_rest
-from ..model.joints import FIXED, FLOATING, KINDS
+from ..model.description import Joint, Limits, Link, ModelError, Pose, fixed_joint, unit_vector
+from ..model.joints import FLOATING, KINDS
 from ..model.remarks import warn
+from ..model.restructure import at_rest
 from . import mjcf_inertia
 from .mjcf_equality import coupled
-from .mjcf_values import Attributes, Element, Values, z_to
-from .source import content, tag_name, xml_root
+from .mjcf_values import Attributes, Element, MjcfValues, z_to
+from .registry import MJCF
+from .source import GRAVITY, Source, cuts_loops, tag_name
 
 WORLD = "world"
 """MuJoCo's name of the body that all others hang on: the root link."""
@@ -39,13 +40,12 @@ UNREAD = {
 
 WITHOUT_DYNAMICS = ("camera", "light", "plugin")
 TYPES = ("hinge", "slide", "ball", "free")
-GRAVITY, NEARLY = -9.8, 0.02
-"""Gravity [m/s²] that passes without a remark for the default of every function."""
 
 
 @dataclass
-class Body:
-    """A body as it stands in the file: its pose in the body `parent`, and what is in it, each with its frame."""
+class BodyElement:
+    """A body as it stands in the file: its pose in the body `parent`, and what is in it, each with
+    its frame."""
 
     name: str
     parent: str
@@ -56,7 +56,7 @@ class Body:
 
 
 def load_mjcf(
-    source: str | bytes | os.PathLike[str],
+    source: str | bytes | os.PathLike[str] | Source,
     *,
     floating_base: bool | None = None,
     quaternion: str = "xyzw",
@@ -65,55 +65,50 @@ def load_mjcf(
 ) -> Model:
     """Robot of an MJCF file.
 
-    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
-    floating_base: None as the file says: one body in the world, with a free joint, is a free base. True: the one body
-        in the world is free, though it has no joint there. False: free joints hold their bodies where the file puts
-        them.
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is
+    "<").
+    floating_base: None as the file says: one body in the world, with a free joint, is a free base.
+        True: the one body in the world is free, though it has no joint there. False: free joints
+        hold their bodies where the file puts them.
     quaternion: order of quaternions in q, "xyzw" or "wxyz"; MuJoCo's own is wxyz.
-    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or "world"; see
-    `Model.with_base_velocity`.
-    loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than a line), or "cut":
-        leave them out, with a remark.
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
+    "world"; see `Model.with_base_velocity`.
+    loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
+        a line), or "cut": leave them out, with a remark.
 
-    The root is the link "world", unless the base is free. A body of several joints hangs on massless links
-    "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows another in a line is a mimic joint.
-    Bodies without <inertial> take the inertia of their geoms, which the package mujoco computes. Actuators, tendons,
-    contacts, sensors and shapes are not read, nor is anything outside the text.
-    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
-    says so, and `Model.warnings` lists it.
+    The root is the link "world", unless the base is free. A body of several joints hangs on
+    massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
+    another in a line is a mimic joint. Bodies without <inertial> take the inertia of their geoms,
+    which the package mujoco computes. Actuators, tendons, contacts, sensors and shapes are not
+    read, nor is anything outside the text.
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
+    one ModelWarning says so, and `Model.warnings` lists it.
     """
-    if loops not in ("refuse", "cut"):
-        raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
-    name, data, encoding = content(source, "load_mjcf", "MJCF")
-    root = xml_root(name, data, encoding, "<mujoco>")
-    kind = tag_name(root)
-    if kind != "mujoco":
-        other = {"robot": "this is URDF, use load_urdf", "sdf": "this is SDF, use load_sdf"}
-        said = other.get(kind, "this is another format")
-        raise ModelError(f"{name}: the root element is <{kind}>, an MJCF file has <mujoco>; {said}")
-    model = _Reader(name, root).model(floating_base, quaternion, loops == "cut")
-    return warn(name, model.with_base_velocity(base_velocity))
+    cut = cuts_loops(loops)
+    text = Source.of(source, MJCF.reader, MJCF.name)
+    model = MjcfReader(text.name, text.root_of(MJCF)).model(floating_base, quaternion, cut)
+    return warn(text.name, model.with_base_velocity(base_velocity))
 
 
-class _Reader:
+class MjcfReader:
     """One load: its bodies in the order of the file, and the joints made so far."""
 
     def __init__(self, source: str, root: Element) -> None:
-        self.root, self.values = root, Values(source, root)
+        self.root, self.values = root, MjcfValues(source, root)
         for tag, remedy in UNREAD.items():
             for element in root.iter(tag):
                 raise self.values.refusal(element, f"<{tag}> is not read: {remedy}")
-        self.bodies: dict[str, Body] = {}
+        self.bodies: dict[str, BodyElement] = {}
         self.links: list[Link] = []
         self.joints: list[Joint] = []
         self.joint_names: set[str] = set()
         self.zeros: dict[str, float] = {}
         """Position of each single joint where the file draws it (ref)."""
         self.numbers = itertools.count()
-        self.taken = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
+        self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
     def model(self, floating_base: bool | None, quaternion: str, cut: bool) -> Model:
-        world = Body(WORLD, "", HERE)
+        world = BodyElement(WORLD, "", HERE)
         self.bodies[WORLD] = world
         for element in self.root.findall("worldbody"):
             self.walk(element, world, HERE, None)
@@ -143,7 +138,9 @@ class _Reader:
 
     # What is in a body.
 
-    def walk(self, element: Element, body: Body, X: Placement, childclass: str | None) -> None:
+    def walk(
+        self, element: Element, body: BodyElement, X: Placement, childclass: str | None
+    ) -> None:
         """Gather the children of a <body>, or of a <frame> placed by `X` in it."""
         values = self.values
         childclass = element.get("childclass", childclass)
@@ -165,25 +162,27 @@ class _Reader:
             elif tag not in WITHOUT_DYNAMICS:
                 values.ignore(f"element <{tag}> of <{tag_name(element)}>", child)
 
-    def _inner(self, element: Element, parent: Body, X: Placement, childclass: str | None) -> None:
+    def _inner(
+        self, element: Element, parent: BodyElement, X: Placement, childclass: str | None
+    ) -> None:
         name = element.get("name") or self._unused("body", len(self.bodies))
         if name in self.bodies:
             raise self.values.refusal(
                 element, f'two bodies are named "{name}"; give each its own name'
             )
-        given = {str(key): str(value) for key, value in element.attrib.items()}
-        pose = X.compose(self.values.placement(element, given)).as_matrix()
-        body = self.bodies[name] = Body(name, parent.name, pose)
-        if self.values.number(element, "gravcomp", given, 0.0):
+        written = {str(key): str(value) for key, value in element.attrib.items()}
+        pose = X.compose(self.values.placement(element, written)).as_matrix()
+        body = self.bodies[name] = BodyElement(name, parent.name, pose)
+        if self.values.number(element, "gravcomp", written, 0.0):
             self.values.ignore('attribute "gravcomp" of <body>', element)
         self.walk(element, body, HERE, childclass)
 
     def _unused(self, what: str, number: int) -> str:
         """A name for what has none."""
         name = f"{what}{number}"
-        while name in self.taken:
+        while name in self.names_in_use:
             name += "_"
-        self.taken.add(name)
+        self.names_in_use.add(name)
         return name
 
     def _look_over(self) -> None:
@@ -193,12 +192,9 @@ class _Reader:
                 self.bodies[WORLD].joints[0][0], "the world moves on no joint; put it in a body"
             )
         for option in self.root.findall("option"):
-            given = {str(key): str(value) for key, value in option.attrib.items()}
-            x, y, z = self.values.vector(option, "gravity", given, (0.0, 0.0, GRAVITY))
-            if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
-                self.values.remarks.append(
-                    f"<option>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions take gravity=..."
-                )
+            written = {str(key): str(value) for key, value in option.attrib.items()}
+            gravity = self.values.vector(option, "gravity", written, (0.0, 0.0, GRAVITY))
+            self.values.remark_gravity("option", *gravity)
 
     # The base.
 
@@ -206,7 +202,9 @@ class _Reader:
         """Name of the body that is a free base; nothing where the world is the root."""
         tops = [body for body in self.bodies.values() if body.parent == WORLD]
         free = [
-            body for body in tops if any(given.get("type") == "free" for _, given, _ in body.joints)
+            body
+            for body in tops
+            if any(written.get("type") == "free" for _, written, _ in body.joints)
         ]
         if floating_base:
             if len(tops) != 1 or (tops[0].joints and not free):
@@ -225,22 +223,22 @@ class _Reader:
             self._free(free[0])
         return tops[0].name
 
-    def _free(self, body: Body) -> None:
-        element, given, _ = body.joints[0]
+    def _free(self, body: BodyElement) -> None:
+        element, written, _ = body.joints[0]
         if body.parent != WORLD or len(body.joints) > 1:
             raise self.values.refusal(
                 element, "a free joint must be the one joint of a body in <worldbody>"
             )
-        if self.values.number(element, "armature", given, 0.0):
+        if self.values.number(element, "armature", written, 0.0):
             self.values.ignore("armature of a free joint", element)
 
     # Joints.
 
-    def body(self, body: Body, free: bool) -> None:
+    def body(self, body: BodyElement, free: bool) -> None:
         """The joints between a body and its parent, with massless links where there are several."""
         parent, X = body.parent, body.X
-        for k, (element, given, X_frame) in enumerate(body.joints):
-            joint, p = self.joint(body, element, given, X_frame)
+        for k, (element, written, X_frame) in enumerate(body.joints):
+            joint, p = self.joint(body, element, written, X_frame)
             if joint.kind is FLOATING:
                 self._free(body)
                 if not free:
@@ -257,12 +255,11 @@ class _Reader:
                 self.links.append(Link(child))
             parent, X = child, Placement(IDENTITY, -p)
         if parent != body.name:
-            self.joints.append(
-                Joint(f"{body.parent}_to_{body.name}", FIXED, parent, body.name, Pose.of(X))
-            )
+            name = f"{body.parent}_to_{body.name}"
+            self.joints.append(fixed_joint(name, parent, body.name, X))
 
     def joint(
-        self, body: Body, element: Element, given: Attributes, X: Placement
+        self, body: BodyElement, element: Element, written: Attributes, X: Placement
     ) -> tuple[Joint, Vector]:
         """A joint, still without its place in the tree, and its position in the body."""
         values = self.values
@@ -271,88 +268,88 @@ class _Reader:
         if name in self.joint_names:
             raise values.refusal(element, f'two joints are named "{name}"; give each its own name')
         self.joint_names.add(name)
-        word = values.choice(element, "type", given, "hinge", TYPES)
-        p = X.point_to_parent(values.vector(element, "pos", given)) if word != "free" else ZERO
-        axis = unit_vector(X.R.to_parent(values.vector(element, "axis", given, (0.0, 0.0, 1.0))))
+        word = values.choice(element, "type", written, "hinge", TYPES)
+        p = X.point_to_parent(values.vector(element, "pos", written)) if word != "free" else ZERO
+        axis = unit_vector(X.R.to_parent(values.vector(element, "axis", written, (0.0, 0.0, 1.0))))
         single = word in ("hinge", "slide")
         if single:
-            zero = values.number(element, "ref", given, 0.0)
+            zero = values.number(element, "ref", written, 0.0)
             self.zeros[name] = values.compiler.angle(zero) if word == "hinge" else zero
-        limits = self._limits(element, given, word)
+        limits = self._limits(element, written, word)
         bounded = single and math.isfinite(limits.upper - limits.lower)
         kind = {
             "hinge": KINDS["revolute" if bounded else "continuous"],
             "slide": KINDS["prismatic"],
         }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
         if values.number(
-            element, "stiffness", {"stiffness": given.get("stiffness", "0").split(" ")[0]}, 0.0
+            element, "stiffness", {"stiffness": written.get("stiffness", "0").split(" ")[0]}, 0.0
         ):
             values.ignore('attribute "stiffness" of <joint>: its spring', element)
-        damping = (given.get("damping", "").split() or ["0"])[
+        damping = (written.get("damping", "").split() or ["0"])[
             0
         ]  # further numbers are of powers of the velocity
         return (
             Joint(
-                name,
-                kind,
-                "",
-                body.name,
+                name=name,
+                kind=kind,
+                parent="",
+                child=body.name,
                 axis=axis if single else Joint.axis,
                 limits=limits,
                 damping=values.number(element, "damping", {"damping": damping}, 0.0),
-                friction=values.number(element, "frictionloss", given, 0.0),
-                armature=values.number(element, "armature", given, 0.0),
+                friction=values.number(element, "frictionloss", written, 0.0),
+                armature=values.number(element, "armature", written, 0.0),
             ),
             p,
         )
 
-    def _limits(self, element: Element, given: Attributes, word: str) -> Limits:
-        """Of position where the joint is limited, of effort where what actuators may do is."""
+    def _limits(self, element: Element, written: Attributes, word: str) -> Limits:
+        """Bounds of position where the joint is limited, of effort where its actuators are."""
         single = word in ("hinge", "slide")
         limits = Limits()
-        bounds = self._range(element, given, "range", "limited")
+        bounds = self._range(element, written, "range", "limited")
         if bounds and single:
             lower, upper = (self.values.compiler.angle(x) if word == "hinge" else x for x in bounds)
             limits = Limits(lower, upper)
         elif bounds:
             self.values.ignore(f"range of a {word} joint", element)
-        efforts = self._range(element, given, "actuatorfrcrange", "actuatorfrclimited")
+        efforts = self._range(element, written, "actuatorfrcrange", "actuatorfrclimited")
         return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits
 
-    def _range(self, element: Element, given: Attributes, key: str, switch: str) -> Sequence[float]:
-        limited = self.values.choice(element, switch, given, "auto", ("auto", "true", "false"))
-        if key not in given or limited == "false":
+    def _range(
+        self, element: Element, written: Attributes, key: str, switch: str
+    ) -> Sequence[float]:
+        limited = self.values.choice(element, switch, written, "auto", ("auto", "true", "false"))
+        if key not in written or limited == "false":
             return ()
         if limited == "auto" and not self.values.compiler.autolimits:
             raise self.values.refusal(
                 element, f'it has {key}, and autolimits is off; write {switch}="true" or "false"'
             )
-        low, high = self.values.numbers(element, key, given, 2)
+        low, high = self.values.numbers(element, key, written, 2)
         if limited == "true" and low > high:
             raise self.values.refusal(element, f"{key} must go up, got {low:g} {high:g}")
         return (low, high) if limited == "true" or low < high else ()
 
     # Frames.
 
-    def sites(self, body: Body) -> None:
+    def sites(self, body: BodyElement) -> None:
         """Each named site as a massless link on a fixed joint."""
-        taken = {link.name for link in self.links}
-        for element, given, X in body.sites:
+        names_in_use = {link.name for link in self.links}
+        for element, written, X in body.sites:
             name = element.get("name")
             if not name:
                 continue
-            link = name if name not in self.bodies and name not in taken else f"{name}_site"
-            taken.add(link)
-            if "fromto" in given:
-                ends = self.values.numbers(element, "fromto", given, 6)
+            link = name if name not in self.bodies and name not in names_in_use else f"{name}_site"
+            names_in_use.add(link)
+            if "fromto" in written:
+                ends = self.values.numbers(element, "fromto", written, 6)
                 a, b = Vector(*ends[:3]), Vector(*ends[3:])
                 direction = unit_vector(a - b)
                 place = Placement(
                     z_to(Vector(*direction)) if any(direction) else IDENTITY, (a + b) * 0.5
                 )
             else:
-                place = self.values.placement(element, given)
+                place = self.values.placement(element, written)
             self.links.append(Link(link))
-            self.joints.append(
-                Joint(f"{link}_joint", FIXED, body.name, link, Pose.of(X.compose(place)))
-            )
+            self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))

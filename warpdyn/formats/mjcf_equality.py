@@ -1,4 +1,5 @@
-"""MJCF: equality constraints. A joint that follows another in a line is a mimic joint; others are no tree's."""
+"""MJCF: equality constraints. A joint that follows another in a line is a mimic joint; others are
+no tree's."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from dataclasses import replace
 
 from ..model.checks import check_mimics
 from ..model.description import Joint, Mimic
-from ..model.edits import reduce
-from .mjcf_values import Element, Values
+from ..model.restructure import locked_joints
+from .mjcf_values import Element, MjcfValues
 from .source import tag_name
 
 LOOPS = {
@@ -19,7 +20,11 @@ LOOPS = {
 
 
 def coupled(
-    values: Values, root: Element, joints: Sequence[Joint], zeros: Mapping[str, float], cut: bool
+    values: MjcfValues,
+    root: Element,
+    joints: Sequence[Joint],
+    zeros: Mapping[str, float],
+    cut: bool,
 ) -> list[Joint]:
     """The joints under the active constraints of <equality>."""
     by_name = {joint.name: joint for joint in joints}
@@ -27,14 +32,14 @@ def coupled(
     locked: dict[str, list[float]] = {}
     for element in (child for section in root.findall("equality") for child in section):
         tag = tag_name(element)
-        given = values.attributes(element, "equality", None)
-        if tag not in (*LOOPS, "joint") or not values.boolean(element, "active", given, True):
+        written = values.attributes(element, "equality", None)
+        if tag not in (*LOOPS, "joint") or not values.boolean(element, "active", written, True):
             values.ignore(
                 f"element <{tag}> of <equality>{'' if tag not in (*LOOPS, 'joint') else ', not active'}",
                 element,
             )
             continue
-        problem = LOOPS.get(tag) or _problem(values, element, given, by_name, driven)
+        problem = LOOPS.get(tag) or _problem(values, element, written, by_name, driven)
         if problem and not cut:
             raise values.refusal(
                 element,
@@ -43,52 +48,52 @@ def coupled(
         if problem:
             values.remarks.append(f"{_name(element)}: this constraint {problem}; it is left out")
             continue
-        first = by_name[given["joint1"]]
+        first = by_name[written["joint1"]]
         driven.add(first.name)
-        constant, slope, *_ = _polynomial(values, element, given)
+        constant, slope, *_ = _polynomial(values, element, written)
         start = zeros[first.name] + constant
-        if "joint2" in given:
-            second = given["joint2"]
+        if "joint2" in written:
+            second = written["joint2"]
             by_name[first.name] = replace(
                 first, mimic=Mimic(second, slope, start - slope * zeros[second])
             )
         else:
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
-    return reduce((), list(by_name.values()), locked)[1]
+    return locked_joints(list(by_name.values()), locked)
 
 
-def _polynomial(values: Values, element: Element, given: Mapping[str, str]) -> list[float]:
-    count = len(given.get("polycoef", "0 1").split())
+def _polynomial(values: MjcfValues, element: Element, written: Mapping[str, str]) -> list[float]:
+    count = len(written.get("polycoef", "0 1").split())
     numbers = values.numbers(
-        element, "polycoef", {"polycoef": "0 1", **given}, min(max(count, 1), 5)
+        element, "polycoef", {"polycoef": "0 1", **written}, min(max(count, 1), 5)
     )
     return [*numbers, *(0.0, 1.0, 0.0, 0.0, 0.0)[len(numbers) :]]
 
 
 def _problem(
-    values: Values,
+    values: MjcfValues,
     element: Element,
-    given: Mapping[str, str],
+    written: Mapping[str, str],
     joints: Mapping[str, Joint],
     driven: set[str],
 ) -> str:
     """Why a constraint between joints is no mimic joint; nothing where it is one."""
     for key in ("joint1", "joint2"):
-        if key not in given and key == "joint1":
+        if key not in written and key == "joint1":
             raise values.refusal(element, 'it has no joint1; write joint1="..."')
-        if key in given and given[key] not in joints:
+        if key in written and written[key] not in joints:
             raise values.refusal(
-                element, f'its {key} "{given[key]}" does not exist; correct the name'
+                element, f'its {key} "{written[key]}" does not exist; correct the name'
             )
-        if key in given and not joints[given[key]].kind.single:
+        if key in written and not joints[written[key]].kind.single:
             raise values.refusal(
-                element, f'its {key} "{given[key]}" must be a hinge or a slide joint'
+                element, f'its {key} "{written[key]}" must be a hinge or a slide joint'
             )
-    if given["joint1"] in driven:
-        return f'is the second on joint "{given["joint1"]}"'
-    if "joint2" in given and any(_polynomial(values, element, given)[2:]):
-        return f'couples joint "{given["joint1"]}" by more than a line'
+    if written["joint1"] in driven:
+        return f'is the second on joint "{written["joint1"]}"'
+    if "joint2" in written and any(_polynomial(values, element, written)[2:]):
+        return f'couples joint "{written["joint1"]}" by more than a line'
     return ""
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from lxml import etree
 
 from ..algebra.quaternions import quaternion_exp, quaternion_rotation
+from ..algebra.scalar import as_number
 from ..algebra.spatial import (
     IDENTITY,
     AxisRotation,
@@ -53,7 +54,7 @@ class Compiler:
         return value if self.radians else math.radians(value)
 
 
-class Values(Reading):
+class MjcfValues(Reading):
     """One load, with the file's compiler settings and default classes."""
 
     def __init__(self, source: str, root: Element) -> None:
@@ -68,47 +69,43 @@ class Values(Reading):
 
     # Numbers and words.
 
-    def numbers(self, element: Element, key: str, given: Attributes, count: int) -> list[float]:
+    def numbers(self, element: Element, key: str, written: Attributes, count: int) -> list[float]:
         """The finite numbers of an attribute that is there."""
-        words = given[key].split()
-        try:
-            numbers = [float(word) for word in words]
-        except ValueError:
-            numbers = []
-        if len(numbers) != count or not all(map(math.isfinite, numbers)) or "_" in given[key]:
-            needed = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self.refusal(element, f'{key} is "{given[key]}"; it needs {needed}')
-        return numbers
+        return self.finite_numbers(element, key, written[key], count)
 
-    def number(self, element: Element, key: str, given: Attributes, default: float) -> float:
-        return self.numbers(element, key, given, 1)[0] if key in given else default
+    def number(self, element: Element, key: str, written: Attributes, default: float) -> float:
+        return self.numbers(element, key, written, 1)[0] if key in written else default
 
     def vector(
-        self, element: Element, key: str, given: Attributes, default: tuple[float, ...] = (0, 0, 0)
+        self,
+        element: Element,
+        key: str,
+        written: Attributes,
+        default: tuple[float, ...] = (0, 0, 0),
     ) -> Vector:
         return Vector(
-            *(self.numbers(element, key, given, 3) if key in given else map(float, default))
+            *(self.numbers(element, key, written, 3) if key in written else map(float, default))
         )
 
     def choice(
-        self, element: Element, key: str, given: Attributes, default: str, words: tuple[str, ...]
+        self, element: Element, key: str, written: Attributes, default: str, words: tuple[str, ...]
     ) -> str:
-        word = given.get(key, default)
+        word = written.get(key, default)
         if word not in words:
             raise self.refusal(element, f'{key} is "{word}"; it is one of {", ".join(words)}')
         return word
 
-    def boolean(self, element: Element, key: str, given: Attributes, default: bool) -> bool:
-        return BOOLEANS[self.choice(element, key, given, str(default).lower(), tuple(BOOLEANS))]
+    def boolean(self, element: Element, key: str, written: Attributes, default: bool) -> bool:
+        return BOOLEANS[self.choice(element, key, written, str(default).lower(), tuple(BOOLEANS))]
 
     # Places.
 
-    def placement(self, element: Element, given: Attributes) -> Placement:
-        return Placement(self.rotation(element, given), self.vector(element, "pos", given))
+    def placement(self, element: Element, written: Attributes) -> Placement:
+        return Placement(self.rotation(element, written), self.vector(element, "pos", written))
 
-    def rotation(self, element: Element, given: Attributes) -> Rotation:
+    def rotation(self, element: Element, written: Attributes) -> Rotation:
         """From whichever of `TURNS` is given."""
-        ways = [key for key in TURNS if key in given]
+        ways = [key for key in TURNS if key in written]
         if len(ways) > 1:
             raise self.refusal(
                 element, f"it has both {ways[0]} and {ways[1]}; write its orientation in one way"
@@ -117,7 +114,7 @@ class Values(Reading):
             return IDENTITY
         (way,) = ways
         numbers = self.numbers(
-            element, way, given, {"quat": 4, "axisangle": 4, "xyaxes": 6}.get(way, 3)
+            element, way, written, {"quat": 4, "axisangle": 4, "xyaxes": 6}.get(way, 3)
         )
         if way == "euler":
             return self._euler(numbers)
@@ -138,7 +135,8 @@ class Values(Reading):
         return Rotation([Vector(*row) for row in zip(x_axis, y_axis, z_axis, strict=True)])
 
     def _euler(self, angles: list[float]) -> Rotation:
-        """Small letters of eulerseq turn about the axes as they are turned, capitals about the fixed ones."""
+        """Small letters of eulerseq turn about the axes as they are turned, capitals about the
+        fixed ones."""
         R = IDENTITY
         for letter, angle in zip(self.compiler.eulerseq, angles, strict=True):
             angle = self.compiler.angle(angle)
@@ -158,12 +156,12 @@ class Values(Reading):
 
     def attributes(self, element: Element, tag: str, childclass: str | None) -> dict[str, str]:
         """An element's attributes over those of its default class."""
-        given = {str(key): str(value) for key, value in element.attrib.items()}
-        name = given.pop("class", childclass)
+        written = {str(key): str(value) for key, value in element.attrib.items()}
+        name = written.pop("class", childclass)
         defaults = dict(self.defaults(element, name).get(tag, {}))
-        if any(key in given for key in TURNS):
+        if any(key in written for key in TURNS):
             defaults = {key: value for key, value in defaults.items() if key not in TURNS}
-        return {**defaults, **given}
+        return {**defaults, **written}
 
     def defaults(self, element: Element, name: str | None) -> Mapping[str, dict[str, str]]:
         if name is None:
@@ -187,45 +185,49 @@ class Values(Reading):
                 element, f'two default classes are named "{name}"; give each its own name'
             )
         start = self.classes.get(name if parent is None else parent, {})
-        own = self.classes[name] = {tag: dict(values) for tag, values in start.items()}
+        collected = self.classes[name] = {tag: dict(values) for tag, values in start.items()}
         for child in element:
             if tag_name(child) != "default":
-                own.setdefault(tag_name(child), {}).update(
+                collected.setdefault(tag_name(child), {}).update(
                     {str(k): str(v) for k, v in child.attrib.items()}
                 )
         if parent is None:
-            self.classes[""] = own
+            self.classes[""] = collected
         for child in element.findall("default"):
             self._read_class(child, name)
 
     def _compiler(self, root: Element) -> Compiler:
-        given: dict[str, str] = {}
+        written: dict[str, str] = {}
         element = root
         for element in root.findall("compiler"):
-            given |= {str(key): str(value) for key, value in element.attrib.items()}
-        if given.get("coordinate", "local") != "local":
+            written |= {str(key): str(value) for key, value in element.attrib.items()}
+        if written.get("coordinate", "local") != "local":
             raise self.refusal(
-                element, f'coordinate="{given["coordinate"]}" is no longer MJCF; write local frames'
+                element,
+                f'coordinate="{written["coordinate"]}" is no longer MJCF; write local frames',
             )
-        sequence = given.get("eulerseq", "xyz")
+        sequence = written.get("eulerseq", "xyz")
         if len(sequence) != 3 or not set(sequence) <= set("xyzXYZ"):
             raise self.refusal(
                 element, f'eulerseq is "{sequence}"; it needs three letters of xyzXYZ'
             )
         groups = self.numbers(
-            element, "inertiagrouprange", {"inertiagrouprange": "0 5", **given}, 2
+            element, "inertiagrouprange", {"inertiagrouprange": "0 5", **written}, 2
         )
+        unit = self.choice(element, "angle", written, "degree", ("degree", "radian"))
+        rule = self.choice(element, "inertiafromgeom", written, "auto", ("auto", "true", "false"))
+        weighing = ("angle", "eulerseq", "inertiagrouprange")
         return Compiler(
-            self.choice(element, "angle", given, "degree", ("degree", "radian")) == "radian",
-            sequence,
-            self.boolean(element, "autolimits", given, True),
-            self.choice(element, "inertiafromgeom", given, "auto", ("auto", "true", "false")),
-            (int(groups[0]), int(groups[1])),
-            self.boolean(element, "balanceinertia", given, False),
-            self.number(element, "boundmass", given, 0.0),
-            self.number(element, "boundinertia", given, 0.0),
-            self.number(element, "settotalmass", given, -1.0),
-            {key: given[key] for key in ("angle", "eulerseq", "inertiagrouprange") if key in given},
+            radians=unit == "radian",
+            eulerseq=sequence,
+            autolimits=self.boolean(element, "autolimits", written, True),
+            inertiafromgeom=rule,
+            inertiagrouprange=(int(groups[0]), int(groups[1])),
+            balanceinertia=self.boolean(element, "balanceinertia", written, False),
+            boundmass=self.number(element, "boundmass", written, 0.0),
+            boundinertia=self.number(element, "boundinertia", written, 0.0),
+            settotalmass=self.number(element, "settotalmass", written, -1.0),
+            raw={key: written[key] for key in weighing if key in written},
         )
 
 
@@ -244,7 +246,7 @@ def z_to(direction: Vector) -> Rotation:
     axis = Vector(0.0, 0.0, 1.0).cross(direction)
     sine = math.hypot(*axis)
     axis = axis * (1.0 / sine) if sine > TINY else Vector(1.0, 0.0, 0.0)
-    return _about(axis, math.atan2(sine, direction.z))
+    return _about(axis, math.atan2(sine, as_number(direction.z)))
 
 
 def _about(axis: Vector, angle: float) -> Rotation:

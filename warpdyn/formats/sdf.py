@@ -1,7 +1,7 @@
 """SDF: text to Model.
 
-The frames of the file give every pose (`sdf_frames`), its joints a tree (`sdf_joints`); here links are read and the
-model to load is chosen. `Model.assemble` then checks the tree.
+The frames of the file give every pose (`sdf_frames`), its joints a tree (`sdf_joints`); here links
+are read and the model to load is chosen. `Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -14,25 +14,32 @@ from dataclasses import replace
 from ..algebra.spatial import Placement, Symmetric
 from ..model import Model
 from ..model.checks import unphysical
-from ..model.description import Geometry, Joint, Link, ModelError, Pose, matrix3, vector3
-from ..model.joints import FIXED, FLOATING
+from ..model.description import (
+    Geometry,
+    Joint,
+    Link,
+    ModelError,
+    Pose,
+    fixed_joint,
+    matrix3,
+    vector3,
+)
+from ..model.joints import FLOATING
 from ..model.remarks import warn
-from .sdf_frames import Frame, Frames
+from .registry import SDF
+from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_joints import Joints
-from .sdf_values import Element, Values, child, children
-from .source import content, tag_name, xml_root
+from .sdf_values import Element, SdfValues, child, children
+from .source import Source, cuts_loops, tag_name
 
 OLDEST, NEWEST = (1, 4), (1, 12)
 
 WORLD = "world"
 """The massless root link of what is fixed to the world, or is more than one free body."""
 
-GRAVITY, NEARLY = -9.8, 0.02
-"""Gravity [m/s²] of a world that passes without a remark for the default of every function."""
-
 
 def load_sdf(
-    source: str | bytes | os.PathLike[str],
+    source: str | bytes | os.PathLike[str] | Source,
     *,
     model: str | None = None,
     floating_base: bool | None = None,
@@ -42,39 +49,35 @@ def load_sdf(
 ) -> Model:
     """Robot of an SDF file, SDFormat 1.4 to 1.12, model or world.
 
-    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
-    model: which model, where the file has more than one that is not static; "outer::inner" for a nested one; "world"
-        for all of them as one robot.
-    floating_base: None as the file says: what neither a joint to the world nor <static> holds moves freely. True: free,
-        static or not. False: fixed where the file puts it.
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is
+    "<").
+    model: which model, where the file has more than one that is not static; "outer::inner" for a
+        nested one; "world" for all of them as one robot.
+    floating_base: None as the file says: what neither a joint to the world nor <static> holds moves
+        freely. True: free, static or not. False: fixed where the file puts it.
     quaternion: order of quaternions in q, "xyzw" or "wxyz".
-    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or "world"; see
-    `Model.with_base_velocity`.
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
+    "world"; see `Model.with_base_velocity`.
     loops: "refuse" a joint that closes a loop, or "cut": leave it open, with a remark.
 
-    Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the world has the link
-    "world" as root; so has one of several free links, each on a floating joint of its own.
-    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
-    says so, and `Model.warnings` lists it. Nothing outside the text is read: no <include>, no mesh.
+    Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the
+    world has the link "world" as root; so has one of several free links, each on a floating joint
+    of its own.
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
+    one ModelWarning says so, and `Model.warnings` lists it. Nothing outside the text is read: no
+    <include>, no mesh.
     """
-    if loops not in ("refuse", "cut"):
-        raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
-    name, data, encoding = content(source, "load_sdf", "SDF")
-    root = xml_root(name, data, encoding, "<sdf>")
-    values = Values(name, _version(name, root))
+    cut = cuts_loops(loops)
+    text = Source.of(source, SDF.reader, SDF.name)
+    root = text.root_of(SDF)
+    values = SdfValues(text.name, _version(text.name, root))
     frames, top = _choose(values, root, model, movable=bool(floating_base))
-    robot = _Reader(values, frames, top).model(floating_base, quaternion, loops == "cut")
-    return warn(name, robot.with_base_velocity(base_velocity))
+    robot = SdfReader(values, frames, top).model(floating_base, quaternion, cut)
+    return warn(text.name, robot.with_base_velocity(base_velocity))
 
 
 def _version(name: str, root: Element) -> tuple[int, int]:
-    kind, text = tag_name(root), root.get("version", "")
-    if kind != "sdf":
-        other = {
-            "robot": "this is URDF, use load_urdf",
-            "mujoco": "this is MJCF, use load_mjcf",
-        }.get(kind, "this is another format")
-        raise ModelError(f"{name}: the root element is <{kind}>, an SDF file has <sdf>; {other}")
+    text = root.get("version", "")
     match = re.fullmatch(r"\s*(\d{1,3})\.(\d{1,3})\s*", text)
     version = (int(match[1]), int(match[2])) if match else (0, 0)
     if not OLDEST <= version <= NEWEST:
@@ -87,15 +90,15 @@ def _version(name: str, root: Element) -> tuple[int, int]:
 
 
 def _choose(
-    values: Values, root: Element, wanted: str | None, movable: bool
-) -> tuple[Frames, Frame]:
+    values: SdfValues, root: Element, wanted: str | None, movable: bool
+) -> tuple[SdfFrames, SdfFrame]:
     """The model to load (or the world), and the frames around it."""
     worlds = children(root, "world") + ([root] if children(root, "model") else [])
-    scenes = [Frames(values, world, movable) for world in worlds]
+    scenes = [SdfFrames(values, world, movable) for world in worlds]
     models = [
         (scene, model) for scene in scenes for model in scene.world.inside if model.kind == "model"
     ]
-    found: list[tuple[Frames, Frame]]
+    found: list[tuple[SdfFrames, SdfFrame]]
     if wanted == WORLD:
         found = [(scene, scene.world) for scene in scenes]
     elif wanted is not None:
@@ -129,10 +132,10 @@ def _choose(
     raise ModelError(f"{values.source}: {problem}; {remedy}")
 
 
-class _Reader:
+class SdfReader:
     """One load: the chosen model, and the links that have no inertia of their own in the file."""
 
-    def __init__(self, values: Values, frames: Frames, top: Frame) -> None:
+    def __init__(self, values: SdfValues, frames: SdfFrames, top: SdfFrame) -> None:
         self.values, self.frames, self.top = values, frames, top
         self.weightless: list[str] = []
 
@@ -167,7 +170,7 @@ class _Reader:
             warnings=[*self.values.ignored_lines(), *self.values.remarks, *remarks],
         )
 
-    def _look_over(self, frame: Frame) -> None:
+    def _look_over(self, frame: SdfFrame) -> None:
         """Refuse what stands elsewhere, remark what is left out."""
         included = child(frame.element, "include")
         if included is not None:
@@ -188,16 +191,13 @@ class _Reader:
             gravity = child(holder, "gravity")
             text = "" if gravity is None else (gravity.text or "").strip()
             if gravity is not None and text and tag_name(world) == "world":
-                x, y, z = values.numbers(gravity, text, 3)
-                if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
-                    values.remarks.append(
-                        f"<world>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions take gravity=..."
-                    )
+                values.remark_gravity("world", *values.numbers(gravity, text, 3))
 
     # The root.
 
     def _roots(self, joints: Joints, floating_base: bool | None, anchored: bool) -> list[Joint]:
-        """The joints that hold or free what no joint of the file carries; none for one free body."""
+        """The joints that hold or free what no joint of the file carries; none for one free
+        body."""
         if floating_base and joints.held:
             raise ModelError(
                 f'{self.values.source}: joint "{joints.held[0]}" fixes the robot to the world; leave floating_base '
@@ -210,7 +210,7 @@ class _Reader:
         names = [(root, root.path(self.top)) for root in fixed]
         return [
             *(
-                Joint(f"world_to_{n}", FIXED, WORLD, n, Pose.of(self._at(root, self.frames.world)))
+                fixed_joint(f"world_to_{n}", WORLD, n, self._at(root, self.frames.world))
                 for root, n in names
             ),
             *(
@@ -227,15 +227,15 @@ class _Reader:
             carrier = self.frames.carrier(frame)
             above = WORLD if carrier is self.frames.world else carrier.path(self.top)
             name = frame.path(self.top)
-            found.append(Joint(name, FIXED, above, name, Pose.of(self._at(frame, carrier))))
+            found.append(fixed_joint(name, above, name, self._at(frame, carrier)))
         return found
 
-    def _at(self, frame: Frame, base: Frame) -> Placement:
+    def _at(self, frame: SdfFrame, base: SdfFrame) -> Placement:
         return self.frames.relative(frame, base)
 
     # Links.
 
-    def link(self, frame: Frame) -> Link:
+    def link(self, frame: SdfFrame) -> Link:
         element, values = frame.element, self.values
         values.look_over(element)
         link = Link(
@@ -274,8 +274,9 @@ class _Reader:
 
     # Shapes.
 
-    def shapes(self, frame: Frame, tag: str) -> Iterator[Geometry]:
-        """Visuals or collisions of a link; no motion depends on them, so that trouble in one is a remark."""
+    def shapes(self, frame: SdfFrame, tag: str) -> Iterator[Geometry]:
+        """Visuals or collisions of a link; no motion depends on them, so that trouble in one is a
+        remark."""
         for element in children(frame.element, tag):
             geometry = child(element, "geometry")
             for shape in () if geometry is None else geometry:
@@ -290,7 +291,7 @@ class _Reader:
                 else:
                     yield found
 
-    def _shape(self, frame: Frame, element: Element, shape: Element) -> Geometry | None:
+    def _shape(self, frame: SdfFrame, element: Element, shape: Element) -> Geometry | None:
         kind, values = tag_name(shape), self.values
         X, relative_to = values.pose(element)
         if relative_to:
@@ -308,4 +309,10 @@ class _Reader:
         else:
             return None
         uri = values.text(shape, "uri") if kind == "mesh" else None
-        return Geometry(kind, tuple(size), uri, Pose.of(X), element.get("name"))
+        return Geometry(
+            shape=kind,
+            size=tuple(size),
+            filename=uri,
+            pose=Pose.of(X),
+            name=element.get("name"),
+        )

@@ -1,8 +1,9 @@
 """SDF: the frames of a file and where they are.
 
-Every model, link, joint and frame element is a frame. Its <pose> is given in another (relative_to), which makes a tree
-with the world as its root; what it moves with (attached_to, a joint's child, a model's canonical link) makes a second
-tree. Names are those of the model around; "inner::link" reaches into nested models.
+Every model, link, joint and frame element is a frame. Its <pose> is given in another (relative_to),
+which makes a tree with the world as its root; what it moves with (attached_to, a joint's child, a
+model's canonical link) makes a second tree. Names are those of the model around; "inner::link"
+reaches into nested models.
 """
 
 from __future__ import annotations
@@ -12,40 +13,41 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector, as_matrix
-from .sdf_values import Element, Values, children
+from .sdf_values import Element, SdfValues, children
 from .source import tag_name
 
 ROUND_OFF = 1e-14
 """Entries of products of rotation matrices this near to 0 and ±1 are taken as such."""
 
 KINDS = ("link", "model", "frame", "joint")
-"""What a name may stand for; where an old file (below 1.7) uses one name twice, the first of these is meant."""
+"""What a name may stand for; where an old file (below 1.7) uses one name twice, the first of these
+is meant."""
 
 
 @dataclass(eq=False)
-class Frame:
+class SdfFrame:
     """A frame of the file: the world (no element), or a model, link, joint or frame element."""
 
     kind: str
     name: str
     element: Element
-    around: Frame | None
+    around: SdfFrame | None
     """The model, or the world, that it is declared in."""
-    inside: list[Frame] = field(default_factory=list)
-    names: dict[tuple[str, str], Frame] = field(default_factory=dict)
+    inside: list[SdfFrame] = field(default_factory=list)
+    names: dict[tuple[str, str], SdfFrame] = field(default_factory=dict)
     """What is declared in it, by kind and name."""
     static: bool = False
     """It, or a model around it, is marked so."""
-    moves_with: Frame | None = None
+    moves_with: SdfFrame | None = None
     """The link, or the world, that carries it."""
-    reference: Frame | None = None
+    reference: SdfFrame | None = None
     """What its pose is given in."""
     depth: int = -1
     """How many poses it is away from the world; -1 as long as that is not known."""
     raw: Placement | None = None
     """Its pose in its reference."""
 
-    def path(self, top: Frame) -> str:
+    def path(self, top: SdfFrame) -> str:
         """Its name as seen from the model `top`: "inner::link"."""
         names, frame = [self.name], self.around
         while frame is not top and frame is not None and frame.around is not None:
@@ -53,35 +55,37 @@ class Frame:
             frame = frame.around
         return "::".join(reversed(names))
 
-    def within(self, top: Frame) -> bool:
-        frame: Frame | None = self
+    def within(self, top: SdfFrame) -> bool:
+        frame: SdfFrame | None = self
         while frame is not None and frame is not top:
             frame = frame.around
         return frame is top
 
-    def walk(self, *kinds: str) -> Iterator[Frame]:
-        """The frames of these kinds declared in it and in its nested models, as they stand in the file."""
+    def walk(self, *kinds: str) -> Iterator[SdfFrame]:
+        """The frames of these kinds declared in it and in its nested models, as they stand in the
+        file."""
         for frame in self.inside:
             if frame.kind in kinds:
                 yield frame
             yield from frame.walk(*kinds)
 
 
-class Frames:
+class SdfFrames:
     """The frames of one world, or of the models that a file holds without one."""
 
-    def __init__(self, values: Values, world: Element, movable: bool = False) -> None:
-        """world: a <world>, or the <sdf> with models of its own. movable: take no model as static."""
+    def __init__(self, values: SdfValues, world: Element, movable: bool = False) -> None:
+        """world: a <world>, or the <sdf> with models of its own. movable: take no model as
+        static."""
         self.values, self.movable = values, movable
-        self.world = Frame("world", "world", world, None, depth=0, raw=HERE)
+        self.world = SdfFrame("world", "world", world, None, depth=0, raw=HERE)
         self._declare(self.world)
 
-    def _declare(self, scope: Frame) -> None:
+    def _declare(self, scope: SdfFrame) -> None:
         assert scope.element is not None
         for element in children(scope.element, *KINDS):
             if scope.kind == "world" and tag_name(element) == "link":
                 continue
-            frame = Frame(tag_name(element), self.values.name(element), element, scope)
+            frame = SdfFrame(tag_name(element), self.values.name(element), element, scope)
             others = [kind for kind in KINDS if (kind, frame.name) in scope.names]
             if others and (frame.kind in others or self.values.version >= (1, 7)):
                 both = (
@@ -105,8 +109,9 @@ class Frames:
 
     # Names.
 
-    def find(self, scope: Frame, name: str, *kinds: str) -> Frame | None:
-        """What `name` stands for in `scope`, if it is one of these kinds (all, if none are given)."""
+    def find(self, scope: SdfFrame, name: str, *kinds: str) -> SdfFrame | None:
+        """What `name` stands for in `scope`, if it is one of these kinds (all, if none are
+        given)."""
         if name in ("__model__", "world"):
             own = (name == "world") == (scope.kind == "world") and scope.kind in (
                 kinds or (scope.kind,)
@@ -123,8 +128,8 @@ class Frames:
         return None
 
     def named(
-        self, by: Frame, what: str, name: str, *kinds: str, scope: Frame | None = None
-    ) -> Frame:
+        self, by: SdfFrame, what: str, name: str, *kinds: str, scope: SdfFrame | None = None
+    ) -> SdfFrame:
         """The frame that `by` names, seen from where `by` is declared."""
         scope = scope or by.around
         assert scope is not None
@@ -146,12 +151,12 @@ class Frames:
 
     # Poses.
 
-    def relative(self, frame: Frame, base: Frame) -> Placement:
+    def relative(self, frame: SdfFrame, base: SdfFrame) -> Placement:
         """The pose of `frame` in `base`; no rounding where one is given in the other."""
         self._settle(frame)
         self._settle(base)
-        downs: list[Frame] = []
-        ups: list[Frame] = []
+        downs: list[SdfFrame] = []
+        ups: list[SdfFrame] = []
         while frame is not base:
             if frame.depth >= base.depth:
                 downs.append(frame)
@@ -162,13 +167,13 @@ class Frames:
         inward, outward = self._product(downs), self._product(ups)
         return inward if outward is HERE else _clean(outward.inverse().compose(inward))
 
-    def _product(self, chain: list[Frame]) -> Placement:
+    def _product(self, chain: list[SdfFrame]) -> Placement:
         X = HERE
         for frame in reversed(chain):
             X = self._raw(frame) if X is HERE else _clean(X.compose(self._raw(frame)))
         return X
 
-    def _raw(self, frame: Frame) -> Placement:
+    def _raw(self, frame: SdfFrame) -> Placement:
         """The pose of a frame in that which it is given in."""
         if frame.raw is None:
             X, _ = self.values.pose(frame.element)
@@ -179,10 +184,10 @@ class Frames:
             frame.raw = X
         return frame.raw
 
-    def _settle(self, frame: Frame) -> None:
+    def _settle(self, frame: SdfFrame) -> None:
         """Find what a frame's pose is given in, and so on to the world; and how far that is."""
-        chain: list[Frame] = []
-        seen: set[Frame] = set()
+        chain: list[SdfFrame] = []
+        seen: set[SdfFrame] = set()
         while frame.depth < 0:
             if frame in seen:
                 circle = " -> ".join(f.name for f in [*chain[chain.index(frame) :], frame])
@@ -197,7 +202,7 @@ class Frames:
         for k, one in enumerate(reversed(chain)):
             one.depth = frame.depth + 1 + k
 
-    def _reference(self, frame: Frame) -> Frame:
+    def _reference(self, frame: SdfFrame) -> SdfFrame:
         _, name = self.values.pose(frame.element)
         if name:
             return self.named(frame, "relative_to", name)
@@ -207,7 +212,7 @@ class Frames:
         to = frame.element.get("attached_to", "") if frame.kind == "frame" else ""
         return self.named(frame, "attached_to", to) if to else frame.around
 
-    def joint_end(self, joint: Frame, tag: str) -> Frame:
+    def joint_end(self, joint: SdfFrame, tag: str) -> SdfFrame:
         """The frame that a joint calls its parent or child."""
         name = self.values.text(joint.element, tag)
         if not name:
@@ -222,9 +227,9 @@ class Frames:
 
     # What moves with what.
 
-    def carrier(self, frame: Frame) -> Frame:
+    def carrier(self, frame: SdfFrame) -> SdfFrame:
         """The link that a frame moves with; the world for what does not move."""
-        chain: dict[Frame, None] = {}
+        chain: dict[SdfFrame, None] = {}
         while frame.moves_with is None:
             if frame in chain:
                 names = [one.name for one in chain]
@@ -248,8 +253,9 @@ class Frames:
             one.moves_with = frame.moves_with
         return frame.moves_with
 
-    def _canonical(self, model: Frame) -> Frame:
-        """A model's canonical link: the one that it names, or else the first, of its own or of its first model's."""
+    def _canonical(self, model: SdfFrame) -> SdfFrame:
+        """A model's canonical link: the one that it names, or else the first, of its own or of its
+        first model's."""
         name = model.element.get("canonical_link", "")
         if name:
             return self.named(model, "canonical_link", name, "link", scope=model)

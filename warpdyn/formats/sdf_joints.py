@@ -1,31 +1,32 @@
 """SDF: joints between any two links, made a tree.
 
-A joint of SDF has a frame of its own, anywhere on its child, and its ends may be frames. Here it becomes a joint whose
-frame is its child's; where the axis does not pass through the child's origin, a massless link of the joint's name
-stands between. Joints that would point at the root are turned around; those that close a loop are refused or left open.
+A joint of SDF has a frame of its own, anywhere on its child, and its ends may be frames. Here it
+becomes a joint whose frame is its child's; where the axis does not pass through the child's origin,
+a massless link of the joint's name stands between. Joints that would point at the root are turned
+around; those that close a loop are refused or left open.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, Placement, Vector
 from ..model.description import (
     Gearbox,
     Joint,
-    Limits,
     Link,
     Mimic,
     Pose,
     Vector3,
+    fixed_joint,
     unit_vector,
     vector3,
 )
-from ..model.joints import FIXED, KINDS, JointKind
-from .sdf_frames import ROUND_OFF, Frame, Frames, snapped
-from .sdf_values import UNLIMITED, Element, child, place
+from ..model.joints import KINDS, JointKind
+from .sdf_frames import ROUND_OFF, SdfFrame, SdfFrames, snapped
+from .sdf_values import Element, child
 
 WORDS = (
     "revolute",
@@ -46,19 +47,19 @@ TYPES = {word: KINDS[word] for word in WORDS}
 class Tie:
     """A joint of the file between the links (or the world) that its ends move with."""
 
-    frame: Frame
+    frame: SdfFrame
     kind: JointKind
-    parent: Frame
-    child: Frame
+    parent: SdfFrame
+    child: SdfFrame
 
-    def other(self, end: Frame) -> Frame:
+    def other(self, end: SdfFrame) -> SdfFrame:
         return self.child if end is self.parent else self.parent
 
 
 class Joints:
     """The joints of a model as those of a tree; `free` are the links that none of them carries."""
 
-    def __init__(self, frames: Frames, top: Frame, cut: bool) -> None:
+    def __init__(self, frames: SdfFrames, top: SdfFrame, cut: bool) -> None:
         self.frames, self.values, self.top, self.cut = frames, frames.values, top, cut
         self.joints: list[Joint] = []
         self.links: list[Link] = []
@@ -66,12 +67,12 @@ class Joints:
         self.static = [link for link in links if link.static]
         ties = list(self._ties())
         self.names = {tie.frame.path(top) for tie in ties}
-        self.taken = {frame.path(top) for frame in top.walk("link", "frame")}
+        self.names_in_use = {frame.path(top) for frame in top.walk("link", "frame")}
         branches, gears = self._branches(ties)
         self.held = [
             tie.frame.path(top) for tie in branches if frames.world in (tie.parent, tie.child)
         ]
-        self.free: list[Frame] = []
+        self.free: list[SdfFrame] = []
         away = self._oriented(links, branches)
         for tie in ties:
             if tie in away:
@@ -83,11 +84,11 @@ class Joints:
 
     def _ties(self) -> Iterator[Tie]:
         """The joints of the model, and those around it that hold it."""
-        around, own = self.top.around, list(self.top.walk("joint"))
+        around, joints = self.top.around, list(self.top.walk("joint"))
         while around is not None:
-            own += [frame for frame in around.inside if frame.kind == "joint"]
+            joints += [frame for frame in around.inside if frame.kind == "joint"]
             around = around.around
-        for frame in own:
+        for frame in joints:
             kind = frame.element.get("type", "").strip().lower()
             if kind not in TYPES:
                 raise self.values.refusal(
@@ -110,16 +111,16 @@ class Joints:
                 self.values.look_over(frame.element)
                 yield Tie(frame, TYPES[kind], parent, moved)
 
-    def _solid(self, frame: Frame) -> Frame:
+    def _solid(self, frame: SdfFrame) -> SdfFrame:
         """The link that a frame moves with; the world for those of static models."""
         carrier = self.frames.carrier(frame)
         return self.frames.world if carrier.kind == "link" and carrier.static else carrier
 
     def _branches(self, ties: Sequence[Tie]) -> tuple[list[Tie], list[Tie]]:
         """The joints that make a tree, and the gearboxes between links that it joins already."""
-        group: dict[Frame, Frame] = {}
+        group: dict[SdfFrame, SdfFrame] = {}
 
-        def leader(frame: Frame) -> Frame:
+        def leader(frame: SdfFrame) -> SdfFrame:
             while frame in group:
                 above = group[frame]
                 if above in group:
@@ -158,17 +159,17 @@ class Joints:
             f'joint "{name}": it closes a loop between {ends}; it is left open, without forces'
         )
 
-    def _oriented(self, links: Sequence[Frame], branches: Sequence[Tie]) -> dict[Tie, Frame]:
+    def _oriented(self, links: Sequence[SdfFrame], branches: Sequence[Tie]) -> dict[Tie, SdfFrame]:
         """For each joint of the tree the end away from the root."""
-        at: dict[Frame, list[Tie]] = {}
+        at: dict[SdfFrame, list[Tie]] = {}
         for tie in branches:
             at.setdefault(tie.parent, []).append(tie)
             at.setdefault(tie.child, []).append(tie)
         carried = {tie.child for tie in branches}
-        away: dict[Tie, Frame] = {}
-        reached: set[Frame] = set()
+        away: dict[Tie, SdfFrame] = {}
+        reached: set[SdfFrame] = set()
 
-        def spread(root: Frame) -> None:
+        def spread(root: SdfFrame) -> None:
             waiting = [root]
             reached.add(root)
             while waiting:
@@ -190,7 +191,8 @@ class Joints:
     # A joint.
 
     def _add(self, tie: Tie, reverse: bool, closing: bool = False) -> None:
-        """The joint as one whose frame is that of the link it moves, with a link between if its axis lies elsewhere."""
+        """The joint as one whose frame is that of the link it moves, with a link between if its
+        axis lies elsewhere."""
         kind, frame, name = tie.kind, tie.frame, tie.frame.path(self.top)
         if reverse and kind.nv and (not kind.single or kind.geared):
             raise self.values.refusal(
@@ -206,11 +208,11 @@ class Joints:
             axes = {tag: self._axis(frame, tag, frame, reverse) for tag in axes}
             between = self._free_name(name)
             self.links.append(Link(between))
-            rest = Pose.of(self.frames.relative(moved, frame))
+            rest = self.frames.relative(moved, frame)
             self.joints.append(
                 self._joint(tie, name, base, self.frames.relative(frame, base), between, axes)
             )
-            self.joints.append(Joint(f"{name}_to_{carried}", FIXED, between, carried, rest))
+            self.joints.append(fixed_joint(f"{name}_to_{carried}", between, carried, rest))
         else:
             self.joints.append(
                 self._joint(tie, name, base, self.frames.relative(moved, base), carried, axes)
@@ -220,7 +222,7 @@ class Joints:
         self,
         tie: Tie,
         name: str,
-        base: Frame,
+        base: SdfFrame,
         at: Placement,
         carried: str,
         axes: dict[str, Vector3],
@@ -228,11 +230,11 @@ class Joints:
         kind, element = tie.kind, tie.frame.element
         above = base.path(self.top)
         if not kind.nv:
-            return Joint(name, kind, above, carried, Pose.of(at))
+            return fixed_joint(name, above, carried, at)
         first, second = child(element, "axis"), child(element, "axis2")
         (limits, damping, friction), (limits2, damping2, friction2) = (
-            self._data(kind, first),
-            self._data(kind, second),
+            self.values.axis_data(kind, first),
+            self.values.axis_data(kind, second),
         )
         mimic = self._mimic(tie.frame, first)
         if second is not None and child(second, "mimic") is not None:
@@ -240,18 +242,18 @@ class Joints:
                 element, "its <axis2> mimics; only joints of one coordinate can mimic another"
             )
         joint = Joint(
-            name,
-            kind,
-            above,
-            carried,
-            Pose.of(at),
-            axes.get("axis", Joint.axis),
-            limits,
-            damping,
-            friction,
+            name=name,
+            kind=kind,
+            parent=above,
+            child=carried,
+            pose=Pose.of(at),
+            axis=axes.get("axis", Joint.axis),
+            limits=limits,
+            damping=damping,
+            friction=friction,
             mimic=mimic,
             axis2=axes.get("axis2"),
-            pitch=self._pitch(element) if kind.threaded else 0.0,
+            pitch=self.values.pitch(element) if kind.threaded else 0.0,
             gearbox=self._gearbox(tie.frame) if kind.geared else None,
         )
         if kind.series:
@@ -264,20 +266,20 @@ class Joints:
             return False
         if kind.single:
             p = p - Vector(*axes["axis"]) * p.dot(Vector(*axes["axis"]))
-        return max(map(abs, p)) > ROUND_OFF
+        return any(abs(as_number(x)) > ROUND_OFF for x in p)
 
     def _free_name(self, name: str) -> str:
         """A joint's name, for a link; old files give one name to a link and a joint."""
-        while name in self.taken:
+        while name in self.names_in_use:
             name += "_joint"
-        self.taken.add(name)
+        self.names_in_use.add(name)
         return name
 
     # Its values.
 
     def _axes(self, tie: Tie) -> tuple[str, ...]:
         kind, element = tie.kind, tie.frame.element
-        needed = ("axis", "axis2") if kind.series else ("axis",) if kind.has_axis else ()
+        needed = kind.axis_names
         for tag in needed:
             if child(element, tag) is None:
                 raise self.values.refusal(
@@ -285,13 +287,14 @@ class Joints:
                 )
         return (*needed, "axis2") if kind.geared and child(element, "axis2") is not None else needed
 
-    def _axis(self, frame: Frame, tag: str, base: Frame, reverse: bool) -> Vector3:
-        """The unit vector of an axis in the frame `base`; zero stays zero, which `Model.assemble` refuses."""
+    def _axis(self, frame: SdfFrame, tag: str, base: SdfFrame, reverse: bool) -> Vector3:
+        """The unit vector of an axis in the frame `base`; zero stays zero, which `Model.assemble`
+        refuses."""
         element = child(frame.element, tag)
         assert element is not None and frame.around is not None
         xyz = child(element, "xyz")
         text = "0 0 1" if xyz is None else xyz.text or ""
-        given = Vector(*self.values.numbers(element if xyz is None else xyz, text, 3))
+        direction = Vector(*self.values.numbers(element if xyz is None else xyz, text, 3))
         expressed_in = frame
         if self.values.version < (1, 5) or (
             self.values.version < (1, 7) and self.values.flag(element, "use_parent_model_frame")
@@ -300,36 +303,11 @@ class Joints:
         elif xyz is not None and xyz.get("expressed_in"):
             expressed_in = self.frames.named(frame, "expressed_in", xyz.get("expressed_in", ""))
         turn = HERE if expressed_in is base else self.frames.relative(expressed_in, base)
-        return vector3(map(snapped, unit_vector(turn.R.to_parent(-given if reverse else given))))
-
-    def _data(self, kind: JointKind, axis: Element | None) -> tuple[Limits, float, float]:
-        """Limits, damping and friction of an axis."""
-        if axis is None:
-            return Limits(), 0.0, 0.0
-        values, limit, dynamics = self.values, child(axis, "limit"), child(axis, "dynamics")
-        for part in (axis, limit, dynamics):
-            if part is not None:
-                values.look_over(part)
-        lower = values.number(limit, "lower", -math.inf, infinite=True)
-        upper = values.number(limit, "upper", math.inf, infinite=True)
-        velocity = values.number(limit, "velocity", math.inf, infinite=True)
-        effort = values.number(limit, "effort", math.inf, infinite=True)
-        if lower > upper and limit is not None:
-            values.remarks.append(
-                f"{place(limit)}: its lower limit {lower:g} is above its upper limit {upper:g}"
-            )
-        bounds = Limits(
-            *(_unlimited(x) for x in (lower, upper)), *(_bound(x) for x in (velocity, effort))
-        )
-        if kind is KINDS["continuous"] or kind.quaternion is not None:
-            bounds = Limits(velocity=bounds.velocity, effort=bounds.effort)
-        return (
-            bounds,
-            values.number(dynamics, "damping", 0.0),
-            values.number(dynamics, "friction", 0.0),
+        return vector3(
+            map(snapped, unit_vector(turn.R.to_parent(-direction if reverse else direction)))
         )
 
-    def _mimic(self, frame: Frame, axis: Element | None) -> Mimic | None:
+    def _mimic(self, frame: SdfFrame, axis: Element | None) -> Mimic | None:
         """SDFormat: follower = multiplier * (leader - reference) + offset."""
         element = None if axis is None else child(axis, "mimic")
         if element is None:
@@ -353,29 +331,7 @@ class Joints:
         )
         return Mimic(leader.path(self.top), multiplier, offset - multiplier * reference)
 
-    def _pitch(self, element: Element) -> float:
-        """Advance [m/rad], positive for a right-handed thread.
-
-        screw_thread_pitch is in metres a revolution, right-handed; thread_pitch in radians a metre, left-handed.
-        """
-        values = self.values
-        if (
-            child(element, "screw_thread_pitch") is None
-            and child(element, "thread_pitch") is not None
-        ):
-            turns = values.number(element, "thread_pitch", 1.0)
-            if turns == 0.0:
-                raise values.refusal(
-                    element, "its thread_pitch is 0 rad/m, an endless advance; correct it"
-                )
-            return -1.0 / turns
-        if child(element, "screw_thread_pitch") is None:
-            values.remarks.append(
-                f"{place(element)}: it has no pitch; SDF's default is 1 m a revolution"
-            )
-        return values.number(element, "screw_thread_pitch", 1.0) / (2.0 * math.pi)
-
-    def _gearbox(self, frame: Frame) -> Gearbox:
+    def _gearbox(self, frame: SdfFrame) -> Gearbox:
         name = self.values.text(frame.element, "gearbox_reference_body")
         if not name:
             raise self.values.refusal(
@@ -385,12 +341,3 @@ class Joints:
         return Gearbox(
             self.values.number(frame.element, "gearbox_ratio", 1.0), reference.path(self.top)
         )
-
-
-def _unlimited(x: float) -> float:
-    return x if abs(x) < UNLIMITED else math.copysign(math.inf, x)
-
-
-def _bound(x: float) -> float:
-    """A bound of a size; a negative one is not enforced."""
-    return x if 0.0 <= x < UNLIMITED else math.inf

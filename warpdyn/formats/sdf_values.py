@@ -1,4 +1,5 @@
-"""SDF: the values of XML elements, their defaults, and what is said of those that cannot be used."""
+"""SDF: the values of XML elements, their defaults, and what is said of those that cannot be
+used."""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ from typing import TypeAlias
 from lxml import etree
 
 from ..algebra.quaternions import quaternion_rotation
-from ..algebra.spatial import HERE, IDENTITY, Placement, Vector
-from ..model.description import Pose, rpy_rotation, vector3
+from ..algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector
+from ..model.description import Limits, rpy_rotation, vector3
+from ..model.joints import JointKind
 from .source import Reading, tag_name
 
 Element: TypeAlias = etree._Element
@@ -52,11 +54,11 @@ WITHOUT_DYNAMICS = {
 
 TRUE, FALSE = {"1", "true"}, {"0", "false"}
 
-UNLIMITED = 1e16
+OLD_INFINITY = 1e16
 """Limits as large as this are SDFormat's old way to write infinity."""
 
 
-class Values(Reading):
+class SdfValues(Reading):
     """One load, with the file's SDFormat version."""
 
     def __init__(self, source: str, version: tuple[int, int]) -> None:
@@ -91,7 +93,7 @@ class Values(Reading):
             )
         return name
 
-    # Values of children.
+    # SdfValues of children.
 
     def text(self, element: Element, tag: str) -> str:
         """Text of a child, blanks stripped; empty where there is none."""
@@ -112,7 +114,8 @@ class Values(Reading):
     def number(
         self, element: Element | None, tag: str, default: float, infinite: bool = False
     ) -> float:
-        """A finite number (or, if `infinite`, an infinite one); the default where there is no such child."""
+        """A finite number (or, if `infinite`, an infinite one); the default where there is no such
+        child."""
         found = None if element is None else child(element, tag)
         if found is None or not (found.text or "").strip():
             return default
@@ -121,21 +124,12 @@ class Values(Reading):
     def numbers(
         self, element: Element, text: str, count: int, infinite: bool = False
     ) -> list[float]:
-        words = text.split()
-        try:
-            values = [float(word) for word in words]
-        except ValueError:
-            values = []
-        sound = all(math.isfinite(x) or (infinite and not math.isnan(x)) for x in values)
-        if len(values) != count or not sound or "_" in text:
-            needed = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self.refusal(
-                element, f'<{tag_name(element)}> is "{text.strip()}"; it needs {needed}'
-            )
-        return values
+        what = f"<{tag_name(element)}>"
+        return self.finite_numbers(element, what, text.strip(), count, infinite)
 
     def pose(self, element: Element) -> tuple[Placement, str]:
-        """The <pose> of an element and the name of the frame that it is given in ("" for the default)."""
+        """The <pose> of an element and the name of the frame that it is given in ("" for the
+        default)."""
         found = child(element, "pose")
         if found is None:
             return HERE, ""
@@ -158,8 +152,63 @@ class Values(Reading):
         else:
             values = self.numbers(found, text, 6) if text.strip() else [0.0] * 6
             angles = [math.radians(x) if degrees else x for x in values[3:]]
-            turn = Pose(rotation=rpy_rotation(*angles)).placement.R if any(angles) else IDENTITY  # type: ignore[assignment]
+            rows = [Vector(*row) for row in rpy_rotation(*angles)]
+            turn = Rotation(rows) if any(angles) else IDENTITY
         return Placement(turn, Vector(*vector3(values))), relative_to
+
+    # Joints.
+
+    def axis_data(self, kind: JointKind, axis: Element | None) -> tuple[Limits, float, float]:
+        """Limits, damping and friction of an axis."""
+        if axis is None:
+            return Limits(), 0.0, 0.0
+        limit, dynamics = child(axis, "limit"), child(axis, "dynamics")
+        for part in (axis, limit, dynamics):
+            if part is not None:
+                self.look_over(part)
+        lower = self.number(limit, "lower", -math.inf, infinite=True)
+        upper = self.number(limit, "upper", math.inf, infinite=True)
+        velocity = self.number(limit, "velocity", math.inf, infinite=True)
+        effort = self.number(limit, "effort", math.inf, infinite=True)
+        if lower > upper and limit is not None:
+            self.remarks.append(
+                f"{place(limit)}: its lower limit {lower:g} is above its upper limit {upper:g}"
+            )
+        bounds = Limits(
+            lower=_unlimited(lower),
+            upper=_unlimited(upper),
+            velocity=_bound(velocity),
+            effort=_bound(effort),
+        )
+        if kind.endless or kind.quaternion is not None:
+            bounds = Limits(velocity=bounds.velocity, effort=bounds.effort)
+        return (
+            bounds,
+            self.number(dynamics, "damping", 0.0),
+            self.number(dynamics, "friction", 0.0),
+        )
+
+    def pitch(self, element: Element) -> float:
+        """Advance [m/rad], positive for a right-handed thread.
+
+        screw_thread_pitch is in metres a revolution, right-handed; thread_pitch in radians a metre,
+        left-handed.
+        """
+        if (
+            child(element, "screw_thread_pitch") is None
+            and child(element, "thread_pitch") is not None
+        ):
+            turns = self.number(element, "thread_pitch", 1.0)
+            if turns == 0.0:
+                raise self.refusal(
+                    element, "its thread_pitch is 0 rad/m, an endless advance; correct it"
+                )
+            return -1.0 / turns
+        if child(element, "screw_thread_pitch") is None:
+            self.remarks.append(
+                f"{place(element)}: it has no pitch; SDF's default is 1 m a revolution"
+            )
+        return self.number(element, "screw_thread_pitch", 1.0) / (2.0 * math.pi)
 
 
 def child(element: Element, tag: str) -> Element | None:
@@ -172,7 +221,8 @@ def children(element: Element, *tags: str) -> list[Element]:
 
 
 def place(element: Element) -> str:
-    """The link, joint, frame or model that an element belongs to, with the models around it; or else the element."""
+    """The link, joint, frame or model that an element belongs to, with the models around it; or
+    else the element."""
     named: list[Element] = []
     for around in (element, *element.iterancestors()):
         kinds = ("model",) if named else ("link", "joint", "frame", "model")
@@ -198,3 +248,12 @@ def _zero(word: str) -> bool:
         return float(word) == 0.0
     except ValueError:
         return False
+
+
+def _unlimited(x: float) -> float:
+    return x if abs(x) < OLD_INFINITY else math.copysign(math.inf, x)
+
+
+def _bound(x: float) -> float:
+    """A bound of a size; a negative one is not enforced."""
+    return x if 0.0 <= x < OLD_INFINITY else math.inf

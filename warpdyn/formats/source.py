@@ -1,50 +1,110 @@
-"""A description as it comes: a path or a text, the XML in it, and what is said about a model that was read.
+"""A description as it comes: a path or a text, the XML in it, and what is said about a model that
+was read.
 
 lxml reads, with entities, DTDs and the network off.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
 from ..model.description import ModelError
+from .registry import Format, format_of_root, format_of_text
+
+GRAVITY, NEARLY = -9.8, 0.02
+"""Gravity [m/s²] of a file that passes without a remark for the default of every function."""
 
 
-def content(
-    source: str | bytes | os.PathLike[str], caller: str, kind: str
-) -> tuple[str, bytes, str | None]:
-    """What messages call the source, its XML, and the encoding where that is not the XML's to say."""
-    if isinstance(source, bytes):
-        return f"{kind} text", source, None
-    if isinstance(source, str):
-        text = source.lstrip("\ufeff \t\r\n")
-        if not text:
-            raise ModelError(f"{caller}: the source is empty; give a path or XML text")
-        if text.startswith("<"):
-            return f"{kind} text", source.lstrip("\ufeff").encode("utf-8", "replace"), "utf-8"
-    elif not isinstance(source, os.PathLike):
-        raise TypeError(f"{caller} needs a path or XML text, got {type(source).__name__}")
-    try:
-        return Path(source).name, Path(source).read_bytes(), None
-    except FileNotFoundError:
-        problem = (
-            f"there is no such file; give the path of a {kind} file, or XML text that begins with <"
-        )
-    except IsADirectoryError:
-        problem = f"is a directory; give the {kind} file in it"
-    except (OSError, ValueError) as error:
-        problem = f"cannot be read ({getattr(error, 'strerror', None) or error}); give the path of a {kind} file"
-    shown = str(source) if len(str(source)) <= 200 else f"{str(source)[:200]}..."
-    raise ModelError(f"{shown}: {problem}")
+@dataclass
+class Source:
+    """A description as it comes: its bytes, what messages call it, and its XML once that is read.
+
+    `load` and the reader that it chooses share one, so that a file is read and parsed once.
+    """
+
+    file: str | None
+    """Name of the file; None for a text."""
+    kind: str
+    """What it is expected to be: the name of its format, or of several."""
+    data: bytes
+    encoding: str | None = None
+    """Where that is not the XML's to say."""
+    root: etree._Element | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"{self.kind} text" if self.file is None else self.file
+
+    @property
+    def suffix(self) -> str:
+        return "" if self.file is None else Path(self.file).suffix
+
+    @classmethod
+    def of(cls, source: str | bytes | os.PathLike[str] | Source, caller: str, kind: str) -> Source:
+        """From a path or a text, as users pass them to the function `caller`."""
+        if isinstance(source, Source):
+            return source
+        if isinstance(source, bytes):
+            return cls(None, kind, source)
+        if isinstance(source, str):
+            text = source.lstrip("\ufeff \t\r\n")
+            if not text:
+                raise ModelError(f"{caller}: the source is empty; give a path or XML text")
+            data = source.lstrip("\ufeff").encode("utf-8", "replace")
+            if text.startswith("<") or format_of_text(data) is not None:
+                return cls(None, kind, data, "utf-8")
+        elif not isinstance(source, os.PathLike):
+            raise TypeError(f"{caller} needs a path or XML text, got {type(source).__name__}")
+        try:
+            return cls(Path(source).name, kind, Path(source).read_bytes())
+        except FileNotFoundError:
+            problem = (
+                f"there is no such file; give the path of a {kind} file, or XML text that begins "
+                "with <"
+            )
+        except IsADirectoryError:
+            problem = f"is a directory; give the {kind} file in it"
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            problem = f"cannot be read ({reason}); give the path of a {kind} file"
+        shown = str(source) if len(str(source)) <= 200 else f"{str(source)[:200]}..."
+        raise ModelError(f"{shown}: {problem}")
+
+    def xml(self, element: str) -> etree._Element:
+        """The outermost element; `element` says in messages which it should be."""
+        if self.root is None:
+            self.root = xml_root(self.name, self.data, self.encoding, element)
+        return self.root
+
+    def root_of(self, expected: Format) -> etree._Element:
+        """The outermost element, refused where it is that of another format."""
+        root = self.xml(f"<{expected.root}>")
+        tag = tag_name(root)
+        if tag != expected.root:
+            other = format_of_root(tag)
+            remedy = (
+                f"this is {other.name}, use {other.reader}"
+                if other
+                else f"this is another format, convert it to {expected.name}"
+            )
+            raise ModelError(
+                f"{self.name}: the root element is <{tag}>, {expected.noun} has <{expected.root}>; "
+                f"{remedy}"
+            )
+        return root
 
 
 def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etree._Element:
-    """The outermost element of well-formed XML that declares no entities; prefixes need not be declared."""
+    """The outermost element of well-formed XML that declares no entities; prefixes need not be
+    declared."""
     if not data.strip():
         raise ModelError(f"{name}: the text is empty; it should hold one {element} element")
     xml = etree.XMLParser(
@@ -87,6 +147,13 @@ def _declares_entities(root: etree._Element) -> bool:
     return bool(declared or document.system_url or document.public_id)
 
 
+def cuts_loops(loops: str) -> bool:
+    """What the option `loops` of a reader asks for."""
+    if loops not in ("refuse", "cut"):
+        raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
+    return loops == "cut"
+
+
 class Reading:
     """A text being read: what messages call it, what was left out, and the remarks made so far."""
 
@@ -102,6 +169,29 @@ class Reading:
     def refusal(self, element: etree._Element, problem: str) -> ModelError:
         line = f" (line {element.sourceline})" if element.sourceline else ""
         return ModelError(f"{self.source}: {self.place(element)}: {problem}{line}")
+
+    def finite_numbers(
+        self, element: etree._Element, what: str, text: str, count: int, infinite: bool = False
+    ) -> list[float]:
+        """So many finite numbers (or, if `infinite`, infinite ones), refused by the name `what`."""
+        try:
+            numbers = [float(word) for word in text.split()]
+        except ValueError:
+            numbers = []
+        sound = all(math.isfinite(x) or (infinite and not math.isnan(x)) for x in numbers)
+        if len(numbers) != count or not sound or "_" in text:
+            needed = "a finite number" if count == 1 else f"{count} finite numbers"
+            raise self.refusal(element, f'{what} is "{text}"; it needs {needed}')
+        return numbers
+
+    def remark_gravity(self, element: str, x: float, y: float, z: float) -> None:
+        """A model holds no gravity; say so where the file's is not that of the functions'
+        default."""
+        if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
+            self.remarks.append(
+                f"<{element}>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions "
+                "take gravity=..."
+            )
 
     def ignore(self, what: str, element: etree._Element) -> None:
         line: Any = element.sourceline

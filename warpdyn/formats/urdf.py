@@ -1,7 +1,8 @@
 """URDF: text to Model.
 
-lxml reads the text, with entities, DTDs and the network off. What dynamics needs is copied from it by the table `TAGS`,
-which checks every attribute on the way, and urdf_parser_py parses that copy. `Model.assemble` then checks the tree.
+lxml reads the text, with entities, DTDs and the network off. What dynamics needs is copied from it
+by the table `TAGS`, which checks every attribute on the way, and urdf_parser_py parses that copy.
+`Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -32,20 +33,16 @@ from ..model.description import (
     rpy_rotation,
     unit_vector,
 )
-from ..model.joints import KINDS
+from ..model.joints import URDF_KINDS
 from ..model.remarks import warn
-from .source import Reading, content, tag_name, xml_root
-
-JOINT_TYPES = {
-    name: KINDS[name]
-    for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
-}
+from .registry import URDF
+from .source import Reading, Source, tag_name
 
 
 @dataclass(frozen=True)
 class Tag:
-    """What is kept of an element: its attributes, each with how many numbers it holds (0: text) and its default (None:
-    it is needed), and its children."""
+    """What is kept of an element: its attributes, each with how many numbers it holds (0: text) and
+    its default (None: it is needed), and its children."""
 
     attributes: Mapping[str, tuple[int, str | None]] = field(default_factory=dict)
     needed: tuple[str, ...] = ()
@@ -109,11 +106,12 @@ WITHOUT_DYNAMICS = {
     ),
     *("contact", "contact_coefficients", "verbose"),
 }
-"""Elements that are part of URDF or of its customs and change no motion: left out without a word."""
+"""Elements that are part of URDF or of its customs and change no motion: left out without a
+word."""
 
 
 def load_urdf(
-    source: str | bytes | os.PathLike[str],
+    source: str | bytes | os.PathLike[str] | Source,
     *,
     floating_base: bool = False,
     quaternion: str = "xyzw",
@@ -121,47 +119,34 @@ def load_urdf(
 ) -> Model:
     """Robot of a URDF file.
 
-    source: a path, or the XML itself (a str or bytes whose first character that is not blank is "<").
+    source: a path, or the XML itself (a str or bytes whose first character that is not blank is
+    "<").
     floating_base: let the root link move freely; without it the root is fixed to the world.
     quaternion: order of a base's or a floating joint's quaternion in q, "xyzw" or "wxyz".
-    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or "world"; see
-    `Model.with_base_velocity`.
+    base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
+    "world"; see `Model.with_base_velocity`.
 
-    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written: one ModelWarning
-    says so, and `Model.warnings` lists it.
+    Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
+    one ModelWarning says so, and `Model.warnings` lists it.
     """
-    name, data, encoding = content(source, "load_urdf", "URDF")
-    reader = _Reader(name)
-    robot = reader.parse(_root(name, data, encoding))
+    text = Source.of(source, URDF.reader, URDF.name)
+    reader = UrdfReader(text.name)
+    robot = reader.parse(text.root_of(URDF))
     links = [reader.link(link) for link in robot.links]
     joints = [reader.joint(joint) for joint in robot.joints]
     model = Model.assemble(
-        robot.name or Path(name).stem,
+        robot.name or Path(text.name).stem,
         links,
         joints,
-        source=name,
+        source=text.name,
         floating_base=floating_base,
         quaternion=quaternion,
         warnings=[*reader.ignored_lines(), *reader.remarks, *unphysical(links)],
     )
-    return warn(name, model.with_base_velocity(base_velocity))
+    return warn(text.name, model.with_base_velocity(base_velocity))
 
 
-# Text to XML.
-
-
-def _root(name: str, data: bytes, encoding: str | None) -> etree._Element:
-    root = xml_root(name, data, encoding, "<robot>")
-    kind = tag_name(root)
-    if kind != "robot":
-        other = {"sdf": "this is SDF, use load_sdf", "mujoco": "this is MJCF, use load_mjcf"}.get(
-            kind, "this is another format, convert it to URDF"
-        )
-        raise ModelError(f"{name}: the root element is <{kind}>, a URDF has <robot>; {other}")
-    return root
-
-
-class _Reader(Reading):
+class UrdfReader(Reading):
     """One load."""
 
     # XML to urdf_parser_py's objects.
@@ -214,30 +199,32 @@ class _Reader(Reading):
         return copy
 
     def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:
-        given = {str(key): str(value) for key, value in element.attrib.items()}
-        if tag == "origin" and "quat_xyzw" in given:
+        written = {str(key): str(value) for key, value in element.attrib.items()}
+        if tag == "origin" and "quat_xyzw" in written:
             raise self.refusal(
                 element, "<origin> has quat_xyzw, which is not supported; write the rotation as rpy"
             )
-        if tag == "limit" and "lower" not in given and "upper" not in given:
-            given |= {"lower": "-inf", "upper": "inf"}
+        if tag == "limit" and "lower" not in written and "upper" not in written:
+            written |= {"lower": "-inf", "upper": "inf"}
         for key, (count, default) in TAGS[tag].attributes.items():
-            value = given.pop(key, default)
+            value = written.pop(key, default)
             if value is None or (default is None and not value.strip()):
                 raise self.refusal(element, f'<{tag}> has no {key}; write {key}="..."')
             if count:
-                self._check_numbers(element, tag, key, value, count)
-            if tag == "joint" and key == "type" and value not in JOINT_TYPES:
+                infinite = tag == "limit"
+                self.finite_numbers(element, f"<{tag}> {key}", value, count, infinite)
+            if tag == "joint" and key == "type" and value not in URDF_KINDS:
                 raise self.refusal(
-                    element, f'its type "{value}" is unknown; a joint is {", ".join(JOINT_TYPES)}'
+                    element, f'its type "{value}" is unknown; a joint is {", ".join(URDF_KINDS)}'
                 )
             copy.set(key, value)
-        for key in given:
+        for key in written:
             if (tag, key) != ("robot", "version"):
                 self.ignore(f'attribute "{key}" of <{tag}>', element)
 
     def _copy_shape(self, element: etree._Element, tag: str) -> etree._Element | None:
-        """A visual or collision element; no motion depends on it, so that trouble in it is a remark."""
+        """A visual or collision element; no motion depends on it, so that trouble in it is a
+        remark."""
         try:
             return self._copy(element, tag)
         except ModelError as error:
@@ -245,22 +232,6 @@ class _Reader(Reading):
                 f"{str(error).removeprefix(self.source + ': ')}; this {tag} is left out"
             )
             return None
-
-    def _check_numbers(
-        self, element: etree._Element, tag: str, key: str, value: str, count: int
-    ) -> None:
-        words = value.split()
-        try:
-            numbers = [float(word) for word in words]
-        except ValueError:
-            numbers = []
-        sound = all(map(math.isfinite, numbers)) or (
-            tag == "limit" and not any(map(math.isnan, numbers))
-        )
-        if len(numbers) != count or not sound or "_" in value:
-            what = f"<{tag}> {key}"
-            needed = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self.refusal(element, f'{what} is "{value}"; it needs {needed}')
 
     def place(self, element: etree._Element) -> str:
         """The link or joint that an element belongs to, or else the element."""
@@ -285,15 +256,23 @@ class _Reader(Reading):
                 f'link "{link.name}": <inertial> has no <inertia>; taken as a point mass'
             )
         return Link(
-            link.name, mass, pose.position, _turned(inertia, pose.rotation), visuals, collisions
+            name=link.name,
+            mass=mass,
+            com=pose.position,
+            inertia=_turned(inertia, pose.rotation),
+            visuals=visuals,
+            collisions=collisions,
         )
 
     def joint(self, joint: Any) -> Joint:
-        kind, place = JOINT_TYPES[joint.type], f'joint "{joint.name}"'
+        kind, place = URDF_KINDS[joint.type], f'joint "{joint.name}"'
         limits = Limits()
         if joint.limit is not None:
             limits = Limits(
-                joint.limit.lower, joint.limit.upper, joint.limit.velocity, joint.limit.effort
+                lower=joint.limit.lower,
+                upper=joint.limit.upper,
+                velocity=joint.limit.velocity,
+                effort=joint.limit.effort,
             )
         if not kind.needs_limits:
             limits = Limits(velocity=limits.velocity, effort=limits.effort) if kind.nv else Limits()
@@ -305,22 +284,24 @@ class _Reader(Reading):
             self.remarks.append(
                 f"{place}: its lower limit {limits.lower:g} is above its upper limit {limits.upper:g}"
             )
-        follows = (
+        mimic = None
+        if (
             joint.mimic is not None and kind.nv
-        )  # files that fix a joint often leave its <mimic> behind
+        ):  # files that fix a joint often leave its <mimic> behind
+            mimic = Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
         return Joint(
-            joint.name,
-            kind,
-            joint.parent,
-            joint.child,
-            _pose(joint.origin),
-            unit_vector(joint.axis) if kind.has_axis and joint.axis is not None else Joint.axis,
-            limits,
-            joint.dynamics.damping if joint.dynamics else 0.0,
-            joint.dynamics.friction if joint.dynamics else 0.0,
-            mimic=Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset)
-            if follows
-            else None,
+            name=joint.name,
+            kind=kind,
+            parent=joint.parent,
+            child=joint.child,
+            pose=_pose(joint.origin),
+            axis=unit_vector(joint.axis)
+            if kind.has_axis and joint.axis is not None
+            else Joint.axis,
+            limits=limits,
+            damping=joint.dynamics.damping if joint.dynamics else 0.0,
+            friction=joint.dynamics.friction if joint.dynamics else 0.0,
+            mimic=mimic,
         )
 
 
@@ -343,7 +324,8 @@ def _pose(origin: Any) -> Pose:
 
 
 def _turned(inertia: Any, rotation: Matrix3) -> Matrix3:
-    """R I R^T, symmetric to the last bit: an inertia written in the axes of its <origin>, in those of its link."""
+    """R I R^T, symmetric to the last bit: an inertia written in the axes of its <origin>, in those
+    of its link."""
     written = inertia.to_matrix()
     if rotation is not EYE:
         half = [[_dot(row, column) for column in written] for row in rotation]
@@ -361,9 +343,9 @@ def _geometry(element: Any) -> Geometry:
     }
     kind = SHAPES[type(shape)]
     return Geometry(
-        kind,
-        sizes[kind](),
-        getattr(shape, "filename", None),
-        _pose(element.origin),
-        element.name or None,
+        shape=kind,
+        size=sizes[kind](),
+        filename=getattr(shape, "filename", None),
+        pose=_pose(element.origin),
+        name=element.name or None,
     )

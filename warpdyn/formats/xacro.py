@@ -24,7 +24,8 @@ def load_xacro(
     arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line.
     floating_base, quaternion, base_velocity: as for `load_urdf`.
 
-    Only for files that you trust: xacro evaluates expressions and reads the files that a file includes.
+    Only for files that you trust: xacro evaluates expressions and reads the files that a file
+    includes.
     """
     try:
         import xacro

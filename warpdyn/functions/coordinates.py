@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays import Array
 from ..arrays.columns import Part, column, columns, joined, picked
 from ..model import BASE_JOINT, Model
-from ..model.model import Coordinates
+from ..model.structure import Coordinates
 
 Values = Mapping[str, Any] | Array | Sequence[float]
 

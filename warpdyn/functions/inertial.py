@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..model import Model
+from ..model.checks import NEEDS_MASS, finite, not_negative
 from ..model.description import Link, ModelError, matrix3, vector3
 
 ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
@@ -49,9 +50,9 @@ def with_inertial_parameters(model: Model, parameters: ArrayLike) -> Model:
             f"parameters must be (nlinks, 10) = ({model.nlinks}, 10), got {given.shape}"
         )
     for link, (mass, *moment) in zip(model.links, given[:, :4].tolist(), strict=True):
-        if mass < 0 or (mass == 0 and any(moment)) or not np.isfinite([mass, *moment]).all():
+        if not not_negative(mass) or (mass == 0 and any(moment)) or not finite(moment):
             raise ModelError(
-                f'link "{link.name}" of {model.name} needs a finite mass, not negative, and no first moment without '
+                f'link "{link.name}" of {model.name} {NEEDS_MASS}, and no first moment without '
                 f"mass; got {mass:g} kg and {moment} kg·m. Parameters of `from_log_cholesky` always are consistent"
             )
     return replace(model, links=tuple(map(_with, model.links, *to_body(given))))

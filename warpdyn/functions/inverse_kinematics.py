@@ -15,8 +15,8 @@ from ..arrays import Array, views
 from ..execution.batched import batched
 from ..execution.call import Call
 from ..model import Model
+from ..model.coordinate_ranges import coordinate_ranges
 from ..model.params import Params
-from .manifold import UNLIMITED
 
 FORMS = {(4, 4), (7,), (3,)}
 """Shapes of a target: a matrix, a pose, a position."""
@@ -195,28 +195,24 @@ _spaces: WeakKeyDictionary[Model, _Space] = WeakKeyDictionary()
 
 
 def _space(model: Model) -> _Space:
-    lower, upper, middle = (
-        model.position_lower.tolist(),
-        model.position_upper.tolist(),
-        model.neutral.tolist(),
-    )
+    middle = model.neutral.tolist()
     draws = [(0.0, 1.0, False)] * model.nq
-    for joint in model.moving_joints:
-        first = model.coordinates[joint.name].q.start
-        for c, angle in enumerate(joint.kind.angles, first):
-            bounded, reach = math.isfinite(upper[c] - lower[c]), UNLIMITED[angle]
-            middle[c] = (
-                (lower[c] + upper[c]) / 2 if bounded else min(max(middle[c], lower[c]), upper[c])
-            )
-            if angle:
-                draws[c] = (
-                    max(lower[c], middle[c] - reach),
-                    min(upper[c], middle[c] + reach),
-                    False,
-                )
-            else:
-                draws[c] = (lower[c], upper[c], False) if bounded else (-reach, reach, True)
-    return _Space(tuple(lower), tuple(upper), tuple(middle), tuple(draws))
+    for each in coordinate_ranges(model):
+        c, reach = each.column, each.reach
+        middle[c] = each.middle(middle[c])
+        if each.angle:  # a whole turn reaches everything, however wide the limits are
+            least, most = max(each.lower, middle[c] - reach), min(each.upper, middle[c] + reach)
+            draws[c] = (least, most, False)
+        elif each.bounded:
+            draws[c] = (each.lower, each.upper, False)
+        else:
+            draws[c] = (-reach, reach, True)
+    return _Space(
+        lower=tuple(model.position_lower.tolist()),
+        upper=tuple(model.position_upper.tolist()),
+        middle=tuple(middle),
+        draws=tuple(draws),
+    )
 
 
 @lru_cache(maxsize=64)

@@ -14,10 +14,7 @@ from ..execution.base_velocity import CONFIGURATION, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call
 from ..model import Model
-
-UNLIMITED = {True: math.pi, False: 1.0}
-"""How far configurations are drawn from the middle where a description sets no limits: angles
-[rad], lengths [m]."""
+from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
 
 
 @batched
@@ -198,16 +195,11 @@ def _ranges(
         raise ValueError(
             f"box must be ((x, y, z), (x, y, z)), least and greatest, finite and in order, got {box!r}"
         )
-    lower, upper, quaternions = model.position_lower.tolist(), model.position_upper.tolist(), []
-    for joint in model.moving_joints:
-        first, kind = model.coordinates[joint.name].q.start, joint.kind
-        if kind.quaternion is not None:
-            quaternions.append(first + kind.quaternion)
-        for k, angle in enumerate(kind.angles):
-            c, reach = first + k, UNLIMITED[angle]
-            low, high = (-reach, reach) if kind.quaternion is None else (least[k], greatest[k])
-            if not math.isfinite(lower[c]):
-                lower[c] = low if low < upper[c] else upper[c] - (high - low)
-            if not math.isfinite(upper[c]):
-                upper[c] = high if high > lower[c] else lower[c] + (high - low)
-    return lower, upper, quaternions
+    lower, upper = model.position_lower.tolist(), model.position_upper.tolist()
+    for each in coordinate_ranges(model):
+        reach = each.reach
+        low, high = (
+            (-reach, reach) if each.axis is None else (least[each.axis], greatest[each.axis])
+        )
+        lower[each.column], upper[each.column] = each.within(low, high)
+    return lower, upper, [turn.start for _, turn in orientation_columns(model)]

@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..execution.batched import batched
 from ..execution.call import Call
 from ..model import Model
-from ..model.conventions import DIALECTS, Layout, layout
+from ..model.conventions import CONVENTIONS, ColumnMap, column_map
 from ..model.reference_frames import REFERENCES, reference_of
 from .poses import SPACE
 
@@ -183,7 +183,7 @@ def _whole(
     source, target, joints, com = convention
     columns = None
     widths: dict[str, tuple[int, ...]] = {}
-    if source in DIALECTS or target in DIALECTS:
+    if source in CONVENTIONS or target in CONVENTIONS:
         chosen, to = _sides(model, source, target, joints)
         columns = getattr(chosen, which[0] if to else which[1])
         wide = 6 * model.floating_base + len(chosen.v_to)
@@ -208,25 +208,25 @@ def _whole(
 
 def _sides(
     model: Model, source: str, target: str, joints: Sequence[str] | None
-) -> tuple[Layout, bool]:
-    """The other library's layout, and whether the conversion goes to it."""
-    libraries = [side for side in (source, target) if side in DIALECTS]
+) -> tuple[ColumnMap, bool]:
+    """The other library's columns, and whether the conversion goes to it."""
+    libraries = [side for side in (source, target) if side in CONVENTIONS]
     if len(libraries) != 1:
         raise ValueError(
-            f"one of source and target must be a library ({', '.join(DIALECTS)}) and the other warpdyn's own, "
+            f"one of source and target must be a library ({', '.join(CONVENTIONS)}) and the other warpdyn's own, "
             f"got {source!r} and {target!r}; convert from one library to another in two steps"
         )
     order = None if joints is None else tuple(joints)
-    return layout(model, libraries[0], order), target in DIALECTS
+    return column_map(model, libraries[0], order), target in CONVENTIONS
 
 
 def _representation(model: Model, side: str, name: str) -> str:
     """The name of a twist's representation; a library's own."""
-    if name in DIALECTS:
-        return DIALECTS[name].base
+    if name in CONVENTIONS:
+        return CONVENTIONS[name].base
     if name == OWN:
         return model.base_velocity
-    return reference_of(name, side, (*REFERENCES, OWN, *DIALECTS))
+    return reference_of(name, side, (*REFERENCES, OWN, *CONVENTIONS))
 
 
 # Six-vectors of any frame.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra.scalar import Scalar
+from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import Motion, Placement, Vector
 from ..model import Model
 from ..model.tree import HERE, WORLD, Body, Tree, build_tree
@@ -114,7 +114,7 @@ def _at_com(body: Body, X: Placement, tree: Tree, model: Model) -> tuple[np.ndar
     frame = tree.frames[model.joint(body.joint).child]
     link = frame.placement if tree.bodies[frame.body] is body else HERE
     inertia = body.inertia
-    m = inertia.mass
+    m = as_number(inertia.mass)
     c = inertia.h * (1.0 / m) if m else Vector(*link.p)
     at = Placement(link.R, c)
     J = np.array([list(row) for row in inertia.J.rows])
@@ -129,7 +129,7 @@ def _at_com(body: Body, X: Placement, tree: Tree, model: Model) -> tuple[np.ndar
 def _matrix(X: Placement) -> np.ndarray:
     T = np.eye(4)
     T[:3, :3] = [list(row) for row in X.R.matrix.rows]  # type: ignore[union-attr]
-    T[:3, 3] = list(X.p)
+    T[:3, 3] = [as_number(x) for x in X.p]
     return T
 
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .checks import unphysical
+from .checks import rigid_body, unphysical
 from .description import (
     ORIGIN,
+    UNLIMITED,
     ZERO3,
     Gearbox,
     Geometry,
@@ -20,7 +21,6 @@ from .description import (
     Pose,
     unit_vector,
 )
-from .edits import body
 from .joints import FIXED, KINDS
 from .model import Model
 from .remarks import warn
@@ -29,13 +29,13 @@ from .remarks import warn
 class ModelBuilder:
     """A model in the making.
 
-        builder = ModelBuilder("pendulum")
-        builder.add_link("base")
-        builder.add_link("rod", mass=1.0, com=(0, 0, -0.5), inertia=((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.01)))
+        builder = ModelBuilder("pendulum") builder.add_link("base") builder.add_link("rod",
+        mass=1.0, com=(0, 0, -0.5), inertia=((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.01)))
         builder.add_joint("hinge", "continuous", "base", "rod", axis=(0, 1, 0))
         model = builder.build()
 
-    Parts may come in any order; `build` checks that they make one tree. Siblings keep the order of their joints.
+    Parts may come in any order; `build` checks that they make one tree. Siblings keep the order of
+    their joints.
     """
 
     def __init__(self, name: str = "robot"):
@@ -53,15 +53,18 @@ class ModelBuilder:
         visuals: Sequence[Geometry] = (),
         collisions: Sequence[Geometry] = (),
     ) -> ModelBuilder:
-        """A rigid body: mass [kg], com in the link's frame [m], inertia (3, 3) about it in the link's axes [kg·m²]."""
+        """A rigid body: mass [kg], com in the link's frame [m], inertia (3, 3) about it in the
+        link's axes [kg·m²]."""
         where = f'{self.name}: link "{name}"'
         if name in self._links:
             raise ModelError(f"{where} is there already; give each link its own name")
         try:
-            numbers = body(where, mass, com, inertia)
+            numbers = rigid_body(where, mass, com, inertia)
         except ValueError as error:
             raise ModelError(str(error)) from None
-        self._links[name] = Link(name, *numbers, tuple(visuals), tuple(collisions))
+        self._links[name] = Link(
+            name, *numbers, visuals=tuple(visuals), collisions=tuple(collisions)
+        )
         return self
 
     def add_joint(
@@ -90,10 +93,12 @@ class ModelBuilder:
     ) -> ModelBuilder:
         """A joint from link `parent` to link `child`.
 
-        kind: one of `warpdyn.KINDS`. pose: of the joint in the parent: a Pose, a 4x4 matrix, x y z, or
-        x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad or m; by s; N·m or N], damping,
-        friction and armature are data of the coordinate (of the first axis; with a 2, of the second).
-        mimic: the joint to follow, or (joint, multiplier, offset). pitch: a screw's advance [m/rad].
+        kind: one of `warpdyn.KINDS`. pose: of the joint in the parent: a Pose, a 4x4 matrix, x y z,
+        or x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad or m; by s; N·m
+        or N], damping, friction and armature are data of the coordinate (of the first axis; with a
+        2, of the second).
+        mimic: the joint to follow, or (joint, multiplier, offset). pitch: a screw's advance
+        [m/rad].
         gearbox: (ratio, reference link) of a gearbox.
         """
         where = f'{self.name}: joint "{name}"'
@@ -109,19 +114,19 @@ class ModelBuilder:
         except (TypeError, ValueError) as error:
             raise ModelError(f"{where}: {error}") from None
         self._joints[name] = Joint(
-            name,
-            KINDS[kind],
-            parent,
-            child,
-            place,
-            direction,
-            Limits(lower, upper, velocity, effort),
-            damping,
-            friction,
-            armature,
+            name=name,
+            kind=KINDS[kind],
+            parent=parent,
+            child=child,
+            pose=place,
+            axis=direction,
+            limits=Limits(lower=lower, upper=upper, velocity=velocity, effort=effort),
+            damping=damping,
+            friction=friction,
+            armature=armature,
             mimic=Mimic(mimic) if isinstance(mimic, str) else mimic and Mimic(*mimic),
             axis2=second,
-            limits2=limits2 or Limits(),
+            limits2=limits2 or UNLIMITED,
             damping2=damping2,
             friction2=friction2,
             pitch=pitch,
@@ -137,7 +142,8 @@ class ModelBuilder:
     def build(
         self, *, floating_base: bool = False, quaternion: str = "xyzw", base_velocity: str = "local"
     ) -> Model:
-        """The model, its root link fixed to the world or free; raises ModelError for what is not one tree."""
+        """The model, its root link fixed to the world or free; raises ModelError for what is not
+        one tree."""
         links = list(self._links.values())
         model = Model.assemble(
             self.name,

@@ -1,30 +1,39 @@
-"""What links and joints must be to make a robot: one tree of sound bodies; and what no rigid body is like."""
+"""What links and joints must be to make a robot: one tree of sound bodies; and what no rigid body
+is like."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from ..algebra.scalar import as_number
 from ..algebra.spatial import Vector
-from .description import Joint, Link, ModelError, Vector3
+from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Vector3, matrix3, vector3
 from .joints import JointKind
 
 ROUNDING = 1e-3
-"""Part of the largest principal moment by which an inertia may miss the laws of physics: files write 3 digits."""
+"""Part of the largest principal moment by which an inertia may miss the laws of physics: files
+write 3 digits."""
 
+SKEW = 1e-9
+"""How far an inertia may be from symmetric, relative to its largest entry."""
 
 NEGLIGIBLE = 1e-12
-"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy link."""
-
+"""A moment of inertia [kg·m²] too small to judge: a milligram at a millimetre, the mark of a dummy
+link."""
 
 PERPENDICULAR = 1e-3
 """Cosine up to which two axes count as perpendicular: descriptions write right angles as 1.57."""
 
+NEEDS_MASS = "needs a finite mass, not negative"
+"""What is said of a link or a payload whose mass no body has."""
 
-def check(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
+
+def check_description(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
     """Refuse what no tree of bodies can be made of."""
     if not links:
         raise ModelError(f"{source}: there is no link; a robot needs at least one <link>")
@@ -36,7 +45,7 @@ def check(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
             )
     for link in links:
         numbers = (link.mass, *link.com, *(x for row in link.inertia for x in row))
-        if not all(math.isfinite(x) for x in numbers):
+        if not finite(numbers):
             raise ModelError(
                 f'{source}: link "{link.name}": inertial values must be finite numbers, got {numbers}'
             )
@@ -66,17 +75,15 @@ def check(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> None:
 
 def _check_joint(where: str, joint: Joint) -> None:
     numbers = (*joint.pose.position, *(x for row in joint.pose.rotation for x in row))
-    if not all(math.isfinite(x) for x in numbers):
+    if not finite(numbers):
         raise ModelError(f"{where}: its origin must be finite numbers, got {joint.pose.position}")
     kind = joint.kind
-    if kind.has_axis:
-        _check_axis(where, "axis", kind, joint.axis)
-    if kind.series or (kind.geared and joint.axis2 is not None):
+    for name in kind.axis_names:
+        _check_axis(where, name, kind, getattr(joint, name))
+    if kind.geared and joint.axis2 is not None:
         _check_axis(where, "axis2", kind, joint.axis2)
-    if (
-        kind.perpendicular
-        and abs(leaning := Vector(*joint.axes[0]).dot(Vector(*joint.axes[1]))) > PERPENDICULAR
-    ):
+    leaning = as_number(Vector(*joint.axes[0]).dot(Vector(*joint.axes[-1])))
+    if kind.perpendicular and abs(leaning) > PERPENDICULAR:
         raise ModelError(
             f"{where}: the two axes of a {kind.name} joint must be perpendicular, but the cosine between them is "
             f"{leaning:.3g}; correct them, or use the kind that takes any two axes"
@@ -85,7 +92,7 @@ def _check_joint(where: str, joint: Joint) -> None:
         raise ModelError(
             f"{where}: pitch is {joint.pitch}; it must be finite, and only a screw has one"
         )
-    if not (math.isfinite(joint.armature) and joint.armature >= 0):
+    if not not_negative(joint.armature):
         raise ModelError(
             f"{where}: armature is {joint.armature}; it must be finite and not negative"
         )
@@ -114,7 +121,7 @@ def check_mimics(source: str, joints: Sequence[Joint]) -> None:
             raise ModelError(
                 f"{where}: a {joint.kind.name} joint cannot mimic another; only joints of one coordinate can"
             )
-        if not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
+        if not finite((joint.mimic.multiplier, joint.mimic.offset)):
             raise ModelError(f"{where}: mimic multiplier and offset must be finite numbers")
         seen, target = [joint.name], joint
         while target.mimic is not None:
@@ -134,6 +141,34 @@ def check_mimics(source: str, joints: Sequence[Joint]) -> None:
                 f'{where}: it mimics "{target.name}", a {target.kind.name} joint; '
                 "only joints of one coordinate can be followed"
             )
+
+
+def finite(numbers: Iterable[float]) -> bool:
+    return all(map(math.isfinite, numbers))
+
+
+def not_negative(number: float) -> bool:
+    """Finite too."""
+    return math.isfinite(number) and number >= 0
+
+
+def rigid_body(what: str, mass: Any, com: Any, inertia: Any) -> tuple[float, Vector3, Matrix3]:
+    """Mass [kg], com [m] and inertia about it [kg·m²] as plain numbers, refused where no body can
+    have them."""
+    try:
+        m, c, J = float(mass), vector3(com), matrix3(inertia)
+    except (TypeError, ValueError):
+        m, c, J = math.nan, ORIGIN, ZERO3
+    entries = [x for row in J for x in row]
+    if not (not_negative(m) and finite((*c, *entries))):
+        raise ValueError(
+            f"{what} {NEEDS_MASS}, a finite com (3,) and inertia (3, 3); "
+            f"got {mass} kg at {com} with {inertia}"
+        )
+    largest = max(map(abs, entries))
+    if any(abs(J[i][k] - J[k][i]) > SKEW * largest for i in range(3) for k in range(i)):
+        raise ValueError(f"the inertia of {what} must be symmetric, got {inertia}")
+    return m, c, J
 
 
 def find_root(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:

@@ -1,8 +1,8 @@
 """How MuJoCo, Newton, Drake and Pinocchio write warpdyn's q and v: which columns, in which order.
 
-What differs: the order of a quaternion and its place in the free base's seven coordinates, the base's velocity (a name
-of `algorithms.representations`), continuous joints as a cosine and a sine, mimic joints with columns of their own, and
-the order of joints.
+What differs: the order of a quaternion and its place in the free base's seven coordinates, the
+base's velocity (a name of `algorithms.representations`), continuous joints as a cosine and a sine,
+mimic joints with columns of their own, and the order of joints.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .description import Joint, followed
-from .joints import JointKind
 from .model import Model
 
 SAME, COS, SIN, ANGLE = "same", "cos", "sin", "angle"
 
 Entry = tuple[str, tuple[int, ...], float, float]
-"""A coordinate from others: a function, of which columns, of their value times a factor plus an offset."""
+"""A coordinate from others: a function, of which columns, of their value times a factor plus an
+offset."""
 
 Columns = tuple[tuple[tuple[int, float], ...], ...]
 """For each entry of a vector the entries of another that it is the weighted sum of."""
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """`base`: the representation of a free base's velocity; `circles`: a continuous joint is a cosine and a sine."""
+class Convention:
+    """`base`: the representation of a free base's velocity; `circles`: a continuous joint is a
+    cosine and a sine."""
 
     base: str
     quaternion: str = "xyzw"
@@ -35,20 +36,26 @@ class Dialect:
     balls: bool = False
     """Ball joints are a quaternion and their angular velocity in the child's axes."""
     inside: bool = False
-    """Planar joints about z, and free joints inside the tree, are as warpdyn's but for quaternions and circles."""
+    """Planar joints about z, and free joints inside the tree, are as warpdyn's but for quaternions
+    and circles."""
+
+    @property
+    def base_quaternion(self) -> tuple[str, bool]:
+        """Order of the base's quaternion, and whether it comes before the position."""
+        return self.quaternion, self.quaternion_first
 
 
-DIALECTS = {
-    "mujoco": Dialect("mujoco", "wxyz", balls=True),
-    "newton": Dialect("newton"),
-    "drake": Dialect("drake", "wxyz", quaternion_first=True),
-    "pinocchio": Dialect("local", circles=True, balls=True, inside=True),
+CONVENTIONS = {
+    "mujoco": Convention(base="mujoco", quaternion="wxyz", balls=True),
+    "newton": Convention(base="newton"),
+    "drake": Convention(base="drake", quaternion="wxyz", quaternion_first=True),
+    "pinocchio": Convention(base="local", circles=True, balls=True, inside=True),
 }
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The columns of a model in a dialect, joints in its order."""
+class ColumnMap:
+    """The columns of a model in a library's convention, joints in its order."""
 
     q_to: tuple[Entry, ...]
     q_from: tuple[Entry, ...]
@@ -59,14 +66,17 @@ class Layout:
 
 
 @lru_cache(maxsize=64)
-def layout(model: Model, dialect: str, joints: tuple[str, ...] | None) -> Layout:
-    """Columns to and from the dialect; `joints` in its order, by default the description's (Pinocchio: siblings by
-    name), mimic joints among them."""
-    d = DIALECTS[dialect]
+def column_map(model: Model, library: str, joints: tuple[str, ...] | None) -> ColumnMap:
+    """Columns to and from a library's convention.
+
+    joints: every moving joint in the library's order, mimic joints among them; by default the
+    description's order (Pinocchio: siblings by name).
+    """
+    convention = CONVENTIONS[library]
     order = (
         _joints(model, joints)
         if joints is not None
-        else _every(model, by_name=dialect == "pinocchio")
+        else _every(model, by_name=library == "pinocchio")
     )
     named = {joint.name: joint for joint in model.joints}
     base = int(model.floating_base)
@@ -76,24 +86,26 @@ def layout(model: Model, dialect: str, joints: tuple[str, ...] | None) -> Layout
     v_from: dict[int, tuple[tuple[int, float], ...]] = {}
     tau_from: dict[int, list[tuple[int, float]]] = {k: [] for k in range(6 * base, model.nv)}
     if base:
-        mine, theirs = _base_names(model.quaternion), _base_names(d.quaternion, d.quaternion_first)
+        mine, theirs = _base_names(model.quaternion), _base_names(*convention.base_quaternion)
         q_to = [(SAME, (mine.index(name),), 1.0, 0.0) for name in theirs]
         q_from = {k: (SAME, (theirs.index(name),), 1.0, 0.0) for k, name in enumerate(mine)}
     for joint in order:
-        lead, factor, offset = followed(joint, named)
-        own = model.coordinates[lead]
+        # A mimic joint has columns there and none here: they are multiples of its leader's.
+        leader, factor, offset = followed(joint, named)
+        q, v = model.coordinates[leader].q, model.coordinates[leader].v
         start = len(q_to)
         entries = [
-            (f, tuple(own.q.start + k for k in ks))
-            for f, ks in _written(dialect, model.quaternion, joint)
+            (f, tuple(q.start + k for k in ks))
+            for f, ks in _written(library, model.quaternion, joint)
         ]
         q_to += [(f, ks, factor, offset) for f, ks in entries]
-        for k in range(own.v.start, own.v.stop):
+        for k in range(v.start, v.stop):
+            # By virtual work the leader's force sums its followers', each by its multiplier.
             tau_from[k].append((6 * base + len(v_to), factor))
             v_to.append(((k, factor),))
         if joint.mimic is None:
             first = 6 * base + len(v_to) - joint.kind.nv
-            v_from |= {own.v.start + k: ((first + k, 1.0),) for k in range(joint.kind.nv)}
+            v_from |= {v.start + k: ((first + k, 1.0),) for k in range(joint.kind.nv)}
             for place, (f, ks) in enumerate(entries, start):
                 if f == COS:
                     q_from[ks[0]] = (ANGLE, (place, place + 1), 1.0, 0.0)
@@ -104,17 +116,18 @@ def layout(model: Model, dialect: str, joints: tuple[str, ...] | None) -> Layout
         raise ValueError(
             f"joints must name every joint that has coordinates; {', '.join(missing)} are missing"
         )
+    # Forces go to the leaders alone: a follower's joint is driven by none.
     places = {terms[0][0]: k for k, terms in v_from.items()}
     tau_to = [
         ((places[6 * base + k], 1.0),) if 6 * base + k in places else () for k in range(len(v_to))
     ]
-    return Layout(
-        tuple(q_to),
-        tuple(q_from[k] for k in range(model.nq)),
-        tuple(v_to),
-        tuple(v_from[k] for k in range(6 * base, model.nv)),
-        tuple(tuple(terms) for terms in tau_from.values()),
-        tuple(tau_to),
+    return ColumnMap(
+        q_to=tuple(q_to),
+        q_from=tuple(q_from[k] for k in range(model.nq)),
+        v_to=tuple(v_to),
+        v_from=tuple(v_from[k] for k in range(6 * base, model.nv)),
+        tau_from=tuple(tuple(terms) for terms in tau_from.values()),
+        tau_to=tuple(tau_to),
     )
 
 
@@ -148,15 +161,17 @@ def _base_names(quaternion: str, first: bool = False) -> list[str]:
 
 
 def _written(name: str, quaternion: str, joint: Joint) -> list[tuple[str, tuple[int, ...]]]:
-    """The dialect's coordinates of a joint: functions of warpdyn's own columns of it."""
-    d, kind = DIALECTS[name], joint.kind
+    """The library's coordinates of a joint: functions of warpdyn's own columns of it."""
+    convention, kind = CONVENTIONS[name], joint.kind
     if kind.single:
-        return _circle(0) if d.circles and endless(kind) else [(SAME, (0,))]
-    if d.inside and kind.nq == kind.nv == 3 and joint.axis == (0.0, 0.0, 1.0):
+        return _circle(0) if convention.circles and kind.endless else [(SAME, (0,))]
+    if convention.inside and kind.nq == kind.nv == 3 and joint.axis == (0.0, 0.0, 1.0):
         return [(SAME, (0,)), (SAME, (1,)), *_circle(2)]
-    if kind.quaternion is not None and (d.balls if kind.quaternion == 0 else d.inside):
+    known = convention.balls if kind.quaternion == 0 else convention.inside
+    if kind.quaternion is not None and known:
         k = kind.quaternion
-        return [(SAME, (i,)) for i in [*range(k), *(k + quaternion.index(c) for c in d.quaternion)]]
+        turn = (k + quaternion.index(letter) for letter in convention.quaternion)
+        return [(SAME, (i,)) for i in (*range(k), *turn)]
     raise ValueError(
         f'joint "{joint.name}" is {kind.name}, which {name} writes otherwise; convert its columns apart'
     )
@@ -164,8 +179,3 @@ def _written(name: str, quaternion: str, joint: Joint) -> list[tuple[str, tuple[
 
 def _circle(k: int) -> list[tuple[str, tuple[int, ...]]]:
     return [(COS, (k,)), (SIN, (k,))]
-
-
-def endless(kind: JointKind) -> bool:
-    """A single angle without limits."""
-    return kind.single and kind.turns and not (kind.needs_limits or kind.geared or kind.threaded)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from .description import Joint
+from .structure import Structure
 
 
-def summary(model: Any) -> str:
-    """A line on the whole, then one for each link."""
-    return "\n".join([head(model), *_branches(model)])
+def summary(self: Structure) -> str:
+    """The tree of links with their joints, limits and masses, as text."""
+    return "\n".join([head(self), *_branches(self)])
 
 
-def head(model: Any) -> str:
+def head(model: Structure) -> str:
     """A line on the whole."""
     base = "floating base" if model.floating_base else "fixed base"
     moving = f"{model.nlinks} links, {len(model.joint_names)} moving joints, nq = {model.nq}, nv = {model.nv}"
     return f"{model.name}: {moving}, {base}, {model.total_mass:.6g} kg"
 
 
-def _branches(model: Any) -> list[str]:
+def _branches(model: Structure) -> list[str]:
     """A line for each link, below its parent."""
     by_parent: dict[str, list[Joint]] = {}
     for joint in model.joints:
@@ -37,7 +37,7 @@ def _branches(model: Any) -> list[str]:
     return lines
 
 
-def _describe(model: Any, joint: Joint) -> str:
+def _describe(model: Structure, joint: Joint) -> str:
     if not joint.kind.nv:
         return f"({joint.kind.name})"
     if joint.mimic:

@@ -1,4 +1,5 @@
-"""What a description holds, one record a thing: links, joints, limits, shapes; and what makes a tree of them.
+"""What a description holds, one record a thing: links, joints, limits, shapes; and what makes a
+tree of them.
 
 Format readers make these; `warpdyn.model.Model` puts them in order.
 """
@@ -15,7 +16,7 @@ import numpy as np
 
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
-from .joints import JointKind
+from .joints import FIXED, JointKind
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ ZERO3: Matrix3 = (ORIGIN, ORIGIN, ORIGIN)
 
 
 UNIT = 1e-6
-"""How far lengths of given quaternions and axes of given rotations may be from 1."""
+"""How far lengths of users' quaternions, and of the axes of their rotations, may be from 1."""
 
 
 class ModelError(ValueError):
@@ -50,7 +51,8 @@ def matrix3(rows: Iterable[Iterable[Any]]) -> Matrix3:
 
 
 def unit_vector(values: Iterable[Any]) -> Vector3:
-    """The direction of a vector; zero stays zero, which `Model.assemble` refuses by the joint's name."""
+    """The direction of a vector; zero stays zero, which `Model.assemble` refuses by the joint's
+    name."""
     x, y, z = vector3(values)
     longest = (
         max(abs(x), abs(y), abs(z)) or 1.0
@@ -91,43 +93,45 @@ class Pose:
 
     @classmethod
     def of(cls, pose: Any) -> Pose:
-        """From a pose as users write it: a Pose, a Placement, a 4x4 matrix, a position, or x y z qx qy qz qw."""
+        """From a pose as users write it: a Pose, a Placement, a 4x4 matrix, a position, or x y z qx
+        qy qz qw."""
         if isinstance(pose, Pose):
             return pose
         if isinstance(pose, Placement):
             return cls(vector3(pose.p), matrix3(as_matrix(pose.R).matrix.rows))
-        given = np.asarray(pose, dtype=float)
-        if given.shape not in ((3,), (7,), (4, 4)) or not np.isfinite(given).all():
+        numbers = np.asarray(pose, dtype=float)
+        if numbers.shape not in ((3,), (7,), (4, 4)) or not np.isfinite(numbers).all():
             raise ValueError(
                 f"a pose is a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw, of finite numbers; got {pose!r}"
             )
-        if given.shape == (3,):
-            return cls(vector3(given))
-        if given.shape == (7,):
-            norm = math.sqrt(sum(x * x for x in given[3:]))
+        if numbers.shape == (3,):
+            return cls(vector3(numbers))
+        if numbers.shape == (7,):
+            norm = math.sqrt(sum(x * x for x in numbers[3:]))
             if abs(norm - 1.0) > UNIT:
                 raise ValueError(
-                    f"the quaternion of a pose must be of unit length, got {given[3:].tolist()}"
+                    f"the quaternion of a pose must be of unit length, got {numbers[3:].tolist()}"
                 )
             return cls(
-                vector3(given),
-                matrix3(quaternion_rotation([float(x / norm) for x in given[3:]]).matrix.rows),
+                vector3(numbers),
+                matrix3(quaternion_rotation([float(x / norm) for x in numbers[3:]]).matrix.rows),
             )
-        R = given[:3, :3]
+        R = numbers[:3, :3]
         if (
             np.abs(R @ R.T - np.eye(3)).max() > UNIT
             or np.linalg.det(R) < 0
-            or given[3].tolist() != [0, 0, 0, 1]
+            or numbers[3].tolist() != [0, 0, 0, 1]
         ):
             raise ValueError(
-                f"a pose as a 4x4 matrix is a rotation and a position above 0 0 0 1, got {given.tolist()}"
+                f"a pose as a 4x4 matrix is a rotation and a position above 0 0 0 1, got {numbers.tolist()}"
             )
-        return cls(vector3(given[:3, 3]), matrix3(R))
+        return cls(vector3(numbers[:3, 3]), matrix3(R))
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere" or "mesh"."""
+    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere" or
+    "mesh"."""
 
     shape: str
     size: tuple[float, ...] = ()
@@ -139,7 +143,8 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Link:
-    """A rigid body. `inertia` is about the centre of mass `com`, in the link's axes [kg, m, kg·m²]."""
+    """A rigid body. `inertia` is about the centre of mass `com`, in the link's axes [kg, m,
+    kg·m²]."""
 
     name: str
     mass: float = 0.0
@@ -149,15 +154,20 @@ class Link:
     collisions: tuple[Geometry, ...] = ()
 
     @property
+    def symmetric(self) -> Symmetric:
+        """`inertia` as spatial algebra takes it: its upper triangle."""
+        return Symmetric.from_rows(self.inertia)
+
+    @property
     def spatial_inertia(self) -> Inertia:
         """About the link's origin."""
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.inertia
-        return Inertia.at_com(self.mass, Vector(*self.com), Symmetric(xx, xy, xz, yy, yz, zz))
+        return Inertia.at_com(self.mass, Vector(*self.com), self.symmetric)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds as the description gives them [rad or m, rad/s or m/s, N·m or N]; infinite where it gives none."""
+    """Bounds as the description gives them [rad or m, rad/s or m/s, N·m or N]; infinite where it
+    gives none."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -167,6 +177,10 @@ class Limits:
     def along(self, sign: float) -> Limits:
         """The same bounds for a coordinate counted forwards (sign 1) or backwards (-1)."""
         return self if sign > 0 else Limits(-self.upper, -self.lower, self.velocity, self.effort)
+
+
+UNLIMITED = Limits()
+"""Bounds of what nothing bounds."""
 
 
 @dataclass(frozen=True)
@@ -180,9 +194,11 @@ class Mimic:
 
 @dataclass(frozen=True)
 class Gearbox:
-    """What ties a gearbox joint: turned against the link `reference`, child and parent keep theta_2 = -ratio theta_1.
+    """What ties a gearbox joint: turned against the link `reference`, child and parent keep
+    theta_2 = -ratio theta_1.
 
-    theta_1 is the angle of the parent about `axis`, theta_2 that of the child about `axis2` (SDFormat's definition).
+    theta_1 is the angle of the parent about `axis`, theta_2 that of the child about `axis2`
+    (SDFormat's definition).
     """
 
     ratio: float
@@ -191,8 +207,9 @@ class Gearbox:
 
 @dataclass(frozen=True)
 class Effects:
-    """What one coordinate of a joint takes besides moving inertia, all off unless asked for: viscous friction
-    [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], and beyond its limits a spring [N·m/rad, N/m] and a damper."""
+    """What one coordinate of a joint takes besides moving inertia, all off unless asked for:
+    viscous friction [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], and beyond its limits a spring
+    [N·m/rad, N/m] and a damper."""
 
     viscous: float = 0.0
     coulomb: float = 0.0
@@ -204,10 +221,11 @@ class Effects:
 class Joint:
     """A joint from a parent link to a child link.
 
-    `pose` is the joint frame (at zero position, the child link's frame) in the parent link; `axis` a unit vector in
-    that frame; `armature` [kg·m² or kg] is reflected rotor inertia added to the diagonal of the mass matrix.
-    Only joints of two axes have a second axis (unit vector in the joint frame too, carried by the first turn) with
-    limits, damping and friction of its own; a gearbox joint its `axis2`. `pitch` is a screw's advance [m/rad].
+    `pose` is the joint frame (at zero position, the child link's frame) in the parent link; `axis`
+    a unit vector in that frame; `armature` [kg·m² or kg] is reflected rotor inertia added to the
+    diagonal of the mass matrix. Only joints of two axes have a second axis (unit vector in the
+    joint frame too, carried by the first turn) with limits, damping and friction of its own; a
+    gearbox joint its `axis2`. `pitch` is a screw's advance [m/rad].
     """
 
     name: str
@@ -216,13 +234,13 @@ class Joint:
     child: str
     pose: Pose = Pose()
     axis: Vector3 = (1.0, 0.0, 0.0)
-    limits: Limits = Limits()
+    limits: Limits = UNLIMITED
     damping: float = 0.0
     friction: float = 0.0
     armature: float = 0.0
     mimic: Mimic | None = None
     axis2: Vector3 | None = None
-    limits2: Limits = Limits()
+    limits2: Limits = UNLIMITED
     damping2: float = 0.0
     friction2: float = 0.0
     pitch: float = 0.0
@@ -238,7 +256,7 @@ class Joint:
     @property
     def v_limits(self) -> tuple[Limits, ...]:
         """Limits of each velocity coordinate."""
-        return (self.limits, self.limits2) if self.kind.series else (self.limits,) * self.kind.nv
+        return self.kind.each_coordinate(self.limits, self.limits2)
 
     @property
     def q_limits(self) -> tuple[Limits, ...]:
@@ -246,19 +264,17 @@ class Joint:
         if self.kind.series:
             return self.v_limits
         free = self.kind.nq if self.kind.quaternion is None else self.kind.quaternion
-        return (self.limits,) * free + (Limits(),) * (self.kind.nq - free)
+        return (self.limits,) * free + (UNLIMITED,) * (self.kind.nq - free)
 
     @property
     def v_damping(self) -> tuple[float, ...]:
         """Viscous damping of each velocity coordinate [N·s/m, N·m·s/rad]."""
-        return (self.damping, self.damping2) if self.kind.series else (self.damping,) * self.kind.nv
+        return self.kind.each_coordinate(self.damping, self.damping2)
 
     @property
     def v_friction(self) -> tuple[float, ...]:
         """Coulomb friction of each velocity coordinate [N, N·m]."""
-        return (
-            (self.friction, self.friction2) if self.kind.series else (self.friction,) * self.kind.nv
-        )
+        return self.kind.each_coordinate(self.friction, self.friction2)
 
     @property
     def bounded(self) -> bool:
@@ -269,18 +285,25 @@ class Joint:
         )
 
     def with_effects(self, **values: Sequence[float] | None) -> Joint:
-        """This joint with effects of these values, one a velocity coordinate; those that are None stay."""
+        """This joint with effects of these values, one a velocity coordinate; those that are None
+        stay."""
         effects = self.effects or (Effects(),) * self.kind.nv
-        for name, given in values.items():
-            if given is not None:
+        for name, numbers in values.items():
+            if numbers is not None:
                 effects = tuple(
-                    replace(e, **{name: float(x)}) for e, x in zip(effects, given, strict=True)
+                    replace(e, **{name: float(x)}) for e, x in zip(effects, numbers, strict=True)
                 )
         return replace(self, effects=effects if any(e != Effects() for e in effects) else ())
 
 
+def fixed_joint(name: str, parent: str, child: str, pose: Any) -> Joint:
+    """A joint that holds `child` in `parent` at `pose`, written as `Pose.of` takes it."""
+    return Joint(name=name, kind=FIXED, parent=parent, child=child, pose=Pose.of(pose))
+
+
 def followed(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
-    """The independent joint at the end of a chain of mimic joints: position = multiplier * its position + offset."""
+    """The independent joint at the end of a chain of mimic joints: position = multiplier * its
+    position + offset."""
     multiplier, offset = 1.0, 0.0
     while joint.mimic is not None:
         offset += multiplier * joint.mimic.offset
@@ -302,3 +325,10 @@ def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
         else f"it has {', '.join(list(table)[:12])}"
     )
     raise KeyError(f"{owner} has no {what} named {name!r}; {hint}")
+
+
+def several(names: Iterable[str]) -> Iterable[str]:
+    """The names, refused where they are one name: a str is a list of letters otherwise."""
+    if isinstance(names, str):
+        raise TypeError(f'a list of names is asked for, got "{names}"; for one name ["{names}"]')
+    return names

@@ -1,9 +1,10 @@
 """Gearbox joints as mimic joints: reduced coordinates instead of a constraint.
 
-Turned against a reference link, the child's angle theta_2 about `axis2` and the parent's angle theta_1 about `axis`
-keep theta_2 = -ratio theta_1. Both are joint positions, or sums of them, where single joints turn the links against the
-reference. Two shapes occur in descriptions: the child has a joint of its own on the reference (the gearbox
-closes a loop, and that joint becomes a mimic joint), or the gearbox joint alone carries it.
+Turned against a reference link, the child's angle theta_2 about `axis2` and the parent's angle
+theta_1 about `axis` keep theta_2 = -ratio theta_1. Both are joint positions, or sums of them, where
+single joints turn the links against the reference. Two shapes occur in descriptions: the child has
+a joint of its own on the reference (the gearbox closes a loop, and that joint becomes a mimic
+joint), or the gearbox joint alone carries it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, Placement, Vector
 from .checks import PERPENDICULAR
 from .description import Joint, Link, Mimic, ModelError
@@ -22,9 +24,9 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
     waiting = [joint for joint in joints if joint.kind.geared and joint.mimic is None]
     if not waiting:
         return list(joints)
-    own = {joint.child: joint for joint in joints if joint not in waiting}
-    carriers = {**{gear.child: gear for gear in waiting}, **own}
-    found: dict[str, Joint | None] = {}
+    plain = {joint.child: joint for joint in joints if joint not in waiting}
+    carriers = {**{gear.child: gear for gear in waiting}, **plain}
+    replaced: dict[str, Joint | None] = {}
     for gear in waiting:
         where, known = f'{source}: joint "{gear.name}"', {link.name for link in links}
         if gear.gearbox is None:
@@ -46,25 +48,28 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
         axis, axis2 = (x.R.to_parent(Vector(*u)) for u in (gear.axis, gear.axis2 or gear.axis))
         first, sign = _between(where, gear.gearbox.reference, gear.parent, axis, carriers)
         ratio = gear.gearbox.ratio
-        if gear.child in own:
+        if gear.child in plain:
             second, other = _between(where, gear.gearbox.reference, gear.child, axis2, carriers)
-            if second.mimic is not None or second.name in found:
+            if second.mimic is not None or second.name in replaced:
                 raise ModelError(
                     f'{where}: it moves joint "{second.name}", which follows another already; remove one of the two'
                 )
-            found[second.name] = replace(second, mimic=Mimic(first.name, -ratio * sign * other))
-            found[gear.name] = None
+            replaced[second.name] = replace(second, mimic=Mimic(first.name, -ratio * sign * other))
+            replaced[gear.name] = None
         else:
             same = _parallel(where, "its axis2", axis2, axis)
-            found[gear.name] = replace(gear, mimic=Mimic(first.name, -(ratio * same + 1.0) * sign))
-    kept = (found.get(joint.name, joint) for joint in joints)
+            replaced[gear.name] = replace(
+                gear, mimic=Mimic(first.name, -(ratio * same + 1.0) * sign)
+            )
+    kept = (replaced.get(joint.name, joint) for joint in joints)
     return [joint for joint in kept if joint is not None]
 
 
 def _between(
     where: str, reference: str, link: str, axis: Vector, carriers: Mapping[str, Joint]
 ) -> tuple[Joint, float]:
-    """The one joint that turns `link` against `reference`, and the sign of its position as an angle about `axis`."""
+    """The one joint that turns `link` against `reference`, and the sign of its position as an angle
+    about `axis`."""
     up, down = _above(where, reference, carriers), _above(where, link, carriers)
     while up and down and up[-1] is down[-1]:
         up.pop(), down.pop()
@@ -79,13 +84,13 @@ def _between(
             "a mimic joint"
         )
     ((joint, way),) = path
-    own = _place(where, joint.child, carriers).R.to_parent(Vector(*joint.axis))
-    return joint, way * _parallel(where, f'the axis of joint "{joint.name}"', own, axis)
+    direction = _place(where, joint.child, carriers).R.to_parent(Vector(*joint.axis))
+    return joint, way * _parallel(where, f'the axis of joint "{joint.name}"', direction, axis)
 
 
 def _parallel(where: str, what: str, u: Vector, axis: Vector) -> float:
     """1 or -1; raises where the directions are not those of one line."""
-    cosine = u.dot(axis)
+    cosine = as_number(u.dot(axis))
     if abs(abs(cosine) - 1.0) > PERPENDICULAR:
         raise ModelError(
             f"{where}: {what} must be parallel to the axis of the gearbox, but the cosine between them is "

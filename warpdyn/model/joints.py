@@ -1,8 +1,9 @@
 """Every joint kind: its coordinates, pose, motion subspace and step on the manifold.
 
-The one file that names kinds. A kind moves about or along coordinate axis 0, 1 or 2 of its own frame; a joint
-whose axis points elsewhere gets a turned frame when the tree is built (`warpdyn.model.tree`). Motion subspaces are
-constant in the child frame, so velocities of planar and floating joints are the child's own twist in its own frame.
+The one file that names kinds. A kind moves about or along coordinate axis 0, 1 or 2 of its own
+frame; a joint whose axis points elsewhere gets a turned frame when the tree is built
+(`warpdyn.model.tree`). Motion subspaces are constant in the child frame, so velocities of planar
+and floating joints are the child's own twist in its own frame.
 
 RBDA table 4.1; quaternions are x, y, z, w.
 """
@@ -10,24 +11,12 @@ RBDA table 4.1; quaternions are x, y, z, w.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
-from ..algebra.quaternions import (
-    normalized,
-    plane_exp,
-    plane_log,
-    quaternion_exp,
-    quaternion_inverse,
-    quaternion_log,
-    quaternion_product,
-    quaternion_rate,
-    quaternion_rotation,
-    rigid_exp,
-    rigid_log,
-)
-from ..algebra.scalar import Scalar, atan2, cos, sin
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.scalar import Scalar, as_number, cos, sin
 from ..algebra.spatial import (
     IDENTITY,
     ZERO,
@@ -40,24 +29,18 @@ from ..algebra.spatial import (
     Symmetric,
     Vector,
 )
+from .joint_manifolds import LINE, PLANE, SPACE, SPHERE, Manifold
 
-
-@dataclass(frozen=True)
-class Manifold:
-    """How a kind's coordinates move: `step(q, d)` is the configuration reached from `q` by the constant velocity `d` in
-    unit time, `difference(q, p)` the d that leads from q to p, `rate(q, v, baumgarte)` the derivative of q."""
-
-    step: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
-    difference: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
-    rate: Callable[[Sequence[Scalar], Sequence[Scalar], float], list[Scalar]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class JointKind:
     """What is particular to one kind of joint.
 
-    `q_names`, `v_names` name the coordinates; `placement(axis, q)` is the pose of the child side in the parent side;
-    `subspace(axis)` its motion for unit velocities; `manifold` how the coordinates move.
+    `q_names`, `v_names` name the coordinates; `placement(axis, q)` is the pose of the child side in
+    the parent side; `subspace(axis)` its motion for unit velocities; `manifold` how the coordinates
+    move.
     """
 
     name: str
@@ -68,7 +51,8 @@ class JointKind:
     subspace: Callable[[int], tuple[Motion, ...]]
     manifold: Manifold
     unfelt: Callable[[int, Inertia], Inertia] = lambda axis, inertia: ZERO_INERTIA
-    """The part of an inertia that acts the same on either side of the joint, for `Tree.regrouped`."""
+    """The part of an inertia that acts the same on either side of the joint, for
+    `Tree.regrouped`."""
     has_axis: bool = True
     needs_limits: bool = False
     quaternion: int | None = None
@@ -102,11 +86,43 @@ class JointKind:
 
     @property
     def angles(self) -> tuple[bool, ...]:
-        """For each coordinate that is not of a quaternion: an angle [rad] (True) or a length [m]."""
+        """For each coordinate that is not of a quaternion: an angle [rad] (True) or a length
+        [m]."""
         if self.series:
             return (True,) * self.nq
         columns = self.subspace(2)[: self.quaternion]
         return tuple(any(x != 0.0 for x in S.angular) for S in columns)
+
+    @property
+    def endless(self) -> bool:
+        """A single angle that nothing bounds, which some libraries write as a cosine and a sine."""
+        return (
+            self.single and self.turns and not (self.needs_limits or self.geared or self.threaded)
+        )
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """Fields of a joint of this kind that must hold a direction."""
+        return ("axis", "axis2") if self.series else ("axis",) if self.has_axis else ()
+
+    def each_coordinate(self, first: T, second: T) -> tuple[T, ...]:
+        """What is said of the first axis and of the second, for each velocity coordinate."""
+        return (first, second) if self.series else (first,) * self.nv
+
+    def reordered(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
+        """One entry for each coordinate, a quaternion's x y z w put in this order ("xyzw" or
+        "wxyz")."""
+        k = self.quaternion
+        if k is None:
+            return tuple(coordinates)
+        return (*coordinates[:k], *(coordinates[k + "xyzw".index(letter)] for letter in order))
+
+    def scalar_last(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
+        """One entry for each coordinate, a quaternion's in this order put back as x y z w."""
+        k = self.quaternion
+        if k is None:
+            return tuple(coordinates)
+        return (*coordinates[:k], *(coordinates[k + order.index(letter)] for letter in "xyzw"))
 
     @property
     def parts(self) -> tuple[JointKind, ...]:
@@ -118,10 +134,8 @@ class JointKind:
         return screw(pitch) if self.threaded else self
 
     def __reduce__(self) -> tuple[Callable[[str, float], JointKind], tuple[str, float]]:
-        return _kind_named, (
-            self.name,
-            self.pitch,
-        )  # a copied or pickled model keeps the one record of its kind
+        # A copied or pickled model keeps the one record of its kind.
+        return _kind_named, (self.name, self.pitch)
 
 
 def unit(axis: int) -> Vector:
@@ -129,8 +143,8 @@ def unit(axis: int) -> Vector:
 
 
 def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Rotation]:
-    """The coordinate axis that a joint of this direction moves along, its sign, and the turn of the joint frame that
-    brings it there."""
+    """The coordinate axis that a joint of this direction moves along, its sign, and the turn of the
+    joint frame that brings it there."""
     if not kind.has_axis:
         return 2, 1.0, IDENTITY
     for k in range(3):
@@ -141,75 +155,9 @@ def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Ro
     z = Vector(*direction)
     smallest = min(range(3), key=lambda k: abs(direction[k]))
     x = unit(smallest).cross(z)
-    x = x * (1.0 / x.dot(x) ** 0.5)
+    x = x * (1.0 / as_number(x.dot(x)) ** 0.5)
     y = z.cross(x)
     return 2, 1.0, Rotation((Vector(x.x, y.x, z.x), Vector(x.y, y.y, z.y), Vector(x.z, y.z, z.z)))
-
-
-# How coordinates move.
-
-
-def _line_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    return [x + y for x, y in zip(q, d, strict=True)]
-
-
-def _line_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-    return [y - x for x, y in zip(q, p, strict=True)]
-
-
-def _line_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
-    return list(v)
-
-
-def _turned(u: Scalar, w: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
-    c, s = cos(angle), sin(angle)
-    return c * u - s * w, s * u + c * w
-
-
-def _plane_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    u, w = _turned(*plane_exp(*d), q[2])
-    return [q[0] + u, q[1] + w, q[2] + d[2]]
-
-
-def _plane_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-    turn = p[2] - q[2]
-    turn = atan2(sin(turn), cos(turn))
-    return [*plane_log(*_turned(p[0] - q[0], p[1] - q[1], -q[2]), turn), turn]
-
-
-def _plane_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
-    return [*_turned(v[0], v[1], q[2]), v[2]]
-
-
-def _ball_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    return normalized(quaternion_product(q, quaternion_exp(d)))
-
-
-def _ball_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-    return [*quaternion_log(quaternion_product(quaternion_inverse(q), p))]
-
-
-def _float_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    p, turn = rigid_exp(Vector(*d[:3]), Vector(*d[3:]))
-    moved = Vector(*q[:3]) + quaternion_rotation(q[3:]).to_parent(p)
-    return [*moved, *normalized(quaternion_product(q[3:], turn))]
-
-
-def _float_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
-    away = quaternion_rotation(q[3:]).to_child(Vector(*p[:3]) - Vector(*q[:3]))
-    linear, angular = rigid_log(away, quaternion_product(quaternion_inverse(q[3:]), p[3:]))
-    return [*linear, *angular]
-
-
-def _float_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
-    moved = quaternion_rotation(q[3:]).to_parent(Vector(*v[:3]))
-    return [*moved, *quaternion_rate(q[3:], v[3:], baumgarte)]
-
-
-LINE = Manifold(_line_step, _line_difference, _line_rate)
-PLANE = Manifold(_plane_step, _plane_difference, _plane_rate)
-SPHERE = Manifold(_ball_step, _ball_difference, quaternion_rate)
-SPACE = Manifold(_float_step, _float_difference, _float_rate)
 
 
 # Where coordinates put the child.
@@ -232,7 +180,8 @@ def _slide_subspace(axis: int) -> tuple[Motion, ...]:
 
 
 def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
-    """Mass on the axis, moment along it, and a rod along it: symmetric about the axis, as the joint turns nothing."""
+    """Mass on the axis, moment along it, and a rod along it: symmetric about the axis, as the joint
+    turns nothing."""
     diagonal = (inertia.J.xx, inertia.J.yy, inertia.J.zz)
     rod = 0.5 * sum(diagonal) - diagonal[axis]
     a, b, c = (0.0 if k == axis else rod for k in range(3))
@@ -241,7 +190,8 @@ def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
 
 
 def _unfelt_screwing(axis: int, inertia: Inertia) -> Inertia:
-    """The rod along the axis alone: the screw does not feel it, and without mass it is the same however far it went."""
+    """The rod along the axis alone: the screw does not feel it, and without mass it is the same
+    however far it went."""
     return Inertia(0.0, ZERO, _unfelt_turning(axis, inertia).J)
 
 
@@ -297,14 +247,14 @@ def screw(pitch: float) -> JointKind:
         return (Motion(unit(axis) * pitch, unit(axis)),)
 
     return JointKind(
-        "screw",
-        ("",),
-        ("",),
-        (0.0,),
-        placement,
-        subspace,
-        LINE,
-        _unfelt_screwing,
+        name="screw",
+        q_names=("",),
+        v_names=("",),
+        neutral=(0.0,),
+        placement=placement,
+        subspace=subspace,
+        manifold=LINE,
+        unfelt=_unfelt_screwing,
         threaded=True,
         pitch=pitch,
     )
@@ -320,68 +270,109 @@ def _still(axis: int, q: Sequence[Scalar]) -> tuple[AnyRotation, Vector]:
     return IDENTITY, ZERO
 
 
-_TWO = ("angle1", "angle2"), ("rate1", "rate2"), (0.0, 0.0), _two_turns, _two_turns, LINE
-_ANGLE = ("",), ("",), (0.0,), _turn, _turn_subspace, LINE, _unfelt_turning
+CONTINUOUS = JointKind(
+    name="continuous",
+    q_names=("",),
+    v_names=("",),
+    neutral=(0.0,),
+    placement=_turn,
+    subspace=_turn_subspace,
+    manifold=LINE,
+    unfelt=_unfelt_turning,
+)
+
+PRISMATIC = JointKind(
+    name="prismatic",
+    q_names=("",),
+    v_names=("",),
+    neutral=(0.0,),
+    placement=_slide,
+    subspace=_slide_subspace,
+    manifold=LINE,
+    unfelt=_unfelt_sliding,
+    needs_limits=True,
+)
+
+TWO_AXES = JointKind(
+    name="revolute2",
+    q_names=("angle1", "angle2"),
+    v_names=("rate1", "rate2"),
+    neutral=(0.0, 0.0),
+    placement=_two_turns,
+    subspace=_two_turns,
+    manifold=LINE,
+    series=("continuous", "continuous"),
+)
+
+FIXED = JointKind(
+    name="fixed",
+    q_names=(),
+    v_names=(),
+    neutral=(),
+    placement=_still,
+    subspace=lambda axis: (),
+    manifold=LINE,
+    has_axis=False,
+)
+
+PLANAR = JointKind(
+    name="planar",
+    q_names=("u", "w", "angle"),
+    v_names=("vu", "vw", "rate"),
+    neutral=(0.0,) * 3,
+    placement=_plane,
+    subspace=_plane_subspace,
+    manifold=PLANE,
+)
+
+FLOATING = JointKind(
+    name="floating",
+    q_names=("x", "y", "z", "qx", "qy", "qz", "qw"),
+    v_names=("vx", "vy", "vz", "wx", "wy", "wz"),
+    neutral=(0.0,) * 6 + (1.0,),
+    placement=_float,
+    subspace=_float_subspace,
+    manifold=SPACE,
+    has_axis=False,
+    quaternion=3,
+)
+
+BALL = JointKind(
+    name="ball",
+    q_names=("qx", "qy", "qz", "qw"),
+    v_names=("wx", "wy", "wz"),
+    neutral=(0.0, 0.0, 0.0, 1.0),
+    placement=_ball,
+    subspace=_ball_subspace,
+    manifold=SPHERE,
+    unfelt=_unfelt_around,
+    has_axis=False,
+    quaternion=0,
+)
 
 KINDS: dict[str, JointKind] = {
     kind.name: kind
     for kind in (
-        JointKind("revolute", *_ANGLE, needs_limits=True),
-        JointKind("continuous", *_ANGLE),
-        JointKind("gearbox", *_ANGLE, geared=True),
-        JointKind("universal", *_TWO, series=("continuous", "continuous"), perpendicular=True),
-        JointKind("revolute2", *_TWO, series=("continuous", "continuous")),
+        replace(CONTINUOUS, name="revolute", needs_limits=True),
+        CONTINUOUS,
+        replace(CONTINUOUS, name="gearbox", geared=True),
+        replace(TWO_AXES, name="universal", perpendicular=True),
+        TWO_AXES,
         screw(0.0),
-        JointKind(
-            "prismatic",
-            ("",),
-            ("",),
-            (0.0,),
-            _slide,
-            _slide_subspace,
-            LINE,
-            _unfelt_sliding,
-            needs_limits=True,
-        ),
-        JointKind("fixed", (), (), (), _still, lambda axis: (), LINE, has_axis=False),
-        JointKind(
-            "planar",
-            ("u", "w", "angle"),
-            ("vu", "vw", "rate"),
-            (0.0,) * 3,
-            _plane,
-            _plane_subspace,
-            PLANE,
-        ),
-        JointKind(
-            "floating",
-            ("x", "y", "z", "qx", "qy", "qz", "qw"),
-            ("vx", "vy", "vz", "wx", "wy", "wz"),
-            (0.0,) * 6 + (1.0,),
-            _float,
-            _float_subspace,
-            SPACE,
-            has_axis=False,
-            quaternion=3,
-        ),
-        JointKind(
-            "ball",
-            ("qx", "qy", "qz", "qw"),
-            ("wx", "wy", "wz"),
-            (0.0, 0.0, 0.0, 1.0),
-            _ball,
-            _ball_subspace,
-            SPHERE,
-            _unfelt_around,
-            has_axis=False,
-            quaternion=0,
-        ),
+        PRISMATIC,
+        FIXED,
+        PLANAR,
+        FLOATING,
+        BALL,
     )
 }
+
+URDF_KINDS = {
+    name: KINDS[name]
+    for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
+}
+"""Kinds that URDF has a word for, by that word: for its reader and for its writer."""
 
 
 def _kind_named(name: str, pitch: float = 0.0) -> JointKind:
     return KINDS[name].with_pitch(pitch)
-
-
-FIXED, FLOATING = KINDS["fixed"], KINDS["floating"]

@@ -1,7 +1,9 @@
-"""What may differ from one environment to the next: masses, inertias, placements, friction, gravity.
+"""What may differ from one environment to the next: masses, inertias, placements, friction,
+gravity.
 
-`Params` holds one array for each quantity that varies; what does not vary stays folded into the program. The arrays are
-NumPy's, Torch's, JAX' or Warp's, and are read at every launch, so that they may be changed in place between launches.
+`Params` holds one array for each quantity that varies; what does not vary stays folded into the
+program. The arrays are NumPy's, Torch's, JAX' or Warp's, and are read at every launch, so that they
+may be changed in place between launches.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar
 from ..arrays.stacking import count_of, shape_of, stacked
 from .description import Effects, Joint, Link, Pose, look_up
+from .structure import Robot, Structure
 
 LINK = {"mass": (), "com": (3,), "inertia": (6,)}
 JOINT = {
@@ -27,9 +30,12 @@ JOINT = {
     "damping": (),
 }
 SHAPES: dict[str, tuple[int, ...]] = {**LINK, **JOINT}
-"""Of one link's or joint's value. mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about
-the centre of mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw; armature
-and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`."""
+"""Shape of the value of one link or joint, by quantity.
+
+mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about the centre of
+mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw;
+armature and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`.
+"""
 
 TYPICAL: dict[str, Any] = {
     "mass": 1.0,
@@ -43,11 +49,11 @@ TYPICAL: dict[str, Any] = {
 class Params:
     """Parameters of a model that vary, by quantity.
 
-    `arrays`: (B, k, *shape), or (k, *shape) where one set serves all environments, for the k links or joints of
-    `names`; `gravity` (B, 3) or (3,). Made by `model.params(...)`.
+    `arrays`: (B, k, *shape), or (k, *shape) where one set serves all environments, for the k links
+    or joints of `names`; `gravity` (B, 3) or (3,). Made by `model.params(...)`.
     """
 
-    model: Any
+    model: Structure
     arrays: Mapping[str, Any]
     names: Mapping[str, tuple[str, ...]]
     gravity: Any = None
@@ -58,7 +64,7 @@ class Params:
         return tuple(self.names.items())
 
     def shape(self, quantity: str) -> tuple[int, ...]:
-        """Of one environment's part of a quantity's array."""
+        """Shape of one environment's slice of a quantity's array."""
         return (len(self.names[quantity]), *SHAPES[quantity])
 
     def __getitem__(self, quantity: str) -> Any:
@@ -73,35 +79,52 @@ class Params:
         return replace(self, arrays={**self.arrays, **arrays})
 
 
-def build(
-    model: Any, envs: int | None, dtype: Any, gravity: Any, given: Mapping[str, Any]
+def params(
+    self: Structure,
+    envs: int | None = None,
+    *,
+    mass: Any = None,
+    com: Any = None,
+    inertia: Any = None,
+    placement: Any = None,
+    armature: Any = None,
+    viscous: Any = None,
+    coulomb: Any = None,
+    stiffness: Any = None,
+    damping: Any = None,
+    gravity: Any = None,
+    dtype: Any = None,
 ) -> Params:
-    """Stack what was given by link or joint name, or for all of them in the model's order."""
+    """Parameters that differ from one environment to the next, for the `params=` of every function.
+
+    Each is {name: values}, values (B, ..) or one for all environments; or one array for all links
+    (mass (B, nlinks) [kg], com (B, nlinks, 3) [m], inertia (B, nlinks, 6) Ixx Ixy Ixz Iyy Iyz Izz
+    [kg·m²]) or joints (placement (B, njoints, 7) x y z qx qy qz qw, armature, viscous, coulomb,
+    stiffness, damping (B, njoints)).
+    gravity: (B, 3) [m/s²]. What is not given stays as it is and costs nothing at run time.
+    envs: number of environments, where only single values are given. The arrays' library, dtype and
+    device are kept; `dtype` converts NumPy's. Change the arrays in place (`params["mass"][:] = ..`)
+    between calls.
+    """
+    quantities = {
+        "mass": mass,
+        "com": com,
+        "inertia": inertia,
+        "placement": placement,
+        "armature": armature,
+        "viscous": viscous,
+        "coulomb": coulomb,
+        "stiffness": stiffness,
+        "damping": damping,
+    }
     arrays: dict[str, Any] = {}
     names: dict[str, tuple[str, ...]] = {}
     rows = {} if envs is None else {"envs": envs}
-    for quantity, values in given.items():
+    for quantity, values in quantities.items():
         if values is None:
             continue
-        known = tuple(x.name for x in (model.links if quantity in LINK else model.joints))
-        own = SHAPES[quantity]
-        if isinstance(values, Mapping):
-            for name in values:
-                look_up(
-                    dict.fromkeys(known), name, "link" if quantity in LINK else "joint", model.name
-                )
-                _check_joint(model, quantity, name)
-            if not values:
-                raise ValueError(f"{quantity} varies for nothing: give at least one name")
-            names[quantity] = tuple(name for name in known if name in values)
-            count = count_of(quantity, values, own, envs)
-            arrays[quantity] = stacked(
-                [values[name] for name in names[quantity]], own, count, dtype
-            )
-        else:
-            names[quantity] = known
-            arrays[quantity] = _whole(quantity, values, (len(known), *own), envs, dtype, model.name)
-        if len(arrays[quantity].shape) > len(own) + 1:
+        names[quantity], arrays[quantity] = _stack(self, quantity, values, envs, dtype)
+        if len(arrays[quantity].shape) > len(SHAPES[quantity]) + 1:
             rows[quantity] = arrays[quantity].shape[0]
     if gravity is not None and len(shape_of(gravity)) == 2:
         rows["gravity"] = shape_of(gravity)[0]
@@ -110,10 +133,29 @@ def build(
         raise ValueError(
             f"params are for different numbers of environments: {counts}; give all of them the same"
         )
-    return Params(model, arrays, names, gravity)
+    return Params(self, arrays, names, gravity)
 
 
-def _check_joint(model: Any, quantity: str, name: str) -> None:
+def _stack(
+    model: Structure, quantity: str, values: Any, envs: int | None, dtype: Any
+) -> tuple[tuple[str, ...], Any]:
+    """Names of the links or joints that a quantity varies for, in the model's order, and its
+    array."""
+    known = tuple(each.name for each in (model.links if quantity in LINK else model.joints))
+    shape = SHAPES[quantity]
+    if not isinstance(values, Mapping):
+        return known, _whole(quantity, values, (len(known), *shape), envs, dtype, model.name)
+    for name in values:
+        look_up(dict.fromkeys(known), name, "link" if quantity in LINK else "joint", model.name)
+        _check_joint(model, quantity, name)
+    if not values:
+        raise ValueError(f"{quantity} varies for nothing: give at least one name")
+    names = tuple(name for name in known if name in values)
+    count = count_of(quantity, values, shape, envs)
+    return names, stacked([values[name] for name in names], shape, count, dtype)
+
+
+def _check_joint(model: Structure, quantity: str, name: str) -> None:
     """Refuse what a joint has no use for."""
     if quantity in LINK or quantity == "placement":
         return
@@ -130,34 +172,35 @@ def _check_joint(model: Any, quantity: str, name: str) -> None:
 
 
 def _whole(
-    quantity: str, values: Any, own: tuple[int, ...], envs: int | None, dtype: Any, model: str
+    quantity: str, values: Any, expected: tuple[int, ...], envs: int | None, dtype: Any, model: str
 ) -> Any:
-    """One array for all links or joints, as it is where it is one of (B, *own)."""
+    """One array for all links or joints, as it is where it is one of (B, *expected)."""
     if isinstance(values, (int, float)):
-        values = np.full(own, float(values))
+        values = np.full(expected, float(values))
     array = (
         np.asarray(values, dtype=dtype or float) if isinstance(values, (list, tuple)) else values
     )
     shape = shape_of(array)
-    if shape not in (own, (envs or (shape or own)[0], *own)):
+    if shape not in (expected, (envs or (shape or expected)[0], *expected)):
         what = "link" if quantity in LINK else "joint"
         raise ValueError(
-            f"{quantity} must be {{{what} name: values}} or an array (B, {', '.join(map(str, own))}), "
-            f"for the {own[0]} {what}s of {model}; got {shape}"
+            f"{quantity} must be {{{what} name: values}} or an array (B, {', '.join(map(str, expected))}), "
+            f"for the {expected[0]} {what}s of {model}; got {shape}"
         )
-    if shape == own and envs:
-        return stacked([array[k] for k in range(own[0])], own[1:], envs, dtype)
+    if shape == expected and envs:
+        return stacked([array[k] for k in range(expected[0])], expected[1:], envs, dtype)
     return array if dtype is None or array.dtype == dtype else array.astype(dtype)
 
 
-def typical(params: Params) -> Any:
-    """The model with some sound number in place of each that varies, to see what is defined in general."""
-    names = {quantity: params.names[quantity] for quantity in TYPICAL if quantity in params.names}
-    return varied(params.model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
+def typical(model: Robot, varying: Mapping[str, tuple[str, ...]]) -> Robot:
+    """The model with some sound number in place of each that varies (names by quantity), to see
+    what is defined in general."""
+    names = {quantity: varying[quantity] for quantity in TYPICAL if quantity in varying}
+    return varied(model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
 
 
-def varied(model: Any, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> Any:
-    """The model with the given values, numbers or symbols, in place of its own."""
+def varied(model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> Robot:
+    """The model with these values, numbers or symbols, in place of those of its description."""
     by_name: dict[str, dict[str, Any]] = {}
     for quantity, nested in values.items():
         for name, value in zip(names[quantity], nested, strict=True):
@@ -190,17 +233,17 @@ def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
     pose = joint.pose
     if "placement" in values:
         pose = _pose(values["placement"])
-    given = {
+    varied_effects = {
         name: values[name]
         for name in ("viscous", "coulomb", "stiffness", "damping")
         if name in values
     }
-    effects = joint.effects or ((Effects(),) * joint.kind.nv if given else ())
+    effects = joint.effects or ((Effects(),) * joint.kind.nv if varied_effects else ())
     return replace(
         joint,
         pose=pose,
         armature=values.get("armature", joint.armature),
-        effects=tuple(replace(each, **given) for each in effects),
+        effects=tuple(replace(each, **varied_effects) for each in effects),
     )
 
 

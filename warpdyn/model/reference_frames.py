@@ -11,16 +11,16 @@ REFERENCES = ("local", "world", "local_world_aligned")
 ALIASES = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
 
 
-def one_of(what: str, given: str, choices: Mapping[str, Any] | Sequence[str]) -> str:
-    """`given`, which must be one of the choices."""
-    if not isinstance(given, str) or given not in choices:
-        raise ValueError(f"{what} must be one of {', '.join(choices)}; got {given!r}")
-    return given
+def one_of(what: str, word: str, choices: Mapping[str, Any] | Sequence[str]) -> str:
+    """`word`, which must be one of the choices."""
+    if not isinstance(word, str) or word not in choices:
+        raise ValueError(f"{what} must be one of {', '.join(choices)}; got {word!r}")
+    return word
 
 
 def reference_of(
-    given: str, what: str = "reference", choices: Mapping[str, Any] | Sequence[str] = REFERENCES
+    word: str, what: str = "reference", choices: Mapping[str, Any] | Sequence[str] = REFERENCES
 ) -> str:
     """One of the choices, by its name or an alias."""
     names = (*choices, *(alias for alias, name in ALIASES.items() if name in choices))
-    return ALIASES.get(one_of(what, given, names), given)
+    return ALIASES.get(one_of(what, word, names), word)

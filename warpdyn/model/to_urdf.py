@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from lxml import etree
 
+from ..algebra.scalar import as_number
 from .description import (
     EYE,
     ORIGIN,
@@ -19,8 +20,9 @@ from .description import (
     Pose,
     Vector3,
 )
+from .joints import CONTINUOUS, URDF_KINDS
+from .structure import Structure
 
-TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 ELSEWHERE = {
     "armature": "with_armature(0) leaves it out",
     "effects": "with_friction(viscous=0, coulomb=0) and with_limit_springs(stiffness=0, damping=0) leave them out",
@@ -28,19 +30,25 @@ ELSEWHERE = {
 """What a joint may hold and URDF has no word for, with the way out."""
 
 
-def write_urdf(name: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:
-    """The text of a URDF file; ModelError names the joint that URDF cannot say."""
-    robot = etree.Element("robot", name=name)
+def to_urdf(self: Structure) -> str:
+    """The text of a URDF file of this robot: links, joints, limits, mimic joints, damping, friction
+    and shapes.
+
+    Read again (`floating_base` as here), it gives the same robot, to rounding of the angles that
+    URDF writes rotations in. Raises ModelError for what URDF has no word for, naming the joint:
+    other kinds, armature, effects.
+    """
+    robot = etree.Element("robot", name=self.name)
     try:
-        for link in links:
+        for link in self.links:
             _link(robot, link)
-        for joint in joints:
+        for joint in self.joints:
             _joint(robot, joint)
     except ValueError as error:  # characters that XML does not have
         raise (
             error
             if isinstance(error, ModelError)
-            else ModelError(f"{name}: {error}; rename it (rename)")
+            else ModelError(f"{self.name}: {error}; rename it (rename)")
         ) from error
     etree.indent(robot)
     return '<?xml version="1.0"?>\n' + etree.tostring(robot, encoding="unicode") + "\n"
@@ -52,11 +60,9 @@ def _link(robot: etree._Element, link: Link) -> None:
         inertial = etree.SubElement(element, "inertial")
         _origin(inertial, Pose(link.com))
         etree.SubElement(inertial, "mass", value=_text([link.mass]))
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
-        moments = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
-        etree.SubElement(
-            inertial, "inertia", {key: _text([value]) for key, value in moments.items()}
-        )
+        keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+        moments = zip(keys, link.symmetric.entries, strict=True)
+        etree.SubElement(inertial, "inertia", {key: _text([as_number(x)]) for key, x in moments})
     for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
         for shape in shapes:
             _shape(element, tag, shape)
@@ -71,37 +77,36 @@ def _shape(link: etree._Element, tag: str, shape: Geometry) -> None:
         "sphere": {"radius": shape.size},
         "mesh": {"scale": shape.size or (1.0, 1.0, 1.0)},
     }[shape.shape]
-    given = {key: _text(value) for key, value in sizes.items()}
+    attributes = {key: _text(value) for key, value in sizes.items()}
     if shape.shape == "mesh":
-        given["filename"] = shape.filename or ""
-    etree.SubElement(etree.SubElement(element, "geometry"), shape.shape, given)
+        attributes["filename"] = shape.filename or ""
+    etree.SubElement(etree.SubElement(element, "geometry"), shape.shape, attributes)
 
 
 def _joint(robot: etree._Element, joint: Joint) -> None:
-    kind = (
-        "continuous" if joint.kind.geared and joint.mimic else joint.kind.name
-    )  # a gearbox is a mimic joint by now
+    # A gearbox is a mimic joint by now.
+    kind = CONTINUOUS if joint.kind.geared and joint.mimic else joint.kind
     where = f'joint "{joint.name}"'
-    if kind not in TYPES:
+    if kind.name not in URDF_KINDS:
         raise ModelError(
-            f"{where}: URDF has no word for a {kind} joint; it knows {', '.join(TYPES)}"
+            f"{where}: URDF has no word for a {kind.name} joint; it knows {', '.join(URDF_KINDS)}"
         )
     for what, remedy in ELSEWHERE.items():
         if getattr(joint, what):
             raise ModelError(f"{where}: URDF has no word for {what}; {remedy}")
     limits = joint.limits
-    if kind == "revolute" and limits.lower == -math.inf and limits.upper == math.inf:
-        kind = "continuous"
-    element = etree.SubElement(robot, "joint", name=joint.name, type=kind)
+    bounded = math.isfinite(limits.lower) or math.isfinite(limits.upper)
+    endless = limits.lower == -math.inf and limits.upper == math.inf
+    if endless and kind.needs_limits and kind.turns:
+        kind = CONTINUOUS
+    element = etree.SubElement(robot, "joint", name=joint.name, type=kind.name)
     _origin(element, joint.pose)
     etree.SubElement(element, "parent", link=joint.parent)
     etree.SubElement(element, "child", link=joint.child)
     if joint.kind.has_axis:
         etree.SubElement(element, "axis", xyz=_text(joint.axis))
     bounds = {}
-    if kind in ("revolute", "prismatic") and (
-        math.isfinite(limits.lower) or math.isfinite(limits.upper)
-    ):
+    if kind.needs_limits and bounded:
         bounds = {"lower": _text([limits.lower]), "upper": _text([limits.upper])}
     rates = {"effort": limits.effort, "velocity": limits.velocity}
     bounds |= {key: _text([value]) for key, value in rates.items() if math.isfinite(value)}
@@ -112,11 +117,12 @@ def _joint(robot: etree._Element, joint: Joint) -> None:
             element, "dynamics", damping=_text([joint.damping]), friction=_text([joint.friction])
         )
     if joint.mimic is not None and joint.kind.nv:
-        given = {
+        mimic = {
+            "joint": joint.mimic.joint,
             "multiplier": _text([joint.mimic.multiplier]),
             "offset": _text([joint.mimic.offset]),
         }
-        etree.SubElement(element, "mimic", {"joint": joint.mimic.joint, **given})
+        etree.SubElement(element, "mimic", mimic)
 
 
 def _origin(element: etree._Element, pose: Pose) -> None:
@@ -126,7 +132,8 @@ def _origin(element: etree._Element, pose: Pose) -> None:
 
 
 def _rpy(R: Matrix3) -> Vector3:
-    """Fixed-axis angles; where yaw is free (pitch ±90°) the roll makes up for it, whatever rounding makes of yaw."""
+    """Fixed-axis angles; where yaw is free (pitch ±90°) the roll makes up for it, whatever rounding
+    makes of yaw."""
     yaw = math.atan2(R[1][0], R[0][0])
     c, s = math.cos(yaw), math.sin(yaw)
     pitch = math.atan2(-R[2][0], c * R[0][0] + s * R[1][0])

@@ -1,10 +1,13 @@
-"""The kinematic tree that algorithms loop over: a model with fixed joints lumped and mimic joints reduced.
+"""The kinematic tree that algorithms loop over: a model with fixed joints lumped and mimic joints
+reduced.
 
-Links that never move against each other are one *body*, with one inertia; every link stays addressable as a *frame*: a
-body and a constant placement in it. A body's frame is its joint's frame, turned if need be so that the joint moves
-about or along a coordinate axis; then most of a transform is zeros and ones, which recording removes.
+Links that never move against each other are one *body*, with one inertia; every link stays
+addressable as a *frame*: a body and a constant placement in it. A body's frame is its joint's
+frame, turned if need be so that the joint moves about or along a coordinate axis; then most of a
+transform is zeros and ones, which recording removes.
 
-RBDA section 4.1 (parents and tree transforms); mimic joints are RBDA section 3.2's q = G y + g, applied joint by joint.
+RBDA section 4.1 (parents and tree transforms); mimic joints are RBDA section 3.2's q = G y + g,
+applied joint by joint.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..algebra.point_motion import PointMotion
-from ..algebra.scalar import Scalar
+from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import (
     HERE,
     ZERO,
@@ -31,72 +34,22 @@ from ..algebra.spatial import (
     Vector,
     as_matrix,
 )
-from .description import Effects, Limits, followed
+from .description import UNLIMITED, Effects, Limits, followed
 from .joints import FLOATING, JointKind, aligned
-from .model import BASE_JOINT, Model
+from .link_inertia import Point, Spread, all_numbers
+from .structure import BASE_JOINT, Structure
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
-
-UNLIMITED = Limits()
-
-
-@dataclass(frozen=True)
-class Point:
-    """A link's mass, at its centre: apart from what is known of a body where its numbers differ between environments.
-
-    Known inertia can be regrouped; and numbers that vary are best used as they are, at the centre of mass.
-    """
-
-    placement: Placement
-    mass: Scalar
-    com: Vector
-
-    @property
-    def centre(self) -> Vector:
-        """In the body."""
-        return self.placement.point_to_parent(self.com)
-
-    @property
-    def inertia(self) -> Inertia:
-        return Inertia.at_com(self.mass, self.centre, ZERO_INERTIA.J)
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Second moments of links about their centres of mass, in axes that they share: apart as `Point` is."""
-
-    R: Rotation
-    J: Symmetric
-
-    @property
-    def turned(self) -> Symmetric:
-        """In the body's axes."""
-        return self.R.symmetric_to_parent(self.J)
-
-    @property
-    def inertia(self) -> Inertia:
-        return Inertia(0.0, ZERO, self.turned)
-
-    def carried(self, X: Placement) -> Spread:
-        """The same spread in the parent of a body placed by X."""
-        return Spread(as_matrix(TwoRotations(X.R, self.R)), self.J)
-
-    def shares_axes(self, other: Spread) -> bool:
-        pairs = [
-            (x, y)
-            for a, b in zip(self.R.matrix.rows, other.R.matrix.rows, strict=True)
-            for x, y in zip(a, b, strict=True)
-        ]
-        return all(x is y or (_number(x) and _number(y) and abs(x - y) < 1e-14) for x, y in pairs)
 
 
 @dataclass(frozen=True)
 class Body:
     """A rigid body, the joint that carries it, and where its coordinates lie.
 
-    `X_tree` places the joint frame in the parent body. The joint's coordinates are multiplier * q[q_index] + offset;
-    the two numbers differ from 1 and 0 for mimic joints and for axes that point backwards.
+    `X_tree` places the joint frame in the parent body. The joint's coordinates are multiplier *
+    q[q_index] + offset; the two numbers differ from 1 and 0 for mimic joints and for axes that
+    point backwards.
     """
 
     joint: str
@@ -112,7 +65,7 @@ class Body:
     armature: float = 0.0
     effects: tuple[Effects, ...] = ()
     limits: Limits = UNLIMITED
-    """Of the joint's coordinate, where it has one alone."""
+    """Bounds of the joint's coordinate, where it has one alone."""
     points: tuple[Point, ...] = ()
     spreads: tuple[Spread, ...] = ()
 
@@ -128,12 +81,12 @@ class Body:
     def carrying(self, part: Point | Spread) -> Body:
         """This body and a part of a link fixed in it."""
         inertia = part.inertia
-        if _known(inertia):
+        if all_numbers(inertia):
             return replace(self, known=self.known + inertia)
         if isinstance(part, Point):
             return replace(self, points=(*self.points, part))
-        like = next((own for own in self.spreads if own.shares_axes(part)), None)
-        others = tuple(own for own in self.spreads if own is not like)
+        like = next((each for each in self.spreads if each.shares_axes(part)), None)
+        others = tuple(each for each in self.spreads if each is not like)
         return replace(self, spreads=(*others, Spread(part.R, like.J + part.J) if like else part))
 
     def rate_of_momentum(self, motion: PointMotion) -> Force:
@@ -159,6 +112,11 @@ class Body:
         R, p = self.kind.placement(self.axis, coordinates)
         return Placement(TwoRotations(self.X_tree.R, R), self.X_tree.point_to_parent(p))
 
+    @property
+    def quaternion_index(self) -> tuple[int, ...]:
+        """Columns of q with the joint's unit quaternion (x, y, z, w); none where it has none."""
+        return () if self.kind.quaternion is None else self.q_index[self.kind.quaternion :]
+
     @cached_property
     def subspace(self) -> list[tuple[int, Motion]]:
         """Columns of the joint's motion subspace S, each with its index in v."""
@@ -182,7 +140,8 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame fixed in a body: a link of the description, with the mass and centre of mass that it has there."""
+    """A frame fixed in a body: a link of the description, with the mass and centre of mass that it
+    has there."""
 
     body: int
     placement: Placement
@@ -192,14 +151,15 @@ class Frame:
 
 @dataclass(frozen=True)
 class Tree:
-    """Bodies in an order in which every parent comes before its children, and the frames fixed in them."""
+    """Bodies in an order in which every parent comes before its children, and the frames fixed in
+    them."""
 
     bodies: tuple[Body, ...]
     frames: Mapping[str, Frame]
     nq: int
     nv: int
     ground: Inertia = ZERO_INERTIA
-    """Of the links that are fixed to the world; about the world's origin."""
+    """Inertia of the links that are fixed to the world, about the world's origin."""
 
     @cached_property
     def shares_coordinates(self) -> bool:
@@ -218,10 +178,10 @@ class Tree:
         """dq/dt at velocity v."""
         rate: list[Scalar] = [0.0] * self.nq
         for body in self.own_coordinates:
-            own = body.kind.manifold.rate(
+            rates = body.kind.manifold.rate(
                 [q[k] for k in body.q_index], [v[k] for k in body.v_index], baumgarte
             )
-            for k, x in zip(body.q_index, own, strict=True):
+            for k, x in zip(body.q_index, rates, strict=True):
                 rate[k] = x
         return rate
 
@@ -248,29 +208,31 @@ class Tree:
         return total
 
     def regrouped(self) -> Tree:
-        """The same dynamics with fewer numbers: each body hands its parent the inertia that its joint cannot feel.
+        """The same dynamics with fewer numbers: each body hands its parent the inertia that its
+        joint cannot feel.
 
-        About a revolute axis that is the mass, the moment along the axis, and the spread of mass along the axis; across
-        a prismatic joint, the second moments, those that vary too where they add to others. What reaches the world is
-        `ground`. M, C, g and every pivot of their factorisation stay as they are; the inertias of single bodies no
-        longer are a body's own (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
+        About a revolute axis that is the mass, the moment along the axis, and the spread of mass
+        along the axis; across a prismatic joint, the second moments, those that vary too where they
+        add to others. What reaches the world is `ground`. M, C, g and every pivot of their
+        factorisation stay as they are; the inertias of single bodies no longer are a body's own
+        (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
         """
         bodies, ground = list(self.bodies), self.ground
         for i in reversed(range(len(bodies))):
             body = bodies[i]
             share = body.kind.unfelt(body.axis, body.known)
             moved = body.X_tree.inertia_to_parent(share)
-            if not _known(moved):  # it would cost at run time
+            # Where the placement varies, moving the share would cost more at run time than it saves.
+            if not all_numbers(moved):
                 continue
-            up = (
-                ()
-                if body.kind.turns
-                else tuple(spread.carried(body.X_tree) for spread in body.spreads)
-            )
-            if body.parent != WORLD and not all(
-                any(map(s.shares_axes, bodies[body.parent].spreads)) for s in up
-            ):
-                up = ()
+            up: tuple[Spread, ...] = ()
+            if not body.kind.turns:
+                up = tuple(spread.carried(body.X_tree) for spread in body.spreads)
+            # Varying moments go up only where they add to others of the same axes: a new set of axes
+            # above would have to be turned there, as here.
+            if body.parent != WORLD:
+                there = bodies[body.parent].spreads
+                up = up if all(any(map(s.shares_axes, there)) for s in up) else ()
             bodies[i] = replace(body, known=body.known - share, spreads=() if up else body.spreads)
             if body.parent == WORLD:
                 ground = sum((spread.inertia for spread in up), ground + moved)
@@ -282,10 +244,14 @@ class Tree:
         return replace(self, bodies=tuple(bodies), ground=ground)
 
     def snapped(self, epsilon: float) -> Tree:
-        """The same tree with constants that rounding noise made, below `epsilon` of their neighbours, set to 0 or ±1.
+        """The same tree with constants that rounding noise made, below `epsilon` of their
+        neighbours, set to 0 or ±1.
 
-        Right angles written as 1.5708 in a description leave such crumbs; a program of that precision cannot see them.
+        Right angles written as 1.5708 in a description leave such crumbs; a program of that
+        precision cannot see them.
         """
+        # Positions are judged against the robot's size, rotations against one, and each inertia
+        # against its largest entry: nothing else says which constant is noise.
         reach = max(
             [abs(x) for b in self.bodies for x in b.X_tree.p if isinstance(x, float)], default=0.0
         )
@@ -296,7 +262,11 @@ class Tree:
             return Placement(Rotation([Vector(*row) for row in rows]), p)
 
         def weigh(inertia: Inertia) -> Inertia:
-            h_size, J_size = max(map(abs, inertia.h)), max(map(abs, inertia.J.entries))
+            # Moments are only ever added to others of the body: what is small beside them is lost.
+            h_size, J_size = (
+                max(abs(as_number(x)) for x in entries)
+                for entries in (inertia.h, inertia.J.entries)
+            )
             h = Vector(*(_crumbless(x, epsilon * h_size) for x in inertia.h))
             return Inertia(
                 inertia.mass,
@@ -305,6 +275,7 @@ class Tree:
             )
 
         def settle(body: Body) -> Body:
+            # The numbers of points and spreads vary, so that only where they are can be noise.
             points = tuple(
                 replace(point, placement=place(point.placement)) for point in body.points
             )
@@ -323,15 +294,6 @@ class Tree:
         return replace(self, bodies=bodies, frames=frames)
 
 
-def _known(inertia: Inertia) -> bool:
-    """All its numbers are known while recording."""
-    return all(map(_number, (inertia.mass, *inertia.h, *inertia.J.entries)))
-
-
-def _number(x: Scalar) -> bool:
-    return isinstance(x, (int, float))
-
-
 def _crumbless(x: Scalar, least: float) -> Scalar:
     return x if not isinstance(x, float) or abs(x) > least else 0.0
 
@@ -343,8 +305,9 @@ def _snap(x: Scalar, epsilon: float) -> Scalar:
     return float(near) if abs(x - near) <= epsilon else x
 
 
-def build_tree(model: Model) -> Tree:
-    """Lump fixed joints, align joint axes, resolve mimic joints; a joint of two axes becomes two bodies."""
+def build_tree(model: Structure) -> Tree:
+    """Lump fixed joints, align joint axes, resolve mimic joints; a joint of two axes becomes two
+    bodies."""
     coordinates = {
         name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
         for name, c in model.coordinates.items()
@@ -355,54 +318,68 @@ def build_tree(model: Model) -> Tree:
     ground = ZERO_INERTIA
     if model.floating_base:
         q_index, v_index = coordinates[BASE_JOINT]
-        q_index = _scalar_last(model, FLOATING, q_index)
-        bodies.append(Body(BASE_JOINT, WORLD, FLOATING, 2, HERE, ZERO_INERTIA, q_index, v_index))
+        base = Body(
+            joint=BASE_JOINT,
+            parent=WORLD,
+            kind=FLOATING,
+            axis=2,
+            X_tree=HERE,
+            known=ZERO_INERTIA,
+            q_index=FLOATING.scalar_last(q_index, model.quaternion),
+            v_index=v_index,
+        )
+        bodies.append(base)
         frames[model.root] = Frame(0, HERE)
     else:
         frames[model.root] = Frame(WORLD, HERE)
-    for joint in model.joints:
+    for joint in model.joints:  # parents come first, so that each finds its carrier
         carrier = frames[joint.parent]
         X = carrier.placement.compose(joint.pose.placement).as_matrix()
+        # What a fixed joint carries moves with the body that carries the joint: a frame in it.
         if not joint.kind.nv:
             frames[joint.child] = Frame(carrier.body, X)
             continue
-        source, multiplier, offset = followed(joint, by_name)
-        q_index, v_index = coordinates[source]
-        q_index, parent = _scalar_last(model, joint.kind, q_index), carrier.body
+        # A mimic joint reads its leader's columns; the relation is two numbers of the body.
+        leader, multiplier, offset = followed(joint, by_name)
+        q_index, v_index = coordinates[leader]
+        q_index, parent = joint.kind.scalar_last(q_index, model.quaternion), carrier.body
         effects, limits = joint.effects, joint.v_limits
         for kind, direction in zip(
             joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True
         ):
+            # Turned so that the joint moves about or along a coordinate axis, most entries of its
+            # transform are zeros and ones; an axis that points backwards counts its angle backwards.
             axis, sign, turn = aligned(kind, direction)
             X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
-            q, v = q_index[: kind.nq], v_index[: kind.nv]
-            sizes = (
-                sign * multiplier,
-                sign * offset,
-                joint.armature,
-                effects[: kind.nv],
-                limits[0].along(sign),
+            body = Body(
+                joint=joint.name,
+                parent=parent,
+                kind=kind,
+                axis=axis,
+                X_tree=X_tree,
+                known=ZERO_INERTIA,
+                q_index=q_index[: kind.nq],
+                v_index=v_index[: kind.nv],
+                multiplier=sign * multiplier,
+                offset=sign * offset,
+                armature=joint.armature,
+                effects=effects[: kind.nv],
+                limits=limits[0].along(sign),
             )
-            bodies.append(Body(joint.name, parent, kind, axis, X_tree, ZERO_INERTIA, q, v, *sizes))
+            bodies.append(body)
             effects, limits = effects[kind.nv :], limits[kind.nv :]
             q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
+            # The next axis, and the child link, are given in the joint's frame before that turn.
             parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
         frames[joint.child] = Frame(parent, X)
     for link in model.links:
         frame = frames[link.name] = replace(
             frames[link.name], mass=link.mass, com=Vector(*link.com)
         )
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
         point = Point(frame.placement, frame.mass, frame.com)
-        spread = Spread(as_matrix(frame.placement.R), Symmetric(xx, xy, xz, yy, yz, zz))
+        spread = Spread(as_matrix(frame.placement.R), link.symmetric)
         if frame.body == WORLD:
             ground = ground + point.inertia + spread.inertia
             continue
         bodies[frame.body] = bodies[frame.body].carrying(point).carrying(spread)
     return Tree(tuple(bodies), frames, model.nq, model.nv, ground)
-
-
-def _scalar_last(model: Model, kind: JointKind, q: tuple[int, ...]) -> tuple[int, ...]:
-    """Columns of a joint with its quaternion as qx qy qz qw, whichever order the model was loaded with."""
-    k = kind.quaternion
-    return q if k is None or model.quaternion == "xyzw" else (*q[:k], *q[k + 1 : k + 4], q[k])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from typing import Any
 
 from ..algebra.scalar import Scalar, cos, sign, sin
 from .graph import COLUMN, KEPT, SHARED, Graph, Routine
@@ -87,7 +88,7 @@ def pullback(
     return [bar.get(x.index, 0.0) for x in wrt]
 
 
-def _between(graph: Graph, start: dict[int, object], outputs: Sequence[Scalar]) -> list[int]:
+def _between(graph: Graph, start: Mapping[int, object], outputs: Sequence[Scalar]) -> list[int]:
     """Nodes on the way from the nodes of `start` to `outputs`, in order."""
     ends = [x.index for x in outputs if isinstance(x, Symbol)]
     moving = set(start)
@@ -152,7 +153,7 @@ def _partials(graph: Graph, i: int) -> Iterator[tuple[int, Scalar]]:
             yield x, partial
 
 
-def _operands(graph: Graph, i: int) -> list[Scalar]:
+def _operands(graph: Graph, i: int) -> list[Any]:
     return [Symbol(graph, x) if isinstance(x, int) else x for x in graph.nodes[i][1]]
 
 
@@ -164,7 +165,9 @@ def _chosen(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
     """The tangent of the branch that is chosen; the other one may be infinite."""
     x, y, *branches = CHOICES[graph.nodes[i][0]]
     values, nodes = _operands(graph, i), graph.nodes[i][1]
-    tangents = [dot.get(nodes[k], 0.0) if isinstance(nodes[k], int) else 0.0 for k in branches]
+    tangents: list[Any] = [
+        dot.get(nodes[k], 0.0) if isinstance(nodes[k], int) else 0.0 for k in branches
+    ]
     if all(isinstance(t, float) and t == 0.0 for t in tangents):
         return 0.0
     return Symbol(graph, i).select_less(values[x], values[y], *tangents)
@@ -174,7 +177,8 @@ def _shares(graph: Graph, i: int, w: Scalar) -> Iterator[tuple[int, Scalar]]:
     """The adjoint of a choice, for the branch that is chosen."""
     x, y, *branches = CHOICES[graph.nodes[i][0]]
     values, nodes = _operands(graph, i), graph.nodes[i][1]
-    for k, share in zip(branches, ((w, 0.0), (0.0, w)), strict=True):
+    shares: list[Any] = [(w, 0.0), (0.0, w)]
+    for k, share in zip(branches, shares, strict=True):
         if isinstance(nodes[k], int):
             yield nodes[k], Symbol(graph, i).select_less(values[x], values[y], *share)
 
@@ -202,7 +206,7 @@ def _loop_tangents(graph: Graph, i: int, dot: Mapping[int, Scalar]) -> list[Scal
     entries = {k for k, x in enumerate(shared) if isinstance(x, int) and _moves(dot.get(x, 0.0))}
     active = _active(routine, {k for k, t in enumerate(first) if _moves(t)}, entries)
 
-    def step(values: Sequence[Scalar]) -> list[Scalar]:
+    def step(values: Sequence[Any]) -> list[Any]:
         here, inside = values[: len(state)], values[0].graph
         seen = _seen(graph, inside, shared)
         after = _replayed(routine, inside, seen, here)
@@ -211,7 +215,7 @@ def _loop_tangents(graph: Graph, i: int, dot: Mapping[int, Scalar]) -> list[Scal
         tangents = pushforward(wrt, along, after)
         return [*after, *(tangents[k] for k in active)]
 
-    begin = [*_symbols(graph, state), *(first[k] for k in active)]
+    begin: list[Any] = [*_symbols(graph, state), *(first[k] for k in active)]
     end = Symbol(graph, i).repeat(step, begin, routine.repetition.times, None)
     tangents = dict(zip(active, end[len(state) :], strict=True))
     return [tangents.get(k, 0.0) for k in range(len(state))]
@@ -229,7 +233,7 @@ def _loop_adjoints(
     begin = {k for k, x in enumerate(state) if isinstance(x, int) and x in moving}
     active = _active(routine, begin, entries)
 
-    def step(values: Sequence[Scalar]) -> list[Scalar]:
+    def step(values: Sequence[Any]) -> list[Any]:
         inside, bar, total = values[0].graph, values[: len(active)], values[len(active) :]
         here = [Symbol(inside, inside.node("input", KEPT, k)) for k in range(len(state))]
         seen = _seen(graph, inside, shared)
@@ -239,7 +243,7 @@ def _loop_adjoints(
         shares = zip(total, back[len(active) :], strict=True)
         return [*back[: len(active)], *(t + share for t, share in shares)]
 
-    last = [*(bars.get(k, 0.0) for k in active), *(0.0 for _ in entries)]
+    last: list[Any] = [*(bars.get(k, 0.0) for k in active), *(0.0 for _ in entries)]
     end = Symbol(graph, i).repeat(step, last, routine.repetition.times, None, reads=i)
     for k, share in zip(active, end, strict=False):
         if k in begin:
@@ -273,22 +277,22 @@ def _active(routine: Routine, state: Set[int], shared: Set[int]) -> list[int]:
         active = then
 
 
-def _symbols(graph: Graph, nodes: Sequence[int | float]) -> list[Scalar]:
+def _symbols(graph: Graph, nodes: Sequence[int | float]) -> list[Any]:
     return [Symbol(graph, x) if isinstance(x, int) else x for x in nodes]
 
 
-def _seen(graph: Graph, inside: Graph, shared: Sequence[int | float]) -> list[Scalar]:
+def _seen(graph: Graph, inside: Graph, shared: Sequence[int | float]) -> list[Any]:
     """What a step reads from around it, as values of another step in the same place."""
     return [local(inside, x) if isinstance(x, Symbol) else x for x in _symbols(graph, shared)]
 
 
 def _replayed(
-    routine: Routine, graph: Graph, shared: Sequence[Scalar], column: Sequence[Scalar]
-) -> list[Scalar]:
+    routine: Routine, graph: Graph, shared: Sequence[Any], column: Sequence[Any]
+) -> list[Any]:
     """A step recorded once more, in another graph, for other inputs: the next state."""
     inputs = {SHARED: shared, COLUMN: column}
     results = routine.results[: routine.column]
-    values: dict[int, Scalar] = {}
+    values: dict[int, Any] = {}
     for i in visited(routine.graph, [x.index for x in results if isinstance(x, Symbol)]):
         operation, arguments = routine.graph.nodes[i]
         if operation == "input":
@@ -313,5 +317,5 @@ def _replayed(
     return [local(graph, x) if isinstance(x, Symbol) else x for x in signed]
 
 
-def _plain(values: Sequence[Scalar]) -> list[int | float]:
+def _plain(values: Sequence[Any]) -> list[int | float]:
     return [x.plain() if isinstance(x, Symbol) else float(x) for x in values]

@@ -18,7 +18,7 @@ from .recorder import Symbol, input_symbols, local
 EXPECTED_STEPS = 32
 """Steps of a loop that may end before its last one, to estimate how long a batch takes."""
 
-ON_NUMBERS: dict[str, Callable[..., float]] = {
+ON_NUMBERS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,

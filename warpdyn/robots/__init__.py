@@ -1,4 +1,5 @@
-"""The robots that come with warpdyn: URDF files written from published parameters, each naming its source."""
+"""The robots that come with warpdyn: URDF files written from published parameters, each naming its
+source."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def robot_names() -> list[str]:
 def load_robot(name: str, **options: Any) -> Model:
     """A robot that comes with warpdyn, by name; `options` are those of `load_urdf`.
 
-    The bases of humanoid and quadruped are free unless `floating_base=False` is said; `robot_names()` has all names.
+    The bases of humanoid and quadruped are free unless `floating_base=False` is said;
+    `robot_names()` has all names.
     """
     names = robot_names()
     if name not in names:

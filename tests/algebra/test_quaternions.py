@@ -1,0 +1,127 @@
+"""Quaternions and exponential maps: group laws, inverses of each other, and both branches near zero."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from algebra_draws import close, rows, vector
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpdyn.algebra.quaternions import (
+    SMALL,
+    normalized,
+    plane_exp,
+    plane_log,
+    quaternion_exp,
+    quaternion_inverse,
+    quaternion_log,
+    quaternion_product,
+    quaternion_rate,
+    quaternion_rotation,
+    rigid_exp,
+    rigid_log,
+    uniform_quaternion,
+)
+from warpdyn.algebra.spatial import Vector
+
+ROUND_OFF = 1e-14
+"""Absolute, on numbers of size one."""
+
+FRACTIONS = st.floats(0, 1, exclude_max=True)
+
+
+def quaternion(draw: np.random.Generator) -> list[float]:
+    return normalized(draw.normal(size=4).tolist())
+
+
+def matrix(q: list[float]) -> np.ndarray:
+    return rows(quaternion_rotation(q).matrix.rows)
+
+
+def test_products_are_products_of_matrices(draw) -> None:
+    """The map to matrices is a homomorphism; the inverse is the transpose; q and -q are one rotation."""
+    a, b = quaternion(draw), quaternion(draw)
+    close(matrix(quaternion_product(a, b)), matrix(a) @ matrix(b))
+    close(matrix(quaternion_inverse(a)), matrix(a).T)
+    close(matrix([-x for x in a]), matrix(a))
+    close(np.linalg.det(matrix(a)), 1.0)
+
+
+def test_quaternions_are_rotations() -> None:
+    """exp of a vector turns about it by its length; products of quaternions are products of matrices; x, y, z, w."""
+    assert quaternion_exp([0.0, 0.0, math.pi / 2]) == pytest.approx(
+        [0, 0, math.sqrt(0.5), math.sqrt(0.5)]
+    )
+    turned = quaternion_rotation(quaternion_exp([0.0, 0.0, math.pi / 2])).to_parent(
+        Vector(1.0, 0.0, 0.0)
+    )
+    assert list(turned) == pytest.approx([0.0, 1.0, 0.0], abs=ROUND_OFF)
+    a, b = quaternion_exp([0.3, -1.0, 0.4]), quaternion_exp([1e-10, 2e-10, 0.0])
+    A, B, AB = (
+        np.array([list(r) for r in quaternion_rotation(x).matrix.rows])
+        for x in (a, b, quaternion_product(a, b))
+    )
+    assert np.max(np.abs(A @ B - AB)) <= ROUND_OFF
+    assert math.fsum(x * x for x in quaternion_product(a, b)) == pytest.approx(1.0, abs=ROUND_OFF)
+    assert quaternion_exp([0.0, 0.0, 0.0]) == [0.0, 0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-9, 1e-3, 0.9 * SMALL**0.5, 1.1 * SMALL**0.5, 1.0, 3.1])
+def test_log_undoes_exp(draw, size: float) -> None:
+    """For rotations, for rigid motions and in the plane, on both sides of where series are taken."""
+    u = np.array(list(vector(draw)))
+    w = Vector(*(size * u / np.linalg.norm(u)).tolist())
+    close(list(quaternion_log(quaternion_exp(list(w)))), list(w))
+    v = vector(draw)
+    p, turn = rigid_exp(v, w)
+    linear, angular = rigid_log(p, turn)
+    close([*linear, *angular], [*v, *w])
+    close(plane_log(*plane_exp(v.x, v.y, size), size), (v.x, v.y))
+
+
+def test_a_rigid_motion_in_two_halves_is_the_whole(draw) -> None:
+    """exp(d/2) exp(d/2) = exp(d): a constant twist follows one screw."""
+    v, w = vector(draw), vector(draw)
+    p, turn = rigid_exp(v, w)
+    half, half_turn = rigid_exp(v * 0.5, w * 0.5)
+    close(list(half + quaternion_rotation(half_turn).to_parent(half)), list(p))
+    close(quaternion_product(half_turn, half_turn), turn)
+
+
+def test_a_planar_motion_is_a_rigid_one(draw) -> None:
+    """exp of SE(2) is exp of SE(3) about z."""
+    u, w, turn = draw.uniform(-2, 2, 3).tolist()
+    p, _ = rigid_exp(Vector(u, w, 0.0), Vector(0.0, 0.0, turn))
+    close([*plane_exp(u, w, turn), 0.0], list(p))
+
+
+def test_the_rate_is_that_of_a_turning_frame(draw) -> None:
+    """dQ/dt by central differences of Q exp(w t); with K, a length beyond 1 shrinks."""
+    q, w, h = quaternion(draw), vector(draw), 1e-6
+    ahead, behind = (quaternion_product(q, quaternion_exp(list(w * s))) for s in (h, -h))
+    difference = (np.array(ahead) - np.array(behind)) / (2 * h)
+    assert np.abs(np.array(quaternion_rate(q, list(w))) - difference).max() <= 1e-8
+    long = [1.1 * x for x in q]
+    assert np.dot(long, quaternion_rate(long, list(w), baumgarte=1.0)) < 0
+
+
+@given(FRACTIONS, FRACTIONS, FRACTIONS)
+def test_drawn_rotations_have_unit_length(a: float, b: float, c: float) -> None:
+    """Whatever the three numbers."""
+    assert math.hypot(*uniform_quaternion(a, b, c)) == pytest.approx(1.0, abs=ROUND_OFF)
+
+
+def test_drawn_rotations_are_uniform() -> None:
+    """Over a grid of the unit cube every column of the rotation averages to zero, and its square to a third."""
+    steps = (np.arange(20) + 0.5) / 20
+    drawn = [
+        matrix(uniform_quaternion(a, b, c))
+        for a in steps.tolist()
+        for b in steps.tolist()
+        for c in steps.tolist()
+    ]
+    assert np.abs(np.mean(drawn, axis=0)).max() <= 1e-12
+    assert np.mean(np.square(drawn), axis=0) == pytest.approx(np.full((3, 3), 1 / 3), abs=2e-3)

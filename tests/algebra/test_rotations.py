@@ -1,0 +1,74 @@
+"""Rotations of every kind: they turn back, keep lengths, and act on matrices as their matrix does."""
+
+from __future__ import annotations
+
+import numpy as np
+from algebra_draws import close, placement, rows, vector
+
+from warpdyn.algebra.rotations import IDENTITY, Matrix, Symmetric, Vector, as_matrix
+
+
+def test_rotations_turn_back(draw) -> None:
+    """to_child undoes to_parent; both keep length; a rotation kind and its matrix do the same."""
+    R, u = placement(draw).R, vector(draw)
+    close(list(R.to_child(R.to_parent(u))), list(u))
+    close(R.to_parent(u).dot(R.to_parent(u)), u.dot(u))
+    close(list(as_matrix(R).to_parent(u)), list(R.to_parent(u)))
+    close(np.linalg.det(rows(as_matrix(R).matrix.rows)), 1.0)
+
+
+def test_rotations_of_matrices(draw) -> None:
+    """matrix_to_parent and symmetric_to_parent are R H R^T."""
+    R = placement(draw).R
+    r, H = rows(as_matrix(R).matrix.rows), draw.uniform(-2, 2, (3, 3))
+    turned = R.matrix_to_parent(Matrix(tuple(Vector(*row) for row in H.tolist())))
+    close(rows(turned.rows), r @ H @ r.T)
+    S = H + H.T
+    symmetric = Symmetric(S[0, 0], S[0, 1], S[0, 2], S[1, 1], S[1, 2], S[2, 2])
+    close(rows(R.symmetric_to_parent(symmetric).rows), r @ S @ r.T)
+
+
+def test_products_of_vectors(draw) -> None:
+    """u x w is orthogonal to both and [u]x w; u.w is symmetric; a double product is Lagrange's."""
+    u, v, w = vector(draw), vector(draw), vector(draw)
+    close([u.dot(u.cross(w)), w.dot(u.cross(w))], [0, 0])
+    close(list(Matrix.cross(u) @ w), list(u.cross(w)))
+    close(list(u.cross(v.cross(w))), list(v * u.dot(w) - w * u.dot(v)))
+
+
+def test_matrices_add_and_turn_over(draw) -> None:
+    """Sums, differences and transposes are those of NumPy."""
+    a, b = draw.uniform(-2, 2, (2, 3, 3))
+    A, B = (Matrix(tuple(Vector(*row) for row in M.tolist())) for M in (a, b))
+    close(rows((A + B).rows), a + b)
+    close(rows((A - B).rows), a - b)
+    close(rows(A.T.rows), a.T)
+
+
+def test_the_acceleration_tensor_is_that_of_a_turning_body(draw) -> None:
+    """W x = dw x x + w x (w x x)."""
+    w, dw, x = vector(draw), vector(draw), vector(draw)
+    W = Matrix.acceleration_tensor(w, dw)
+    close(list(W @ x), list(dw.cross(x) + w.cross(w.cross(x))))
+
+
+def test_symmetric_matrices(draw) -> None:
+    """They act as their rows, are read from the upper triangle, and obey Euler's equation."""
+    S = draw.uniform(-2, 2, (3, 3))
+    S = S + S.T
+    J, w, dw = Symmetric.from_rows(S.tolist()), vector(draw), vector(draw)
+    close(rows(J.rows), S)
+    close(list(J @ w), S @ list(w))
+    close(list(J.rate_of_momentum(w, dw)), list(J @ dw + w.cross(J @ w)))
+    wrong_below = np.triu(S).tolist()
+    assert Symmetric.from_rows(wrong_below) == J
+    outer = np.outer(list(w), list(dw))
+    close(rows(Symmetric.product(w, dw).rows), outer + outer.T)
+    close(rows(Symmetric.diagonal(3.0).rows), 3.0 * np.eye(3))
+
+
+def test_the_identity_turns_nothing(draw) -> None:
+    """To the last bit."""
+    u = vector(draw)
+    assert list(IDENTITY.to_parent(u)) == list(u) == list(IDENTITY.to_child(u))
+    assert as_matrix(IDENTITY) is IDENTITY

@@ -1,0 +1,108 @@
+"""Any description: formats are told apart by content, and one that is not XML can be registered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mjcf_texts import INERTIAL, body
+from sdf_texts import AB, joint, robot
+from urdf_texts import links
+from urdf_texts import robot as urdf_robot
+
+import warpdyn as wd
+from warpdyn.formats.load import load as load_any
+from warpdyn.formats.registry import FORMATS, Format
+from warpdyn.formats.source import Source
+from warpdyn.model import Model
+from warpdyn.model.description import Joint, Link, ModelError
+from warpdyn.model.joints import KINDS
+
+
+def test_load_tells_formats_apart(tmp_path: Path) -> None:
+    """By content, not by name."""
+    path = tmp_path / "robot.xml"
+    path.write_text(robot(AB, joint()))
+    assert load_any(path).nv == 7 and load_any(path, floating_base=False).nv == 1
+    assert load_any('<robot name="r"><link name="a"/></robot>', floating_base=True).nv == 6
+    with pytest.raises(Exception, match="the root element is <x>; URDF begins with <robot>"):
+        load_any("<x/>")
+
+
+def test_a_file_is_read_by_the_reader_of_its_format(tmp_path: Path) -> None:
+    """The same model as by that reader, remarks and errors included, from a path, a text and bytes."""
+    texts = {
+        wd.load_urdf: urdf_robot(links("a")),
+        wd.load_sdf: robot(AB, joint()),
+        wd.load_mjcf: body(INERTIAL),
+    }
+    for reader, text in texts.items():
+        path = tmp_path / "robot.txt"
+        path.write_text(text)
+        for source in (path, str(path), text, text.encode()):
+            assert wd.load(source).key == reader(source).key
+    with pytest.raises(ModelError, match=r"^URDF text: there is no link"):
+        wd.load("<robot/>")
+
+
+def load_plain(source: Any, *, floating_base: bool = False) -> Model:
+    """A robot of a JSON text: {"links": {name: mass}, "joints": {name: [kind, parent, child]}}."""
+    text = Source.of(source, "load_plain", "plain")
+    try:
+        content = json.loads(text.data)
+    except ValueError as error:
+        raise ModelError(f"{text.name}: {error}; correct the text") from error
+    links = [Link(name, mass) for name, mass in content["links"].items()]
+    joints = [Joint(name, KINDS[kind], *ends) for name, (kind, *ends) in content["joints"].items()]
+    return Model.assemble("plain", links, joints, source=text.name, floating_base=floating_base)
+
+
+PLAIN = Format(
+    name="plain",
+    noun="a plain file",
+    module=__name__,
+    reader="load_plain",
+    recognises=lambda data: data.lstrip().startswith(b"{"),
+    suffixes=(".plain",),
+)
+
+TEXT = '{"links": {"a": 1, "b": 2}, "joints": {"j": ["continuous", "a", "b"]}}'
+
+
+@pytest.fixture
+def plain() -> Iterator[None]:
+    """The format registered, as by its line in the registry."""
+    FORMATS.append(PLAIN)
+    yield
+    FORMATS.remove(PLAIN)
+
+
+def test_a_format_that_is_not_xml_is_a_line_in_the_registry(plain: None, tmp_path: Path) -> None:
+    """wd.load reads it from a text, bytes, or a path, by its beginning or its suffix; options pass through."""
+    for source in (TEXT, f"\n {TEXT}", TEXT.encode()):
+        assert wd.load(source).joint_names == ("j",)
+    named, other = tmp_path / "r.plain", tmp_path / "r.json"
+    for path in (named, other):
+        path.write_text(TEXT)
+        assert wd.load(path, floating_base=True).nv == 7
+    named.write_text("cut")
+    with pytest.raises(ModelError, match=r"r\.plain: Expecting value"):
+        wd.load(named)
+
+
+def test_messages_name_every_registered_format(plain: None) -> None:
+    """Where nothing is found, and where the XML is of no format; XML formats are read as before."""
+    with pytest.raises(ModelError, match="give the path of a URDF, SDF, MJCF or plain file"):
+        wd.load("no/such.file")
+    with pytest.raises(ModelError, match="MJCF with <mujoco>; convert it to one of them"):
+        wd.load("<x/>")
+    assert wd.load(urdf_robot(links("a"))).link_names == ("a",)
+
+
+def test_without_the_line_it_is_no_format() -> None:
+    """A text that begins with a brace is then taken for a path."""
+    with pytest.raises(ModelError, match="no such file"):
+        wd.load(TEXT)

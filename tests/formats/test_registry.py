@@ -1,0 +1,44 @@
+"""The table of formats: each is found by what its texts look like, and names a reader that there is."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.formats.registry import (
+    FORMATS,
+    Format,
+    format_of_root,
+    format_of_text,
+    listed,
+    xml_formats,
+)
+
+each_format = pytest.mark.parametrize("known", FORMATS, ids=lambda each: each.name)
+
+
+@each_format
+def test_its_reader_is_public(known: Format) -> None:
+    """The function that messages send users to is `warpdyn.<reader>`."""
+    assert getattr(import_module(known.module), known.reader) is getattr(wd, known.reader)
+
+
+@each_format
+def test_it_is_found_by_its_root_alone(known: Format) -> None:
+    """No two formats have one root; a text that is XML is of no other format."""
+    assert known.root is not None and format_of_root(known.root) is known
+    assert format_of_text(f"<{known.root}/>".encode(), ".urdf") is None
+
+
+def test_what_nobody_knows_is_of_no_format() -> None:
+    """Neither by its root nor by its beginning."""
+    assert format_of_root("gazebo") is None and format_of_text(b"solid") is None
+    assert list(xml_formats()) == FORMATS
+
+
+def test_lists_end_with_or() -> None:
+    """One, another or a third."""
+    assert listed(iter("abc")) == "a, b or c" and listed(iter("ab")) == "a or b"
+    assert listed(iter("a")) == "a"

@@ -1,0 +1,241 @@
+"""Sources of descriptions, through the URDF reader: paths, texts and bytes, XML that is cut, bombs and prefixes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from urdf_texts import joint, links, load, refusal, remarks, robot
+
+from warpdyn.formats.registry import MJCF, URDF
+from warpdyn.formats.source import GRAVITY, Reading, Source, cuts_loops, tag_name, xml_root
+from warpdyn.formats.urdf import load_urdf
+from warpdyn.model.description import ModelError
+
+
+def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:
+    """A Path, a path in a str, XML in a str and XML in bytes are one robot."""
+    text = '<?xml version="1.0" encoding="utf-8"?>' + robot(links("a", "bü"), joint(child="bü"))
+    path = tmp_path / "r.urdf"
+    path.write_text(text, encoding="utf-8")
+    models = [load_urdf(path), load_urdf(str(path)), load(text), load(text.encode())]
+    assert len({model.key for model in models}) == 1
+    assert models[0].link_names == ("a", "bü")
+
+
+@pytest.mark.parametrize("before", ["", "\n\n  ", "\ufeff", "\ufeff\n"])
+@pytest.mark.parametrize("declaration", ["", '<?xml version="1.0" encoding="iso-8859-1"?>'])
+def test_text_may_begin_with_blanks_and_name_any_encoding(before: str, declaration: str) -> None:
+    """A str is text already: blanks, a byte order mark and a declared encoding change nothing."""
+    assert load(before + declaration + robot(links("é"))).link_names == ("é",)
+
+
+def test_bytes_are_read_in_their_own_encoding() -> None:
+    """Bytes carry their encoding in a mark or a declaration."""
+    text = robot(links("é"))
+    assert load(text.encode("utf-16")).link_names == ("é",)
+    assert load(
+        ('<?xml version="1.0" encoding="iso-8859-1"?>' + text).encode("latin-1")
+    ).link_names == ("é",)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("", ["empty", "give a path or XML text"]),
+        (" \n ", ["empty"]),
+        (b"", ["empty"]),
+        (b" \n", ["empty"]),
+        ("no/such.urdf", ["no/such.urdf", "no such file", "give the path"]),
+        (Path("no/such.urdf"), ["no/such.urdf", "no such file"]),
+        ("x\0y", ["cannot be read"]),
+        ("long" * 2000, ["..."]),
+        ("no angle bracket <robot/>", ["no such file", "begins with <"]),
+    ],
+)
+def test_source_that_is_no_description_is_refused(
+    source: str | bytes | Path, words: list[str]
+) -> None:
+    """Nothing to read: one ModelError that says what to give."""
+    message = refusal(source)
+    assert all(word in message for word in words) and len(message) < 400
+
+
+def test_directory_and_empty_file_are_refused(tmp_path: Path) -> None:
+    """A directory and a file of nothing are named in the ModelError."""
+    assert "is a directory" in refusal(tmp_path)
+    empty = tmp_path / "empty.urdf"
+    empty.write_text("")
+    assert refusal(empty).startswith("empty.urdf: the text is empty")
+
+
+def test_source_of_another_type_is_a_type_error() -> None:
+    """What is neither path nor text is the caller's mistake, not the file's."""
+    with pytest.raises(TypeError, match="needs a path or XML text, got int"):
+        load_urdf(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<",
+        "<robot",
+        "<robot>",
+        robot(links("a"))[:-3],
+        robot(links("a")) + "<robot/>",
+        "<a b='1' b='2'/>",
+    ],
+)
+def test_text_that_is_cut_or_malformed_is_refused(text: str) -> None:
+    """Recovery is for undeclared prefixes only: broken XML is an error with its line."""
+    message = refusal(text)
+    assert "not well-formed XML" in message and "line 1" in message
+
+
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_a_bundled_robot_cut_anywhere_is_refused(cut: int) -> None:
+    """No beginning of a description passes for the whole."""
+    text = Path(sys.modules["warpdyn.robots"].__file__ or "").with_name("cartpole.urdf").read_text()
+    assert refusal(text[: len(text) * cut // 12]).startswith("URDF text: ")
+
+
+def bomb(use: str) -> str:
+    layers = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
+    return f'<!DOCTYPE robot [<!ENTITY e0 "ha">{layers}]>{use}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        bomb('<robot name="&e11;"/>'),
+        bomb("<robot>&e11;</robot>"),
+        bomb('<robot><link name="a"/></robot>'),
+        f'<!DOCTYPE robot [<!ENTITY e "{"x" * 100_000}">]><robot name="{"&e;" * 20_000}"/>',
+        '<!DOCTYPE robot [<!ENTITY % p SYSTEM "file:///etc/hostname"> %p;]><robot><link name="a"/></robot>',
+        '<!DOCTYPE robot SYSTEM "http://example.invalid/urdf.dtd"><robot><link name="a"/></robot>',
+        '<!DOCTYPE robot PUBLIC "x" "urdf.dtd"><robot><link name="a"/></robot>',
+    ],
+)
+def test_entities_and_external_dtds_are_refused(text: str) -> None:
+    """Entity bombs never go off; the remedy is named."""
+    assert "remove the DOCTYPE" in refusal(text)
+
+
+@pytest.mark.parametrize(
+    "use", ['<link name="&secret;"/>', "<link name='a'>&secret;</link>", '<link name="a"/>']
+)
+def test_external_entities_are_never_read(tmp_path: Path, use: str) -> None:
+    """A file named by an entity stays closed."""
+    secret = tmp_path / "secret"
+    secret.write_text("opened")
+    message = refusal(
+        f'<!DOCTYPE robot [<!ENTITY secret SYSTEM "{secret.as_uri()}">]><robot>{use}</robot>'
+    )
+    assert "remove the DOCTYPE" in message and "opened" not in message
+
+
+def test_plain_doctype_is_harmless() -> None:
+    """A DOCTYPE that declares nothing is read over."""
+    assert load(f"<!DOCTYPE robot>{robot(links('a'))}").link_names == ("a",)
+
+
+def test_undeclared_entity_is_refused() -> None:
+    """A reference to nothing is malformed XML."""
+    assert "Entity 'e' not defined" in refusal(robot("&e;", links("a")))
+
+
+def test_deep_nesting_is_refused() -> None:
+    """A tower of elements ends as a ModelError, not as a full stack."""
+    assert "Excessive depth" in refusal(robot("<a>" * 5000 + "</a>" * 5000))
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_undeclared_prefixes_are_ignored_with_one_remark(count: int) -> None:
+    """Elements with an undeclared prefix are left out and said once, however many."""
+    said = remarks(robot("<foo:bar baz:x='1'><link name='z'/></foo:bar>" * count, links("a")))
+    times = f"{count} times, first on line 1" if count > 1 else "line 1"
+    assert said == (f"ignored element <foo:bar> of <robot> ({times})",)
+
+
+def test_undeclared_prefix_excuses_no_other_error() -> None:
+    """Truncation is seen behind hundreds of undeclared prefixes."""
+    assert "not well-formed" in refusal(robot("<foo:bar/>" * 300, links("a"))[:-4])
+
+
+def test_a_source_is_read_and_parsed_once(tmp_path: Path) -> None:
+    """Passed on, it is itself, and its XML the very element that was parsed first."""
+    path = tmp_path / "r.urdf"
+    path.write_text(robot(links("a")))
+    source = Source.of(path, "load", "URDF or SDF")
+    path.unlink()
+    root = source.xml("<robot>")
+    assert Source.of(source, "load_urdf", "URDF") is source and source.root_of(URDF) is root
+    assert (source.name, source.suffix) == ("r.urdf", ".urdf")
+    assert load_urdf(source).link_names == ("a",)
+
+
+def test_a_root_of_another_format_is_refused_by_its_reader() -> None:
+    """With the function to use instead, or the format to convert to."""
+    with pytest.raises(ModelError, match="a URDF has <robot>; this is MJCF, use load_mjcf"):
+        Source.of("<mujoco/>", "load_urdf", "URDF").root_of(URDF)
+    with pytest.raises(ModelError, match="an MJCF file has <mujoco>; this is another format"):
+        Source.of("<a/>", "load_mjcf", "MJCF").root_of(MJCF)
+
+
+def element(text: str):
+    return xml_root("text", text.encode(), None, "<a>")
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "infinite", "numbers"),
+    [
+        ("1 -2e3 .5", 3, False, [1.0, -2000.0, 0.5]),
+        ("inf -inf", 2, True, [float("inf"), float("-inf")]),
+        ("inf", 1, False, None),
+        ("nan", 1, True, None),
+        ("1 2", 3, False, None),
+        ("1_000", 1, False, None),
+        ("one", 1, False, None),
+        ("", 0, False, []),
+    ],
+)
+def test_numbers_are_so_many_and_finite(
+    text: str, count: int, infinite: bool, numbers: list[float] | None
+) -> None:
+    """One rule for every format; the refusal shows the text, the place and the line."""
+    reading = Reading("file")
+    if numbers is not None:
+        assert reading.finite_numbers(element("<a/>"), "size", text, count, infinite) == numbers
+        return
+    with pytest.raises(ModelError, match=r"file: <a>: size is .*; it needs .*\(line 1\)"):
+        reading.finite_numbers(element("<a/>"), "size", text, count, infinite)
+
+
+def test_what_was_ignored_is_said_once_with_its_first_line() -> None:
+    """However often it came."""
+    reading = Reading("file")
+    for child in element("<a>\n<b/><b/>\n<c/></a>"):
+        reading.ignore(f"element <{tag_name(child)}>", child)
+    lines = list(reading.ignored_lines())
+    assert lines == [
+        "ignored element <b> (2 times, first on line 2)",
+        "ignored element <c> (line 3)",
+    ]
+
+
+def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
+    """Up to the digits in which files write it."""
+    reading = Reading("file")
+    for z in (GRAVITY, -9.81, -9.80665):
+        reading.remark_gravity("world", 0.0, 0.0, z)
+    assert not reading.remarks
+    reading.remark_gravity("world", 0.0, 0.0, -1.62)
+    assert reading.remarks[0].startswith("<world>: its gravity is (0, 0, -1.62)")
+
+
+def test_loops_are_refused_or_cut() -> None:
+    """Any other word is the caller's mistake."""
+    assert cuts_loops("cut") and not cuts_loops("refuse")
+    with pytest.raises(ValueError, match='loops must be "refuse" or "cut", got \'keep\''):
+        cuts_loops("keep")

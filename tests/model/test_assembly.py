@@ -1,0 +1,62 @@
+"""Tree order: whatever order the description has, parents come first; what is not one tree is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hand_models import hand, joint
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpdyn.model import BASE_JOINT, Model
+from warpdyn.model.assembly import in_tree_order, rebuilt
+from warpdyn.model.description import Link, ModelError
+
+
+def test_tree_order_is_depth_first_with_siblings_as_they_stand() -> None:
+    """Parents come before children, a branch before the next one, and siblings as the description has their joints."""
+    model = hand()
+    assert model.root == "base"
+    assert model.link_names == ("base", "eye", "palm", "puck", "left", "right")
+    assert [j.name for j in model.joints] == ["mount", "wrist", "slide", "finger", "follower"]
+    assert all(j.child == link.name for j, link in zip(model.joints, model.links[1:], strict=True))
+
+
+@given(
+    st.integers(1, 30).flatmap(lambda n: st.tuples(*[st.integers(0, i) for i in range(n)])),
+    st.randoms(),
+)
+def test_every_tree_is_ordered_parents_first(parents: tuple[int, ...], random: object) -> None:
+    """However links and joints are shuffled in the text, a joint's parent stands before its child."""
+    links = [Link(f"l{i}") for i in range(len(parents) + 1)]
+    joints = [joint(f"j{i}", f"l{parent}", f"l{i + 1}") for i, parent in enumerate(parents)]
+    random.shuffle(links), random.shuffle(joints)  # type: ignore[attr-defined]
+    model = Model.assemble("tree", links, joints)
+    assert model.root == "l0" and set(model.link_names) == {link.name for link in links}
+    for found in model.joints:
+        assert model.link_index(found.parent) < model.link_index(found.child)
+    for name in model.link_names:
+        assert list(model.children(name)) == [j.child for j in joints if j.parent == name]
+
+
+def test_joint_may_be_called_floating_base_where_there_is_none() -> None:
+    """The base joint's name is taken only when the base floats; then the clash is refused."""
+    parts = [Link("a"), Link("b")], [joint(BASE_JOINT, "a", "b")]
+    assert Model.assemble("m", *parts).joint_names == (BASE_JOINT,)
+    with pytest.raises(ModelError, match="rename it"):
+        Model.assemble("m", *parts, floating_base=True)
+
+
+def test_a_rebuilt_model_is_the_same() -> None:
+    """Links and joints in tree order stay in it, whatever they are handed in; remarks stay too."""
+    model = hand(floating_base=True, warnings=["odd"])
+    same = rebuilt(model, model.links[::-1], model.joints)
+    assert same.key == model.key and same.warnings == ("odd",) and same.links == model.links
+
+
+def test_a_chain_of_thousands_of_links_is_no_recursion() -> None:
+    """Order is found with a stack."""
+    count = 3000
+    links = [Link(f"l{i}") for i in range(count)]
+    joints = [joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(count - 1)]
+    ordered, _ = in_tree_order("chain", links[::-1], joints[::-1], floating_base=True)
+    assert [link.name for link in ordered] == [link.name for link in links]

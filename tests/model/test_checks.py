@@ -1,0 +1,159 @@
+"""What links and joints must be: each validation is seen to raise; sound parts pass."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hand_models import hand, joint
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpdyn.model import Model
+from warpdyn.model.checks import (
+    check_description,
+    find_root,
+    not_negative,
+    rigid_body,
+    unphysical,
+)
+from warpdyn.model.description import EYE, Joint, Link, Mimic, ModelError
+from warpdyn.model.joints import KINDS
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        (Link("a", math.nan), "finite"),
+        (Link("a", 1.0, (0, 0, math.inf)), "finite"),
+        (Link("a", -1.0), "must not be negative"),
+    ],
+)
+def test_links_of_impossible_numbers_are_refused(link: Link, said: str) -> None:
+    """Models made by hand pass the same checks as those from a file."""
+    with pytest.raises(ModelError, match=said):
+        Model.assemble("m", [link], [])
+
+
+@pytest.mark.parametrize("axis", [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (math.nan, 0.0, 0.0)])
+def test_axis_must_be_a_unit_vector(axis: tuple[float, float, float]) -> None:
+    """A joint's axis has length one."""
+    with pytest.raises(ModelError, match="axis is"):
+        Model.assemble("m", [Link("a"), Link("b")], [joint("j", "a", "b", axis=axis)])
+
+
+LINKS = [Link("a"), Link("b"), Link("c")]
+A_B = joint("ab", "a", "b")
+UNIVERSAL = joint("ab", "a", "b", "universal", axis2=(0.6, 0.8, 0.0))
+
+REFUSED = {
+    "no link": ([], [], "there is no link"),
+    "one name for two links": ([Link("a"), Link("a")], [], 'two links are named "a"'),
+    "one name for two joints": (LINKS, [A_B, joint("ab", "b", "c")], 'two joints are named "ab"'),
+    "no such parent": (LINKS, [joint("j", "x", "b")], 'its parent link "x" does not exist'),
+    "two parents": (LINKS, [A_B, joint("cb", "c", "b")], 'already the child of joint "ab"'),
+    "no second axis": (LINKS, [joint("j", "a", "b", "revolute2")], "it has no axis2"),
+    "leaning axes": (
+        LINKS,
+        [UNIVERSAL],
+        "must be perpendicular, but the cosine between them is 0.6",
+    ),
+    "thread": (
+        LINKS,
+        [replace(A_B, pitch=0.1)],
+        "pitch is 0.1; it must be finite, and only a screw",
+    ),
+    "armature": (
+        LINKS,
+        [replace(A_B, armature=-1.0)],
+        "armature is -1.0; it must be finite and not",
+    ),
+    "follows nothing": (LINKS, [replace(A_B, mimic=Mimic("x"))], 'it mimics "x", which does not'),
+    "follows itself": (LINKS, [replace(A_B, mimic=Mimic("ab"))], "in a circle: ab -> ab"),
+    "endless factor": (
+        LINKS,
+        [replace(A_B, mimic=Mimic("ab", math.inf))],
+        "must be finite numbers",
+    ),
+    "a ball follows": (
+        LINKS,
+        [joint("j", "a", "b", "ball", mimic=Mimic("j"))],
+        "a ball joint cannot mimic another",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_no_robot_is_refused(what: str) -> None:
+    """One sentence that begins with the source and names the part."""
+    links, joints, said = REFUSED[what]
+    with pytest.raises(ModelError, match=r"^m: ") as caught:
+        check_description("m", links, joints)
+    assert said in str(caught.value)
+
+
+def test_sound_parts_pass() -> None:
+    """A model's own links and joints; a fixed joint's left-behind mimic is not looked at."""
+    model = hand()
+    check_description("hand", model.links, model.joints)
+    fixed = Joint("j", KINDS["fixed"], "a", "b", mimic=Mimic("nothing"))
+    check_description("m", LINKS, [fixed])
+
+
+def test_the_root_is_the_link_that_nothing_carries() -> None:
+    """Two of them, or a loop, are refused by name."""
+    assert find_root("m", LINKS, [A_B, joint("bc", "b", "c")]) == "a"
+    with pytest.raises(ModelError, match='2 links have no parent joint \\("a", "c"\\)'):
+        find_root("m", LINKS, [A_B])
+    loop = [joint("bc", "b", "c"), joint("cb", "c", "b")]
+    with pytest.raises(ModelError, match='a closed loop through link "b"'):
+        find_root("m", LINKS, loop)
+
+
+@given(st.floats(0, 1e300), st.tuples(*[st.floats(-1e9, 1e9)] * 3))
+def test_a_rigid_body_is_its_numbers(mass: float, com: tuple[float, float, float]) -> None:
+    """Plain numbers come out as they went in, from any kind of array."""
+    assert rigid_body("a load", np.float64(mass), np.array(com), np.eye(3)) == (mass, com, EYE)
+    assert not_negative(mass)
+
+
+@pytest.mark.parametrize(
+    ("mass", "com", "inertia", "said"),
+    [
+        (-1.0, (0, 0, 0), EYE, "a load needs a finite mass, not negative"),
+        (math.nan, (0, 0, 0), EYE, "needs a finite mass"),
+        (1.0, (0, math.inf, 0), EYE, r"a finite com \(3,\)"),
+        (1.0, (0, 0), EYE, r"a finite com \(3,\)"),
+        (1.0, (0, 0, 0), np.eye(2), r"inertia \(3, 3\)"),
+        (1.0, (0, 0, 0), np.triu(np.ones((3, 3))), "the inertia of a load must be symmetric"),
+        ("heavy", (0, 0, 0), EYE, "got heavy kg"),
+    ],
+)
+def test_what_no_body_has_is_refused(mass: object, com: object, inertia: object, said: str) -> None:
+    """In one wording, for links, payloads and replaced numbers alike."""
+    with pytest.raises(ValueError, match=said):
+        rigid_body("a load", mass, com, inertia)
+
+
+def test_unphysical_inertia_is_remarked_and_no_other() -> None:
+    """Negative principal moments, a broken triangle inequality, inertia without mass; not points or rounding."""
+
+    def remarks(mass: float, *moments: float) -> list[str]:
+        inertia = tuple(tuple(row) for row in np.diag(moments).tolist())
+        return list(unphysical([Link("a", mass, inertia=inertia)]))
+
+    assert (
+        remarks(1.0, 1.0, 1.0, 1.0) == remarks(0.0, 0.0, 0.0, 0.0) == remarks(0, 1e-13, 0, 0) == []
+    )
+    assert remarks(1.0, 1.0, 1.0, 2.0005) == []
+    assert ["triangle inequality" in line for line in remarks(1.0, 1.0, 1.0, 9.0)] == [True]
+    assert ["is negative" in line for line in remarks(1.0, -1.0, 1.0, 1.0)] == [True]
+    assert ["no mass" in line for line in remarks(0.0, 1.0, 1.0, 1.0)] == [True]
+
+
+def test_models_made_by_hand_pass_the_same_checks() -> None:
+    """`Model.assemble` begins its text with the source."""
+    with pytest.raises(ModelError, match=r"^file\.urdf: "):
+        Model.assemble("m", [], [], source="file.urdf")

@@ -1,0 +1,68 @@
+"""What q may be: each column once, limits as the model has them, missing ones filled in."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from robots import Robot, by_name
+
+from warpdyn.model.coordinate_ranges import Range, coordinate_ranges, orientation_columns
+
+LIMIT = st.floats(-1e3, 1e3)
+
+
+def test_every_column_is_of_a_range_or_of_a_quaternion(robot: Robot) -> None:
+    """Once each, in order; limits are those of the model, which sets none to quaternions."""
+    model = robot.model
+    ranges, turns = list(coordinate_ranges(model)), orientation_columns(model)
+    columns = [each.column for each in ranges]
+    turned = [c for _, turn in turns for c in range(turn.start, turn.stop)]
+    assert columns == sorted(columns) and sorted([*columns, *turned]) == list(range(model.nq))
+    assert [each.lower for each in ranges] == model.position_lower[columns].tolist()
+    assert [each.upper for each in ranges] == model.position_upper[columns].tolist()
+    assert np.isinf(model.position_lower[turned]).all()
+
+
+def test_positions_before_a_quaternion_have_axes() -> None:
+    """x, y, z of a free base; a ball joint has none."""
+    model = by_name("balls_wxyz").model
+    assert [each.axis for each in coordinate_ranges(model)][:3] == [0, 1, 2]
+    place, turn = orientation_columns(model)[0]
+    assert (place, turn) == (slice(0, 3), slice(3, 7))
+    place, turn = orientation_columns(model)[1]
+    assert place.start == place.stop == turn.start and turn.stop == turn.start + 4
+
+
+@given(LIMIT, LIMIT, LIMIT, st.floats(0, 10), st.booleans(), st.booleans())
+def test_missing_limits_are_filled_beside_those_that_are_there(
+    lower: float, size: float, low: float, width: float, below: bool, above: bool
+) -> None:
+    """What is limited stays; the rest is `low` to `high`, moved as a whole where the limit lies beyond."""
+    upper, high = lower + abs(size), low + width
+    each = Range(0, True, lower if below else -math.inf, upper if above else math.inf)
+    least, most = each.within(low, high)
+    assert least <= most or (below and above)
+    assert (least == lower) if below else True
+    assert (most == upper) if above else True
+    if not below and not above:
+        assert (least, most) == (low, high)
+    assert each.bounded == (below and above)
+
+
+@given(LIMIT, LIMIT, LIMIT)
+def test_the_middle_is_within_the_limits(lower: float, upper: float, neutral: float) -> None:
+    """Half way between both; with one, the point nearest to neutral."""
+    assume(lower <= upper)
+    assert lower <= Range(0, True, lower, upper).middle(neutral) <= upper
+    assert Range(0, True, lower, math.inf).middle(neutral) == max(lower, neutral)
+    assert Range(0, True, -math.inf, math.inf).middle(neutral) == neutral
+
+
+@pytest.mark.parametrize(("angle", "reach"), [(True, math.pi), (False, 1.0)])
+def test_reach_is_half_a_turn_or_a_metre(angle: bool, reach: float) -> None:
+    """Where nothing limits a coordinate."""
+    assert Range(0, angle, -math.inf, math.inf).reach == reach

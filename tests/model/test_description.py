@@ -1,0 +1,133 @@
+"""Records of a description: poses, directions, chains of mimic joints, names that are looked up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hand_models import ROUND_OFF, TURN, hand, homogeneous
+from hypothesis import given
+from hypothesis import strategies as st
+from robots import Robot
+
+from warpdyn.algebra.quaternions import quaternion_exp
+from warpdyn.algebra.spatial import Placement, as_matrix
+from warpdyn.model.description import (
+    Limits,
+    Link,
+    Pose,
+    fixed_joint,
+    followed,
+    look_up,
+    rpy_rotation,
+    several,
+    unit_vector,
+)
+
+ANGLES = st.tuples(*[st.floats(-4, 4)] * 3)
+
+
+def test_poses_are_read_as_users_write_them() -> None:
+    """A position, position and quaternion xyzw, a 4x4 matrix; anything else is refused."""
+    half = np.sqrt(0.5)
+    quarter = Pose.of((1, 2, 3, 0, 0, half, half))
+    assert quarter.position == (1, 2, 3) and np.allclose(
+        quarter.rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    )
+    assert Pose.of(homogeneous(quarter)) == quarter and Pose.of([1, 2, 3]) == Pose((1.0, 2.0, 3.0))
+    for wrong in (
+        [1, 2],
+        np.zeros((4, 4)),
+        [0, 0, 0, 1, 1, 0, 0],
+        [0, 0, np.nan],
+        np.diag([1, 1, -1, 1]),
+    ):
+        with pytest.raises(ValueError, match=r"pose"):
+            Pose.of(wrong)
+
+
+@given(ANGLES, ANGLES)
+def test_a_pose_and_its_placement_are_one(xyz: tuple, rpy: tuple) -> None:
+    """Tuples to algebra and back, and through seven numbers or a matrix, is the same pose."""
+    pose = Pose.at(xyz, rpy)
+    assert Pose.of(pose.placement) == pose and Pose.of(pose) is pose
+    assert np.allclose(homogeneous(Pose.of(homogeneous(pose))), homogeneous(pose), atol=0)
+    half = Pose.of(Placement(as_matrix(pose.placement.R), pose.placement.p))
+    assert half == pose
+
+
+@given(ANGLES)
+def test_fixed_axis_angles_turn_about_x_then_y_then_z(rpy: tuple) -> None:
+    """Rz(yaw) Ry(pitch) Rx(roll), each the exponential of its axis."""
+    axes = np.eye(3) * np.array(rpy)[:, None]
+    X, Y, Z = (
+        np.array(Pose.of([0, 0, 0, *quaternion_exp(axis.tolist())]).rotation) for axis in axes
+    )
+    assert np.abs(np.array(rpy_rotation(*rpy)) - Z @ Y @ X).max() <= ROUND_OFF
+
+
+@given(st.tuples(*[st.floats(-1e6, 1e6)] * 3), st.floats(1e-3, 1e3))
+def test_directions_have_length_one_whatever_their_size(u: tuple, scale: float) -> None:
+    """unit_vector of a multiple is the same direction, and of itself itself; zero stays zero."""
+    direction = unit_vector(u)
+    if any(u):
+        assert math.hypot(*direction) == pytest.approx(1.0, abs=ROUND_OFF)
+        assert unit_vector(direction) == direction
+        assert unit_vector([scale * x for x in u]) == pytest.approx(direction, abs=ROUND_OFF)
+    assert unit_vector((0, 0, 0)) == (0.0, 0.0, 0.0)
+
+
+def test_inertia_as_algebra_has_it() -> None:
+    """`symmetric` has the rows of `inertia`; about the origin it gains m (c.c 1 - c c^T)."""
+    rows = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
+    link = Link("a", 2.0, (0.1, 0.2, 0.3), rows)
+    assert tuple(tuple(row) for row in link.symmetric.rows) == rows
+    c = np.array(link.com)
+    wanted = np.array(rows) + 2.0 * (c @ c * np.eye(3) - np.outer(c, c))
+    assert np.allclose(
+        [list(row) for row in link.spatial_inertia.J.rows], wanted, rtol=ROUND_OFF, atol=0
+    )
+
+
+def test_followers_stand_where_their_chain_puts_them(robot: Robot) -> None:
+    """followed() is the chain of mimic relations composed; an independent joint follows itself."""
+    by_name = {joint.name: joint for joint in robot.model.joints}
+    for joint in robot.model.joints:
+        leader, multiplier, offset = followed(joint, by_name)
+        assert by_name[leader].mimic is None
+        if joint.mimic is None:
+            assert (leader, multiplier, offset) == (joint.name, 1.0, 0.0)
+        else:
+            _, inner, start = followed(by_name[joint.mimic.joint], by_name)
+            assert multiplier == joint.mimic.multiplier * inner
+            wanted = joint.mimic.multiplier * start + joint.mimic.offset
+            assert offset == pytest.approx(wanted, abs=ROUND_OFF)
+
+
+def test_limits_along_a_backward_axis_change_places() -> None:
+    """lower and upper exchange and change sign; along the axis they stay."""
+    limits = Limits(-1, 2, 3, 4)
+    assert limits.along(-1) == Limits(-2, 1, 3, 4) and limits.along(1) is limits
+
+
+def test_a_fixed_joint_holds_its_child() -> None:
+    """It has no coordinates, and its pose is read as users write it."""
+    joint = fixed_joint("j", "a", "b", homogeneous(TURN))
+    assert not joint.kind.nv and joint.pose == TURN and not joint.bounded
+    assert hand().joint("wrist").bounded and not hand().joint("slide").bounded
+    assert replace(hand().joint("wrist"), limits=Limits()).bounded is False
+
+
+def test_names_are_looked_up_with_near_ones_at_hand() -> None:
+    """A KeyError offers what is near; what is no name, or one name for several, is a TypeError."""
+    table = {"elbow": 1, "wrist": 2}
+    assert look_up(table, "wrist", "joint", "arm") == 2
+    with pytest.raises(KeyError, match="arm has no joint named 'elbwo'; did you mean 'elbow'"):
+        look_up(table, "elbwo", "joint", "arm")
+    with pytest.raises(TypeError, match="a joint is asked for by its name, got 3"):
+        look_up(table, 3, "joint", "arm")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r'for one name \["wrist"\]'):
+        several("wrist")
+    assert several(["wrist"]) == ["wrist"]

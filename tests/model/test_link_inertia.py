@@ -1,0 +1,58 @@
+"""Parts of a link whose numbers may be symbols: they add to a body what the link adds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from algebra_draws import close, inertia, placement, vector
+
+from warpdyn.algebra.spatial import as_matrix
+from warpdyn.model.link_inertia import Point, Spread, all_numbers
+from warpdyn.recording.recorder import Graph
+
+
+@pytest.fixture(params=range(4))
+def draw(request: pytest.FixtureRequest) -> np.random.Generator:
+    return np.random.default_rng(request.param)
+
+
+def spread(draw: np.random.Generator) -> Spread:
+    return Spread(as_matrix(placement(draw).R), inertia(draw).J)
+
+
+def test_a_point_and_a_spread_are_the_link(draw) -> None:
+    """Mass at the centre and second moments about it: the link's inertia, placed in the body."""
+    X, com, mass = placement(draw).as_matrix(), vector(draw), 1.7
+    J = inertia(draw).J
+    point, around = Point(X, mass, com), Spread(as_matrix(X.R), J)
+    both = point.inertia + around.inertia
+    centre = X.point_to_parent(com)
+    close(list(both.h), list(centre * mass))
+    c = np.array(list(centre))
+    turned = np.array([list(row) for row in X.R.symmetric_to_parent(J).rows])
+    wanted = turned + mass * (c @ c * np.eye(3) - np.outer(c, c))
+    close([list(row) for row in both.J.rows], wanted)
+
+
+def test_a_spread_is_carried_as_its_inertia(draw) -> None:
+    """In the parent it is turned by the joint's placement, and has no mass to shift."""
+    part, X = spread(draw), placement(draw)
+    close(part.carried(X).inertia.J.entries, X.inertia_to_parent(part.inertia).J.entries)
+
+
+def test_spreads_in_the_same_axes_add(draw) -> None:
+    """shares_axes says so: then the sum of the moments is the moment of the sum."""
+    part, other = spread(draw), spread(draw)
+    same = Spread(part.R, other.J)
+    assert part.shares_axes(same) and not part.shares_axes(other)
+    total = Spread(part.R, part.J + same.J)
+    close(total.turned.entries, (part.turned + same.turned).entries)
+
+
+def test_what_is_known_is_numbers_alone() -> None:
+    """One symbol among its numbers makes an inertia unknown while recording."""
+    mass, *_ = Graph().inputs("mass", 1)
+    point = Point(placement(np.random.default_rng(0)), 1.0, vector(np.random.default_rng(1)))
+    assert all_numbers(point.inertia) and not all_numbers(replace(point, mass=mass).inertia)

@@ -1,0 +1,115 @@
+"""Names, indices, columns and limits of a model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hand_models import ROUND_OFF, hand
+
+from warpdyn.model import BASE_JOINT
+from warpdyn.model.description import Limits
+
+
+def test_coordinates_belong_to_independent_joints_in_tree_order() -> None:
+    """Neither fixed nor mimic joints have columns; a planar joint has three."""
+    model = hand()
+    assert model.joint_names == ("wrist", "slide", "finger") and (model.nq, model.nv) == (5, 5)
+    assert model.q_names == ("wrist", "slide.u", "slide.w", "slide.angle", "finger")
+    assert model.q_indices(["finger", "slide"]) == [4, 1, 2, 3] and model.v_indices(["wrist"]) == [
+        0
+    ]
+
+
+@pytest.mark.parametrize(("quaternion", "tail"), [("xyzw", "qx qy qz qw"), ("wxyz", "qw qx qy qz")])
+def test_floating_base_comes_first(quaternion: str, tail: str) -> None:
+    """Seven columns of q, x y z then the quaternion in the order asked for, and six of v before the joints'."""
+    model = hand(floating_base=True, quaternion=quaternion)
+    assert (model.nq, model.nv) == (12, 11) and model.joint_names == hand().joint_names
+    assert (
+        " ".join(name.removeprefix(f"{BASE_JOINT}.") for name in model.q_names[:7])
+        == f"x y z {tail}"
+    )
+    assert (
+        model.neutral[model.q_names.index(f"{BASE_JOINT}.qw")] == 1
+        and np.count_nonzero(model.neutral) == 1
+    )
+    assert model.q_indices(["wrist"]) == [7] and model.v_indices(["wrist"]) == [6]
+
+
+def test_names_and_indices_are_inverse() -> None:
+    """index(name) and names[index] undo each other, singular and plural."""
+    model = hand()
+    for i, name in enumerate(model.link_names):
+        assert model.link_index(name) == i and model.link(name) is model.links[i]
+    for i, name in enumerate(model.joint_names):
+        assert model.joint_index(name) == i and model.joint(name).name == name
+    assert model.link_indices(reversed(model.link_names)) == list(reversed(range(model.nlinks)))
+    assert model.joint_indices(["finger", "wrist"]) == [2, 0]
+
+
+def test_parents_and_children_are_inverse() -> None:
+    """A link is a child of its parent, and the root has none."""
+    model = hand()
+    assert model.parent("base") is None and model.parent_joint("base") is None
+    for name in model.link_names[1:]:
+        above = model.parent(name)
+        assert above is not None and name in model.children(above)
+        carrier = model.parent_joint(name)
+        assert carrier is not None and (carrier.parent, carrier.child) == (above, name)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda model: model.link_index("plam"), "no link named 'plam'; did you mean 'palm'"),
+        (lambda model: model.joint_index("follower"), "no moving joint named 'follower'"),
+        (lambda model: model.joint("wirst"), "no joint named 'wirst'; did you mean 'wrist'"),
+        (lambda model: model.q_indices(["zzz"]), "it has wrist, slide, finger"),
+        (lambda model: model.children("zzz"), "no link named 'zzz'"),
+        (lambda model: model.parent("zzz"), "no link named 'zzz'"),
+    ],
+)
+def test_unknown_names_are_answered_with_near_ones(call: object, said: str) -> None:
+    """A KeyError that says what there is."""
+    with pytest.raises(KeyError) as caught:
+        call(hand())  # type: ignore[operator]
+    assert said in str(caught.value)
+
+
+def test_limits_line_up_with_coordinates() -> None:
+    """Position limits are (nq,), velocity and effort limits (nv,), infinite where there is none."""
+    model, inf = hand(), math.inf
+    assert model.position_lower.tolist() == [-1, -inf, -inf, -inf, 0]
+    assert model.position_upper.tolist() == [2, inf, inf, inf, 0.04]
+    assert model.velocity_limit.tolist() == [5, 3, 3, 3, 1] and model.effort_limit.tolist() == [
+        30,
+        4,
+        4,
+        4,
+        20,
+    ]
+    floating = hand(floating_base=True)
+    assert np.isinf(floating.position_lower[:7]).all() and np.isinf(floating.effort_limit[:6]).all()
+
+
+def test_total_mass_counts_every_link() -> None:
+    """Root-fixed links too."""
+    assert hand().total_mass == pytest.approx(6.8, rel=ROUND_OFF)
+
+
+def test_key_depends_on_what_the_dynamics_depend_on() -> None:
+    """Same content, same key; another mass, base, quaternion or mimic, another key; limits and remarks do not."""
+    model = hand()
+    assert model.key == hand(warnings=["odd"]).key
+    loose = tuple(replace(j, limits=Limits()) for j in model.joints)
+    assert replace(model, joints=loose).key == model.key
+    others = [
+        hand(floating_base=True),
+        hand(floating_base=True, quaternion="wxyz"),
+        replace(model, links=(replace(model.links[0], mass=1.0), *model.links[1:])),
+        replace(model, joints=tuple(replace(j, mimic=None) for j in model.joints)),
+    ]
+    assert len({model.key, *(other.key for other in others)}) == 5

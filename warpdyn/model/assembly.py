@@ -1,0 +1,46 @@
+"""Links and joints of a description, in any order, made one tree in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .checks import check_description, find_root
+from .description import Joint, Link, ModelError
+from .gearbox import without_gears
+from .structure import BASE_JOINT, Robot
+
+
+def in_tree_order(
+    source: str, links: Sequence[Link], joints: Sequence[Joint], *, floating_base: bool
+) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
+    """Sound links and joints, depth first, siblings as they stand; gearboxes as mimic joints.
+
+    Joint k carries link k + 1. Raises ModelError, beginning with `source`, for what is not one tree
+    of sound links and joints.
+    """
+    joints = without_gears(source, links, joints)
+    check_description(source, links, joints)
+    root = find_root(source, links, joints)
+    if floating_base and any(joint.name == BASE_JOINT for joint in joints):
+        raise ModelError(
+            f'{source}: joint "{BASE_JOINT}" has the name of the free base\'s own joint; rename it'
+        )
+    by_parent: dict[str, list[Joint]] = {}
+    for joint in joints:
+        by_parent.setdefault(joint.parent, []).append(joint)
+    by_name = {link.name: link for link in links}
+    ordered_links, ordered_joints = [by_name[root]], []
+    waiting = list(reversed(by_parent.get(root, [])))
+    while waiting:  # a stack, so that chains of thousands of links need no deep recursion
+        joint = waiting.pop()
+        ordered_joints.append(joint)
+        ordered_links.append(by_name[joint.child])
+        waiting.extend(reversed(by_parent.get(joint.child, [])))
+    return tuple(ordered_links), tuple(ordered_joints)
+
+
+def rebuilt(robot: Robot, links: Sequence[Link], joints: Sequence[Joint]) -> Robot:
+    """The same robot with other links and joints, checked and put in tree order."""
+    links, joints = in_tree_order(robot.name, links, joints, floating_base=robot.floating_base)
+    return replace(robot, links=links, joints=joints)

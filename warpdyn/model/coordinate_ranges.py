@@ -1,0 +1,76 @@
+"""What each column of q may be: between which limits, an angle or a length, or part of a
+quaternion.
+
+Drawing configurations, searching them and drawing states for timings differ in what they take where
+a description sets no limits; all of them read the limits here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .structure import Structure
+
+
+@dataclass(frozen=True)
+class Range:
+    """The limits of one column of q that is an angle [rad] or a length [m]; infinite where there
+    are none."""
+
+    column: int
+    angle: bool
+    lower: float
+    upper: float
+    axis: int | None = None
+    """Which of x, y, z it is of the origin of a joint with a quaternion; None for other joints."""
+
+    @property
+    def bounded(self) -> bool:
+        """It has both limits."""
+        return math.isfinite(self.upper - self.lower)
+
+    @property
+    def reach(self) -> float:
+        """How far from the middle a column without limits is drawn: half a turn, or 1 m."""
+        return math.pi if self.angle else 1.0
+
+    def within(self, low: float, high: float) -> tuple[float, float]:
+        """The limits, with `low` and `high` in place of missing ones; as wide as they are, beside
+        the limit, where it lies beyond them."""
+        lower, upper, width = self.lower, self.upper, high - low
+        if not math.isfinite(lower):
+            lower = low if low < upper else upper - width
+        if not math.isfinite(upper):
+            upper = high if high > lower else lower + width
+        return lower, upper
+
+    def middle(self, neutral: float) -> float:
+        """Half way between the limits; the point nearest to `neutral` where one is missing."""
+        if self.bounded:
+            return (self.lower + self.upper) / 2
+        return min(max(neutral, self.lower), self.upper)
+
+
+def coordinate_ranges(model: Structure) -> Iterator[Range]:
+    """The range of every column of q but those of quaternions, in their order."""
+    lower, upper = model.position_lower.tolist(), model.position_upper.tolist()
+    for joint in model.moving_joints:
+        first = model.coordinates[joint.name].q.start
+        free = joint.kind.quaternion is not None
+        for k, angle in enumerate(joint.kind.angles):
+            c = first + k
+            yield Range(c, angle, lower[c], upper[c], axis=k if free else None)
+
+
+def orientation_columns(model: Structure) -> list[tuple[slice, slice]]:
+    """For each joint with a quaternion its columns of the position before it, none for a ball
+    joint, and those of the quaternion."""
+    columns = []
+    for joint in model.moving_joints:
+        if joint.kind.quaternion is not None:
+            q = model.coordinates[joint.name].q
+            start = q.start + joint.kind.quaternion
+            columns.append((slice(q.start, start), slice(start, q.stop)))
+    return columns

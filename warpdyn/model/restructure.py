@@ -1,0 +1,309 @@
+"""Copies of a robot with other links and joints: locked, merged, attached, detached, renamed.
+
+Each public function that takes `self` is a method of `Model`, which lists them; it checks names and
+returns another model, in tree order. Numbers are replaced in `edits`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..algebra.spatial import HERE, ZERO, Inertia, Placement, Symmetric, Vector
+from .assembly import rebuilt
+from .description import (
+    ORIGIN,
+    Geometry,
+    Joint,
+    Link,
+    Mimic,
+    ModelError,
+    Pose,
+    fixed_joint,
+    followed,
+    look_up,
+    matrix3,
+    several,
+    vector3,
+)
+from .joints import aligned
+from .structure import Robot, Structure
+
+# Joints locked.
+
+
+def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
+    """The robot whose other joints are locked: fixed where the coordinates `at` have them, with
+    those that mimic them; a floating base stays free. Links of locked joints stay as frames
+    (`collapse` merges them).
+
+    joints: names of the joints that keep their coordinates.
+    at: coordinates by joint name, or a whole q (nq,); neutral where not given.
+    """
+    kept = set(several(joints))
+    self.joint_indices(kept)
+    independent = self.moving_joints[int(self.floating_base) :]
+    locked = {joint.name: joint for joint in independent if joint.name not in kept}
+    q = self.neutral
+    if at is not None and not isinstance(at, Mapping):
+        q = np.asarray(at, dtype=float)
+        if q.shape != (self.nq,):
+            raise ValueError(
+                f"at must be a mapping by joint name, or q (nq,) = ({self.nq},), got {q.shape}"
+            )
+    values: dict[str, Any] = {name: q[self.coordinates[name].q] for name in locked}
+    for name, value in at.items() if isinstance(at, Mapping) else ():
+        if name in kept:
+            raise ValueError(
+                f'joint "{name}" of {self.name} keeps its coordinates; leave it out of `at`'
+            )
+        look_up(locked, name, "joint to lock", self.name)
+        values[name] = value
+    still = {
+        name: _coordinates(joint, values[name], self.quaternion) for name, joint in locked.items()
+    }
+    return rebuilt(self, self.links, locked_joints(self.joints, still))
+
+
+def locked_joints(joints: Sequence[Joint], values: Mapping[str, Sequence[float]]) -> list[Joint]:
+    """The joints, those of `values` fixed at these coordinates, with those that mimic them."""
+    by_name = {joint.name: joint for joint in joints}
+
+    def still(joint: Joint) -> Joint:
+        leader, multiplier, offset = followed(joint, by_name)
+        if not joint.kind.nv or leader not in values:
+            return joint
+        q = list(values[leader])
+        return at_rest(joint, q if leader == joint.name else [q[0] * multiplier + offset])
+
+    return [still(joint) for joint in joints]
+
+
+def at_rest(joint: Joint, q: Sequence[float]) -> Joint:
+    """The fixed joint that holds the child where this joint has it at the coordinates `q`
+    (quaternions xyzw)."""
+    X, q = joint.pose.placement, list(q)
+    for kind, direction in zip(joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True):
+        coordinates, q = q[: kind.nq], q[kind.nq :]
+        axis, sign, turn = aligned(kind, direction)
+        if kind.single:
+            coordinates = [sign * coordinates[0]]
+        R, p = kind.placement(axis, coordinates)
+        T = Placement(turn, ZERO)
+        X = X.compose(T).compose(Placement(R, p)).compose(T.inverse())
+    return fixed_joint(joint.name, joint.parent, joint.child, X)
+
+
+def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
+    """A joint's coordinates, its quaternion in this order and of any length, as plain numbers: the
+    quaternion x y z w, of unit length."""
+    kind = joint.kind
+    alone = kind.single and not hasattr(value, "__len__")
+    numbers = [float(x) for x in ([value] if alone else value)]
+    if len(numbers) != kind.nq or not all(map(math.isfinite, numbers)):
+        raise ValueError(
+            f'joint "{joint.name}" needs {kind.nq} finite coordinates ({kind.name}), got {value!r}'
+        )
+    numbers = list(kind.scalar_last(numbers, order))
+    if kind.quaternion is not None:
+        quaternion = numbers[kind.quaternion :]
+        norm = math.hypot(*quaternion)
+        if not norm > 0:
+            raise ValueError(
+                f'joint "{joint.name}": its quaternion is zero; it must be of unit length'
+            )
+        numbers[kind.quaternion :] = [x / norm for x in quaternion]
+    return numbers
+
+
+# Links merged.
+
+
+def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
+    """The same robot with every link on a fixed joint merged into the link that carries it; the
+    links named in `keep` stay as frames without mass."""
+    kept = set(several(keep))
+    self.link_indices(kept)
+    links = {link.name: link for link in self.links}
+    place = {self.root: (self.root, HERE)}
+    joints: list[Joint] = []
+    for joint in self.joints:
+        carrier, X = place[joint.parent]
+        if carrier == joint.parent:
+            X = joint.pose.placement
+        else:  # its parent was merged: the joint moves on to the link that carries that
+            X = X.compose(joint.pose.placement).as_matrix()
+            joint = replace(joint, parent=carrier, pose=Pose.of(X))
+        place[joint.child] = (joint.child, HERE) if joint.kind.nv else (carrier, X)
+        if joint.kind.nv or joint.child in kept:
+            joints.append(joint)
+        if not joint.kind.nv:
+            links[carrier] = welded(links[carrier], moved(links.pop(joint.child), X))
+            if joint.child in kept:
+                links[joint.child] = Link(joint.child)
+    return rebuilt(self, list(links.values()), joints)
+
+
+def welded(link: Link, load: Link) -> Link:
+    """`link` with `load`, placed in the same frame, welded to it: the parallel-axis theorem about
+    the common com."""
+    mass = link.mass + load.mass
+    heavy = [part for part in (link, load) if part.mass]
+    com = heavy[0].com if len(heavy) == 1 else link.com
+    if len(heavy) == 2:
+        com = vector3(
+            (link.mass * a + load.mass * b) / mass for a, b in zip(link.com, load.com, strict=True)
+        )
+    J = Symmetric.diagonal(0.0)
+    for part in (link, load):
+        shift = Vector(*part.com) - Vector(*com)
+        J = J + Inertia.at_com(part.mass, shift, part.symmetric).J
+    return replace(
+        link,
+        mass=mass,
+        com=com,
+        inertia=matrix3(J.rows),
+        visuals=link.visuals + load.visuals,
+        collisions=link.collisions + load.collisions,
+    )
+
+
+def moved(link: Link, X: Placement) -> Link:
+    """A link's content as seen from the frame in which the link is placed by `X`."""
+
+    def shifted(shapes: tuple[Geometry, ...]) -> tuple[Geometry, ...]:
+        return tuple(
+            replace(shape, pose=Pose.of(X.compose(shape.pose.placement))) for shape in shapes
+        )
+
+    return replace(
+        link,
+        com=vector3(X.point_to_parent(Vector(*link.com))),
+        inertia=matrix3(X.R.symmetric_to_parent(link.symmetric).rows),
+        visuals=shifted(link.visuals),
+        collisions=shifted(link.collisions),
+    )
+
+
+# Links and joints added and removed.
+
+
+def with_frame(self: Robot, name: str, parent: str, pose: Any) -> Robot:
+    """The same robot with a frame on link `parent`: a link without mass on a fixed joint
+    "<name>_joint".
+
+    pose: of the frame in the link: a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw.
+    """
+    self.link(parent)
+    joint = f"{name}_joint"
+    for what, there, new in (
+        ("link", {each.child for each in self.joints}, name),
+        ("joint", {each.name for each in self.joints}, joint),
+    ):
+        if new in there:
+            raise ModelError(
+                f'frame "{name}": there is a {what} "{new}" already; choose another name for the frame'
+            )
+    holder = fixed_joint(joint, parent, name, pose)
+    return rebuilt(self, [*self.links, Link(name)], [*self.joints, holder])
+
+
+def attach(
+    self: Robot,
+    other: Structure,
+    frame: str,
+    *,
+    pose: Any = ORIGIN,
+    prefix: str = "",
+    joint: str | None = None,
+) -> Robot:
+    """This robot with another one fixed to its link `frame`, whatever base the other had.
+
+    pose: of the other's root in `frame`: a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw.
+    prefix: goes before the other's names. joint: name of the joint, by default "<frame>_to_<root>".
+    """
+    self.link(frame)
+    root = prefix + other.root
+    mount = fixed_joint(joint or f"{frame}_to_{root}", frame, root, pose)
+    links, joints = renamed(
+        other,
+        {link.name: prefix + link.name for link in other.links},
+        {each.name: prefix + each.name for each in other.joints},
+    )
+    same_links = {link.name for link in self.links} & {link.name for link in links}
+    same_joints = {each.name for each in self.joints} & {mount.name, *(j.name for j in joints)}
+    if same_links or same_joints:
+        what, name = ("link", min(same_links)) if same_links else ("joint", min(same_joints))
+        raise ValueError(
+            f'both have a {what} named "{name}"; give what is attached a prefix, such as '
+            'prefix="tool_"'
+        )
+    return rebuilt(self, [*self.links, *links], [*self.joints, mount, *joints])
+
+
+def detach(self: Robot, link: str) -> Robot:
+    """The robot without `link` and all that it carries."""
+    self.link(link)
+    if link == self.root:
+        raise ValueError(
+            f'link "{link}" is the root of {self.name}; nothing would be left without it'
+        )
+    gone = {link}
+    for joint in self.joints:  # parents come first
+        if joint.parent in gone:
+            gone.add(joint.child)
+    left = [joint for joint in self.joints if joint.child not in gone]
+    lost = {joint.name for joint in self.joints} - {joint.name for joint in left}
+    for joint in left:
+        if joint.mimic is not None and joint.mimic.joint in lost:
+            raise ValueError(
+                f'joint "{joint.name}" mimics "{joint.mimic.joint}", which would go with link '
+                f'"{link}"; detach it too, or lock that joint first (reduce)'
+            )
+    return rebuilt(self, [each for each in self.links if each.name not in gone], left)
+
+
+# Names.
+
+
+def rename(
+    self: Robot,
+    links: Mapping[str, str] | None = None,
+    joints: Mapping[str, str] | None = None,
+    name: str | None = None,
+) -> Robot:
+    """The same robot under other names: {old: new} for links and joints, `name` for the robot."""
+    for link in links or {}:
+        self.link(link)
+    for joint in joints or {}:
+        self.joint(joint)
+    result = rebuilt(self, *renamed(self, links or {}, joints or {}))
+    return result if name is None else replace(result, name=name)
+
+
+def renamed(
+    robot: Structure, of_links: Mapping[str, str], of_joints: Mapping[str, str]
+) -> tuple[list[Link], list[Joint]]:
+    """Links and joints under new names, old ones as keys, wherever they stand."""
+
+    def changed(joint: Joint) -> Joint:
+        mimic, gearbox = joint.mimic, joint.gearbox
+        if mimic is not None:
+            mimic = Mimic(of_joints.get(mimic.joint, mimic.joint), mimic.multiplier, mimic.offset)
+        if gearbox is not None:
+            gearbox = replace(gearbox, reference=of_links.get(gearbox.reference, gearbox.reference))
+        return replace(
+            joint,
+            name=of_joints.get(joint.name, joint.name),
+            parent=of_links.get(joint.parent, joint.parent),
+            child=of_links.get(joint.child, joint.child),
+            mimic=mimic,
+            gearbox=gearbox,
+        )
+
+    links = [replace(link, name=of_links.get(link.name, link.name)) for link in robot.links]
+    return links, [changed(joint) for joint in robot.joints]

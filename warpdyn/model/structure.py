@@ -1,0 +1,227 @@
+"""Links and joints in tree order, by name and by index, with limits: all of a robot that is data.
+
+`Model` (`warpdyn.model.model`) adds what is made of it: changed copies, parameters, texts. Those
+are functions of a `Structure`, so that they can be typed without the class that offers them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from .description import Joint, Link, look_up, several
+from .joints import FLOATING
+
+BASE_JOINT = "floating_base"
+"""Name of the joint between the world and the root link of a floating model."""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Where a joint's coordinates lie in q and v."""
+
+    q: slice
+    v: slice
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Structure:
+    """Links and joints in tree order: depth first, siblings as they stand in the description."""
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    floating_base: bool = False
+    quaternion: str = "xyzw"
+    base_velocity: str = "local"
+    warnings: tuple[str, ...] = ()
+
+    # Names and indices.
+
+    @property
+    def root(self) -> str:
+        return self.links[0].name
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        return tuple(link.name for link in self.links)
+
+    @cached_property
+    def moving_joints(self) -> tuple[Joint, ...]:
+        """Joints that have coordinates, in their order; the base's 6-dof joint first when it
+        floats."""
+        independent = tuple(j for j in self.joints if j.kind.nv and j.mimic is None)
+        base = Joint(BASE_JOINT, FLOATING, "", self.root)
+        return (base, *independent) if self.floating_base else independent
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints that have coordinates, in their order: neither fixed nor mimic
+        joints, nor the base."""
+        return tuple(j.name for j in self.moving_joints[int(self.floating_base) :])
+
+    @cached_property
+    def coordinates(self) -> Mapping[str, Coordinates]:
+        """For each moving joint its columns of q and v."""
+        table, nq, nv = {}, 0, 0
+        for joint in self.moving_joints:
+            kind = joint.kind
+            table[joint.name] = Coordinates(slice(nq, nq + kind.nq), slice(nv, nv + kind.nv))
+            nq, nv = nq + kind.nq, nv + kind.nv
+        return table
+
+    @cached_property
+    def q_names(self) -> tuple[str, ...]:
+        """One name for each column of q: the joint's, with the coordinate's after a dot where it
+        has several."""
+        return tuple(
+            _dotted(j.name, c)
+            for j in self.moving_joints
+            for c in j.kind.reordered(j.kind.q_names, self.quaternion)
+        )
+
+    @cached_property
+    def v_names(self) -> tuple[str, ...]:
+        return tuple(_dotted(j.name, c) for j in self.moving_joints for c in j.kind.v_names)
+
+    @property
+    def nq(self) -> int:
+        return len(self.q_names)
+
+    @property
+    def nv(self) -> int:
+        return len(self.v_names)
+
+    @property
+    def nlinks(self) -> int:
+        return len(self.links)
+
+    def link_index(self, name: str) -> int:
+        return look_up(self._link_indices, name, "link", self.name)
+
+    def link_indices(self, names: Iterable[str]) -> list[int]:
+        return [self.link_index(name) for name in several(names)]
+
+    def joint_index(self, name: str) -> int:
+        """Position of a joint in `joint_names`."""
+        return look_up(self._joint_indices, name, "moving joint", self.name)
+
+    def joint_indices(self, names: Iterable[str]) -> list[int]:
+        return [self.joint_index(name) for name in several(names)]
+
+    def q_indices(self, names: Iterable[str]) -> list[int]:
+        """Columns of q that belong to the named joints, in their order."""
+        return [i for c in self._coordinates_of(names) for i in range(c.q.start, c.q.stop)]
+
+    def v_indices(self, names: Iterable[str]) -> list[int]:
+        """Columns of v that belong to the named joints, in their order."""
+        return [i for c in self._coordinates_of(names) for i in range(c.v.start, c.v.stop)]
+
+    def _coordinates_of(self, names: Iterable[str]) -> list[Coordinates]:
+        return [look_up(self.coordinates, n, "moving joint", self.name) for n in several(names)]
+
+    def link(self, name: str) -> Link:
+        return self.links[self.link_index(name)]
+
+    def joint(self, name: str) -> Joint:
+        """Any joint of the description by name, fixed and mimic joints included."""
+        return look_up({j.name: j for j in self.joints}, name, "joint", self.name)
+
+    def parent_joint(self, link: str) -> Joint | None:
+        """The joint that carries a link; None for the root."""
+        self.link_index(link)
+        return self._parent_joints.get(link)
+
+    def parent(self, link: str) -> str | None:
+        joint = self.parent_joint(link)
+        return joint.parent if joint else None
+
+    def children(self, link: str) -> tuple[str, ...]:
+        self.link_index(link)
+        return tuple(j.child for j in self.joints if j.parent == link)
+
+    @cached_property
+    def _link_indices(self) -> Mapping[str, int]:
+        return {name: i for i, name in enumerate(self.link_names)}
+
+    @cached_property
+    def _joint_indices(self) -> Mapping[str, int]:
+        return {name: i for i, name in enumerate(self.joint_names)}
+
+    @cached_property
+    def _parent_joints(self) -> Mapping[str, Joint]:
+        return {joint.child: joint for joint in self.joints}
+
+    # Numbers.
+
+    @property
+    def total_mass(self) -> float:
+        """Sum over every link of the description, root-fixed ones included [kg]."""
+        return math.fsum(link.mass for link in self.links)
+
+    @cached_property
+    def neutral(self) -> np.ndarray:
+        """(nq,) zero position; a floating base at the origin, not turned."""
+        return np.array(
+            [
+                x
+                for j in self.moving_joints
+                for x in j.kind.reordered(j.kind.neutral, self.quaternion)
+            ]
+        )
+
+    @cached_property
+    def position_lower(self) -> np.ndarray:
+        """(nq,) lower position limits [rad, m]; -inf where there is none."""
+        return np.array([limits.lower for j in self.moving_joints for limits in j.q_limits])
+
+    @cached_property
+    def position_upper(self) -> np.ndarray:
+        return np.array([limits.upper for j in self.moving_joints for limits in j.q_limits])
+
+    @cached_property
+    def velocity_limit(self) -> np.ndarray:
+        """(nv,) [rad/s, m/s]; inf where there is none."""
+        return np.array([limits.velocity for j in self.moving_joints for limits in j.v_limits])
+
+    @cached_property
+    def effort_limit(self) -> np.ndarray:
+        """(nv,) [N·m, N]; inf where there is none."""
+        return np.array([limits.effort for j in self.moving_joints for limits in j.v_limits])
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of everything that the dynamics depend on."""
+        links = [(k.name, k.mass, k.com, k.inertia) for k in self.links]
+        joints = [
+            (
+                j.name,
+                j.kind.name,
+                j.parent,
+                j.child,
+                j.pose,
+                j.axis,
+                j.axis2,
+                j.pitch,
+                j.armature,
+                j.mimic,
+            )
+            for j in self.joints
+        ]
+        effects = [(j.name, j.effects, j.v_limits) for j in self.joints if j.effects]
+        content = (links, joints, effects, self.floating_base, self.quaternion, self.base_velocity)
+        return hashlib.sha256(repr(content).encode()).hexdigest()
+
+
+Robot = TypeVar("Robot", bound=Structure)
+"""The class of model that a change is made of, and makes."""
+
+
+def _dotted(joint: str, coordinate: str) -> str:
+    return f"{joint}.{coordinate}" if coordinate else joint
