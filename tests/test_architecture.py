@@ -80,8 +80,8 @@ NEVER = {
 }
 
 LAZY = {
-    "torch": {"warpdyn/arrays/torch_arrays.py", "warpdyn/execution/torch_function.py"},
-    "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/jax_primitive.py"},
+    "torch": {"warpdyn/arrays/torch_arrays.py", "warpdyn/execution/torch_gradients.py"},
+    "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/jax_gradients.py"},
     "matplotlib": set[str](),
     "pinocchio": set[str](),
     "mujoco": set[str](),

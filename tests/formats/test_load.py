@@ -16,7 +16,7 @@ from urdf_texts import robot as urdf_robot
 import warpdyn as wd
 from warpdyn.formats.load import load as load_any
 from warpdyn.formats.registry import FORMATS, Format
-from warpdyn.formats.source import Source
+from warpdyn.formats.robot_text import RobotText
 from warpdyn.model import Model
 from warpdyn.model.description import Joint, Link, ModelError
 from warpdyn.model.joints import KINDS
@@ -50,7 +50,7 @@ def test_a_file_is_read_by_the_reader_of_its_format(tmp_path: Path) -> None:
 
 def load_plain(source: Any, *, floating_base: bool = False) -> Model:
     """A robot of a JSON text: {"links": {name: mass}, "joints": {name: [kind, parent, child]}}."""
-    text = Source.of(source, "load_plain", "plain")
+    text = RobotText.of(source, "load_plain", "plain")
     try:
         content = json.loads(text.data)
     except ValueError as error:

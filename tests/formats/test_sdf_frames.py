@@ -21,9 +21,9 @@ from sdf_texts import (
     turned,
 )
 
+from warpdyn.formats.robot_text import xml_root
 from warpdyn.formats.sdf_frames import SdfFrames, snapped
 from warpdyn.formats.sdf_values import SdfValues
-from warpdyn.formats.source import xml_root
 
 
 def test_poses_are_given_in_any_frame() -> None:

@@ -17,8 +17,8 @@ from sdf_texts import (
     world,
 )
 
+from warpdyn.formats.robot_text import xml_root
 from warpdyn.formats.sdf_values import SdfValues, child, children, place
-from warpdyn.formats.source import xml_root
 from warpdyn.model.description import ModelError
 
 

@@ -14,10 +14,10 @@ from .protocol import View
 
 
 class JaxArrays(NumpyArrays):
-    """JAX on the CPU; what is traced, or on a GPU, goes to `execution/jax_primitive.py` before."""
+    """JAX on the CPU; what is traced, or on a GPU, goes to `execution/jax_gradients.py` before."""
 
     name, array_type, operations = "jax", (jax.Array, jax.core.Tracer), jnp
-    edge = "jax_primitive"
+    edge = "jax"
     in_place = False
 
     def view(self, name: str, array: Any) -> View:

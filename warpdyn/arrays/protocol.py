@@ -64,7 +64,8 @@ class Library(ABC):
     array_type: type | tuple[type, ...]
     """What its arrays are instances of."""
     edge: str | None = None
-    """Module of warpdyn.execution that runs a call as an operation to differentiate; None: none does."""
+    """`<edge>_gradients.py` in warpdyn.execution runs a call as an operation that the library
+    differentiates; None: it differentiates nothing."""
     in_place: bool = True
     """Arrays can be written where they lie; a result is the memory that its kernel wrote."""
 

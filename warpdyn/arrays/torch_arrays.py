@@ -18,7 +18,7 @@ class TorchArrays(LikeNumpy):
     """Torch, on the CPU and on CUDA devices."""
 
     name, array_type, operations = "torch", torch.Tensor, torch
-    edge = "torch_function"
+    edge = "torch"
 
     def view(self, name: str, array: torch.Tensor) -> View:
         if array.dtype is not torch.float32 and array.dtype is not torch.float64:

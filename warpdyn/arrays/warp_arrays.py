@@ -19,7 +19,7 @@ class WarpArrays(Library):
     """Warp, on the CPU and on CUDA devices."""
 
     name, array_type = "warp", wp.array
-    edge = "warp_tape"
+    edge = "warp"
 
     def view(self, name: str, array: Any) -> View:
         if array.dtype not in (wp.float32, wp.float64):

@@ -76,13 +76,11 @@ def modules_of(algorithm: Callable[..., Any]) -> set[str]:
 def source_version(modules: frozenset[str]) -> str:
     """A hash of the files that decide what is recorded and written: these modules, all that they
     import, and the data files that any of them names."""
-    digest = hashlib.sha256(
-        sys.implementation.cache_tag.encode() if sys.implementation.cache_tag else b""
-    )
+    digest = hashlib.sha256((sys.implementation.cache_tag or "").encode())
     for name, path in sorted(source_files(modules).items()):
-        digest.update(name.encode() + path.read_bytes())
+        digest.update(name.encode() + _read(path))
         for data in data_files(path):
-            digest.update(data.name.encode() + data.read_bytes())
+            digest.update(data.name.encode() + _read(data))
     return digest.hexdigest()
 
 
@@ -93,13 +91,14 @@ def source_files(modules: Iterable[str]) -> dict[str, Path]:
     Read from the import statements, those inside functions too; `warpdyn` itself only hands names
     on and is left out.
     """
+    of_package = _files_of_package()[0]
     found: dict[str, Path] = {}
     waiting = [(name, getattr(sys.modules.get(name), "__file__", None)) for name in modules]
     while waiting:
         name, file = waiting.pop()
         if file is not None and name not in found:
-            found[name] = Path(file)
-            waiting += [(each, _file_of(each)) for each in _imports(name, found[name])]
+            found[name] = path = Path(file)
+            waiting += [(each, of_package[each]) for each in _imports(name, path)]
     return found
 
 
@@ -108,14 +107,13 @@ def data_files(module: Path) -> list[Path]:
 
     C++ headers, for one: what a module writes is decided by their text as much as by its code.
     """
+    beside = _files_of_package()[1].get(str(module.parent), {})
     found: set[Path] = set()
-    waiting = [module]
+    waiting = [module] if beside else []
     while waiting:
-        file = waiting.pop()
-        named = {file.with_name(name) for name in _NAMED.findall(file.read_text())} - found
-        new = [each for each in named if each.suffix != ".py" and each.is_file()]
-        found.update(new)
-        waiting += new
+        named = {beside[name] for name in _NAMED.findall(_text(waiting.pop())) if name in beside}
+        waiting += named - found
+        found |= named
     return sorted(found)
 
 
@@ -124,22 +122,17 @@ _NAMED = re.compile(r"""["']([\w-]+(?:\.\w+)+)["']""")
 
 @cache
 def _imports(name: str, path: Path) -> list[str]:
-    """What a module imports by `from`: packages, modules, or names in them."""
+    """Modules of this package that a module imports by `from`."""
+    of_package = _files_of_package()[0]
     parts = name.split(".")
     package = parts if path.name == "__init__.py" else parts[:-1]
     imported = []
-    for dots, start, names in _FROM.findall(path.read_text()):
+    for dots, start, names in _FROM.findall(_text(path)):
         above = package[: len(package) - len(dots) + 1] if dots else []
         module = ".".join([*above, *start.split(".")]).rstrip(".")
-        imported += [
-            module,
-            *(
-                f"{module}.{each.split()[0]}"
-                for each in names.strip("()").split(",")
-                if each.split()
-            ),
-        ]
-    return imported
+        submodules = (each.split()[0] for each in names.strip("()").split(",") if each.split())
+        imported += [module, *(f"{module}.{each}" for each in submodules)]
+    return [each for each in imported if each in of_package]
 
 
 _FROM = re.compile(
@@ -147,15 +140,33 @@ _FROM = re.compile(
 )
 
 
-def _file_of(module: str) -> Path | None:
-    """The file of a module of this package."""
-    top, *rest = module.split(".")
-    if top != "warpdyn" or not rest:
-        return None
-    path = PACKAGE.joinpath(*rest)
-    return next(
-        (file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None
-    )
+@cache
+def _files_of_package() -> tuple[dict[str, str], dict[str, dict[str, Path]]]:
+    """Modules of this package by name, without the package itself; other files by folder and name.
+
+    Listed once: a first call asks for several hundred names, most of which are no modules.
+    """
+    modules: dict[str, str] = {}
+    data: dict[str, dict[str, Path]] = {}
+    for folder, _, files in os.walk(PACKAGE):
+        name = ".".join((PACKAGE.name, *Path(folder).relative_to(PACKAGE).parts))
+        for file in files:
+            path = Path(folder, file)
+            if path.suffix == ".py":
+                modules[name if path.stem == "__init__" else f"{name}.{path.stem}"] = str(path)
+            elif path.suffix != ".pyc":
+                data.setdefault(folder, {})[file] = path
+    del modules[PACKAGE.name]
+    return modules, data
+
+
+@cache
+def _read(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def _text(path: Path) -> str:
+    return _read(path).decode()
 
 
 PACKAGE = Path(__file__).parents[1]

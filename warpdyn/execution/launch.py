@@ -73,9 +73,10 @@ def compute(call: Call) -> Any:
 
 
 @functools.cache
-def _edge(module: str) -> Callable[[Call, Callable[[Call], Any]], Any]:
+def _edge(library: str) -> Callable[[Call, Callable[[Call], Any]], Any]:
     """The function that runs a call as an operation of a library that differentiates by itself."""
-    run: Callable[[Call, Callable[[Call], Any]], Any] = import_module(f".{module}", __package__).run
+    edge = import_module(f".{library}_gradients", __package__)
+    run: Callable[[Call, Callable[[Call], Any]], Any] = edge.run
     return run
 
 

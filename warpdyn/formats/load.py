@@ -9,7 +9,7 @@ from typing import Any
 from ..model import Model
 from ..model.description import ModelError
 from .registry import FORMATS, Format, format_of_root, format_of_text, listed, xml_formats
-from .source import Source, tag_name
+from .robot_text import RobotText, tag_name
 
 
 def load(source: str | bytes | os.PathLike[str], **options: Any) -> Model:
@@ -23,14 +23,14 @@ def load(source: str | bytes | os.PathLike[str], **options: Any) -> Model:
 
     Raises ModelError for what cannot be used.
     """
-    text = Source.of(source, "load", listed(each.name for each in FORMATS))
+    text = RobotText.of(source, "load", listed(each.name for each in FORMATS))
     chosen = format_of_text(text.data, text.suffix) or _by_root(text)
     text.kind = chosen.name
     model: Model = getattr(import_module(chosen.module), chosen.reader)(text, **options)
     return model
 
 
-def _by_root(text: Source) -> Format:
+def _by_root(text: RobotText) -> Format:
     tag = tag_name(text.xml(listed(f"<{each.root}>" for each in xml_formats())))
     chosen = format_of_root(tag)
     if chosen is None:

@@ -24,7 +24,7 @@ from . import mjcf_inertia
 from .mjcf_equality import coupled
 from .mjcf_values import Attributes, Element, MjcfValues, z_to
 from .registry import MJCF
-from .source import GRAVITY, Source, cuts_loops, tag_name
+from .robot_text import GRAVITY, RobotText, cuts_loops, tag_name
 
 WORLD = "world"
 """MuJoCo's name of the body that all others hang on: the root link."""
@@ -56,7 +56,7 @@ class BodyElement:
 
 
 def load_mjcf(
-    source: str | bytes | os.PathLike[str] | Source,
+    source: str | bytes | os.PathLike[str] | RobotText,
     *,
     floating_base: bool | None = None,
     quaternion: str = "xyzw",
@@ -85,7 +85,7 @@ def load_mjcf(
     one ModelWarning says so, and `Model.warnings` lists it.
     """
     cut = cuts_loops(loops)
-    text = Source.of(source, MJCF.reader, MJCF.name)
+    text = RobotText.of(source, MJCF.reader, MJCF.name)
     model = MjcfReader(text.name, text.root_of(MJCF)).model(floating_base, quaternion, cut)
     return warn(text.name, model.with_base_velocity(base_velocity))
 

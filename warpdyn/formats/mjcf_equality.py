@@ -10,7 +10,7 @@ from ..model.checks import check_mimics
 from ..model.description import Joint, Mimic
 from ..model.restructure import locked_joints
 from .mjcf_values import Element, MjcfValues
-from .source import tag_name
+from .robot_text import tag_name
 
 LOOPS = {
     "connect": "closes a loop",

@@ -21,7 +21,7 @@ from ..algebra.spatial import (
     as_matrix,
 )
 from ..model.description import vector3
-from .source import Reading, tag_name
+from .robot_text import Reading, tag_name
 
 Element: TypeAlias = etree._Element
 Attributes = Mapping[str, str]

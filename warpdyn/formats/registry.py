@@ -23,7 +23,7 @@ class Format:
     """What messages call a description: "a URDF", "an SDF file"."""
     module: str
     reader: str
-    """The public function of `module` that reads it, with a path, a text or a `Source` as its first
+    """The public function of `module` that reads it, with a path, a text or a `RobotText` as its first
     argument; imported when it is needed."""
     root: str | None = None
     recognises: Callable[[bytes], bool] | None = None

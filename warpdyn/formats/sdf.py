@@ -27,10 +27,10 @@ from ..model.description import (
 from ..model.joints import FLOATING
 from ..model.remarks import warn
 from .registry import SDF
+from .robot_text import RobotText, cuts_loops, tag_name
 from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_joints import Joints
 from .sdf_values import Element, SdfValues, child, children
-from .source import Source, cuts_loops, tag_name
 
 OLDEST, NEWEST = (1, 4), (1, 12)
 
@@ -39,7 +39,7 @@ WORLD = "world"
 
 
 def load_sdf(
-    source: str | bytes | os.PathLike[str] | Source,
+    source: str | bytes | os.PathLike[str] | RobotText,
     *,
     model: str | None = None,
     floating_base: bool | None = None,
@@ -68,7 +68,7 @@ def load_sdf(
     <include>, no mesh.
     """
     cut = cuts_loops(loops)
-    text = Source.of(source, SDF.reader, SDF.name)
+    text = RobotText.of(source, SDF.reader, SDF.name)
     root = text.root_of(SDF)
     values = SdfValues(text.name, _version(text.name, root))
     frames, top = _choose(values, root, model, movable=bool(floating_base))

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector, as_matrix
+from .robot_text import tag_name
 from .sdf_values import Element, SdfValues, children
-from .source import tag_name
 
 ROUND_OFF = 1e-14
 """Entries of products of rotation matrices this near to 0 and ±1 are taken as such."""

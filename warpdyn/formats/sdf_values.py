@@ -13,7 +13,7 @@ from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector
 from ..model.description import Limits, rpy_rotation, vector3
 from ..model.joints import JointKind
-from .source import Reading, tag_name
+from .robot_text import Reading, tag_name
 
 Element: TypeAlias = etree._Element
 

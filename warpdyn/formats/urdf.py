@@ -36,7 +36,7 @@ from ..model.description import (
 from ..model.joints import URDF_KINDS
 from ..model.remarks import warn
 from .registry import URDF
-from .source import Reading, Source, tag_name
+from .robot_text import Reading, RobotText, tag_name
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ word."""
 
 
 def load_urdf(
-    source: str | bytes | os.PathLike[str] | Source,
+    source: str | bytes | os.PathLike[str] | RobotText,
     *,
     floating_base: bool = False,
     quaternion: str = "xyzw",
@@ -129,7 +129,7 @@ def load_urdf(
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """
-    text = Source.of(source, URDF.reader, URDF.name)
+    text = RobotText.of(source, URDF.reader, URDF.name)
     reader = UrdfReader(text.name)
     robot = reader.parse(text.root_of(URDF))
     links = [reader.link(link) for link in robot.links]

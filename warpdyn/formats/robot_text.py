@@ -23,7 +23,7 @@ GRAVITY, NEARLY = -9.8, 0.02
 
 
 @dataclass
-class Source:
+class RobotText:
     """A description as it comes: its bytes, what messages call it, and its XML once that is read.
 
     `load` and the reader that it chooses share one, so that a file is read and parsed once.
@@ -48,9 +48,11 @@ class Source:
         return "" if self.file is None else Path(self.file).suffix
 
     @classmethod
-    def of(cls, source: str | bytes | os.PathLike[str] | Source, caller: str, kind: str) -> Source:
+    def of(
+        cls, source: str | bytes | os.PathLike[str] | RobotText, caller: str, kind: str
+    ) -> RobotText:
         """From a path or a text, as users pass them to the function `caller`."""
-        if isinstance(source, Source):
+        if isinstance(source, RobotText):
             return source
         if isinstance(source, bytes):
             return cls(None, kind, source)

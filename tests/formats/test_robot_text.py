@@ -9,7 +9,7 @@ import pytest
 from urdf_texts import joint, links, load, refusal, remarks, robot
 
 from warpdyn.formats.registry import MJCF, URDF
-from warpdyn.formats.source import GRAVITY, Reading, Source, cuts_loops, tag_name, xml_root
+from warpdyn.formats.robot_text import GRAVITY, Reading, RobotText, cuts_loops, tag_name, xml_root
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.model.description import ModelError
 
@@ -167,10 +167,10 @@ def test_a_source_is_read_and_parsed_once(tmp_path: Path) -> None:
     """Passed on, it is itself, and its XML the very element that was parsed first."""
     path = tmp_path / "r.urdf"
     path.write_text(robot(links("a")))
-    source = Source.of(path, "load", "URDF or SDF")
+    source = RobotText.of(path, "load", "URDF or SDF")
     path.unlink()
     root = source.xml("<robot>")
-    assert Source.of(source, "load_urdf", "URDF") is source and source.root_of(URDF) is root
+    assert RobotText.of(source, "load_urdf", "URDF") is source and source.root_of(URDF) is root
     assert (source.name, source.suffix) == ("r.urdf", ".urdf")
     assert load_urdf(source).link_names == ("a",)
 
@@ -178,9 +178,9 @@ def test_a_source_is_read_and_parsed_once(tmp_path: Path) -> None:
 def test_a_root_of_another_format_is_refused_by_its_reader() -> None:
     """With the function to use instead, or the format to convert to."""
     with pytest.raises(ModelError, match="a URDF has <robot>; this is MJCF, use load_mjcf"):
-        Source.of("<mujoco/>", "load_urdf", "URDF").root_of(URDF)
+        RobotText.of("<mujoco/>", "load_urdf", "URDF").root_of(URDF)
     with pytest.raises(ModelError, match="an MJCF file has <mujoco>; this is another format"):
-        Source.of("<a/>", "load_mjcf", "MJCF").root_of(MJCF)
+        RobotText.of("<a/>", "load_mjcf", "MJCF").root_of(MJCF)
 
 
 def element(text: str):

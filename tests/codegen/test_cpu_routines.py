@@ -1,0 +1,78 @@
+"""Functions for what is written once: their places in the workspace, loops in loops, states that are kept."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from warpdyn.algebra.scalar import repeat, sin
+from warpdyn.codegen import lanes
+from warpdyn.codegen.cpu_routines import routines
+from warpdyn.codegen.source import write
+from warpdyn.recording.differentiation import pullback
+from warpdyn.recording.program import Program, record
+
+
+def nested(x: list) -> list:
+    """A loop in a loop."""
+
+    def outer(state: list) -> list:
+        (y,) = repeat(lambda s: [s[0] * x[0] + sin(state[1])], [state[0]], 3)
+        return [y, state[1] * 0.5]
+
+    return repeat(outer, [x[0], x[1]], 4)
+
+
+def adjoint(x: list, w: list) -> list:
+    return pullback(x, repeat(lambda s: [sin(s[0]) * x[1]], [x[0]], 6), w)
+
+
+def test_regions_do_not_overlap() -> None:
+    """What routines read and write lies behind the slots that the program needs, one after the other."""
+    program = record(adjoint, {"x": (2,), "w": (1,)})
+    regions, _, slots = routines(program, lanes.Constants(True), 10)
+    starts = [int(place.removeprefix("work + ")) for r in regions.values() for place in r[1:4]]
+    assert starts[0] == 10 and starts == sorted(starts) and starts[-1] < slots
+    forward, backward = regions.values()
+    shared, column, out = (int(place.removeprefix("work + ")) for place in forward[1:4])
+    assert column - shared == 1 and out - column == 1
+    # Six kept states behind the one result, before anything of the next routine.
+    assert int(backward.shared.removeprefix("work + ")) >= out + 1 + 6
+    assert backward.more.endswith(f"work + {out} + 1")
+
+
+def test_each_loop_is_one_loop_of_the_source() -> None:
+    """A loop in a loop is a function that the other's step calls; the functions have names of their own."""
+    program = record(nested, {"x": (2,)})
+    _, functions, _ = routines(program, lanes.Constants(True), 0)
+    text = "\n".join(functions)
+    assert text.count("for (int step = 0;") == 2
+    names = re.findall(r"static \w+ void (\w+)\(", text)
+    assert len(names) == len(set(names)) and {"routine0", "routine0_step_routine0"} <= set(names)
+
+
+def test_a_source_grows_with_its_steps_text_alone() -> None:
+    """Ten steps and ten thousand are written in as many lines, with their states kept too."""
+
+    def text(times: int) -> Program:
+        return record(
+            lambda x, w: pullback(x, repeat(lambda s: [sin(s[0]) * x[1]], [x[0]], times), w),
+            {"x": (2,), "w": (1,)},
+        )
+
+    short, long = (write(text(times), "adjoint", True, "cpu") for times in (10, 1000))
+    assert short.code.count("\n") == long.code.count("\n")
+    assert long.operations > 50 * short.operations
+
+
+def test_numbers_of_the_recording() -> None:
+    """On numbers a loop in a loop is Python's."""
+    program = record(nested, {"x": (2,)})
+    x = [0.7, -0.4]
+    y, z = x
+    for _ in range(4):
+        for _ in range(3):
+            y = y * x[0] + np.sin(z)
+        z *= 0.5
+    np.testing.assert_allclose(program.on_numbers({"x": x})["out"], [y, z], rtol=1e-14)

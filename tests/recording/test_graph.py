@@ -1,0 +1,52 @@
+"""Nodes of a recording: equal ones are one, each after its arguments, and what a loop reads from around it."""
+
+from __future__ import annotations
+
+from warpdyn.algebra.scalar import repeat
+from warpdyn.recording.graph import Graph
+from warpdyn.recording.program import record
+from warpdyn.recording.recorder import input_symbols
+
+
+def test_equal_nodes_are_one() -> None:
+    """An operation on the same arguments is recorded once; 2 as an index is not 2.0 as a number."""
+    graph = Graph()
+    a, b = (graph.node("input", "x", k) for k in range(2))
+    assert graph.node("add", a, b) == graph.node("add", a, b)
+    assert graph.node("mul", a, b) != graph.node("mul", a, float(b))
+    assert len(graph.nodes) == 5
+
+
+def test_arguments_come_first() -> None:
+    """Every argument that is a node has a smaller index, in the graph of a loop's step too."""
+    program = record(
+        lambda x: repeat(lambda s: [s[0] * x[1] + s[1], s[0]], [x[0], 1.0], 4), {"x": (2,)}
+    )
+    for graph in (program.graph, *(r.graph for r in program.graph.routines.values())):
+        for i, (operation, arguments) in enumerate(graph.nodes):
+            if operation != "input":
+                assert all(x < i for x in arguments if isinstance(x, int))
+
+
+def test_constants_are_told_from_what_they_scale() -> None:
+    """A product with a number is that number times the other node; anything else once itself."""
+    graph = Graph()
+    (x,) = input_symbols(graph, "x", 1)
+    assert graph.scaled((x * 3.0).index) == (3.0, x.index)
+    assert graph.scaled(x.index) == (1.0, x.index)
+
+
+def test_a_loop_knows_what_it_reads_from_around_it() -> None:
+    """Each value of the text around is one entry, however often it is read; what is computed from such
+    values alone belongs to the text around."""
+
+    def text(x: list) -> list:
+        return repeat(lambda s: [s[0] * x[1] + x[1] * x[2] + x[1]], [x[0]], 4)
+
+    program = record(text, {"x": (3,)})
+    (routine,) = program.graph.routines.values()
+    inside = routine.graph
+    assert inside.around is program.graph and (program.graph.depth, inside.depth) == (0, 1)
+    read = [program.graph.nodes[i] for i in inside.captured]
+    assert [operation for operation, _ in read] == ["input", "mul"]
+    assert sorted(inside.captured.values()) == [0, 1] and routine.shared == 2

@@ -1,0 +1,76 @@
+"""A program cut at its loop: the three phases, one after the other, give what the whole gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from warpdyn.algebra.scalar import repeat, select_less, sin
+from warpdyn.recording.phases import CARRIED, STATE, phases
+from warpdyn.recording.program import Program, record
+
+SHAPES = {"x": (2,), "y": (2,)}
+
+
+def text(x: list, y: list) -> tuple[list, Any]:
+    """Newton's square root of what is computed before, whose result is used with that after."""
+    square, scale = 1.0 + x[0] * x[0], sin(y[0]) + 2.0
+
+    def step(state: list) -> list:
+        _, root, steps = state
+        root = 0.5 * (root + square / root)
+        error = root * root - square
+        return [select_less(error * error, 1e-20, 1.0, 0.0), root, steps + 1.0]
+
+    _, root, steps = repeat(step, [0.0, 1.0, 0.0], 40, until=lambda state: state[0])
+    return [root * scale, square - y[1], 7.0], steps
+
+
+def whole() -> Program:
+    return record(text, SHAPES, ("roots", "steps"))
+
+
+def test_phases_in_a_row_are_the_program() -> None:
+    """On numbers: before, steps until it is done, after."""
+    program = whole()
+    cut = phases(program)
+    assert cut is not None and cut.step.repetition is not None
+    for seed in range(5):
+        draw = np.random.default_rng(seed)
+        inputs = {name: draw.normal(size=shape).tolist() for name, shape in SHAPES.items()}
+        first = cut.before.on_numbers(inputs)
+        shared = first[CARRIED][: cut.step.inputs["shared"][0]]
+        state = cut.step.called("step", shared, first[STATE], {})
+        found = cut.after.on_numbers({**inputs, CARRIED: first[CARRIED], STATE: state})
+        wanted = program.on_numbers(inputs)
+        assert found == wanted
+        np.testing.assert_allclose(
+            wanted["roots"][0],
+            np.sqrt(1 + inputs["x"][0] ** 2) * (np.sin(inputs["y"][0]) + 2),
+            rtol=1e-9,
+        )
+
+
+def test_nothing_is_computed_twice() -> None:
+    """What the last phase needs of the first is carried, not computed again; inputs it reads again."""
+    program, cut = whole(), phases(whole())
+    assert cut is not None
+    operations = cut.before.operations + cut.step.work + cut.after.operations
+    assert operations == program.operations
+    assert cut.carried == cut.before.results[CARRIED][0] and cut.state == 3
+    read = {s.arguments[0] for s in cut.after.statements if s.operation == "input"}
+    assert read <= {"y", CARRIED, STATE}
+
+
+def test_other_programs_have_no_phases() -> None:
+    """Without a loop, with a loop of known length, or with two loops that end."""
+
+    def two(x: list, y: list) -> tuple[list, Any]:
+        (roots, steps), (again, _) = text(x, y), text(y, x)
+        return [*roots, again[0]], steps
+
+    plain = record(lambda x, y: [x[0] * y[1]], SHAPES)
+    counted = record(lambda x, y: repeat(lambda s: [s[0] * y[0]], [x[0]], 5), SHAPES)
+    assert phases(plain) is None and phases(counted) is None
+    assert phases(record(two, SHAPES, ("roots", "steps"))) is None
