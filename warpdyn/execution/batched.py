@@ -13,6 +13,7 @@ from types import MethodType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from ..arrays import Array
+from ..model import Model
 from .argument_checks import check_first_argument
 from .call import Call
 from .launch import carry_out, prepare
@@ -43,7 +44,8 @@ class Function(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result, for arrays of any library that warpdyn knows."""
-        if self.of_a_model:
+        # Nearly always it is a model, and looking is cheaper than asking.
+        if self.of_a_model and not (args and isinstance(args[0], Model)):
             check_first_argument(args, kwargs)
         return carry_out(self.describe(*args, **kwargs))
 
