@@ -13,7 +13,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.algorithms.configurations import convert_configuration
 from warpdyn.execution.evaluate import tree_of
-from warpdyn.model.conventions import layout
+from warpdyn.model.conventions import column_map
 
 ROUND_OFF = 1e-15
 """Absolute, of angles: one cosine, one sine and one arc tangent."""
@@ -59,7 +59,7 @@ def test_there_and_back_by_a_models_entries(name: str, library: str) -> None:
     """Entries to a library and from it undo each other, angles but for whole turns; mimic joints
     are filled in."""
     model = by_name(name).model
-    chosen, tree = layout(model, library, None), tree_of(model)
+    chosen, tree = column_map(model, library, None), tree_of(model)
     for q in states(model, 3).q.tolist():
         there = convert_configuration(tree, q, chosen.q_to)
         assert len(there) >= model.nq
@@ -71,7 +71,9 @@ def test_a_free_base_in_mujoco() -> None:
     """Position, then w x y z, then the joints, whichever order the model's quaternion has."""
     model = by_name("branches_wxyz").model
     q = states(model, 1).q[0]
-    found = convert_configuration(tree_of(model), q.tolist(), layout(model, "mujoco", None).q_to)
+    found = convert_configuration(
+        tree_of(model), q.tolist(), column_map(model, "mujoco", None).q_to
+    )
     assert found == q.tolist()
     assert model.quaternion == "wxyz"
     assert np.array_equal(found, wd.oracle(wd.convert_configuration, model, q, target="mujoco"))

@@ -62,7 +62,7 @@ def test_a_result_may_not_share_memory_with_what_is_read() -> None:
     model = by_name("cartpole").model
     q = states(model, 4).q
     with pytest.raises(ValueError, match="out shares memory with q; results are written while"):
-        wd.normalize(model, q, out=q)
+        wd.configuration_rate(model, q, q, out=q)
 
 
 @pytest.mark.parametrize(

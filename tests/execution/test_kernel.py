@@ -11,7 +11,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.arguments import HEADER
-from warpdyn.codegen.source import Text, write
+from warpdyn.codegen.source import Source, write
 from warpdyn.execution.call import input_shapes
 from warpdyn.execution.evaluate import record_call
 from warpdyn.execution.kernel import Command, compile_kernel
@@ -20,7 +20,7 @@ from warpdyn.execution.launch import Job, prepare
 MODEL = by_name("cartpole").model
 
 
-def text(name: str = "crba") -> Text:
+def text(name: str = "crba") -> Source:
     call = wd.crba.describe(MODEL, MODEL.neutral)
     return write(record_call(call, input_shapes(call), False), name, False, "cpu")
 

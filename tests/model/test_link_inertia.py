@@ -10,7 +10,8 @@ from algebra_draws import close, inertia, placement, vector
 
 from warpdyn.algebra.spatial import as_matrix
 from warpdyn.model.link_inertia import Point, Spread, all_numbers
-from warpdyn.recording.recorder import Graph
+from warpdyn.recording.graph import Graph
+from warpdyn.recording.recorder import input_symbols
 
 
 @pytest.fixture(params=range(4))
@@ -53,6 +54,6 @@ def test_spreads_in_the_same_axes_add(draw) -> None:
 
 def test_what_is_known_is_numbers_alone() -> None:
     """One symbol among its numbers makes an inertia unknown while recording."""
-    mass, *_ = Graph().inputs("mass", 1)
+    mass, *_ = input_symbols(Graph(), "mass", 1)
     point = Point(placement(np.random.default_rng(0)), 1.0, vector(np.random.default_rng(1)))
     assert all_numbers(point.inertia) and not all_numbers(replace(point, mass=mass).inertia)

@@ -13,6 +13,7 @@ from . import layout
 from .protocol import Library, Part, View, wrong_dtype
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+_SIZES = {SINGLE: 4, DOUBLE: 8}
 
 
 class LikeNumpy(Library):
@@ -84,9 +85,9 @@ class NumpyArrays(LikeNumpy):
 
     def view(self, name: str, array: np.ndarray) -> View:
         dtype = array.dtype
-        if dtype != SINGLE and dtype != DOUBLE:
+        size = _SIZES.get(dtype)
+        if size is None:
             raise wrong_dtype(name, dtype)
-        size = dtype.itemsize
         try:  # four times as fast as the interface, where the buffer can be had
             address = ctypes.addressof(ctypes.c_char.from_buffer(array.data))
         except (TypeError, ValueError, BufferError):

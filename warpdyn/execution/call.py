@@ -46,13 +46,13 @@ class Derivative:
     seeds: tuple[Input, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # a frozen one takes three times as long to make, at every call
 class Call(Generic[R]):
     """What a public function asks for, with the result R.
 
     `algorithms`: one, or several for the same result of which the shortest program is taken; called
     with the tree, the arrays, `options`, and with `gravity` and `f_ext` unless the algorithm has no
-    use for them (`forces` False).
+    use for them (`forces` False). Calls are not changed; `dataclasses.replace` makes another one.
     `refuse` looks at the model once and raises where the algorithm is not defined.
     """
 
