@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,14 @@ import warp as wp
 from robots import by_name
 
 import warpdyn as wd
+from warpdyn.algebra.scalar import repeat, sin
 from warpdyn.codegen.source import write
 from warpdyn.execution.call import input_shapes
 from warpdyn.execution.evaluate import record_call
 from warpdyn.execution.kernel import compile_kernel
 from warpdyn.recording import recorder
+from warpdyn.recording.differentiation import pullback
+from warpdyn.recording.program import record
 
 ARCHITECTURE = 90
 
@@ -89,3 +93,25 @@ def test_derivatives_compile_to_ptx(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         )
         (ptx,) = (tmp_path / str(k)).glob("*.ptx")
         assert f"derivative_{k}" in ptx.read_text()
+
+
+def test_loops_compile_to_ptx(tmp_path: Path) -> None:
+    """A loop in a loop, its adjoint that goes back through kept states, and results over their inputs."""
+
+    def nested(x: list) -> list:
+        def outer(state: list) -> list:
+            (y,) = repeat(lambda s: [s[0] * x[0] + sin(state[1])], [state[0]], 3)
+            return [y, state[1] * 0.5]
+
+        return repeat(outer, [x[0], x[1]], 20)
+
+    forward = record(nested, {"x": (2,)})
+    backward = record(lambda x, w: pullback(x, nested(x), w), {"x": (2,), "w": (2,)})
+    in_place = replace(record(nested, {"x": (2,)}, ("x",)), over={"x": "x"})
+    for k, program in enumerate((forward, backward, in_place)):
+        kernel = compile_kernel(write(program, f"loops{k}", True, "cuda"))
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        wp.compile_aot_module(kernel.module, arch=ARCHITECTURE, module_dir=folder, use_ptx=True)
+        (ptx,) = folder.glob("*.ptx")
+        assert f"warpdyn_loops{k}" in ptx.read_text()
