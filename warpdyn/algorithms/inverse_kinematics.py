@@ -82,7 +82,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Search:
-    """Where a search stands: the numbers that one step hands to the next.
+    """State of a search: the numbers that one step hands to the next.
 
     `starts` counts those before this one, `age` the steps since it, `slow` the slow ones among the last.
     """

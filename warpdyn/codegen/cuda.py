@@ -144,7 +144,7 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
 
 
 def _constants(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) -> list[str]:
-    """What stores the outputs that are constants."""
+    """Statements that store the constant outputs."""
     known = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
     return [f"{_place(program, k, shapes)} = {literal(value, T == 'float')};" for k, value in known]
 

@@ -346,7 +346,8 @@ def _solution_vjp(
     cotangents: Mapping[str, Nested],
     epsilon: float | None,
 ) -> dict[str, Nested]:
-    """With multipliers l = matrix⁻ᵀ w: l for the right side, -(d residual)ᵀ l for all else."""
+    """Adjoint by the implicit rule: with multipliers l = matrix⁻ᵀ w, l for the right side and -(d
+    residual)ᵀ l for all else."""
     at, residual, matrix = _equation(call, solves, inputs, epsilon)
     name = call.results[0]
     _check_cotangents(call, cotangents, {name: residual})
@@ -365,7 +366,7 @@ def _solution_jvp(
     tangents: Mapping[str, Nested],
     epsilon: float | None,
 ) -> dict[str, Nested]:
-    """matrix⁻¹ (d right - d residual)."""
+    """Tangent by the implicit rule: matrix⁻¹ (d right - d residual)."""
     at, residual, matrix = _equation(call, solves, inputs, epsilon)
     others = [name for name in wrt if name != solves.right]
     moved = pushforward(_flat(at, others), _flat(tangents, others), residual)

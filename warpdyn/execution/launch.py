@@ -267,8 +267,8 @@ _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 def _make_kernel(
     call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device: wp.Device
 ) -> Kernel:
-    """From the disk cache or recorded; Warp compiles it at its first launch, or finds it
-    compiled."""
+    """A kernel from the disk cache, or newly recorded; Warp compiles it at its first launch, or
+    finds it compiled."""
     target = target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target))
 

@@ -128,8 +128,8 @@ class Group:
         each: Mapping[str, Sequence[Any]] | None = None,
         **options: Any,
     ) -> list[Cost]:
-        """For each model what one environment costs in float32, of the function without launches:
-        what is recorded."""
+        """Cost of one environment of each model in float32: of the recorded program, without
+        launches."""
         needed = [
             p
             for p in inspect.signature(function).parameters.values()

@@ -71,7 +71,7 @@ class Body:
 
     @cached_property
     def inertia(self) -> Inertia:
-        """What is known and what is not."""
+        """The whole inertia: the known part, and what differs between environments."""
         varying = [
             *(point.inertia for point in self.points),
             *(spread.inertia for spread in self.spreads),
@@ -134,7 +134,8 @@ class Body:
 
     @cached_property
     def rotor_inertia(self) -> Scalar:
-        """Armature at the coordinate; a joint that follows another turns `multiplier` times as fast."""
+        """Armature at the coordinate; a joint that follows another turns `multiplier` times as
+        fast."""
         return self.armature * self.multiplier**2
 
 
