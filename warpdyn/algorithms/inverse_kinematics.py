@@ -249,7 +249,7 @@ def _damped_step(
         k: sum((row[k] * x for row, x in zip(J, e, strict=True) if k in row), 0.0) for k in reached
     }
     free: dict[int, Scalar] = dict.fromkeys(reached, 1.0)
-    for body in tree.own_coordinates:
+    for body in tree.independent_bodies:
         if body.kind.single and body.v_index[0] in free:
             (c,), (k,) = body.q_index, body.v_index
             if task.upper[c] < inf:
@@ -300,7 +300,7 @@ def _start(
     q = [
         x + x0 if around else x for x, x0, (_, _, around) in zip(q, first, task.draws, strict=True)
     ]
-    for body in tree.own_coordinates:
+    for body in tree.independent_bodies:
         if turn := body.quaternion_index:
             for k, x in zip(turn, uniform_quaternion(*(u[k] for k in turn[:3])), strict=True):
                 q[k] = x

@@ -113,10 +113,10 @@ class SdfFrames:
         """What `name` stands for in `scope`, if it is one of these kinds (all, if none are
         given)."""
         if name in ("__model__", "world"):
-            own = (name == "world") == (scope.kind == "world") and scope.kind in (
+            fits = (name == "world") == (scope.kind == "world") and scope.kind in (
                 kinds or (scope.kind,)
             )
-            return scope if own else None
+            return scope if fits else None
         for kind in kinds or KINDS:
             if (kind, name) in scope.names:
                 return scope.names[kind, name]

@@ -169,8 +169,8 @@ class Tree:
         return len(columns) != len(set(columns))
 
     @cached_property
-    def own_coordinates(self) -> list[Body]:
-        """For each set of coordinates one body that it moves."""
+    def independent_bodies(self) -> list[Body]:
+        """One body for each set of coordinates: of bodies that share one (mimic), the first."""
         return list({body.v_index: body for body in reversed(self.bodies)}.values())[::-1]
 
     def rate(
@@ -178,7 +178,7 @@ class Tree:
     ) -> list[Scalar]:
         """dq/dt at velocity v."""
         rate: list[Scalar] = [0.0] * self.nq
-        for body in self.own_coordinates:
+        for body in self.independent_bodies:
             rates = body.kind.manifold.rate(
                 [q[k] for k in body.q_index], [v[k] for k in body.v_index], baumgarte
             )
