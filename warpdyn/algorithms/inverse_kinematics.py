@@ -1,7 +1,8 @@
-"""Inverse kinematics: a configuration that brings frames to their targets, sought from one start after another.
+"""Inverse kinematics: a configuration that brings frames to their targets, sought from one start
+after another.
 
-A search repeats `step`, which looks at one configuration and chooses the next; `outcome` says how it ended.
-Flags are 0 or 1, as they may be symbols.
+A search repeats `step`, which looks at one configuration and chooses the next; `outcome` says how
+it ended. Flags are 0 or 1, as they may be symbols.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class Task:
 class Search:
     """State of a search: the numbers that one step hands to the next.
 
-    `starts` counts those before this one, `age` the steps since it, `slow` the slow ones among the last.
+    `starts` counts those before this one, `age` the steps since it, `slow` the slow ones among the
+    last.
     """
 
     done: Scalar
@@ -123,8 +125,8 @@ class Search:
 def inverse_kinematics(
     tree: Tree, *arrays: Sequence, task: Task
 ) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
-    """The best configuration, whether it is within the tolerance, the largest errors of position [m] and
-    orientation [rad] among those that weigh, and the steps taken."""
+    """The best configuration, whether it is within the tolerance, the largest errors of position
+    [m] and orientation [rad] among those that weigh, and the steps taken."""
     targets, start, seed = task.split(arrays)
     first = clamp(tree, start, task.lower, task.upper)
     begin = Search(0.0, 0.0, 0.0, 0.0, 0.0, LOST, DAMPING, LOST, first, first)
@@ -144,11 +146,11 @@ def step(
     seed: Sequence[Scalar],
     task: Task,
 ) -> Search:
-    """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27 (2011),
-    equation 22.
+    """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27
+    (2011), equation 22.
 
-    Starts end where the cost falls no more. After all of them the best configuration is refined, by steps
-    that are taken back unless they lower the cost.
+    Starts end where the cost falls no more. After all of them the best configuration is refined, by
+    steps that are taken back unless they lower the cost.
     """
     q = now.q
     J, e, solved = _linearised(tree, q, targets, task)

@@ -108,7 +108,8 @@ def _looped(routine: Program, repetition: Repetition, T: str, stride: int) -> It
 
 
 def _body(routine: Program, T: str, arrays: Mapping[str, str], out: str) -> Iterator[str]:
-    """A routine's statements and the constants among its results; `arrays` where inputs have another name."""
+    """A routine's statements and the constants among its results; `arrays` where inputs have
+    another name."""
     regions, lines = _routines(routine, T)
     dialect = replace(
         _dialect(routine, {}, T),
@@ -164,7 +165,8 @@ def _at(name: str, entry: int, shapes: Mapping[str, tuple[int, ...]]) -> str:
 
 
 def _unpack(name: str, shape: tuple[int, ...], position: int, T: str, alone: bool) -> Iterator[str]:
-    """An array's address and strides; `alone`: nothing else is written or read through another name."""
+    """An array's address and strides; `alone`: nothing else is written or read through another
+    name."""
     const = "const " if name.startswith("a_") else ""
     fields = [f"args[{position + k}]" for k in range(FIELDS)]
     if prod(shape):

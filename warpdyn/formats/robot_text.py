@@ -110,7 +110,8 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
     if not data.strip():
         raise ModelError(f"{name}: the text is empty; it should hold one {element} element")
     xml = etree.XMLParser(
-        recover=True,  # else an undeclared prefix would be an error; all other errors are refused below
+        # Else an undeclared prefix would be an error; all other errors are refused below.
+        recover=True,
         resolve_entities=False,
         load_dtd=False,
         no_network=True,

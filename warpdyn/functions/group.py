@@ -230,7 +230,8 @@ def _zeros(first: View, count: int, shape: tuple[int, ...]) -> Array:
 
 
 def _written(x: Array) -> bool:
-    """Whether results go into parts of one array; not for JAX, nor where Torch is to differentiate."""
+    """Whether results go into parts of one array; not for JAX, nor where Torch is to
+    differentiate."""
     return not library_of(x).functional(x)
 
 
