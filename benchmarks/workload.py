@@ -18,8 +18,6 @@ from warpdyn.execution.launch import kernel_source
 from .algorithms import ALGORITHMS
 from .robots import Robot
 
-SEED = "seed of the cotangents"
-
 
 def states_of(robot: Robot, count: int) -> dict[str, np.ndarray]:
     """Random states within limits, exact in float32: every library reads the same numbers."""

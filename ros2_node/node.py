@@ -195,7 +195,7 @@ class WarpdynNode(Node):
                 totals["torques"] += 1
 
     def _cycle(self) -> None:
-        """With `rate`: all robots whose state is fresh."""
+        """Compute all robots whose state is fresh, at every tick of `rate`."""
         fleet, now = self._models.fleet, self._now(time.monotonic())
         if fleet is None:
             return

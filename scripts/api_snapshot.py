@@ -1,4 +1,5 @@
-"""Public names with their signatures, a line each: `python scripts/api_snapshot.py > before.txt`; later, diff."""
+"""Public names with their signatures, a line each: `python scripts/api_snapshot.py > before.txt`;
+later, diff."""
 
 from __future__ import annotations
 

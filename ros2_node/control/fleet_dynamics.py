@@ -33,7 +33,7 @@ class FleetDynamics:
         self.compute()  # no kernel is to be compiled in a callback
 
     def change_gravity(self, gravity: tuple[float, ...]) -> None:
-        """From the next launch on."""
+        """Compute with this gravity from the next launch on."""
         self.gravity[:] = gravity
 
     def change_model(self, model: Model) -> None:

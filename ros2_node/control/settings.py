@@ -18,7 +18,7 @@ class Parameter:
     description: str
     unit: str = ""
     name: str = ""
-    """As ROS spells it; where it is empty, the name of the field of `Settings` that carries it."""
+    """The name in ROS; where it is empty, the name of the field of `Settings` that carries it."""
     choices: tuple[str, ...] = ()
     low: float = -math.inf
     high: float = math.inf

@@ -71,7 +71,7 @@ class TorqueTopics:
         self._all = bool(len(self._columns) == model.nv)
 
     def send_command(self, command: np.ndarray) -> None:
-        """In the order of the command joints."""
+        """Publish torques, in the order of the command joints."""
         self._command.data = numbers(command)
         self.commands.publish(self._command)
 

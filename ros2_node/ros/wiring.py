@@ -51,7 +51,7 @@ class Wiring:
         )
 
     def publisher_events(self, topic: str) -> PublisherEventCallbacks:
-        """For a publisher whose subscribers must match."""
+        """Event callbacks of a publisher whose subscribers must match."""
         return PublisherEventCallbacks(
             incompatible_qos=self._guards.callback(self._on_mismatch, f"a subscriber of {topic}", 0)
         )

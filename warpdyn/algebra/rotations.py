@@ -155,7 +155,8 @@ class Matrix:
         return cls((Vector(0.0, -u.z, u.y), Vector(u.z, 0.0, -u.x), Vector(-u.y, u.x, 0.0)))
 
 
-# Rotations. Each kind has the same four verbs; the cheap kinds exist because a joint turns about a coordinate axis.
+# Rotations. Each kind has the same four verbs; the cheap kinds exist because a joint turns about a
+# coordinate axis.
 
 
 def _both_sides(turn: Callable[[Vector], Vector], H: Matrix) -> Matrix:

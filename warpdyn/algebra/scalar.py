@@ -35,7 +35,7 @@ class Recorded(Protocol):
     def minimum(self, x: Any, y: Any) -> Scalar: ...
     def maximum(self, x: Any, y: Any) -> Scalar: ...
     def select_less(self, x: Any, y: Any, if_less: Any, otherwise: Any) -> Scalar: ...
-    def each(self, text: Any, shared: Any, columns: Any) -> Any: ...
+    def each(self, function: Any, shared: Any, columns: Any) -> Any: ...
     def repeat(self, step: Any, state: Any, times: int, until: Any) -> Any: ...
 
 
@@ -125,19 +125,20 @@ def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Sca
     return symbol.select_less(x, y, if_less, otherwise)
 
 
-Text = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
+ColumnFunction = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
+"""A function of values that all columns share, and of one column."""
 
 
 def each(
-    text: Text, shared: Sequence[Scalar], columns: Sequence[Sequence[Scalar]]
+    function: ColumnFunction, shared: Sequence[Scalar], columns: Sequence[Sequence[Scalar]]
 ) -> list[list[Scalar]]:
-    """[text(shared, column) for each column]; on symbols, where that would be long, recorded once
-    and called."""
+    """[function(shared, column) for each column]; on symbols, where that would be long, recorded
+    once and called."""
     values = [x for values in (shared, *columns) for x in values]
     symbol = next((x for x in values if not isinstance(x, (int, float))), None)
     if symbol is None:
-        return [list(text(shared, column)) for column in columns]
-    return symbol.each(text, shared, columns)
+        return [list(function(shared, column)) for column in columns]
+    return symbol.each(function, shared, columns)
 
 
 def repeat(
@@ -146,10 +147,11 @@ def repeat(
     times: int,
     until: Callable[[Sequence[Scalar]], Scalar] | None = None,
 ) -> list[Scalar]:
-    """The state after `times` steps, each of which gives the next numbers of the state for the present ones.
+    """The state after `times` steps, each of which gives the next numbers of the state for the
+    present ones.
 
-    With `until` it ends for an environment after the step whose state makes until(state) positive. On
-    symbols the step is recorded once and rolled; it may read values of the text around it, and what it
+    With `until` it ends for an environment after the step whose state makes until(state) positive.
+    On symbols the step is recorded once and rolled; it may read values from around it, and what it
     computes from these alone is computed before the loop.
     """
     after = list(state)
@@ -158,7 +160,8 @@ def repeat(
         symbol = next((x for x in before if not isinstance(x, (int, float))), None)
         if symbol is not None:
             return list(symbol.repeat(step, before, times - n, until))
-        # On numbers it is computed here; a step that reads symbols from outside shows it by its result.
+        # On numbers it is computed here; a step that reads symbols from outside shows it by its
+        # result.
         after = list(step(list(before)))
         symbol = next((x for x in after if not isinstance(x, (int, float))), None)
         if symbol is not None:

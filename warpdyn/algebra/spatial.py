@@ -155,7 +155,8 @@ class Inertia:
 
     @classmethod
     def at_com(cls, mass: Scalar, com: Vector, J_com: Symmetric) -> Inertia:
-        """From the inertia about the centre of mass, by the parallel-axis theorem."""
+        """The inertia about the origin from that about the centre of mass, by the parallel-axis
+        theorem."""
         h = com * mass
         xx, yy, zz = h.x * com.x, h.y * com.y, h.z * com.z
         return cls(

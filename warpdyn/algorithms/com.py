@@ -27,8 +27,8 @@ Links = Sequence[str] | None
 def moments(tree: Tree, links: Links) -> tuple[list[int], list[Scalar], list[Vector]]:
     """Bodies that carry counted links, leaves first, with mass and first moment of every body.
 
-    Mass [kg] is of all that the body carries, the first moment [kg·m] of the links fixed to it, about
-    its origin. The last entries are the world's.
+    Mass [kg] is of all that the body carries, the first moment [kg·m] of the links fixed to it,
+    about its origin. The last entries are the world's.
     """
     inertias = [*(body.inertia for body in tree.bodies), tree.ground]
     mass: list[Scalar] = [inertia.mass if links is None else 0.0 for inertia in inertias]

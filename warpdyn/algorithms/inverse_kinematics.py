@@ -1,7 +1,8 @@
-"""Inverse kinematics: a configuration that brings frames to their targets, sought from one start after another.
+"""Inverse kinematics: a configuration that brings frames to their targets, sought from one start
+after another.
 
-A search repeats `step`, which looks at one configuration and chooses the next; `outcome` says how it ended.
-Flags are 0 or 1, as they may be symbols.
+A search repeats `step`, which looks at one configuration and chooses the next; `outcome` says how
+it ended. Flags are 0 or 1, as they may be symbols.
 """
 
 from __future__ import annotations
@@ -82,9 +83,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Search:
-    """Where a search stands: the numbers that one step hands to the next.
+    """State of a search: the numbers that one step hands to the next.
 
-    `starts` counts those before this one, `age` the steps since it, `slow` the slow ones among the last.
+    `starts` counts those before this one, `age` the steps since it, `slow` the slow ones among the
+    last.
     """
 
     done: Scalar
@@ -123,8 +125,8 @@ class Search:
 def inverse_kinematics(
     tree: Tree, *arrays: Sequence, task: Task
 ) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
-    """The best configuration, whether it is within the tolerance, the largest errors of position [m] and
-    orientation [rad] among those that weigh, and the steps taken."""
+    """The best configuration, whether it is within the tolerance, the largest errors of position
+    [m] and orientation [rad] among those that weigh, and the steps taken."""
     targets, start, seed = task.split(arrays)
     first = clamp(tree, start, task.lower, task.upper)
     begin = Search(0.0, 0.0, 0.0, 0.0, 0.0, LOST, DAMPING, LOST, first, first)
@@ -144,11 +146,11 @@ def step(
     seed: Sequence[Scalar],
     task: Task,
 ) -> Search:
-    """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27 (2011),
-    equation 22.
+    """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27
+    (2011), equation 22.
 
-    Starts end where the cost falls no more. After all of them the best configuration is refined, by steps
-    that are taken back unless they lower the cost.
+    Starts end where the cost falls no more. After all of them the best configuration is refined, by
+    steps that are taken back unless they lower the cost.
     """
     q = now.q
     J, e, solved = _linearised(tree, q, targets, task)
@@ -249,7 +251,7 @@ def _damped_step(
         k: sum((row[k] * x for row, x in zip(J, e, strict=True) if k in row), 0.0) for k in reached
     }
     free: dict[int, Scalar] = dict.fromkeys(reached, 1.0)
-    for body in tree.own_coordinates:
+    for body in tree.independent_bodies:
         if body.kind.single and body.v_index[0] in free:
             (c,), (k,) = body.q_index, body.v_index
             if task.upper[c] < inf:
@@ -300,7 +302,7 @@ def _start(
     q = [
         x + x0 if around else x for x, x0, (_, _, around) in zip(q, first, task.draws, strict=True)
     ]
-    for body in tree.own_coordinates:
+    for body in tree.independent_bodies:
         if turn := body.quaternion_index:
             for k, x in zip(turn, uniform_quaternion(*(u[k] for k in turn[:3])), strict=True):
                 q[k] = x

@@ -16,7 +16,7 @@ def integrate(tree: Tree, q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scal
     25).
     """
     reached: list[Scalar] = [0.0] * tree.nq
-    for body in tree.own_coordinates:
+    for body in tree.independent_bodies:
         step = body.kind.manifold.step([q[k] for k in body.q_index], [d[k] for k in body.v_index])
         for k, x in zip(body.q_index, step, strict=True):
             reached[k] = x
@@ -26,7 +26,7 @@ def integrate(tree: Tree, q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scal
 def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
     """Tangent step q1 ⊖ q0, nv: the d with q0 ⊕ d = q1 (Solà, Deray, Atchuthan, equation 26)."""
     d: list[Scalar] = [0.0] * tree.nv
-    for body in tree.own_coordinates:
+    for body in tree.independent_bodies:
         step = body.kind.manifold.difference(
             [q0[k] for k in body.q_index], [q1[k] for k in body.q_index]
         )
@@ -52,7 +52,7 @@ def configuration_rate(
 def normalize(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     """Configuration q with its quaternions at unit length, nq."""
     result = list(q)
-    for body in tree.own_coordinates:
+    for body in tree.independent_bodies:
         if columns := body.quaternion_index:
             for k, x in zip(columns, normalized([q[k] for k in columns]), strict=True):
                 result[k] = x

@@ -21,7 +21,7 @@ from ..algebra.spatial import ZERO, Force, Motion, Placement, Vector
 from ..model.tree import WORLD, Tree
 
 Columns = tuple[tuple[tuple[int, float], ...], ...]
-"""For each entry of a result the entries of the input that it is the weighted sum of."""
+"""A result as weighted sums of the input's entries: (index, weight) pairs for each entry."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ ALIGNMENT = 64
 """Bytes: a cache line, and a vector of lanes."""
 
 ALIGNED_FROM = 1024
-"""Entries from which on NumPy memory is aligned for streaming stores; small arrays save the time."""
+"""Entries from which on NumPy memory is aligned for streaming stores; small arrays save the
+time."""
 
 LINES_OF_PAGE = 4096 // ALIGNMENT
 

@@ -62,7 +62,7 @@ class Library(ABC):
     name: str
     """As errors call it: "numpy"."""
     array_type: type | tuple[type, ...]
-    """What its arrays are instances of."""
+    """Type, or types, of its arrays."""
     edge: str | None = None
     """`<edge>_gradients.py` in warpdyn.execution runs a call as an operation that the library
     differentiates; None: it differentiates nothing."""
@@ -131,7 +131,8 @@ class Library(ABC):
         raise NotImplementedError(f"{self.name} arrays are written in place")
 
     def functional(self, array: Any) -> bool:
-        """Whether results must come of operations, which the library follows for this array."""
+        """Whether the library follows operations on this array, so that results must come from
+        operations instead of being written in place."""
         return False
 
     def handed_back(self, result: Any) -> Any:

@@ -36,7 +36,7 @@ def mixed(x: wp.uint64) -> wp.uint64:
 
 @wp.func
 def uniform(seed: wp.uint64, index: wp.uint64) -> wp.float64:
-    """In [0, 1), 53 bits."""
+    """A number in [0, 1), of 53 random bits."""
     z = mixed(mixed(seed + GAMMA) + (index + wp.uint64(1)) * GAMMA)
     return wp.float64(z >> wp.uint64(11)) * UNIT
 

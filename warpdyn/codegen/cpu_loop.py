@@ -99,7 +99,8 @@ def _phase(
     inputs: Sequence[str],
     results: Sequence[str],
 ) -> TileFunctions:
-    """What comes before the loop, or after it: each array is a tile, named as in the kernel."""
+    """Functions of the phase before the loop, or after it: each array is a tile, named as in the
+    kernel."""
 
     def place(output: int) -> str:
         array, entry = program.places[output]

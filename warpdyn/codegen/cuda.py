@@ -108,7 +108,8 @@ def _looped(routine: Program, repetition: Repetition, T: str, stride: int) -> It
 
 
 def _body(routine: Program, T: str, arrays: Mapping[str, str], out: str) -> Iterator[str]:
-    """A routine's statements and the constants among its results; `arrays` where inputs have another name."""
+    """A routine's statements and the constants among its results; `arrays` where inputs have
+    another name."""
     regions, lines = _routines(routine, T)
     dialect = replace(
         _dialect(routine, {}, T),
@@ -144,7 +145,7 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
 
 
 def _constants(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) -> list[str]:
-    """What stores the outputs that are constants."""
+    """Statements that store the constant outputs."""
     known = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
     return [f"{_place(program, k, shapes)} = {literal(value, T == 'float')};" for k, value in known]
 
@@ -164,7 +165,8 @@ def _at(name: str, entry: int, shapes: Mapping[str, tuple[int, ...]]) -> str:
 
 
 def _unpack(name: str, shape: tuple[int, ...], position: int, T: str, alone: bool) -> Iterator[str]:
-    """An array's address and strides; `alone`: nothing else is written or read through another name."""
+    """An array's address and strides; `alone`: nothing else is written or read through another
+    name."""
     const = "const " if name.startswith("a_") else ""
     fields = [f"args[{position + k}]" for k in range(FIELDS)]
     if prod(shape):

@@ -95,7 +95,8 @@ def emit(
 
 
 def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
-    """What a routine's calls share, or one column, stored where it reads them; then the call."""
+    """Stores of what a routine reads: the values that its calls share, or one column and then the
+    call."""
     region = dialect.regions[statement.arguments[0]]
     called = statement.operation == "call"
     place, values = (

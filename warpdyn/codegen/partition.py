@@ -64,7 +64,8 @@ def split(
 def _bounds(
     statements: Sequence[Statement], size: int, at_hand: Callable[[Statement], bool]
 ) -> list[tuple[int, int]]:
-    """Start and stop of each part: near even cuts, by half a part, where fewest values are alive."""
+    """Start and stop of each part: near even cuts, by half a part, where fewest values are
+    alive."""
     total = len(statements)
     number = max(1, round(total / size))
     alive = _alive(statements, at_hand)

@@ -1,4 +1,5 @@
-"""A program written for a target, what has to be known of it to call it, and the targets there are."""
+"""A program written for a target, what has to be known of it to call it, and the targets there
+are."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class _Array:
         return f" && (const T*){self.id} != {self.over}" if self.over else ""
 
     def scatter(self) -> str:
-        """What brings a result from its tile to its place."""
+        """C++ that copies a result from its tile to its place."""
         a = self.id
         where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_slot, {a}_still, {self.size}"
         how = f"here, {a}_dense, {a}_stream, keep_constants, {a}_stage"
@@ -240,7 +240,7 @@ def _declare(
 
 
 def _stage(a: str, size: int) -> Iterator[str]:
-    """Where rows of a result are put together, if they lie end to end."""
+    """Declarations of the place where rows of a result are put together, if they lie end to end."""
     if not lanes.count(True) < size <= STAGED:
         yield f"V* const {a}_stage = nullptr;"
         return

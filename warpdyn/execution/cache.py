@@ -1,4 +1,4 @@
-"""What is kept on disk, so that a second process neither records nor writes a program again."""
+"""Written programs kept on disk, so that a second process neither records nor writes them again."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FORMAT = 4
 def cached(
     key: str, algorithms: Iterable[Callable[..., Any]], make: Callable[[], Source]
 ) -> Source:
-    """What is kept under `key` and the present source of these algorithms, or a new one, which is
-    then kept."""
+    """The program kept under `key` and the present text of these algorithms' files, or a new one,
+    which is then kept."""
     version = source_version(
         frozenset({*RECORDING, *(module for each in algorithms for module in modules_of(each))})
     )

@@ -1,4 +1,4 @@
-"""What a public function asks for, and what it is a derivative of.
+"""The request of a public function, and its derivatives.
 
 A `Call` names the algorithms and the arrays to run one of them on. A derivative of a call is a call
 again, with further inputs and other results, so that derivatives of derivatives, and every device
@@ -97,13 +97,13 @@ class Call(Generic[R]):
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     derivatives: tuple[Derivative, ...] = ()
     inputs: Mapping[str, Input] | None = None
-    """What each of `arrays` is, where they are all there is to read (`gathered`); None: `arrays`
+    """Records of `arrays`, where they are all there is to read (`gathered`); None: `arrays`
     are the arguments, and gravity, external forces and params are added."""
 
     @property
     def key(self) -> tuple:
-        """What tells this call's program from others of the model, but for the arrays' names and
-        kinds."""
+        """All that tells this call's program from others of the model, but for the arrays' names
+        and kinds."""
         return (
             self.name,
             self.options,
@@ -128,8 +128,8 @@ class Solves:
 
 
 def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
-    """What the call reads, by name: arguments, gravity, external forces and params; what each is,
-    and its array."""
+    """Records and arrays of all that the call reads, by name: arguments, gravity, external forces
+    and params."""
     if call.inputs is not None:
         return call.inputs, dict(call.arrays)
     model, shapes, params = call.model, call.shapes, call.params
@@ -176,7 +176,7 @@ def _check_params(params: Params, model: Model) -> None:
 
 
 def inputs_of(call: Call) -> Mapping[str, Input]:
-    """What each input array of the call is, by name."""
+    """Records of the call's input arrays, by name."""
     return gather(call)[0]
 
 

@@ -134,6 +134,7 @@ def evaluate(
     `epsilon`: prepare the tree for recording (inertias regrouped, constants below it rounded).
     """
     if call.derivatives:
+        # The last derivative first: its rule evaluates the call without it, and so on inwards.
         *before, last = call.derivatives
         return _DERIVE[last.kind](replace(call, derivatives=tuple(before)), last, inputs, epsilon)
     known = inputs_of(call)
@@ -159,6 +160,8 @@ def evaluate(
     named = dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
     if not converter:
         return named
+    # Axes that move with the base add terms of the velocity to accelerations and to rates; for a
+    # rate these are of the columns that it is the derivative of.
     v_local = velocity_among(local, by_velocity)
     for name in call.results:
         axes, rows = by_velocity.get(name, ()), None
@@ -346,7 +349,8 @@ def _solution_vjp(
     cotangents: Mapping[str, Nested],
     epsilon: float | None,
 ) -> dict[str, Nested]:
-    """With multipliers l = matrix⁻ᵀ w: l for the right side, -(d residual)ᵀ l for all else."""
+    """Adjoint by the implicit rule: with multipliers l = matrix⁻ᵀ w, l for the right side and -(d
+    residual)ᵀ l for all else."""
     at, residual, matrix = _equation(call, solves, inputs, epsilon)
     name = call.results[0]
     _check_cotangents(call, cotangents, {name: residual})
@@ -365,7 +369,7 @@ def _solution_jvp(
     tangents: Mapping[str, Nested],
     epsilon: float | None,
 ) -> dict[str, Nested]:
-    """matrix⁻¹ (d right - d residual)."""
+    """Tangent by the implicit rule: matrix⁻¹ (d right - d residual)."""
     at, residual, matrix = _equation(call, solves, inputs, epsilon)
     others = [name for name in wrt if name != solves.right]
     moved = pushforward(_flat(at, others), _flat(tangents, others), residual)

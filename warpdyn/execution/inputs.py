@@ -39,8 +39,7 @@ class Input(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def argument(name: str, shape: tuple[int, ...] | None, nq: int, nv: int, shared: bool) -> Input:
-    """An argument of a function; without a `shape` of its own, q has nq entries and any other
-    nv."""
+    """An argument of a function; where `shape` is None, q has nq entries and any other nv."""
     if shape is None:
         sizes = "nq" if name == "q" else "nv"
         shape = (nq if name == "q" else nv,)

@@ -207,6 +207,7 @@ def _batched(
         x = x if axis is not None else x[None]
         x = x if rank > len(shape) else x[:, None]
         flat.append(jnp.broadcast_to(x, (N, B, *shape)).reshape(N * B, *shape))
+    # The primitive again, so that a vmap of a vmap, or of a derivative, comes here as well.
     results = recorded.bind(*flat, template=template)
     return [x.reshape(N, B, *x.shape[1:]) for x in results], [0] * len(results)
 

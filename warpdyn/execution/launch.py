@@ -180,6 +180,7 @@ def prepare(call: Call) -> Job:
     for x in records:
         array = arrays[x.name]
         if x.shared:
+            # What may serve all environments may be plain numbers: they take the first's library.
             array = plain_numbers(x, array, first)
         arrays[x.name] = array = listed(array)
         inputs[x.name] = views.view(x.name, array)
@@ -195,6 +196,8 @@ def prepare(call: Call) -> Job:
     table = _kernels.get(model)
     if table is None:
         table = _kernels[model] = {}
+    # Shapes follow from the model and the call, and where arrays lie is read at each launch: of the
+    # arrays a kernel depends on names, dtype and device alone.
     key = (*call.key, first.single, first.device, *inputs)
     kernel = table.get(key)
     if kernel is None:
@@ -226,6 +229,7 @@ def prepare(call: Call) -> Job:
             [source.over.get(name) for name in source.results],
         )
 
+    # Results of a large batch would not stay in the cache, and are written past it (`layout`).
     size = count * source.bytes
     arguments = [0] * len(HEADER)
     arguments[COUNT] = count
@@ -267,8 +271,8 @@ _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 def _make_kernel(
     call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device: wp.Device
 ) -> Kernel:
-    """From the disk cache or recorded; Warp compiles it at its first launch, or finds it
-    compiled."""
+    """A kernel from the disk cache, or newly recorded; Warp compiles it at its first launch, or
+    finds it compiled."""
     target = target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target))
 

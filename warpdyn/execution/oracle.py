@@ -40,5 +40,5 @@ def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _slice(array: np.ndarray, dimensions: int, e: int) -> Any:
-    """What holds for environment e: its row, or what serves all."""
+    """The slice of environment e: its row, or the one that serves all."""
     return (array if array.ndim == dimensions else array[e]).tolist()

@@ -4,7 +4,7 @@
 sets `warp._src.context.runtime.tape`, and launches read it there. A call cannot do without it, for
 a user's loss is launched by Warp itself and its gradient must meet ours on that same tape. The name
 is read in one place, by `getattr`, so that a Warp without it records nothing, rather than fail;
-tests/execution/test_warp_tape.py would notice.
+tests/execution/test_warp_gradients.py would notice.
 """
 
 from __future__ import annotations

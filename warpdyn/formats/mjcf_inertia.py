@@ -131,7 +131,7 @@ def _weighed(values: MjcfValues, bodies: Mapping[str, Sequence[Part]]) -> dict[s
 
 
 def _adjusted(values: MjcfValues, read: list[Link]) -> list[Link]:
-    """With <compiler>'s lower bounds, balance and total mass."""
+    """The links with <compiler>'s lower bounds, balance and total mass applied."""
     compiler = values.compiler
     if compiler.boundmass or compiler.boundinertia or compiler.balanceinertia:
         read = [_bounded(values, link) for link in read]

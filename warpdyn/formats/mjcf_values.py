@@ -104,7 +104,7 @@ class MjcfValues(Reading):
         return Placement(self.rotation(element, written), self.vector(element, "pos", written))
 
     def rotation(self, element: Element, written: Attributes) -> Rotation:
-        """From whichever of `TURNS` is given."""
+        """An element's orientation, by the one of `TURNS` that it has."""
         ways = [key for key in TURNS if key in written]
         if len(ways) > 1:
             raise self.refusal(

@@ -23,8 +23,8 @@ class Format:
     """What messages call a description: "a URDF", "an SDF file"."""
     module: str
     reader: str
-    """The public function of `module` that reads it, with a path, a text or a `RobotText` as its first
-    argument; imported when it is needed."""
+    """The public function of `module` that reads it, with a path, a text or a `RobotText` as its
+    first argument; imported when it is needed."""
     root: str | None = None
     recognises: Callable[[bytes], bool] | None = None
     suffixes: tuple[str, ...] = ()

@@ -32,15 +32,15 @@ class RobotText:
     file: str | None
     """Name of the file; None for a text."""
     kind: str
-    """What it is expected to be: the name of its format, or of several."""
+    """The format that is expected, or several, by name."""
     data: bytes
     encoding: str | None = None
-    """Where that is not the XML's to say."""
+    """Encoding of `data`, where it is not for the XML to say."""
     root: etree._Element | None = None
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The text's name in messages."""
         return f"{self.kind} text" if self.file is None else self.file
 
     @property
@@ -51,7 +51,7 @@ class RobotText:
     def of(
         cls, source: str | bytes | os.PathLike[str] | RobotText, caller: str, kind: str
     ) -> RobotText:
-        """From a path or a text, as users pass them to the function `caller`."""
+        """The text of a path, a string or bytes, as users pass them to the function `caller`."""
         if isinstance(source, RobotText):
             return source
         if isinstance(source, bytes):
@@ -110,7 +110,8 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
     if not data.strip():
         raise ModelError(f"{name}: the text is empty; it should hold one {element} element")
     xml = etree.XMLParser(
-        recover=True,  # else an undeclared prefix would be an error; all other errors are refused below
+        # Else an undeclared prefix would be an error; all other errors are refused below.
+        recover=True,
         resolve_entities=False,
         load_dtd=False,
         no_network=True,
@@ -119,7 +120,8 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
         encoding=encoding,
     )
     try:
-        # An XML declaration must come first, blank lines may not; any other text keeps them for the line numbers.
+        # An XML declaration must come first, blank lines may not; any other text keeps them for
+        # the line numbers.
         root = etree.fromstring(data.lstrip() if data.lstrip().startswith(b"<?xml") else data, xml)
     except (etree.LxmlError, ValueError, LookupError):
         root = None  # the log says what is wrong
@@ -165,7 +167,7 @@ class Reading:
         self.remarks: list[str] = []
 
     def place(self, element: etree._Element) -> str:
-        """What messages call an element by."""
+        """An element's name in messages."""
         return f"<{tag_name(element)}>"
 
     def refusal(self, element: etree._Element, problem: str) -> ModelError:

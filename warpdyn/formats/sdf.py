@@ -98,23 +98,23 @@ def _choose(
     models = [
         (scene, model) for scene in scenes for model in scene.world.inside if model.kind == "model"
     ]
-    found: list[tuple[SdfFrames, SdfFrame]]
+    candidates: list[tuple[SdfFrames, SdfFrame]]
     if wanted == WORLD:
-        found = [(scene, scene.world) for scene in scenes]
+        candidates = [(scene, scene.world) for scene in scenes]
     elif wanted is not None:
         named = [(scene, scene.find(scene.world, wanted, "model")) for scene in scenes]
-        found = [(scene, model) for scene, model in named if model is not None]
+        candidates = [(scene, model) for scene, model in named if model is not None]
     else:
-        found = (
+        candidates = (
             models
             if len(models) == 1
             else [(scene, model) for scene, model in models if not model.static]
         )
-    if len(found) == 1:
-        return found[0]
+    if len(candidates) == 1:
+        return candidates[0]
     shown = ", ".join(f'"{model.name}"' for _, model in models[:12])
     included = any(children(world, "include") for world in worlds)
-    if not models or (included and not found):
+    if not models or (included and not candidates):
         problem = (
             "it has no <model> of its own"
             if wanted is None
@@ -127,7 +127,7 @@ def _choose(
         problem = f"it holds {len(models)} models ({shown})"
         remedy = 'say which: model="..."; or model="world" for all as one robot'
     else:
-        problem = f'it has {len(found) or "no"} models named "{wanted}"'
+        problem = f'it has {len(candidates) or "no"} models named "{wanted}"'
         remedy = f"give the name of one of its models ({shown})"
     raise ModelError(f"{values.source}: {problem}; {remedy}")
 
@@ -221,14 +221,14 @@ class SdfReader:
 
     def _frames(self) -> list[Joint]:
         """Each <frame> as a fixed joint to a massless link, both of its name."""
-        found = []
+        joints = []
         for frame in self.top.walk("frame"):
             self.values.look_over(frame.element)
             carrier = self.frames.carrier(frame)
             above = WORLD if carrier is self.frames.world else carrier.path(self.top)
             name = frame.path(self.top)
-            found.append(fixed_joint(name, above, name, self._at(frame, carrier)))
-        return found
+            joints.append(fixed_joint(name, above, name, self._at(frame, carrier)))
+        return joints
 
     def _at(self, frame: SdfFrame, base: SdfFrame) -> Placement:
         return self.frames.relative(frame, base)
@@ -281,15 +281,15 @@ class SdfReader:
             geometry = child(element, "geometry")
             for shape in () if geometry is None else geometry:
                 try:
-                    found = self._shape(frame, element, shape)
+                    record = self._shape(frame, element, shape)
                 except ModelError as error:
                     said = str(error).removeprefix(f"{self.values.source}: ")
                     self.values.remarks.append(f"{said}; this {tag} is left out")
                     continue
-                if found is None:
+                if record is None:
                     self.values.ignore(f"shape <{tag_name(shape)}> of <{tag}>", shape)
                 else:
-                    yield found
+                    yield record
 
     def _shape(self, frame: SdfFrame, element: Element, shape: Element) -> Geometry | None:
         kind, values = tag_name(shape), self.values

@@ -35,13 +35,13 @@ class SdfFrame:
     """The model, or the world, that it is declared in."""
     inside: list[SdfFrame] = field(default_factory=list)
     names: dict[tuple[str, str], SdfFrame] = field(default_factory=dict)
-    """What is declared in it, by kind and name."""
+    """Frames declared in it, by kind and name."""
     static: bool = False
     """It, or a model around it, is marked so."""
     moves_with: SdfFrame | None = None
     """The link, or the world, that carries it."""
     reference: SdfFrame | None = None
-    """What its pose is given in."""
+    """The frame that its pose is written in."""
     depth: int = -1
     """How many poses it is away from the world; -1 as long as that is not known."""
     raw: Placement | None = None
@@ -113,10 +113,10 @@ class SdfFrames:
         """What `name` stands for in `scope`, if it is one of these kinds (all, if none are
         given)."""
         if name in ("__model__", "world"):
-            own = (name == "world") == (scope.kind == "world") and scope.kind in (
+            fits = (name == "world") == (scope.kind == "world") and scope.kind in (
                 kinds or (scope.kind,)
             )
-            return scope if own else None
+            return scope if fits else None
         for kind in kinds or KINDS:
             if (kind, name) in scope.names:
                 return scope.names[kind, name]
@@ -271,7 +271,7 @@ class SdfFrames:
 
 
 def snapped(x: float) -> float:
-    """Without the rounding noise of a product of rotations."""
+    """An entry of a rotation without the rounding noise of a product."""
     return float(round(x)) if abs(x - round(x)) < ROUND_OFF else x
 
 

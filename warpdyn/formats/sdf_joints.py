@@ -160,7 +160,7 @@ class Joints:
         )
 
     def _oriented(self, links: Sequence[SdfFrame], branches: Sequence[Tie]) -> dict[Tie, SdfFrame]:
-        """For each joint of the tree the end away from the root."""
+        """The end away from the root, of each joint of the tree."""
         at: dict[SdfFrame, list[Tie]] = {}
         for tie in branches:
             at.setdefault(tie.parent, []).append(tie)

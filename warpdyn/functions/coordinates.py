@@ -90,8 +90,8 @@ def _total(model: Model, which: str) -> int:
 def _base_width(model: Model, which: str) -> int:
     if not model.floating_base:
         return 0
-    own = _slice(model.coordinates[BASE_JOINT], which)
-    return own.stop - own.start
+    place = _slice(model.coordinates[BASE_JOINT], which)
+    return place.stop - place.start
 
 
 def _check(model: Model, which: str, name: str, array: Any, wanted: int) -> None:
@@ -136,16 +136,16 @@ def _from_names(model: Model, which: str, values: Mapping[str, Any], default: An
     if default is not None:
         default = default if hasattr(default, "shape") else np.asarray(default, dtype=float)
         _check(model, which, "default", default, _total(model, which))
-    given: list[Part] = []
+    parts: list[Part] = []
     for joint in model.moving_joints:
-        own = _slice(model.coordinates[joint.name], which)
+        place = _slice(model.coordinates[joint.name], which)
         if joint.name in values:
-            given.append(
-                _part(joint.name, values[joint.name], own.stop - own.start, joint.kind.single)
+            parts.append(
+                _part(joint.name, values[joint.name], place.stop - place.start, joint.kind.single)
             )
         else:
-            given.append(Part(columns(default, own), own.stop - own.start, False))
-    return joined(given, like_first=values.values())
+            parts.append(Part(columns(default, place), place.stop - place.start, False))
+    return joined(parts, like_first=values.values())
 
 
 def _part(name: str, values: Any, width: int, single: bool) -> Part:
@@ -160,8 +160,8 @@ def _unpacked(model: Model, which: str, array: Array) -> dict[str, Array]:
     _check(model, which, which, array, _total(model, which))
     cut: dict[str, Array] = {}
     for joint in model.moving_joints:
-        own = _slice(model.coordinates[joint.name], which)
-        cut[joint.name] = column(array, own.start) if joint.kind.single else columns(array, own)
+        place = _slice(model.coordinates[joint.name], which)
+        cut[joint.name] = column(array, place.start) if joint.kind.single else columns(array, place)
     return cut
 
 

@@ -92,10 +92,10 @@ class Group:
         """
         calls = self._calls(function, given, options, each)
         if out is None and not all(map(_written, given)):
-            return _joined([function(*args, **own) for args, own in calls])
+            return _joined([function(*args, **keywords) for args, keywords in calls])
         outs, results = self._outs(function, calls, out)
-        for (args, own), mine in zip(calls, outs, strict=True):
-            function(*args, out=mine if len(mine) > 1 else mine[0], **own)
+        for (args, keywords), mine in zip(calls, outs, strict=True):
+            function(*args, out=mine if len(mine) > 1 else mine[0], **keywords)
         return results
 
     def bind(
@@ -111,8 +111,8 @@ class Group:
         calls = self._calls(function, given, options, each)
         outs, results = self._outs(function, calls, out)
         launches = [
-            bind(function, *args, out=mine if len(mine) > 1 else mine[0], **own)
-            for (args, own), mine in zip(calls, outs, strict=True)
+            bind(function, *args, out=mine if len(mine) > 1 else mine[0], **keywords)
+            for (args, keywords), mine in zip(calls, outs, strict=True)
         ]
 
         def run() -> Results:
@@ -128,14 +128,14 @@ class Group:
         each: Mapping[str, Sequence[Any]] | None = None,
         **options: Any,
     ) -> list[Cost]:
-        """For each model what one environment costs in float32, of the function without launches:
-        what is recorded."""
+        """Cost of one environment of each model in float32: of the recorded program, without
+        launches."""
         needed = [
             p
             for p in inspect.signature(function).parameters.values()
             if p.default is p.empty and p.kind == 1
         ]
-        found = []
+        costs = []
         for k, model in enumerate(self.models):
             call = described(
                 function, (model, *[None] * (len(needed) - 1)), options | _chosen(each, k)
@@ -143,8 +143,8 @@ class Group:
             program = record_call(call, input_shapes(call), True)
             read = sum(s.operation == "input" for s in program.statements)
             written = sum(o.node is not None for o in program.outputs)
-            found.append(Cost(model.name, self.envs[k], program.operations, 4 * (read + written)))
-        return found
+            costs.append(Cost(model.name, self.envs[k], program.operations, 4 * (read + written)))
+        return costs
 
     def _calls(
         self,
@@ -163,26 +163,26 @@ class Group:
         for k, (model, rows) in enumerate(zip(self.models, self.rows, strict=True)):
             call = described(function, (model, *given), dict(options) | _chosen(each, k))
             inputs = inputs_of(call)
-            own = tuple(
+            parts = tuple(
                 self._part(name, x, rows, inputs[name].shape)
                 for name, x in zip(call.arrays, given, strict=True)
             )
             shared = {
                 n: x[rows] if _by_environment(x, self.count) else x for n, x in options.items()
             }
-            calls.append(((model, *own), shared | _chosen(each, k)))
+            calls.append(((model, *parts), shared | _chosen(each, k)))
         return calls
 
     def _part(self, name: str, x: Array, rows: slice, shape: tuple[int, ...]) -> Array:
-        given = tuple(x.shape)
+        got = tuple(x.shape)
         if (
-            len(given) != len(shape) + 1
-            or given[0] != self.count
-            or any(a < b for a, b in zip(given[1:], shape, strict=True))
+            len(got) != len(shape) + 1
+            or got[0] != self.count
+            or any(a < b for a, b in zip(got[1:], shape, strict=True))
         ):
             needed = ", ".join(map(str, shape))
             raise ValueError(
-                f"{name} must be (B, n) = ({self.count}, at least {needed}), got {given}: {self!r}"
+                f"{name} must be (B, n) = ({self.count}, at least {needed}), got {got}: {self!r}"
             )
         return x[(rows, *(slice(0, n) for n in shape))]
 
@@ -190,7 +190,7 @@ class Group:
         self, function: Callable[..., Any], calls: Sequence[tuple[tuple, dict[str, Any]]], out: Any
     ) -> tuple[list[list[Array]], Any]:
         """The part of each result that each model writes, and the results."""
-        asked = [described(function, args, own) for args, own in calls]
+        asked = [described(function, args, keywords) for args, keywords in calls]
         shapes = [list(result_shapes(call).values()) for call in asked]
         widest = [tuple(map(max, zip(*each, strict=True))) for each in zip(*shapes, strict=True)]
         first = views.view("the first array", calls[0][0][1])
@@ -202,8 +202,11 @@ class Group:
             if tuple(x.shape) != (self.count, *shape):
                 raise ValueError(f"out[{k}] must be {(self.count, *shape)}, got {tuple(x.shape)}")
         outs = [
-            [x[(rows, *(slice(0, n) for n in shape))] for x, shape in zip(whole, own, strict=True)]
-            for rows, own in zip(self.rows, shapes, strict=True)
+            [
+                x[(rows, *(slice(0, n) for n in shape))]
+                for x, shape in zip(whole, needed, strict=True)
+            ]
+            for rows, needed in zip(self.rows, shapes, strict=True)
         ]
         if asked[0].named is not None:
             return outs, asked[0].named(*whole)
@@ -227,7 +230,8 @@ def _zeros(first: View, count: int, shape: tuple[int, ...]) -> Array:
 
 
 def _written(x: Array) -> bool:
-    """Whether results go into parts of one array; not for JAX, nor where Torch is to differentiate."""
+    """Whether results go into parts of one array; not for JAX, nor where Torch is to
+    differentiate."""
     return not library_of(x).functional(x)
 
 

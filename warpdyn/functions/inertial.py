@@ -44,18 +44,18 @@ def with_inertial_parameters(model: Model, parameters: ArrayLike) -> Model:
     They need not be physically consistent, but no mass may be negative, and a link without mass has
     no first moment.
     """
-    given = np.asarray(parameters, dtype=float)
-    if given.shape != (model.nlinks, 10):
+    array = np.asarray(parameters, dtype=float)
+    if array.shape != (model.nlinks, 10):
         raise ValueError(
-            f"parameters must be (nlinks, 10) = ({model.nlinks}, 10), got {given.shape}"
+            f"parameters must be (nlinks, 10) = ({model.nlinks}, 10), got {array.shape}"
         )
-    for link, (mass, *moment) in zip(model.links, given[:, :4].tolist(), strict=True):
+    for link, (mass, *moment) in zip(model.links, array[:, :4].tolist(), strict=True):
         if not not_negative(mass) or (mass == 0 and any(moment)) or not finite(moment):
             raise ModelError(
                 f'link "{link.name}" of {model.name} {NEEDS_MASS}, and no first moment without '
                 f"mass; got {mass:g} kg and {moment} kg·m. Parameters of `from_log_cholesky` always are consistent"
             )
-    return replace(model, links=tuple(map(_with, model.links, *to_body(given))))
+    return replace(model, links=tuple(map(_with, model.links, *to_body(array))))
 
 
 def _with(link: Link, mass: np.ndarray, com: np.ndarray, inertia: np.ndarray) -> Link:
@@ -228,11 +228,11 @@ def _cross(u: np.ndarray) -> np.ndarray:
 
 
 def _checked(name: str, array: ArrayLike, trailing: tuple[int, ...]) -> np.ndarray:
-    given = np.asarray(array, dtype=float)
-    if given.shape[-len(trailing) :] != trailing:
+    numbers = np.asarray(array, dtype=float)
+    if numbers.shape[-len(trailing) :] != trailing:
         sizes = ", ".join(map(str, trailing))
-        raise ValueError(f"{name} must be (..., {sizes}), got {given.shape}")
-    return given
+        raise ValueError(f"{name} must be (..., {sizes}), got {numbers.shape}")
+    return numbers
 
 
 def _symmetric(name: str, array: ArrayLike, n: int) -> np.ndarray:

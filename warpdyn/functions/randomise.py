@@ -51,8 +51,8 @@ class Draw:
             float(self.verb == "scale"),
         ]
 
-    def least(self, own: float) -> float:
-        return own * self.support[0] if self.verb == "scale" else own + self.support[0]
+    def least(self, nominal: float) -> float:
+        return nominal * self.support[0] if self.verb == "scale" else nominal + self.support[0]
 
 
 def scale(low: float, high: float, law: str = "uniform") -> Draw:
@@ -160,7 +160,7 @@ def randomise(
 
     def drawn(
         quantity: str,
-        own: np.ndarray,
+        nominal: np.ndarray,
         index: list[int],
         owners: int,
         rows: list,
@@ -168,23 +168,23 @@ def randomise(
         more: list,
     ) -> Array:
         """(envs, k, ..) for the k owners at `index` among all."""
-        out = views.empty(*kind, envs, own.shape, True)
+        out = views.empty(*kind, envs, nominal.shape, True)
         view = views.view(quantity, out)
-        if own.ndim == 1:
+        if nominal.ndim == 1:
             view = view._replace(shape=(*view.shape, 1), strides=(*view.strides, 0))
         key, stream = _seed(seed, quantity), kind[0].stream(kind[1])
         random_laws.vary(
-            kernel, view, own.reshape(len(own), -1), rows, index, owners, key, more, stream
+            kernel, view, nominal.reshape(len(nominal), -1), rows, index, owners, key, more, stream
         )
         return kind[0].handed_back(out)
 
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     names: dict[str, tuple[str, ...]] = {}
     for quantity in [q for q in SHAPES if q in draws]:
         owners: Sequence[Any] = model.links if quantity in LINK else model.joints
         index = [k for k, owner in enumerate(owners) if owner.name in draws[quantity]]
         names[quantity] = tuple(owners[k].name for k in index)
-        own = np.array([_own(quantity, owners[k]) for k in index])
+        nominal = np.array([_nominal(quantity, owners[k]) for k in index])
         kernel, more = random_laws.draw_numbers, []
         if quantity == "inertia":
             kernel = random_laws.draw_inertias
@@ -196,14 +196,14 @@ def randomise(
         elif quantity == "placement":
             kernel = random_laws.draw_placements
             more = [rows("tilt", names[quantity], IN_PLACE), _seed(seed, "tilt")]
-        found[quantity] = drawn(
-            quantity, own, index, len(owners), rows(quantity, names[quantity]), kernel, more
+        arrays[quantity] = drawn(
+            quantity, nominal, index, len(owners), rows(quantity, names[quantity]), kernel, more
         )
     down = None
     if gravity is not None:
-        own = np.array([STANDARD_GRAVITY])
-        down = drawn("gravity", own, [0], 1, [gravity.row], random_laws.draw_numbers, [])[:, 0]
-    return Params(model, found, names, down)
+        nominal = np.array([STANDARD_GRAVITY])
+        down = drawn("gravity", nominal, [0], 1, [gravity.row], random_laws.draw_numbers, [])[:, 0]
+    return Params(model, arrays, names, down)
 
 
 def _seed(seed: int, quantity: str) -> int:
@@ -211,11 +211,10 @@ def _seed(seed: int, quantity: str) -> int:
     return seed + (zlib.crc32(quantity.encode()) << 32)
 
 
-def _own(quantity: str, owner: Any) -> Any:
+def _nominal(quantity: str, owner: Any) -> Any:
     """The model's number or numbers of a link or joint."""
     if quantity == "inertia":
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = owner.inertia
-        return xx, xy, xz, yy, yz, zz
+        return owner.symmetric.entries
     if quantity == "placement":
         return position_and_quaternion(owner.pose.placement)
     if quantity in ("mass", "com", "armature"):
@@ -258,7 +257,7 @@ def _answers(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
     if quantity in ADDED:
         return True
     if draw.verb == "scale":
-        return _own(quantity, owner) > 0
+        return _nominal(quantity, owner) > 0
     bounded = owner.bounded or quantity not in ("stiffness", "damping")
     return bounded and owner.mimic is None and owner.kind.nv == 1
 
@@ -274,19 +273,19 @@ def _check(model: Model, quantity: str, draws: Mapping[str, Draw]) -> None:
             raise ValueError(f"{quantity} is added to, not scaled: wd.add(..)")
         if quantity in SIGNED:
             continue
-        own = (
+        nominal = (
             1.0
             if quantity == "inertia"
-            else _own(quantity, model.link(name) if quantity in LINK else model.joint(name))
+            else _nominal(quantity, model.link(name) if quantity in LINK else model.joint(name))
         )
-        least = draw.least(own)
+        least = draw.least(nominal)
         if (
             least < 0
             or (least == 0 and quantity == "inertia")
-            or (least <= 0 < own and quantity == "mass")
+            or (least <= 0 < nominal and quantity == "mass")
         ):
             low, high = draw.support
             raise ValueError(
-                f'{quantity} of "{name}", {own:g}, could become {least:g}; choose a narrower law than {draw.verb} '
+                f'{quantity} of "{name}", {nominal:g}, could become {least:g}; choose a narrower law than {draw.verb} '
                 f"{low:g} to {high:g}"
             )

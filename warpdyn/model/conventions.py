@@ -21,7 +21,7 @@ Entry = tuple[str, tuple[int, ...], float, float]
 offset."""
 
 Columns = tuple[tuple[tuple[int, float], ...], ...]
-"""For each entry of a vector the entries of another that it is the weighted sum of."""
+"""A vector as weighted sums of another's entries: (index, weight) pairs for each entry."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Range:
     lower: float
     upper: float
     axis: int | None = None
-    """Which of x, y, z it is of the origin of a joint with a quaternion; None for other joints."""
+    """Index among x, y, z, for the origin of a joint with a quaternion; None for other joints."""
 
     @property
     def bounded(self) -> bool:
@@ -65,8 +65,8 @@ def coordinate_ranges(model: Structure) -> Iterator[Range]:
 
 
 def orientation_columns(model: Structure) -> list[tuple[slice, slice]]:
-    """For each joint with a quaternion its columns of the position before it, none for a ball
-    joint, and those of the quaternion."""
+    """Columns of each joint with a quaternion: those of the position before it (none for a ball
+    joint), and those of the quaternion."""
     columns = []
     for joint in model.moving_joints:
         if joint.kind.quaternion is not None:

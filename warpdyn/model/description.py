@@ -88,12 +88,12 @@ class Pose:
 
     @classmethod
     def at(cls, xyz: Sequence[float] = ORIGIN, rpy: Sequence[float] = ORIGIN) -> Pose:
-        """At a position, turned by URDF's fixed-axis angles [rad]."""
+        """The pose at a position, rotated by URDF's fixed-axis angles [rad]."""
         return cls(vector3(xyz), rpy_rotation(*map(float, rpy)))
 
     @classmethod
     def of(cls, pose: Any) -> Pose:
-        """From a pose as users write it: a Pose, a Placement, a 4x4 matrix, a position, or x y z qx
+        """The pose that a user wrote as a Pose, a Placement, a 4x4 matrix, a position, or x y z qx
         qy qz qw."""
         if isinstance(pose, Pose):
             return pose
@@ -194,8 +194,8 @@ class Mimic:
 
 @dataclass(frozen=True)
 class Gearbox:
-    """What ties a gearbox joint: turned against the link `reference`, child and parent keep
-    theta_2 = -ratio theta_1.
+    """The constraint of a gearbox joint: the angles of parent and child against the link
+    `reference` keep theta_2 = -ratio theta_1.
 
     theta_1 is the angle of the parent about `axis`, theta_2 that of the child about `axis2`
     (SDFormat's definition).
@@ -207,7 +207,7 @@ class Gearbox:
 
 @dataclass(frozen=True)
 class Effects:
-    """What one coordinate of a joint takes besides moving inertia, all off unless asked for:
+    """Passive forces on one coordinate of a joint, all off unless asked for:
     viscous friction [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], and beyond its limits a spring
     [N·m/rad, N/m] and a damper."""
 

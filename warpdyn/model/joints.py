@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class JointKind:
-    """What is particular to one kind of joint.
+    """A kind of joint: its coordinates and its motion.
 
     `q_names`, `v_names` name the coordinates; `placement(axis, q)` is the pose of the child side in
     the parent side; `subspace(axis)` its motion for unit velocities; `manifold` how the coordinates
@@ -56,11 +56,12 @@ class JointKind:
     has_axis: bool = True
     needs_limits: bool = False
     quaternion: int | None = None
-    """Where in `q` a unit quaternion (x, y, z, w) begins; None where there is none."""
+    """Index, among the joint's coordinates, at which a unit quaternion (x, y, z, w) begins; None
+    without one."""
     series: tuple[str, ...] = ()
     """Kinds of one axis, one after the other, that the tree makes of a joint of two axes."""
     perpendicular: bool = False
-    """The two axes must be."""
+    """The two axes must be perpendicular."""
     geared: bool = False
     threaded: bool = False
     pitch: float = 0.0
@@ -86,8 +87,7 @@ class JointKind:
 
     @property
     def angles(self) -> tuple[bool, ...]:
-        """For each coordinate that is not of a quaternion: an angle [rad] (True) or a length
-        [m]."""
+        """Whether each coordinate that is not of a quaternion is an angle [rad] or a length [m]."""
         if self.series:
             return (True,) * self.nq
         columns = self.subspace(2)[: self.quaternion]

@@ -1,5 +1,4 @@
-"""What a link adds to the inertia of the body that it is part of, where its numbers may be
-symbols."""
+"""A link's contribution to the inertia of its body, where the link's numbers may be symbols."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ from ..algebra.spatial import (
 
 @dataclass(frozen=True)
 class Point:
-    """A link's mass, at its centre: apart from what is known of a body where its numbers differ
-    between environments.
+    """A link's mass as a point at its centre of mass, kept apart from its body's known inertia
+    where it differs between environments.
 
     Known inertia can be regrouped; and numbers that vary are best used as they are, at the centre
     of mass.
@@ -34,7 +33,7 @@ class Point:
 
     @property
     def centre(self) -> Vector:
-        """In the body."""
+        """The centre of mass, in the body's frame."""
         return self.placement.point_to_parent(self.com)
 
     @property
@@ -44,7 +43,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Spread:
-    """Second moments of links about their centres of mass, in axes that they share: apart as
+    """Second moments of links about their centres of mass, in axes that they share; kept apart as a
     `Point` is."""
 
     R: Rotation
@@ -52,7 +51,7 @@ class Spread:
 
     @property
     def turned(self) -> Symmetric:
-        """In the body's axes."""
+        """The second moments, in the body's axes."""
         return self.R.symmetric_to_parent(self.J)
 
     @property

@@ -60,7 +60,7 @@ class Params:
 
     @property
     def key(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What varies; programs are the same where it is."""
+        """Names of what varies, by quantity; calls that share it share a program."""
         return tuple(self.names.items())
 
     def shape(self, quantity: str) -> tuple[int, ...]:

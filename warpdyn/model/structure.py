@@ -68,7 +68,7 @@ class Structure:
 
     @cached_property
     def coordinates(self) -> Mapping[str, Coordinates]:
-        """For each moving joint its columns of q and v."""
+        """Columns of q and v of each moving joint, by its name."""
         table, nq, nv = {}, 0, 0
         for joint in self.moving_joints:
             kind = joint.kind

@@ -27,7 +27,7 @@ ELSEWHERE = {
     "armature": "with_armature(0) leaves it out",
     "effects": "with_friction(viscous=0, coulomb=0) and with_limit_springs(stiffness=0, damping=0) leave them out",
 }
-"""What a joint may hold and URDF has no word for, with the way out."""
+"""Fields of a joint that URDF has no word for, each with the remedy."""
 
 
 def to_urdf(self: Structure) -> str:

@@ -71,7 +71,7 @@ class Body:
 
     @cached_property
     def inertia(self) -> Inertia:
-        """What is known and what is not."""
+        """The whole inertia: the known part, and what differs between environments."""
         varying = [
             *(point.inertia for point in self.points),
             *(spread.inertia for spread in self.spreads),
@@ -134,7 +134,8 @@ class Body:
 
     @cached_property
     def rotor_inertia(self) -> Scalar:
-        """Armature at the coordinate; a joint that follows another turns `multiplier` times as fast."""
+        """Armature at the coordinate; a joint that follows another turns `multiplier` times as
+        fast."""
         return self.armature * self.multiplier**2
 
 
@@ -168,8 +169,8 @@ class Tree:
         return len(columns) != len(set(columns))
 
     @cached_property
-    def own_coordinates(self) -> list[Body]:
-        """For each set of coordinates one body that it moves."""
+    def independent_bodies(self) -> list[Body]:
+        """One body for each set of coordinates: of bodies that share one (mimic), the first."""
         return list({body.v_index: body for body in reversed(self.bodies)}.values())[::-1]
 
     def rate(
@@ -177,7 +178,7 @@ class Tree:
     ) -> list[Scalar]:
         """dq/dt at velocity v."""
         rate: list[Scalar] = [0.0] * self.nq
-        for body in self.own_coordinates:
+        for body in self.independent_bodies:
             rates = body.kind.manifold.rate(
                 [q[k] for k in body.q_index], [v[k] for k in body.v_index], baumgarte
             )
@@ -218,18 +219,20 @@ class Tree:
         (Gautier and Khalil, IEEE T-RA 6, 1990: base parameters).
         """
         bodies, ground = list(self.bodies), self.ground
+        # From the leaves to the root: what a body is handed, it may hand on.
         for i in reversed(range(len(bodies))):
             body = bodies[i]
             share = body.kind.unfelt(body.axis, body.known)
             moved = body.X_tree.inertia_to_parent(share)
-            # Where the placement varies, moving the share would cost more at run time than it saves.
+            # Where the placement varies, moving the share would cost more at run time than it
+            # saves.
             if not all_numbers(moved):
                 continue
             up: tuple[Spread, ...] = ()
             if not body.kind.turns:
                 up = tuple(spread.carried(body.X_tree) for spread in body.spreads)
-            # Varying moments go up only where they add to others of the same axes: a new set of axes
-            # above would have to be turned there, as here.
+            # Varying moments go up only where they add to others of the same axes: a new set of
+            # axes above would have to be turned there, as here.
             if body.parent != WORLD:
                 there = bodies[body.parent].spreads
                 up = up if all(any(map(s.shares_axes, there)) for s in up) else ()
@@ -348,7 +351,8 @@ def build_tree(model: Structure) -> Tree:
             joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True
         ):
             # Turned so that the joint moves about or along a coordinate axis, most entries of its
-            # transform are zeros and ones; an axis that points backwards counts its angle backwards.
+            # transform are zeros and ones; an axis that points backwards counts its angle
+            # backwards.
             axis, sign, turn = aligned(kind, direction)
             X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
             body = Body(
@@ -369,9 +373,12 @@ def build_tree(model: Structure) -> Tree:
             bodies.append(body)
             effects, limits = effects[kind.nv :], limits[kind.nv :]
             q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
-            # The next axis, and the child link, are given in the joint's frame before that turn.
+            # The next axis, and the child link, are described in the joint's frame before that
+            # turn.
             parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
         frames[joint.child] = Frame(parent, X)
+    # Links are lumped last, when every frame has its body. The mass at its centre and the moments
+    # about it are added apart, for with params either may be symbols.
     for link in model.links:
         frame = frames[link.name] = replace(
             frames[link.name], mass=link.mass, com=Vector(*link.com)

@@ -1,1 +1,1 @@
-"""A text run on symbols: the recorded program, and derivatives of it."""
+"""Algorithms run on symbols: the recorded program, and derivatives of it."""

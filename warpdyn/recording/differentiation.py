@@ -1,11 +1,12 @@
-"""Derivatives of what is recorded: tangents forward, adjoints backward, as further nodes of the same graph.
+"""Derivatives of what is recorded: tangents forward, adjoints backward, as further nodes of the
+same graph.
 
-Griewank and Walther, Evaluating Derivatives (2008), chapters 3.1 and 3.2. What is constant takes no part, and what
-nobody asks for is dropped with all other dead nodes, so a derivative's program holds no more of the function than it
-reads.
+Griewank and Walther, Evaluating Derivatives (2008), chapters 3.1 and 3.2. What is constant takes no
+part, and what nobody asks for is dropped with all other dead nodes, so a derivative's program holds
+no more of the function than it reads.
 
-The derivative of a loop is a loop: forward, its step carries the tangents along with the state; backward, it goes
-through the states, which the first loop has kept, from the last to the first.
+The derivative of a loop is a loop: forward, its step carries the tangents along with the state;
+backward, it goes through the states, which the first loop has kept, from the last to the first.
 """
 
 from __future__ import annotations
@@ -158,7 +159,8 @@ def _operands(graph: Graph, i: int) -> list[Any]:
 
 
 CHOICES = {"select": (0, 1, 2, 3), "min": (1, 0, 1, 0), "max": (0, 1, 1, 0)}
-"""Operations that are one of two arguments: where argument x is less than y the third one named, else the last."""
+"""Operations that are one of two arguments: where argument x is less than y the third one named,
+else the last."""
 
 
 def _chosen(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
@@ -257,8 +259,8 @@ def _moves(tangent: Scalar) -> bool:
 
 
 def _active(routine: Routine, state: Set[int], shared: Set[int]) -> list[int]:
-    """Entries of a loop's state that move after some step if those of `state` move before the first, and
-    `shared` of what it reads."""
+    """Entries of a loop's state that move after some step if those of `state` move before the
+    first, and `shared` of what it reads."""
     active = set(state)
     while True:
         moving: set[int] = set()

@@ -1,4 +1,5 @@
-"""The nodes of a recorded text, those of the loops and routines in it, and what these read from around them."""
+"""The nodes of a recording, those of the loops and routines in it, and what these read from around
+them."""
 
 from __future__ import annotations
 
@@ -16,14 +17,16 @@ class Graph:
         self, rolls: bool = True, around: Graph | None = None, unrolls: bool = False
     ) -> None:
         self.rolls = rolls
-        """Texts that are called for many columns may become routines, which have no derivatives."""
+        """Functions that are called for many columns may become routines, which have no
+        derivatives."""
         self.unrolls = unrolls
         """Steps of loops are recorded one after the other: what has derivatives of every order."""
         self.around = around
-        """The graph of the text that the text of a loop stands in."""
+        """The graph that a loop or a routine is called in; None for a whole program."""
         self.depth: int = 0 if around is None else around.depth + 1
         self.captured: dict[int, int] = {}
-        """Nodes of the graph around that are read here, each with its entry in the input `shared`."""
+        """Nodes of the graph around that are read here, each with its entry in the input
+        `shared`."""
         self.routines: dict[str, Routine] = {}
         self.nodes: list[tuple[str, tuple]] = []
         self._index: dict[tuple, int] = {}
@@ -53,16 +56,16 @@ class Graph:
 
 
 SHARED, COLUMN, KEPT = "shared", "column", "kept"
-"""Inputs of a routine: entries that are written once, those written before each call, and, in a loop
-that goes through another one backward, the state that the other one had."""
+"""Inputs of a routine: entries that are written once, those written before each call, and, in a
+loop that goes through another one backward, the state that the other one had."""
 
 
 @dataclass(frozen=True)
 class Repetition:
     """How often a routine runs on its results: `times`, or less where it may end.
 
-    With `ends` the result after the state says that an environment is done: a number above zero. Its
-    state stays as it is then.
+    With `ends` the result after the state says that an environment is done: a number above zero.
+    Its state stays as it is then.
     """
 
     times: int
@@ -75,8 +78,8 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Routine:
-    """A text recorded by itself: for TOGETHER columns, or, with a `repetition`, a loop's step, whose
-    column is the state. `shared` and `column` count the entries of its inputs."""
+    """A function recorded by itself: for TOGETHER columns, or, with a `repetition`, a loop's step,
+    whose column is the state. `shared` and `column` count the entries of its inputs."""
 
     graph: Graph
     shared: int

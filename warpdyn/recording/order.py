@@ -11,7 +11,8 @@ from .graph import Graph
 
 @dataclass(frozen=True)
 class Statement:
-    """t[target] = operation(arguments). Arguments are node indices or constants; of an input: array name and entry.
+    """t[target] = operation(arguments). Arguments are node indices or constants; of an input: array
+    name and entry.
 
     `fma`, `fms`, `fnma` are a*b + c, a*b - c and c - a*b in one rounding. A routine, which may be a
     loop, is three of them: `frame(name, shared..)` writes what its calls share, `call(name, frame,
@@ -66,7 +67,8 @@ def grouped(graph: Graph, order: Sequence[int]) -> Sequence[int]:
 
 
 def fused(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[Statement]:
-    """Statements of the ordered nodes, products that are used once joined to the sum that uses them.
+    """Statements of the ordered nodes, products that are used once joined to the sum that uses
+    them.
 
     `stored`: nodes that are results, which have to stand by themselves.
     """

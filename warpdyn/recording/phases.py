@@ -1,7 +1,9 @@
-"""A program with one loop that ends when it is done, as three: before the loop, its step, and after it.
+"""A program with one loop that ends when it is done, as three: before the loop, its step, and
+after it.
 
-Environments take unlike numbers of steps, so a kernel may want to give the lane of one that is done to the next one.
-For that it runs the three phases apart, and carries what the later ones read of the first.
+Environments take unlike numbers of steps, so a kernel may want to give the lane of one that is done
+to the next one. For that it runs the three phases apart, and carries what the later ones read of
+the first.
 """
 
 from __future__ import annotations
@@ -15,14 +17,15 @@ from .order import visited
 from .program import Output, Program
 
 CARRIED, STATE = "carried", "state"
-"""What the first phase computes for the later ones, and the loop's state; inputs of the last phase too."""
+"""Names of the values that the first phase computes for the later ones, and of the loop's state;
+inputs of the last phase too."""
 
 
 @dataclass(frozen=True)
 class Phases:
-    """`before`: from the program's inputs, CARRIED and the first STATE. `step`: the loop's routine, whose
-    input `shared` is the beginning of CARRIED. `after`: from the program's inputs, CARRIED and the last
-    STATE, the program's results."""
+    """`before`: from the program's inputs, CARRIED and the first STATE. `step`: the loop's routine,
+    whose input `shared` is the beginning of CARRIED. `after`: from the program's inputs, CARRIED
+    and the last STATE, the program's results."""
 
     before: Program
     step: Program
@@ -40,7 +43,8 @@ class Phases:
 
 
 def phases(program: Program) -> Phases | None:
-    """The phases of a program; None unless one loop in it, and nothing else that is rolled, may end early."""
+    """The phases of a program; None unless one loop in it, and nothing else that is rolled, may end
+    early."""
     calls = [s for s in program.statements if s.operation == "call"]
     if len(calls) != 1:
         return None
@@ -82,7 +86,8 @@ def phases(program: Program) -> Phases | None:
 
 
 def _needed(program: Program, first: set[int], call: int) -> Sequence[int]:
-    """Nodes that the results need and that come after the loop, or are handed to what does; in order."""
+    """Nodes that the results need and that come after the loop, or are read by what does; in
+    order."""
     nodes = program.graph.nodes
     waiting = [o.node for o in program.outputs if o.node is not None]
     needed: set[int] = set()

@@ -36,7 +36,7 @@ ON_NUMBERS: dict[str, Callable[..., Any]] = {
         for name in ("sin", "cos", "sqrt", "rsqrt", "exp", "log", "floor", "atan2")
     },
 }
-"""What the operations of statements are."""
+"""The operations of statements, as functions of numbers."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Output:
 class Program:
     """A straight-line program for one robot.
 
-    `inputs`, `results`: array name -> trailing shape; `outputs`: entries of the results one after the other, each in C
-    order. With a `repetition` it is the step of a loop: its results, but for the flag that may end it,
-    are the next values of its input `column`.
+    `inputs`, `results`: array name -> trailing shape; `outputs`: entries of the results one
+    after the other, each in C order. With a `repetition` it is the step of a loop: its results, but
+    for the flag that may end it, are the next values of its input `column`.
     """
 
     graph: Graph
@@ -70,7 +70,7 @@ class Program:
 
     @cached_property
     def places(self) -> list[tuple[str, int]]:
-        """For each output its array and the entry in it."""
+        """Array of each output, and the entry in it."""
         return [(name, k) for name, shape in self.results.items() for k in range(prod(shape))]
 
     @cached_property
@@ -84,7 +84,8 @@ class Program:
 
     @cached_property
     def statements(self) -> list[Statement]:
-        """Live statements, in the better of two orders: as recorded, or on demand of the outputs."""
+        """Live statements, in the better of two orders: as recorded, or on demand of the
+        outputs."""
         roots = sorted({o.node for o in self.outputs if o.node is not None})
         as_recorded = self._fused(sorted(visited(self.graph, roots)))
         if self.as_recorded:
@@ -98,8 +99,8 @@ class Program:
 
     @cached_property
     def angles(self) -> list[int]:
-        """Nodes whose sine or cosine is taken, where they follow from inputs without a loop, a routine, or
-        another sine or cosine."""
+        """Nodes that have a sine or cosine, where they follow from inputs without a loop, a
+        routine, or another sine or cosine."""
         angles = dict.fromkeys(
             s.arguments[0] for s in self.statements if s.operation in ("sin", "cos")
         )
@@ -117,8 +118,8 @@ class Program:
 
     @cached_property
     def operations(self) -> int:
-        """Arithmetic operations: + - *, reciprocals, functions, a fused pair counting two; not sines, negations, loads,
-        stores."""
+        """Arithmetic operations: + - *, reciprocals, functions, a fused pair counting two; not
+        sines, negations, loads, stores."""
         cost = {
             "fma": 2,
             "fms": 2,
@@ -256,7 +257,7 @@ class Program:
 
     @cached_property
     def stores(self) -> dict[int, list[int]]:
-        """For each node that is an output, the entries that it fills."""
+        """Entries of the outputs that each node fills."""
         table: dict[int, list[int]] = {}
         for k, output in enumerate(self.outputs):
             if output.node is not None:
@@ -275,10 +276,11 @@ def record(
     rolls: bool = True,
     unrolls: bool = False,
 ) -> Program:
-    """Run `function(**symbols)` on symbols, one nested list for each input array, and keep what it computed.
+    """Run `function(**symbols)` on symbols, one nested list for each input array, and keep what it
+    computed.
 
-    Of several `results` the function returns a tuple of nested lists. `rolls`: what is called many times may become a
-    routine. `unrolls`: the steps of loops are recorded one after the other.
+    For several `results` the function returns a tuple of nested lists. `rolls`: what is called many
+    times may become a routine. `unrolls`: the steps of loops are recorded one after the other.
     """
     graph = Graph(rolls, unrolls=unrolls)
     symbols = {

@@ -1,7 +1,8 @@
 """The recorded scalar: arithmetic on it writes a straight-line program.
 
-A `Symbol` is a signed reference to a node of a `Graph`. Numbers stay numbers: what can be computed while recording is,
-so constants fold, zeros and ones vanish, and equal terms (up to sign and order) are one node.
+A `Symbol` is a signed reference to a node of a `Graph`. Numbers stay numbers: what can be
+computed while recording is, so constants fold, zeros and ones vanish, and equal terms (up to sign
+and order) are one node.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ TOGETHER = 4
 """Columns that a routine does at once, so that one need not wait for the other's last result."""
 
 ROLL_FROM = 40_000
-"""Operations of a text for all its columns from which it is recorded once and called: longer straight lines take more
-time to compile than the second is worth."""
+"""Operations of a function for all its columns from which it is recorded once and called: longer
+straight lines take more time to compile than they save."""
 
 
 class Symbol:
@@ -157,15 +158,17 @@ class Symbol:
 
     def each(
         self,
-        text: Callable[
+        function: Callable[
             [Sequence[Symbol | float], Sequence[Symbol | float]], Sequence[Symbol | float]
         ],
         shared: Sequence[Symbol | float],
         columns: Sequence[Sequence[Symbol | float]],
     ) -> list[list[Symbol | float]]:
-        """The text for each column: as a routine if it would be more than ROLL_FROM operations, else in line.
+        """The function of each column: as a routine if all are more than ROLL_FROM operations, else
+        in line.
 
-        Shared constants, and entries that are the same constant in every column, are constants of the routine.
+        Shared constants, and entries that are the same constant in every column, are constants of
+        the routine.
         """
         values = together(self, *shared, *(x for column in columns for x in column))[1:]
         graph = max(
@@ -181,9 +184,9 @@ class Symbol:
         for n, k in enumerate(moving):
             column[k] = Together(sides[n :: len(moving)])
         seen = [local(inside, x) if isinstance(x, Symbol) else x for x in shared]
-        results = list(text(seen, column)) if graph.rolls else []
+        results = list(function(seen, column)) if graph.rolls else []
         if inside.size() * len(columns) <= ROLL_FROM * TOGETHER:
-            return [list(text(shared, column)) for column in columns]
+            return [list(function(shared, column)) for column in columns]
         name = f"routine{len(graph.routines)}"
         flat = tuple(
             x.sides[n] if isinstance(x, Together) else x for n in range(TOGETHER) for x in results
@@ -214,8 +217,9 @@ class Symbol:
     ) -> list[Symbol | float]:
         """The state after `times` steps, the step recorded once and rolled.
 
-        In the graph of the innermost text that anything of the state belongs to, or this symbol.
-        `reads`: the call of a loop there whose kept states are inputs of the steps, the last one first.
+        It is recorded in the innermost graph that this symbol or anything of the state belongs to.
+        `reads`: the call of a loop there whose kept states are inputs of the steps, the last one
+        first.
         """
         symbols = [self, *(x for x in state if isinstance(x, Symbol))]
         graph = max((x.graph for x in symbols), key=lambda graph: graph.depth)
@@ -263,7 +267,7 @@ class Symbol:
 
 
 class Together:
-    """Scalars of several columns side by side: what is done to one is done to the next, and then to the third."""
+    """Scalars of several columns side by side: what is done to one is done to each."""
 
     __slots__ = ("sides",)
 
@@ -303,13 +307,15 @@ def _same(entries: Sequence[Symbol | float]) -> bool:
 
 
 def together(*values: Symbol | float) -> list[Symbol | float]:
-    """The values as symbols of one graph, the innermost that one of them belongs to; numbers stay numbers."""
+    """The values as symbols of one graph, the innermost that one of them belongs to; numbers stay
+    numbers."""
     graph = max((x.graph for x in values if isinstance(x, Symbol)), key=lambda graph: graph.depth)
     return [local(graph, x) if isinstance(x, Symbol) else x for x in values]
 
 
 def operation(name: str, *values: Symbol | float) -> Symbol:
-    """A node of an operation on values that have no sign apart, in the innermost graph among them."""
+    """A node of an operation whose operands carry their signs themselves, in the innermost graph
+    among them."""
     local = together(*values)
     (graph, *_) = (x.graph for x in local if isinstance(x, Symbol))
     return Symbol(graph, graph.node(name, *(_operand(x) for x in local)))
@@ -348,8 +354,8 @@ def input_symbols(graph: Graph, array: str, count: int) -> list[Symbol]:
 def local(graph: Graph, x: Symbol) -> Symbol:
     """A symbol of `graph` for one of that graph or of a graph around it.
 
-    What a loop's text reads from outside becomes an input of the loop. What it computes from such symbols
-    alone is recorded outside, once, before the loop.
+    What a loop's step reads from outside becomes an input of the loop. What it computes from such
+    symbols alone is recorded outside, once, before the loop.
     """
     if x.graph is graph:
         return x
