@@ -1,6 +1,7 @@
 """Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
 
 from .execution.batched import bind
+from .execution.kernel import quieten as _quieten
 from .execution.oracle import oracle
 from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load
@@ -124,6 +125,8 @@ from .model.params import Params
 from .robots import load_robot, robot_names
 
 __version__ = "0.1.0"
+
+_quieten()
 
 __all__ = [
     "KINDS",
