@@ -42,6 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UserError, ModelError) as error:
         print(f"warpdyn: error: {error}", file=sys.stderr)
         return 2
+    except MemoryError as error:
+        print(f"warpdyn: error: not enough memory: {error}; try a smaller --batch", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("warpdyn: interrupted", file=sys.stderr)
         return 130
