@@ -19,6 +19,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import rclpy
+from lxml import etree
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -26,6 +27,8 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
+
+from warpdyn.peers.peer import bare
 
 READY = {
     "panda_joint2": -0.785398,
@@ -49,7 +52,8 @@ class Arm:
         period: float = 0.001,
         payload: tuple[str, float, Sequence[float]] | None = None,
     ) -> None:
-        spec = mujoco.MjSpec.from_string(urdf)
+        # Shapes add nothing to its dynamics, and their files may lie in packages that are not here.
+        spec = mujoco.MjSpec.from_string(etree.tostring(bare(urdf), encoding="unicode"))
         spec.compiler.fusestatic = False
         spec.option.timestep = period
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
