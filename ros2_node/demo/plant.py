@@ -28,8 +28,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
-from warpdyn.peers.peer import bare
-
 READY = {
     "panda_joint2": -0.785398,
     "panda_joint4": -2.356194,
@@ -53,7 +51,9 @@ class Arm:
         payload: tuple[str, float, Sequence[float]] | None = None,
     ) -> None:
         # Shapes add nothing to its dynamics, and their files may lie in packages that are not here.
-        spec = mujoco.MjSpec.from_string(etree.tostring(bare(urdf), encoding="unicode"))
+        root = etree.fromstring(urdf.encode())
+        etree.strip_elements(root, "visual", "collision", with_tail=False)
+        spec = mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
         spec.compiler.fusestatic = False
         spec.option.timestep = period
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
