@@ -108,9 +108,9 @@ setup(
     entry_points={
         "console_scripts": [
             "warpdyn = warpdyn.cli.main:main",
-            "warpdyn_node = ros2_node.node:main",
-            "warpdyn_state_source = ros2_node.demo.state_source:main",
-            "warpdyn_plant = ros2_node.demo.plant:main",
+            "warpdyn_node = ros2_node:run_node",
+            "warpdyn_state_source = ros2_node.demo:run_state_source",
+            "warpdyn_plant = ros2_node.demo:run_plant",
         ],
     },
     zip_safe=False,

@@ -6,3 +6,18 @@
 `supervisor` answers requests. `ros` holds topics, messages, parameters and diagnostics; `outputs`
 is the table of what is shown. `node` joins the two. `demo` has a simulated arm.
 """
+
+from __future__ import annotations
+
+from .control import command
+
+
+def run_node() -> int:
+    """`warpdyn_node`."""
+
+    def main() -> int | None:
+        from .node import main
+
+        return main()
+
+    return command.run(main)

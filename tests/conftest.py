@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import warp as wp
 from devices import called
 from hypothesis import HealthCheck, settings
 from robots import ROBOTS, Robot
 
 import warpdyn as wd
 
-wp.config.quiet = True
 settings.register_profile(
     "warpdyn", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )

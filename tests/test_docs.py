@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-import warp as wp
 
 import warpdyn as wd
 
@@ -50,7 +49,6 @@ def test_a_block_runs_and_prints_what_stands_below_it(
     """As a newcomer would run it: by itself, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    monkeypatch.setattr(wp.config, "log_level", wp.LOG_ERROR)  # Warp's own lines are not ours
     code = "\n" * block.line + block.code  # an error names the page's own line
     with np.printoptions():
         exec(compile(code, str(block.page), "exec"), {"__name__": "__main__"})

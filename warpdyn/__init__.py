@@ -1,6 +1,10 @@
 """Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
 
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NoReturn
+
 from .execution.batched import bind
+from .execution.kernel import quieten as _quieten
 from .execution.oracle import oracle
 from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load
@@ -125,6 +129,8 @@ from .robots import load_robot, robot_names
 
 __version__ = "0.1.0"
 
+_quieten()
+
 __all__ = [
     "KINDS",
     "Effects",
@@ -241,3 +247,35 @@ __all__ = [
     "vjp",
     "with_inertial_parameters",
 ]
+
+_FIELD_WORDS = {
+    "acceleration": "aba",
+    "center_of_mass": "com",
+    "composite_rigid_body": "crba",
+    "coriolis": "coriolis_matrix",
+    "forward_dynamics": "aba",
+    "forward_kinematics": "fk",
+    "gravity": "gravity_torques",
+    "gravity_compensation": "gravity_torques",
+    "ik": "inverse_kinematics",
+    "inertia_matrix": "crba",
+    "inverse_dynamics": "rnea",
+    "mass_matrix": "crba",
+    "nonlinear_effects": "bias_forces",
+    "randomize": "randomise",
+}
+"""Words of the field for functions that are called by their algorithm here."""
+
+
+if not TYPE_CHECKING:  # a type checker is to refuse unknown names itself
+
+    def __getattr__(name: str) -> NoReturn:
+        """Name what was probably meant."""
+        meant = _FIELD_WORDS.get(name) or next(iter(get_close_matches(name, __all__, n=1)), None)
+        hint = f"; did you mean wd.{meant}?" if meant else ""
+        raise AttributeError(f"module 'warpdyn' has no attribute {name!r}{hint}")
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted([*__all__, "__version__", "inertial"])

@@ -1,1 +1,27 @@
 """A simulated arm beside the node."""
+
+from __future__ import annotations
+
+from ..control import command
+
+
+def run_state_source() -> int:
+    """`warpdyn_state_source`."""
+
+    def main() -> int | None:
+        from .state_source import main
+
+        return main()
+
+    return command.run(main)
+
+
+def run_plant() -> int:
+    """`warpdyn_plant`."""
+
+    def main() -> int | None:
+        from .plant import main
+
+        return main()
+
+    return command.run(main)

@@ -72,16 +72,31 @@ def main() -> int:
     run = closed_loop(
         (3.0, options.hold), robot=options.robot, say=lambda text: print(f"  {text}", flush=True)
     )
+    fell, held = verdict(run)
+    moved = f"a joint moved {run.fall.max():7.2f} deg"
+    print(f"  3 s without torque:           {moved} ({'it falls' if fell else 'it does NOT fall'})")
+    moved = f"a joint moved {run.hold.max():7.3f} deg"
     print(
-        f"  3 s without torque:           a joint moved {run.fall.max():7.2f} deg (the arm falls)"
-    )
-    print(
-        f"  {options.hold:g} s after ~/enable, no brakes: a joint moved {run.hold.max():7.3f} deg (it holds)"
+        f"  {options.hold:g} s after ~/enable, no brakes: {moved} "
+        f"({'it holds' if held else 'it does NOT hold'})"
     )
     print(f"  last command against MuJoCo's own gravity torque: {run.torque_error:.1e} N·m at most")
     plot(run, options.plot)
     print(f"  plot: {options.plot.resolve()}")
-    return 0
+    if not held:
+        print(
+            "  the torques did not hold it: look at the plot, and at the limits in its description"
+        )
+    elif not fell:
+        print("  nothing pulls at its joints in this pose, so that the experiment shows little")
+    return 0 if fell and held else 1
+
+
+def verdict(run: Run) -> tuple[bool, bool]:
+    """Whether it fell without torque, and whether it held with it: a degree, and a hundredth of the
+    fall and half a degree."""
+    fall, hold = run.fall.max(initial=0.0), run.hold.max(initial=0.0)
+    return bool(fall > 1.0), bool(hold < 0.5 and hold < max(0.01 * fall, 0.05))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 import rclpy
 
+import warpdyn
+
+from .plant import READY
 from .processes import Child, Client, ros_arguments
 
 RAMP_TIME = 0.5
@@ -49,7 +52,7 @@ def closed_loop(
         base = {"robot_description_file": robot, "ramp_time": RAMP_TIME}
         node_arguments = ros_arguments({**base, **(node or {})})
         plant_arguments = ros_arguments(
-            {"robot": robot, "trace": str(trace), "braked": True, **(plant or {})},
+            {"robot": robot, "trace": str(trace), "braked": True, **start(robot), **(plant or {})},
             {"~/commands": TOUCH},
         )
         rclpy.init()
@@ -85,6 +88,26 @@ def closed_loop(
             client.close()
             rclpy.try_shutdown()
         return _read(trace, marks)
+
+
+def start(robot: str) -> dict[str, Any]:
+    """Parameters of the plant that start a robot inside its limits and away from balance.
+
+    The pose that its maker calls ready where the plant knows it (Franka's); else each hinge two
+    fifths of the way through its limits, or half a radian from zero where it has none.
+    """
+    bundled = robot in warpdyn.robot_names()
+    model = (warpdyn.load_robot if bundled else warpdyn.load)(robot, floating_base=False)
+    pose = {}
+    for joint in model.moving_joints:
+        column = model.coordinates[joint.name].q.start
+        lower, upper = model.position_lower[column], model.position_upper[column]
+        if joint.kind.single and joint.kind.angles == (True,):
+            bounded = np.isfinite(upper - lower) and upper - lower < 2 * np.pi
+            pose[joint.name] = float(lower + 0.4 * (upper - lower)) if bounded else 0.5
+    if not pose or set(READY) <= set(pose):
+        return {}
+    return {"pose_joints": list(pose), "pose": list(pose.values())}
 
 
 def _read(file: Path, marks: list[float]) -> Run:

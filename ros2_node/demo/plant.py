@@ -19,6 +19,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import rclpy
+from lxml import etree
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -49,7 +50,10 @@ class Arm:
         period: float = 0.001,
         payload: tuple[str, float, Sequence[float]] | None = None,
     ) -> None:
-        spec = mujoco.MjSpec.from_string(urdf)
+        # Shapes add nothing to its dynamics, and their files may lie in packages that are not here.
+        root = etree.fromstring(urdf.encode())
+        etree.strip_elements(root, "visual", "collision", with_tail=False)
+        spec = mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
         spec.compiler.fusestatic = False
         spec.option.timestep = period
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST

@@ -338,3 +338,17 @@ def on(device: str, model: wd.Model, targets: dict[str, np.ndarray], **options: 
     placed = {name: Placed(x, device).array for name, x in targets.items()}
     found = inverse_kinematics(model, placed, **options)
     return found if device == "cpu" else Solution(*(x.numpy() for x in found))
+
+
+@pytest.mark.parametrize("length", [0.5, 0.999, 3.0, -1.0])
+def test_a_quaternion_counts_by_its_direction(length: float) -> None:
+    """A pose whose quaternion is not of unit length is the target that it would be at unit length."""
+    model, hand = wd.load_robot("panda"), "panda_hand"
+    q = states(model, 64).q
+    pose = wd.fk(model, q, frame=hand, form="pose")
+    wanted = wd.inverse_kinematics(model, {hand: pose})
+    pose[:, 3:] *= length
+    found = wd.inverse_kinematics(model, {hand: pose})
+    assert found.success.all() == wanted.success.all() and found.success.mean() > 0.95
+    reached, asked = (wd.fk(model, x[found.success], frame=hand) for x in (found.q, q))
+    np.testing.assert_allclose(reached, asked, atol=2e-3)

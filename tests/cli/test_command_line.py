@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
 import pytest
 import warp as wp
@@ -79,7 +80,7 @@ def test_pictures_need_matplotlib(monkeypatch):
     """Without it the refusal says how to get it."""
     monkeypatch.setattr(command_line, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="pip install matplotlib"):
-        command_line.require_matplotlib()
+        command_line.check_picture(Path("picture.png"))
 
 
 def test_files_are_written_into_new_folders(tmp_path):
@@ -96,3 +97,37 @@ def test_a_robot_must_move():
     stone = wd.load("<robot name='stone'><link name='a'/></robot>")
     with pytest.raises(UserError, match="stone has no moving joint: nothing to compute"):
         command_line.refuse_immobile(stone)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("figure.foo", r"its ending must be one of .*\.png"),
+        ("figure", "its ending must be one of"),
+        ("a_file/figure.png", "does not allow it"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_refused_at_once(
+    name: str, why: str, tmp_path: Path
+) -> None:
+    """Before anything is computed for it."""
+    pytest.importorskip("matplotlib")
+    (tmp_path / "a_file").write_text("")
+    with pytest.raises(command_line.UserError, match=why):
+        command_line.check_picture(tmp_path / name)
+    command_line.check_picture(tmp_path / "new_folder" / "figure.png")
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(command_line.UserError, match="it is a folder"):
+        command_line.check_file(tmp_path)
+
+
+def test_a_batch_beyond_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """What was asked for, and what to do."""
+    from warpdyn.cli.main import main
+
+    huge = str(10**12)
+    assert main(["bench", "cartpole", "--algorithm", "rnea", "--batch", huge]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("warpdyn: error: not enough memory") and "smaller --batch" in said

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -71,3 +74,33 @@ def test_a_launch_does_as_many_environments_as_it_is_told() -> None:
     command.set_threads(4)
     command.run()
     assert np.isfinite(out[3:7]).all() and np.isnan(out[:3]).all() and np.isnan(out[7:]).all()
+
+
+PROGRAM = """
+import numpy as np
+import warpdyn as wd
+model = wd.load_robot("cartpole")
+q = np.zeros((2, 2))
+print(wd.rnea(model, q, q, q).sum())
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "environment", "chats"),
+    [
+        ("", {}, False),
+        ("", {"WARPDYN_VERBOSE": "1"}, True),
+        ("import warp as wp; wp.config.log_level = wp.LOG_DEBUG", {}, True),
+    ],
+    ids=["as it is", "asked for", "set before"],
+)
+def test_stdout_is_the_programs(before: str, environment: dict[str, str], chats: bool) -> None:
+    """Warp's banner and its line for each module are not printed unless they are asked for."""
+    done = subprocess.run(
+        [sys.executable, "-c", before + PROGRAM],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout != "0.0\n") is chats and done.stdout.endswith("0.0\n")

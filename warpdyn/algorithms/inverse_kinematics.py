@@ -18,7 +18,7 @@ from ..algebra.pose_forms import (
     from_position_and_quaternion,
     rotation_quaternion,
 )
-from ..algebra.quaternions import quaternion_log, uniform_quaternion
+from ..algebra.quaternions import normalized, quaternion_log, uniform_quaternion
 from ..algebra.scalar import Scalar, floor, maximum, repeat, select_less, sqrt
 from ..algebra.spatial import IDENTITY, Placement, Rotation, TwoRotations, Vector, as_matrix
 from ..model.tree import Tree
@@ -317,14 +317,16 @@ def _way(T: Placement, target: Placement) -> tuple[Vector, list[Scalar]]:
 
 
 def _placement(target: Sequence, form: tuple[int, ...]) -> Placement:
-    """Placement of a target: a 4x4 matrix, a pose x y z qx qy qz qw, or a position alone."""
+    """Placement of a target: a 4x4 matrix, a pose x y z qx qy qz qw, or a position alone.
+
+    A quaternion of any length counts by its direction: read from float32 or from text, few have
+    unit length to the tolerance of a search.
+    """
     if form == (4, 4):
         return from_homogeneous(target)
-    return (
-        from_position_and_quaternion(target)
-        if form == (7,)
-        else Placement(IDENTITY, Vector(*target))
-    )
+    if form == (7,):
+        return from_position_and_quaternion([*target[:3], *normalized(target[3:])])
+    return Placement(IDENTITY, Vector(*target))
 
 
 def _larger(x: Scalar, y: Scalar) -> Scalar:

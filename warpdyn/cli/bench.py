@@ -22,11 +22,12 @@ from ..peers.find_peers import PEERS
 from ..peers.peer import Peer
 from .command_line import (
     UserError,
+    check_file,
+    check_picture,
     chosen_device,
     named_frame,
     read_model,
     refuse_immobile,
-    require_matplotlib,
     robot_file,
     write_file,
 )
@@ -40,7 +41,9 @@ from .workload import ARGUMENTS
 def bench(args: argparse.Namespace) -> int:
     """Time the algorithms over batch sizes."""
     if args.plot:
-        require_matplotlib()
+        check_picture(args.plot)
+    if args.json:
+        check_file(args.json)
     if args.peers is not None:
         if args.device not in (None, "cpu") or args.threads not in (None, 1):
             raise UserError(

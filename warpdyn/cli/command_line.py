@@ -95,10 +95,26 @@ def start_warp() -> None:
         sys.stderr.writelines(line for line in written if "CUDA driver" not in line)
 
 
-def require_matplotlib() -> None:
-    """Refuse a picture before anything is computed for it."""
+def check_picture(path: Path) -> None:
+    """Refuse a picture that could not be written, before anything is computed for it."""
     if find_spec("matplotlib") is None:
         raise UserError("pictures need matplotlib: pip install matplotlib")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.removeprefix(".").lower() not in kinds:
+        known = ", ".join(f".{kind}" for kind in sorted(kinds))
+        raise UserError(f"cannot draw {path}: its ending must be one of {known}")
+    check_file(path)
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that could not be written; its folder need not exist."""
+    existing = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if path.is_dir():
+        raise UserError(f"cannot write {path}: it is a folder")
+    if not os.access(existing, os.W_OK) or (existing != path and not existing.is_dir()):
+        raise UserError(f"cannot write {path}: {existing} does not allow it")
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:

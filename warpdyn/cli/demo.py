@@ -14,10 +14,10 @@ from ..functions.dynamics import aba, rnea
 from ..functions.manifold import integrate
 from ..model import Model
 from .command_line import (
+    check_picture,
     chosen_device,
     read_model,
     refuse_immobile,
-    require_matplotlib,
     write_file,
 )
 from .hardware import hardware
@@ -34,7 +34,7 @@ DURATION = 2.0
 
 def demo(args: argparse.Namespace) -> int:
     """Five algorithms on 4,096 random states, checked and timed, then the picture."""
-    require_matplotlib()
+    check_picture(args.output)
     model = refuse_immobile(read_model(args))
     device = chosen_device(args.device)
     measurements = list(measured(model, cases(device)))

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import warp as wp
 
-from .. import robot_names
+from .. import __version__, robot_names
 from ..codegen.source import TARGETS
 from ..model.description import ModelError
 from .bench import bench
@@ -42,6 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UserError, ModelError) as error:
         print(f"warpdyn: error: {error}", file=sys.stderr)
         return 2
+    except MemoryError as error:
+        print(f"warpdyn: error: not enough memory: {error}; try a smaller --batch", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("warpdyn: interrupted", file=sys.stderr)
         return 130
@@ -57,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
         description="Batched rigid-body dynamics of robots. ROBOT is a URDF, SDF or MJCF file, "
         f"or a bundled robot: {', '.join(robot_names())}.",
     )
+    result.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = result.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_info(commands)
     _add_check(commands)

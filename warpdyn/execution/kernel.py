@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import linecache
+import os
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +13,16 @@ from typing import Any
 import warp as wp
 
 from ..codegen.source import Source
+
+
+def quieten() -> None:
+    """Keep Warp's banner and its line for each module off stdout, where a program's numbers go.
+
+    Left as it is where the environment has WARPDYN_VERBOSE, and where `wp.config.log_level` was set
+    before; to be set at any time after.
+    """
+    if not os.environ.get("WARPDYN_VERBOSE") and wp.config.log_level == wp.LOG_INFO:
+        wp.config.log_level = wp.LOG_WARNING
 
 
 def compile_kernel(source: Source) -> wp.Kernel:

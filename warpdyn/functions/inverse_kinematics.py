@@ -36,6 +36,19 @@ class Solution(NamedTuple):
     iterations: Array
     """(B,) int32: steps taken, over all starts."""
 
+    def __repr__(self) -> str:
+        """How many were solved, and how well: the arrays are its fields."""
+        try:
+            success, p, turn, steps = (views.on_host(x) for x in self[1:])
+        except TypeError:  # traced by JAX, which has no numbers yet
+            return f"<Solution with q {tuple(self.q.shape)}>"
+        if not success.size:
+            return "<Solution of no environments>"
+        return (
+            f"<Solution: {int(success.sum())} of {success.size} solved; at worst {p.max():.2g} m and "
+            f"{turn.max():.2g} rad off; {steps.mean():.3g} steps on average>"
+        )
+
     @classmethod
     def converted(cls, *results: Array) -> Solution:
         """Flags as bool, counts as int32."""

@@ -58,6 +58,19 @@ class Params:
     names: Mapping[str, tuple[str, ...]]
     gravity: Any = None
 
+    def __repr__(self) -> str:
+        """What varies, of whom, in which shape."""
+
+        def told(quantity: str) -> str:
+            names = self.names[quantity]
+            whose = names[0] if len(names) == 1 else f"{len(names)} of the model"
+            return f"{quantity} {tuple(self.arrays[quantity].shape)} of {whose}"
+
+        varying = [told(quantity) for quantity in self.names]
+        if self.gravity is not None:
+            varying.append(f"gravity {tuple(self.gravity.shape)}")
+        return f"<Params of {self.model.name}: {', '.join(varying) or 'nothing varies'}>"
+
     @property
     def key(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Names of what varies, by quantity; calls that share it share a program."""

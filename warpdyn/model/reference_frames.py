@@ -21,6 +21,8 @@ def one_of(what: str, word: str, choices: Mapping[str, Any] | Sequence[str]) -> 
 def reference_of(
     word: str, what: str = "reference", choices: Mapping[str, Any] | Sequence[str] = REFERENCES
 ) -> str:
-    """One of the choices, by its name or an alias."""
+    """One of the choices, by its name or an alias, in small letters or as Pinocchio has it,
+    LOCAL_WORLD_ALIGNED."""
+    word = word.lower() if isinstance(word, str) and word.isupper() else word
     names = (*choices, *(alias for alias, name in ALIASES.items() if name in choices))
     return ALIASES.get(one_of(what, word, names), word)

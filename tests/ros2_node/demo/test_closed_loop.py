@@ -6,7 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ros2_node.demo.closed_loop import _read
+import warpdyn
+from ros2_node.demo.__main__ import verdict
+from ros2_node.demo.closed_loop import Run, _read, start
 
 NAMES = ["arm", "slide", "wrist"]
 HINGES = [0, 2]
@@ -51,3 +53,37 @@ def test_the_recording_begins_shortly_before_the_fall(trace):
     run = _read(trace, [101.0, 103.0, 105.0, 109.0])
     assert run.times[0] == pytest.approx(-0.2) and run.times[-1] == pytest.approx(7.99)
     assert len(run.times) == len(run.position) == len(run.torque) == len(run.braked)
+
+
+@pytest.mark.parametrize("robot", ["quadruped", "double_pendulum", "cartpole", "ur5e", "humanoid"])
+def test_a_robot_starts_within_its_limits_and_out_of_balance(robot: str) -> None:
+    """Each hinge has room to move, and gravity pulls at some joint."""
+    model = warpdyn.load_robot(robot, floating_base=False)
+    given = start(robot)
+    pose = dict(zip(given["pose_joints"], given["pose"], strict=True))
+    q = model.neutral.copy()
+    for name, value in pose.items():
+        q[model.coordinates[name].q] = value
+    hinges = [model.coordinates[name].q.start for name in pose]
+    assert (model.position_lower[hinges] < q[hinges]).all()
+    assert (q[hinges] < model.position_upper[hinges]).all()
+    assert np.abs(warpdyn.gravity_torques(model, q)).max() > 1e-3
+    assert start("panda") == {}  # its ready pose is the plant's
+
+
+@pytest.mark.parametrize(
+    ("fall", "hold", "said"),
+    [
+        ([90.0, 3.0], [0.01, 0.0], (True, True)),
+        ([0.0], [0.0], (False, True)),
+        ([60.0], [48.0], (True, False)),
+        ([90.0], [0.6], (True, False)),
+    ],
+)
+def test_the_verdict_is_of_what_came(
+    fall: list[float], hold: list[float], said: tuple[bool, bool]
+) -> None:
+    """A robot that moves while it should hold, or stays while it should fall, is not praised."""
+    nothing = np.zeros((1, 1))
+    run = Run([], nothing, nothing, nothing, nothing, np.array(fall), np.array(hold), 0.0)
+    assert verdict(run) == said

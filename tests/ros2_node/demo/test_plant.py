@@ -32,6 +32,16 @@ def test_its_torque_at_rest_is_gravity_compensation():
             np.testing.assert_allclose(here, expected[model.v_indices([name])[0]], atol=1e-6)
 
 
+def test_shapes_in_packages_that_are_not_here_do_not_matter():
+    """A description with meshes is simulated like the same one without."""
+    mesh = '<geometry><mesh filename="package://somewhere/meshes/link.STL"/></geometry>'
+    shapes = f"<visual>{mesh}</visual><collision>{mesh}</collision>"
+    with_meshes = Arm(URDF.replace("<inertial>", f"{shapes}<inertial>"), READY)
+    plain = Arm(URDF, READY)
+    assert shapes in URDF.replace("<inertial>", f"{shapes}<inertial>")
+    np.testing.assert_allclose(with_meshes.bias_at_rest(), plain.bias_at_rest(), rtol=1e-12)
+
+
 def test_it_stays_with_its_torque_and_falls_without():
     held, falling = Arm(URDF, READY), Arm(URDF, READY)
     for _ in range(200):

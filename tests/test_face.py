@@ -1,0 +1,91 @@
+"""What a newcomer meets first: names, and what the things that they are given print."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+
+def test_dir_shows_the_public_names() -> None:
+    """No module but `inertial`, which is public."""
+    assert set(wd.__all__) <= set(dir(wd))
+    modules = {name for name in dir(wd) if isinstance(getattr(wd, name), ModuleType)}
+    assert modules == {"inertial"}
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("forward_kinematics", "fk"),
+        ("inverse_dynamics", "rnea"),
+        ("forward_dynamics", "aba"),
+        ("mass_matrix", "crba"),
+        ("randomize", "randomise"),
+        ("jacobain", "jacobian"),
+    ],
+)
+def test_a_name_of_the_field_is_answered(word: str, meant: str) -> None:
+    """By the function that is meant."""
+    with pytest.raises(AttributeError, match=f"no attribute '{word}'; did you mean wd.{meant}\\?"):
+        getattr(wd, word)
+    assert hasattr(wd, meant)
+
+
+def test_what_is_answered_exists() -> None:
+    """Every answer is a public name, and no public name needs one."""
+    words = vars(wd)["_FIELD_WORDS"]
+    assert set(words.values()) <= set(wd.__all__) and not set(words) & set(wd.__all__)
+    with pytest.raises(AttributeError, match=r"no attribute 'xyzzy'$"):
+        getattr(wd, "xyzzy")  # noqa: B009
+
+
+def test_references_as_pinocchio_writes_them() -> None:
+    """LOCAL_WORLD_ALIGNED is "local_world_aligned"; nonsense is still refused."""
+    model = wd.load_robot("panda")
+    one, other = (
+        wd.jacobian(model, model.neutral, frame="panda_hand", reference=word)
+        for word in ("LOCAL_WORLD_ALIGNED", "local_world_aligned")
+    )
+    assert (one == other).all()
+    with pytest.raises(ValueError, match="reference must be one of local, world"):
+        wd.jacobian(model, model.neutral, frame="panda_hand", reference="LOKAL")
+
+
+def test_solutions_and_params_print_one_line() -> None:
+    """How many were solved and how well; what varies, of whom."""
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    model = wd.load_robot("panda")
+    T = np.tile(np.eye(4), (3, 1, 1))
+    T[:, :3, 3] = 0.4, 0.1, 0.5
+    T[2, :3, 3] = 5.0, 0.0, 0.0  # out of reach
+    for targets in (T, torch.tensor(T)):
+        said = repr(wd.inverse_kinematics(model, targets, frame="panda_hand"))
+        assert said.startswith("<Solution: 2 of 3 solved; at worst 4") and "\n" not in said
+    shown: list[str] = []
+
+    def traced(x: jax.Array) -> jax.Array:
+        found = wd.inverse_kinematics(model, x, frame="panda_hand")
+        shown.append(repr(found))
+        return found.q
+
+    jax.jit(traced)(jax.numpy.asarray(T, jax.numpy.float32))
+    assert shown == ["<Solution with q (3, 8)>"]
+    params = model.params(
+        4, mass={"panda_hand": 1.0}, armature={"panda_joint1": 0.1, "panda_joint2": 0.2}
+    )
+    assert repr(params) == (
+        "<Params of panda: mass (4, 1) of panda_hand, armature (4, 2) of 2 of the model>"
+    )
+
+
+def test_the_command_tells_its_version() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "warpdyn", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"warpdyn {wd.__version__}\n"
