@@ -14,8 +14,9 @@ from .graph import COLUMN, Graph
 from .order import visited
 from .program import Output, Program
 
-CARRIED, STATE = "carried", "state"
-"""What the first phase computes for the later ones, and the loop's state; inputs of the last phase too."""
+CARRIED, STATE = "loop:carried", "loop:state"
+"""What the first phase computes for the later ones, and the loop's state; inputs of the last phase too,
+beside the program's, whose names they must not have."""
 
 
 @dataclass(frozen=True)
