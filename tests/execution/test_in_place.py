@@ -146,3 +146,18 @@ def test_a_tape_needs_the_input() -> None:
     with wp.Tape(), pytest.raises(ValueError, match="out is q, which the gradient has yet to read"):
         wd.integrate(MODEL, q, v, out=q)
     wd.integrate(MODEL, q, v, out=q)
+
+
+def test_torch_knows_that_a_state_has_changed() -> None:
+    """A backward pass that would read it after it was stepped in place raises, as after Torch's ways."""
+    torch = pytest.importorskip("torch")
+    s = states(MODEL, 5)
+    q, v = torch.tensor(s.q), torch.tensor(s.v)
+    a = torch.zeros_like(v, requires_grad=True)
+    tau = wd.rnea(MODEL, q, v, a)
+    wd.integrate(MODEL, q, v, out=q)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        tau.sum().backward()
+    with torch.inference_mode():
+        x = torch.tensor(s.q)
+        assert wd.integrate(MODEL, x, v, out=x) is x
