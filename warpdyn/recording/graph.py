@@ -9,6 +9,10 @@ Operand = int | float
 """An argument of a node: the index of another node, or a constant."""
 
 
+class ForeignError(TypeError):
+    """A value is used in a text that it is not known in."""
+
+
 class Graph:
     """The nodes recorded so far: node i is (operation, arguments), and arguments come before it."""
 

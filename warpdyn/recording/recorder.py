@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from .graph import COLUMN, SHARED, Graph, Operand, Repetition, Routine
+from .graph import COLUMN, SHARED, ForeignError, Graph, Operand, Repetition, Routine
 
 TOGETHER = 4
 """Columns that a routine does at once, so that one need not wait for the other's last result."""
@@ -318,10 +318,6 @@ def operation(name: str, *values: Symbol | float) -> Symbol:
     local = together(*values)
     (graph, *_) = (x.graph for x in local if isinstance(x, Symbol))
     return Symbol(graph, graph.node(name, *(_operand(x) for x in local)))
-
-
-class ForeignError(TypeError):
-    """A value is used in a text that it is not known in."""
 
 
 def _recorded(inside: Graph, text: Callable[[], Any]) -> Any:
