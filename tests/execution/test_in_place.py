@@ -103,3 +103,61 @@ def test_what_is_not_that_very_array_is_refused() -> None:
         step(MODEL, q, q, out=(q, v))
     with pytest.raises(ValueError, match=message):
         wd.rnea(MODEL, np.zeros((8, MODEL.nq)), q, v, out=v)
+
+
+def constants(tree: Any, x: list) -> list:
+    """Rows of constants, which a bound call may leave alone only where nothing else writes them."""
+    return [[x[0][0] + 1.0, 5.0], [x[0][1], x[1][1]], *([[2.0, 3.0]] * 18)]
+
+
+@batched
+def partly_constant(model: wd.Model, x: Any, *, out: Any = None) -> Any:
+    shapes = {"x": (20, 2)}
+    return Call("constants", model, (constants,), {"x": x}, out=out, results=("x",), shapes=shapes)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [16, 37])
+def test_constants_are_written_at_each_run(dtype: type, count: int) -> None:
+    """The input that a bound call runs on again has other numbers where the result has constants."""
+    start = np.random.default_rng(0).uniform(size=(count, 20, 2)).astype(dtype)
+    wanted = partly_constant(MODEL, start)
+    for x in (start.copy(), np.ascontiguousarray(start.T).T):
+        run = wd.bind(partly_constant, MODEL, x, out=x)
+        x[:] = start
+        assert (run() == wanted).all()
+
+
+def test_constants_are_written_at_each_run_on_cuda(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).uniform(size=(5, 20, 2))
+    call, wanted = partly_constant.describe(MODEL, x), wd.oracle(partly_constant, MODEL, x)
+    source = write(record_call(call, input_shapes(call), False), "constants", False, "cuda")
+    run_on_host(source, {"x": x}, x, folder=tmp_path, keep_constants=True)
+    np.testing.assert_allclose(x, wanted, rtol=1e-14)
+
+
+def test_a_tape_needs_the_input() -> None:
+    """A gradient reads the inputs after the call, so that they must not be written over."""
+    wp = pytest.importorskip("warp")
+    q, v = (
+        wp.array(np.ones((4, MODEL.nv)), dtype=wp.float64, device="cpu", requires_grad=True)
+        for _ in range(2)
+    )
+    with wp.Tape(), pytest.raises(ValueError, match="out is q, which the gradient has yet to read"):
+        wd.integrate(MODEL, q, v, out=q)
+    wd.integrate(MODEL, q, v, out=q)
+
+
+def test_torch_knows_that_a_state_has_changed() -> None:
+    """A backward pass that would read it after it was stepped in place raises, as after Torch's ways."""
+    torch = pytest.importorskip("torch")
+    s = states(MODEL, 5)
+    q, v = torch.tensor(s.q), torch.tensor(s.v)
+    a = torch.zeros_like(v, requires_grad=True)
+    tau = wd.rnea(MODEL, q, v, a)
+    wd.integrate(MODEL, q, v, out=q)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        tau.sum().backward()
+    with torch.inference_mode():
+        x = torch.tensor(s.q)
+        assert wd.integrate(MODEL, x, v, out=x) is x

@@ -12,10 +12,11 @@ from cuda_on_host import run as run_on_host
 from states import error
 
 import warpdyn as wd
-from warpdyn.algebra.scalar import Scalar, cos, maximum, minimum, repeat, rsqrt, sin
+from warpdyn.algebra.scalar import Scalar, cos, each, maximum, minimum, repeat, rsqrt, sin
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import batched
 from warpdyn.execution.call import Call
+from warpdyn.recording import recorder
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record
 
@@ -200,7 +201,125 @@ def test_derivatives_are_those_of_the_steps_in_a_row(name: str) -> None:
     assert along == pytest.approx(np.sum(w * tangent), rel=1e-10)
 
 
+# Where a loop belongs, and what ends it.
+
+
+def inner_from_outside(x: list) -> list:
+    """The inner loop starts from what is known outside, and reads the text between."""
+
+    def outer(state: list) -> list:
+        (y,) = state
+        (z,) = repeat(lambda s: [0.5 * s[0] + y], [x[0]], 3)
+        return [0.5 * z]
+
+    return repeat(outer, [x[1]], 4)
+
+
+def inner_from_numbers(x: list) -> list:
+    """Likewise from numbers; the first of them becomes a symbol from outside."""
+
+    def outer(state: list) -> list:
+        (y,) = state
+        z, w = repeat(lambda s: [0.5 * s[0] + x[0], s[1] + y], [1.0, 2.0], 3)
+        return [0.5 * z + 0.1 * w]
+
+    return repeat(outer, [x[1]], 4)
+
+
+def inner_until_reads(x: list) -> list:
+    """Only the end of the inner loop depends on the text between."""
+
+    def outer(state: list) -> list:
+        (y,) = state
+        (z,) = repeat(lambda s: [0.5 * s[0] + x[0]], [x[1]], 3, until=lambda s: y - s[0])
+        return [0.5 * z + 0.1 * y]
+
+    return repeat(outer, [x[1]], 4)
+
+
+def third_reads_second(x: list) -> list:
+    """Three deep: the innermost starts from the outermost and reads the second."""
+
+    def outer(state: list) -> list:
+        def middle(s: list) -> list:
+            (z,) = repeat(lambda r: [0.5 * r[0] + s[0] * x[1]], [x[0]], 2)
+            return [0.25 * z + state[0]]
+
+        return repeat(middle, [x[1]], 3)
+
+    return repeat(outer, [x[1]], 4)
+
+
+def count_until(x: list) -> list:
+    """A state of numbers whose end alone depends on what is known only when it runs."""
+    return repeat(lambda s: [s[0] + 1.0], [0.0], 40, until=lambda s: s[0] - x[1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        inner_from_outside,
+        inner_from_numbers,
+        inner_until_reads,
+        third_reads_second,
+        count_until,
+    ],
+)
+def test_a_loop_stands_where_all_that_it_reads_is_known(text: Callable[[list], list]) -> None:
+    program = record(text, {"x": (2,)})
+    for x in ([0.7, 2.4], [-0.3, 5.5]):
+        assert program.on_numbers({"x": x})["out"] == pytest.approx(text(x), rel=1e-14)
+
+
+def test_routines_in_a_step_have_no_derivatives_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is called for many columns stays in line in a loop of a text that is differentiated."""
+    monkeypatch.setattr(recorder, "ROLL_FROM", 0)
+
+    def text(x: list) -> list:
+        def step(s: list) -> list:
+            columns = [[x[0], s[1]], [s[1], x[1]], [x[1], 0.5]]
+            found = each(lambda shared, c: [c[0] * shared[0] + c[1]], [0.1 * s[0]], columns)
+            return [sum(column[0] for column in found), 0.5 * s[0]]
+
+        return repeat(step, list(x), 4)
+
+    rolled, unrolled = (
+        record(lambda x: pullback(x, text(x), [1.0, 2.0]), {"x": (2,)}, rolls=False, unrolls=u)
+        for u in (False, True)
+    )
+    x = {"x": [0.3, 0.4]}
+    assert rolled.on_numbers(x)["out"] == pytest.approx(unrolled.on_numbers(x)["out"], rel=1e-13)
+
+
+@pytest.mark.parametrize("names", [("x", "state"), ("carried", "state")])
+def test_arrays_may_have_any_name(names: tuple[str, str]) -> None:
+    """Also those of what goes from the phase before a loop to those after it."""
+
+    def text(tree: Any, x: list, y: list) -> list:
+        end = repeat(lambda s: [0.5 * s[0] + y[0], s[1] + 1.0], list(x), 30, lambda s: y[1] - s[0])
+        return [*end, y[1], x[1]]
+
+    @batched
+    def run(model: wd.Model, x: Any, y: Any) -> Any:
+        arrays = dict(zip(names, (x, y), strict=True))
+        return Call("_".join(names), model, (text,), arrays, shapes=dict.fromkeys(names, (2,)))
+
+    given = inputs(37)
+    np.testing.assert_allclose(run(MODEL, *given), wd.oracle(run, MODEL, *given), rtol=1e-13)
+
+
 # What cannot be recorded.
+
+
+def test_states_that_fill_the_stack_are_refused() -> None:
+    """An adjoint keeps the state of each step; a loop of a million would end the process."""
+
+    def text(x: list) -> list:
+        return pullback(x, repeat(lambda s: [s[0] * sin(s[0])], x, 1_000_000), [1.0])
+
+    program = record(text, {"x": (1,)})
+    with pytest.raises(ValueError, match="make a loop of fewer steps"):
+        write(program, "long", False, "cpu")
 
 
 def test_a_value_of_a_step_stays_in_it() -> None:

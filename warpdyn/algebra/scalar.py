@@ -166,6 +166,9 @@ def repeat(
         symbol = next((x for x in after if not isinstance(x, (int, float))), None)
         if symbol is not None:
             return list(symbol.repeat(step, before, times - n, until))
-        if until is not None and as_number(until(after)) > 0:
+        ended = 0.0 if until is None else until(after)
+        if not isinstance(ended, (int, float)):
+            return list(ended.repeat(step, before, times - n, until))
+        if ended > 0:
             break
     return after

@@ -31,6 +31,10 @@ no more, their values leave the first-level cache (one core)."""
 STACK = 1 << 20
 """Bytes that a block may have on the stack if it is not to be alone there."""
 
+KEPT_STACK = 4 << 20
+"""Bytes that the workspace may have at most, as a thread's stack is often 8 MiB: only states that a
+long loop keeps for its adjoint come so far."""
+
 BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
 """What every part finds in its block, beside its arrays."""
 
@@ -71,6 +75,12 @@ def source(program: Program, single: bool) -> str:
     # What a routine reads and writes lies behind the workspace of the parts, which is in use while
     # they call it.
     regions, functions, slots = routines(program, constants, slots)
+    if lanes.BYTES * slots > KEPT_STACK:
+        raise ValueError(
+            f"the gradient keeps the state of each step of a loop, {lanes.BYTES * slots >> 20} MiB of a "
+            f"thread's stack, of which it may take {KEPT_STACK >> 20}: make a loop of fewer steps, "
+            "call it several times, and differentiate each call"
+        )
     dialect = replace(dialect, regions=regions)
     # One set for all parts: what a later part recalls or loads again has been stored already.
     stored: set[int] = set()

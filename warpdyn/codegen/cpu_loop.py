@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from ..recording.phases import CARRIED, STATE, Phases
+from ..recording import phases as _phases
+from ..recording.phases import Phases
 from ..recording.program import Program
 from . import headers, lanes
 from .arguments import (
@@ -22,6 +23,11 @@ from .arguments import (
     result_identifier,
 )
 from .cpu_routines import STEP, TileFunctions
+
+CARRIED, STATE = "carried", "state"
+"""C++ names of what goes from phase to phase."""
+
+IDENTIFIERS = {_phases.CARRIED: CARRIED, _phases.STATE: STATE}
 
 
 def source(program: Program, phases: Phases, single: bool) -> str:
@@ -104,10 +110,10 @@ def _phase(
 
     def place(output: int) -> str:
         array, entry = program.places[output]
-        return f"{array if array in results else result_identifier(array)}[{entry}]"
+        return f"{IDENTIFIERS.get(array) or result_identifier(array)}[{entry}]"
 
     def entry(array: str, k: int) -> str:
-        return f"{array if array in (CARRIED, STATE) else input_identifier(array)}[{k}]"
+        return f"{IDENTIFIERS.get(array) or input_identifier(array)}[{k}]"
 
     parameters = [*(f"const V* {a}" for a in inputs), *(f"V* {a}" for a in results)]
     return TileFunctions(program, name, table, parameters, entry, place)

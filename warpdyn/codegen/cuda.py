@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
@@ -47,9 +47,14 @@ def source(program: Program, single: bool) -> str:
 
     dialect = replace(_dialect(program, shapes, T), regions=regions, store=store)
     lines += [*routines, *emit(program, program.statements, dialect, set()), *last]
-    constants = _constants(program, shapes, T)
-    if constants:
-        lines += [f"if (!args[{HEADER.index('keep_constants')}]) {{", *constants, "}"]
+    # Over an input there may be other numbers at each launch.
+    always, once = (
+        _constants(program, shapes, T, {n for n in program.results if (n in program.over) is over})
+        for over in (True, False)
+    )
+    lines += always
+    if once:
+        lines += [f"if (!args[{HEADER.index('keep_constants')}]) {{", *once, "}"]
     return "\n".join(lines)
 
 
@@ -144,9 +149,15 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
     )
 
 
-def _constants(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) -> list[str]:
-    """Statements that store the constant outputs."""
-    known = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
+def _constants(
+    program: Program, shapes: Mapping[str, tuple[int, ...]], T: str, results: Container[str]
+) -> list[str]:
+    """Statements that store those outputs of these results that are constants."""
+    known = [
+        (k, o.constant)
+        for k, o in enumerate(program.outputs)
+        if o.node is None and program.places[k][0] in results
+    ]
     return [f"{_place(program, k, shapes)} = {literal(value, T == 'float')};" for k, value in known]
 
 

@@ -52,7 +52,9 @@ class _Array:
         """C++ that copies a result from its tile to its place."""
         a = self.id
         where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_slot, {a}_still, {self.size}"
-        how = f"here, {a}_dense, {a}_stream, keep_constants, {a}_stage"
+        # Over an input there may be other numbers at each run.
+        keep = f"keep_constants{self.apart}"
+        how = f"here, {a}_dense, {a}_stream, {keep}, {a}_stage"
         scatter = f"Lanes::scatter(at.{a}_tile, {where}, {how});"
         if not self.over:
             return scatter

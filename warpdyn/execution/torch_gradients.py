@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,22 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
     _, arrays = gather(call)
     tensors = [x for x in arrays.values() if isinstance(x, torch.Tensor) and x.requires_grad]
     if not tensors or not torch.is_grad_enabled():
-        return compute(call)
+        results = compute(call)
+        if call.out is not None:
+            _changed(call.out if isinstance(call.out, (tuple, list)) else (call.out,))
+        return results
     if call.out is not None:
         raise TypeError(
             "out= cannot take part in a gradient; leave it away, or call under torch.no_grad()"
         )
     return _applied(gathered(call), compute)
+
+
+def _changed(outs: Sequence[torch.Tensor]) -> None:
+    """Tell Torch that tensors have other values, so that a backward pass that reads the old ones raises."""
+    for out in outs:
+        if not out.is_inference():
+            torch.autograd.graph.increment_version(out)
 
 
 def _applied(call: Call, compute: Callable[[Call], Any]) -> Any:

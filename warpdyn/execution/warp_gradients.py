@@ -27,6 +27,14 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
     wrt = [name for name, x in arrays.items() if isinstance(x, wp.array) and x.requires_grad]
     if tape is None or not wrt:
         return compute(call)
+    outs = call.out if isinstance(call.out, (tuple, list)) else (call.out,)
+    places = {x.ptr: name for name, x in arrays.items() if isinstance(x, wp.array)}
+    over = [places[out.ptr] for out in outs if isinstance(out, wp.array) and out.ptr in places]
+    if over:
+        raise ValueError(
+            f"out is {over[0]}, which the gradient has yet to read; pass another array while a "
+            "tape records"
+        )
     first_name, first = next(iter(arrays.items()))
     rows = first.shape[: len(first.shape) - len(inputs[first_name].shape)]
     outcome = compute(call)

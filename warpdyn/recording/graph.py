@@ -10,20 +10,26 @@ Operand = int | float
 """An argument of a node: the index of another node, or a constant."""
 
 
+class ForeignError(TypeError):
+    """A value is used in a text that it is not known in."""
+
+
 class Graph:
     """The nodes recorded so far: node i is (operation, arguments), and arguments come before it."""
 
     def __init__(
         self, rolls: bool = True, around: Graph | None = None, unrolls: bool = False
     ) -> None:
-        self.rolls = rolls
+        self.rolls: bool = rolls if around is None else around.rolls
         """Functions that are called for many columns may become routines, which have no
         derivatives."""
-        self.unrolls = unrolls
+        self.unrolls: bool = unrolls if around is None else around.unrolls
         """Steps of loops are recorded one after the other: what has derivatives of every order."""
         self.around = around
         """The graph that a loop or a routine is called in; None for a whole program."""
         self.depth: int = 0 if around is None else around.depth + 1
+        self.open: list[Graph] = [self] if around is None else around.open
+        """The texts that are being recorded, each in the one before it; all their graphs have this list."""
         self.captured: dict[int, int] = {}
         """Nodes of the graph around that are read here, each with its entry in the input
         `shared`."""

@@ -16,9 +16,9 @@ from .graph import COLUMN, Graph
 from .order import visited
 from .program import Output, Program
 
-CARRIED, STATE = "carried", "state"
+CARRIED, STATE = "loop:carried", "loop:state"
 """Names of the values that the first phase computes for the later ones, and of the loop's state;
-inputs of the last phase too."""
+inputs of the last phase too, beside the program's, whose names they must not have."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from .graph import COLUMN, SHARED, Graph, Operand, Repetition, Routine
+from .graph import COLUMN, SHARED, ForeignError, Graph, Operand, Repetition, Routine
 
 TOGETHER = 4
 """Columns that a routine does at once, so that one need not wait for the other's last result."""
@@ -184,7 +184,7 @@ class Symbol:
         for n, k in enumerate(moving):
             column[k] = Together(sides[n :: len(moving)])
         seen = [local(inside, x) if isinstance(x, Symbol) else x for x in shared]
-        results = list(function(seen, column)) if graph.rolls else []
+        results = list(_recorded(inside, lambda: function(seen, column))) if graph.rolls else []
         if inside.size() * len(columns) <= ROLL_FROM * TOGETHER:
             return [list(function(shared, column)) for column in columns]
         name = f"routine{len(graph.routines)}"
@@ -225,14 +225,19 @@ class Symbol:
         graph = max((x.graph for x in symbols), key=lambda graph: graph.depth)
         if graph.unrolls:
             return _unrolled(step, state, times, until)
-        inside = Graph(around=graph)
-        after = list(step(list(input_symbols(inside, COLUMN, len(state)))))
-        if len(after) != len(state):
-            raise ValueError(
-                f"a step must return as many numbers as its state has, {len(state)}; got {len(after)}"
-            )
-        flag = [] if until is None else [until(after)]
-        results = tuple(local(inside, x) if isinstance(x, Symbol) else x for x in (*after, *flag))
+        # What the state starts from does not tell what a step reads: that may be of a text further in.
+        *outer, innermost = (
+            graph.open[graph.open.index(graph) :] if graph in graph.open else [graph]
+        )
+        for graph in outer:
+            try:
+                inside, results = _recorded_step(graph, step, len(state), until)
+                break
+            except ForeignError:
+                continue
+        else:
+            graph = innermost
+            inside, results = _recorded_step(graph, step, len(state), until)
         name = f"routine{len(graph.routines)}"
         shared, source = [*inside.captured], None
         if reads is not None:
@@ -321,6 +326,36 @@ def operation(name: str, *values: Symbol | float) -> Symbol:
     return Symbol(graph, graph.node(name, *(_operand(x) for x in local)))
 
 
+def _recorded(inside: Graph, text: Callable[[], Any]) -> Any:
+    """What a text returns whose graph is open meanwhile."""
+    inside.open.append(inside)
+    try:
+        return text()
+    finally:
+        inside.open.pop()
+
+
+def _recorded_step(
+    graph: Graph,
+    step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
+    size: int,
+    until: Callable[[Sequence[Symbol | float]], Symbol | float] | None,
+) -> tuple[Graph, tuple[Symbol | float, ...]]:
+    """The step of a loop in `graph`: its own graph, and there the next state and what may end it."""
+    inside = Graph(around=graph)
+
+    def run() -> list[Symbol | float]:
+        after = list(step(list(input_symbols(inside, COLUMN, size))))
+        if len(after) != size:
+            raise ValueError(
+                f"a step must return as many numbers as its state has, {size}; got {len(after)}"
+            )
+        return after if until is None else [*after, until(after)]
+
+    results = _recorded(inside, run)
+    return inside, tuple(local(inside, x) if isinstance(x, Symbol) else x for x in results)
+
+
 def _unrolled(
     step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
     state: Sequence[Symbol | float],
@@ -360,7 +395,7 @@ def local(graph: Graph, x: Symbol) -> Symbol:
     if x.graph is graph:
         return x
     if graph.around is None or x.graph.depth >= graph.depth:
-        raise TypeError(
+        raise ForeignError(
             "a recorded value is used outside the text that it belongs to: a loop's values are known only "
             "inside its step; let the step return them as part of its state"
         )
