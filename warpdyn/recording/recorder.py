@@ -218,17 +218,15 @@ class Symbol:
         """The state after `times` steps, the step recorded once and rolled.
 
         It is recorded in the innermost graph that this symbol or anything of the state belongs to.
-        `reads`: the call of a loop there whose kept states are inputs of the steps, the last one
-        first.
+        `reads`: the call of a loop whose kept states the steps read, the last one first.
         """
         symbols = [self, *(x for x in state if isinstance(x, Symbol))]
         graph = max((x.graph for x in symbols), key=lambda graph: graph.depth)
         if graph.unrolls:
             return _unrolled(step, state, times, until)
         # What the state starts from does not tell what a step reads: that may be of a text further in.
-        *outer, innermost = (
-            graph.open[graph.open.index(graph) :] if graph in graph.open else [graph]
-        )
+        around = graph.open[graph.open.index(graph) :] if graph in graph.open else [graph]
+        *outer, innermost = around
         for graph in outer:
             try:
                 inside, results = _recorded_step(graph, step, len(state), until)
@@ -242,9 +240,7 @@ class Symbol:
         shared, source = [*inside.captured], None
         if reads is not None:
             source = graph.nodes[reads][1][0]
-            shared.append(
-                graph.node("of", source, reads, "0")
-            )  # so that the other loop comes first
+            shared.append(graph.node("of", source, reads, "0"))  # the other loop comes first
         repetition = Repetition(times, until is not None, reads=source)
         graph.routines[name] = Routine(inside, len(shared), len(state), results, repetition)
         frame = graph.node("frame", name, *shared)
