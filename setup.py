@@ -36,6 +36,7 @@ BENCH = [
     "adam-robotics",
     "jaxsim",
     "pytorch_kinematics",
+    "psutil",
     "torch==2.13.0",
     "jax",
 ]

@@ -133,7 +133,10 @@ def each(
     function: ColumnFunction, shared: Sequence[Scalar], columns: Sequence[Sequence[Scalar]]
 ) -> list[list[Scalar]]:
     """[function(shared, column) for each column]; on symbols, where that would be long, recorded
-    once and called."""
+    once and called.
+
+    A column may be added, subtracted, multiplied; other functions are for what is shared.
+    """
     values = [x for values in (shared, *columns) for x in values]
     symbol = next((x for x in values if not isinstance(x, (int, float))), None)
     if symbol is None:

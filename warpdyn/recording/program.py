@@ -143,7 +143,8 @@ class Program:
 
     @cached_property
     def routines(self) -> dict[str, Program]:
-        """Texts recorded by themselves, with inputs `shared` and `column` and the result `out`."""
+        """What is recorded by itself and called, with inputs `shared` and `column` and result `out`."""
+        called = {s.arguments[0] for s in self.statements if s.operation == "call"}
         return {
             name: Program(
                 routine.graph,
@@ -154,6 +155,7 @@ class Program:
                 as_recorded=routine.repetition is None,
             )
             for name, routine in self.graph.routines.items()
+            if name in called
         }
 
     def text(self, name: str = "program") -> str:
