@@ -22,7 +22,7 @@ from .arguments import (
     input_identifier,
     result_identifier,
 )
-from .cpu_routines import STEP, TileFunctions
+from .cpu_routines import TileFunctions, step_functions
 
 CARRIED, STATE = "carried", "state"
 """C++ names of what goes from phase to phase."""
@@ -38,7 +38,7 @@ def source(program: Program, phases: Phases, single: bool) -> str:
     table = lanes.Constants(single)
     before, step, after = (
         _phase(phases.before, "before", table, (*inputs,), (CARRIED, STATE)),
-        _step(phases.step, table),
+        step_functions(phases.step, "step", table),
         _phase(phases.after, "after", table, (*inputs, CARRIED, STATE), (*results,)),
     )
 
@@ -117,17 +117,6 @@ def _phase(
 
     parameters = [*(f"const V* {a}" for a in inputs), *(f"V* {a}" for a in results)]
     return TileFunctions(program, name, table, parameters, entry, place)
-
-
-def _step(program: Program, table: lanes.Constants) -> TileFunctions:
-    return TileFunctions(
-        program,
-        "step",
-        table,
-        STEP,
-        load=lambda array, entry: f"{array}[{entry}]",
-        store=lambda output: f"out[{output}]",
-    )
 
 
 def _calls(phase: TileFunctions, *tiles: str) -> str:

@@ -90,6 +90,18 @@ class TileFunctions:
             yield f"  Lanes::{self.name}_{k}({arguments}, constants, turn, work);"
 
 
+def step_functions(routine: Program, name: str, table: lanes.Constants) -> TileFunctions:
+    """The functions of a loop's step, which receive the tiles of STEP."""
+    return TileFunctions(
+        routine,
+        name,
+        table,
+        STEP,
+        load=lambda array, entry: f"{array}[{entry}]",
+        store=lambda output: f"out[{output}]",
+    )
+
+
 def routines(
     program: Program, table: lanes.Constants, slots: int, prefix: str = ""
 ) -> tuple[dict[str, Region], list[str], int]:
@@ -149,14 +161,7 @@ def _loop(
     """
     size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])
-    step = TileFunctions(
-        routine,
-        f"{name}_step",
-        table,
-        STEP,
-        load=lambda array, entry: f"{array}[{entry}]",
-        store=lambda output: f"out[{output}]",
-    )
+    step = step_functions(routine, f"{name}_step", table)
     kept = f"kept + {stride} * ({repetition.times - 1} - step)" if repetition.reads else "nullptr"
     loop = headers.piece(
         "parts.h",
