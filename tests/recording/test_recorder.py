@@ -85,7 +85,8 @@ def test_a_constant_is_not_the_node_of_that_number(operation: str) -> None:
             return [x[3] + x[2], x[2] + x[3], x[3] + 2.0, x[2] + 3.0, x[2] + 2.0]
         if operation == "mul":
             return [x[2] * x[3], x[3] * 2.0, x[2] * 3.0, x[3] * 3.0]
-        return [x[0].select_less(x[0], x[1], x[2], x[3]), x[0].select_less(0.0, 1.0, 2.0, x[3])]
+        first = x[0].operation("select", x[0], x[1], x[2], x[3])
+        return [first, x[0].operation("select", 0.0, 1.0, 2.0, x[3])]
 
     data = [0.7, 0.2, 11.0, 13.0]
     wanted = {

@@ -31,10 +31,9 @@ class Recorded(Protocol):
     def log(self) -> Scalar: ...
     def absolute(self) -> Scalar: ...
     def floor(self) -> Scalar: ...
-    def atan2(self, y: Any, x: Any) -> Scalar: ...
+    def operation(self, name: str, /, *values: Any) -> Scalar: ...
     def minimum(self, x: Any, y: Any) -> Scalar: ...
     def maximum(self, x: Any, y: Any) -> Scalar: ...
-    def select_less(self, x: Any, y: Any, if_less: Any, otherwise: Any) -> Scalar: ...
     def each(self, function: Any, shared: Any, columns: Any) -> Any: ...
     def repeat(self, step: Any, state: Any, times: int, until: Any) -> Any: ...
 
@@ -86,8 +85,7 @@ def floor(x: Scalar) -> Scalar:
 def atan2(y: Scalar, x: Scalar) -> Scalar:
     if isinstance(y, (int, float)) and isinstance(x, (int, float)):
         return math.atan2(y, x)
-    symbol: Any = x if isinstance(y, (int, float)) else y
-    return symbol.atan2(y, x)
+    return _symbol(y, x).operation("atan2", y, x)
 
 
 def sign(x: Scalar) -> Scalar:
@@ -104,16 +102,14 @@ def minimum(x: Scalar, y: Scalar) -> Scalar:
     """y where it is less than x, else x: where x is not a number, neither is the minimum."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return y if y < x else x
-    symbol: Any = y if isinstance(x, (int, float)) else x
-    return symbol.minimum(x, y)
+    return _symbol(x, y).minimum(x, y)
 
 
 def maximum(x: Scalar, y: Scalar) -> Scalar:
     """y where x is less than y, else x: where x is not a number, neither is the maximum."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return y if x < y else x
-    symbol: Any = y if isinstance(x, (int, float)) else x
-    return symbol.maximum(x, y)
+    return _symbol(x, y).maximum(x, y)
 
 
 def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Scalar:
@@ -121,8 +117,45 @@ def select_less(x: Scalar, y: Scalar, if_less: Scalar, otherwise: Scalar) -> Sca
     symbols."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         return if_less if x < y else otherwise
-    symbol: Any = y if isinstance(x, (int, float)) else x
-    return symbol.select_less(x, y, if_less, otherwise)
+    return _symbol(x, y).operation("select", x, y, if_less, otherwise)
+
+
+def select_less_equal(x: Scalar, y: Scalar, if_so: Scalar, otherwise: Scalar) -> Scalar:
+    """`if_so` where x <= y, else `otherwise`; like `select_less`, `otherwise` where either is not a
+    number."""
+    if isinstance(x, (int, float)) and isinstance(y, (int, float)):
+        return if_so if x <= y else otherwise
+    return _symbol(x, y).operation("select_equal", x, y, if_so, otherwise)
+
+
+WORD = 0xFFFFFFFF
+"""The largest number of 32 bits."""
+
+
+def uniform(seed: Scalar, stream: Scalar, count: Scalar, draw: Scalar) -> Scalar:
+    """A number of [0, 1), a multiple of 2^-24, that is a hash of four counters: whole numbers of
+    [0, 2^24).
+
+    PCG4D of Jarzynski and Olano, Hash functions for GPU rendering, J. Computer Graphics Techniques
+    9 (2020), listing 5; the first of its four words. Equal in float32 and float64, on any device.
+    """
+    counters = (seed, stream, count, draw)
+    if not all(isinstance(x, (int, float)) for x in counters):
+        return _symbol(*counters).operation("uniform", *counters)
+    a, b, c, d = ((int(as_number(x)) * 1664525 + 1013904223) & WORD for x in counters)
+    for last in (False, True):
+        a = (a + b * d) & WORD
+        b = (b + c * a) & WORD
+        c = (c + a * b) & WORD
+        d = (d + b * c) & WORD
+        if not last:
+            a, b, c, d = (x ^ (x >> 16) for x in (a, b, c, d))
+    return (a >> 8) * 2.0**-24
+
+
+def _symbol(*values: Scalar) -> Recorded:
+    """The first of the values that is no number."""
+    return next(x for x in values if not isinstance(x, (int, float)))
 
 
 ColumnFunction = Callable[[Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]

@@ -50,6 +50,13 @@ def numbers(library: Library, device: str, single: bool, values: tuple[float, ..
     return library.from_host(host, device)
 
 
+@lru_cache(maxsize=16)
+def counted(library: Library, device: str, single: bool, count: int | None) -> Array:
+    """0, 1, 2, ... below `count` as a column (count, 1), or (0,) for None; kept as `numbers` are."""
+    host = np.arange(count or 1, dtype=np.float32 if single else np.float64)
+    return library.from_host(host if count is None else host[:, None], device)
+
+
 def column(name: str, value: Any, like: Array) -> Array:
     """A number for each row of `like`, (B, 1), or (1,) for one robot, without a copy.
 

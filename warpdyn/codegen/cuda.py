@@ -8,6 +8,7 @@ from math import prod
 
 from ..recording.graph import COLUMN, KEPT, SHARED, Repetition
 from ..recording.program import Program
+from . import headers
 from .arguments import (
     FIELDS,
     HEADER,
@@ -46,7 +47,7 @@ def source(program: Program, single: bool) -> str:
         return " ".join(s for s, waits in zip(stores, late, strict=True) if not waits)
 
     dialect = replace(_dialect(program, shapes, T), regions=regions, store=store)
-    lines += [*routines, *emit(program, program.statements, dialect, set()), *last]
+    lines += [*_random(program, single), *routines, *emit(program, program.statements, dialect, set()), *last]
     # Over an input there may be other numbers at each launch.
     always, once = (
         _constants(program, shapes, T, {n for n in program.results if (n in program.over) is over})
@@ -122,10 +123,17 @@ def _body(routine: Program, T: str, arrays: Mapping[str, str], out: str) -> Iter
         store=lambda entries, value: " ".join(f"{out}[{k}] = {value};" for k in entries),
         regions=regions,
     )
+    yield from _random(routine, T == "float")
     yield from lines
     yield from emit(routine, routine.statements, dialect, set())
     known = [(k, o.constant) for k, o in enumerate(routine.outputs) if o.node is None]
     yield from (f"{out}[{k}] = {literal(value, T == 'float')};" for k, value in known)
+
+
+def _random(program: Program, single: bool) -> Iterator[str]:
+    """The function of random numbers, where a program calls it; each function has it to itself."""
+    if program.uses("uniform"):
+        yield headers.piece("counters.h", "thread", single)
 
 
 def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) -> Dialect:
@@ -134,9 +142,10 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
         **{name: name for name in ("fma", "sqrt", "floor", "exp", "log", "atan2")},
         "abs": "fabs",
     }
+    names = {name: library + ("f" if single else "") for name, library in functions.items()}
     return Dialect(
         type=T,
-        functions={name: library + ("f" if single else "") for name, library in functions.items()},
+        functions={**names, "uniform": "uniform"},
         constant=lambda x: literal(x, single),
         load=lambda array, entry: _at(input_identifier(array), entry, shapes),
         store=lambda entries, value: " ".join(
@@ -145,7 +154,7 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
         sincos=lambda x, s, c: (
             f"{T} {s}, {c}; {'sincosf' if single else 'sincos'}({x}, &{s}, &{c});"
         ),
-        select=lambda x, y, a, b: f"({x} < {y}) ? {a} : {b}",
+        select=lambda x, sign, y, a, b: f"({x} {sign} {y}) ? {a} : {b}",
     )
 
 

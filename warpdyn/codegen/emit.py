@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isinf
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ class Dialect:
     load: Callable[[str, int], str]
     store: Callable[[list[int], str], str]
     sincos: Callable[[str, str, str], str]
-    select: Callable[[str, str, str, str], str]
+    select: Callable[[str, str, str, str, str], str]
     workspace: str = "work"
     regions: Mapping[str, Region] = field(default_factory=dict)
     """For each routine, where its inputs and results are."""
@@ -45,6 +46,8 @@ class Region(NamedTuple):
 
 def literal(value: float, single: bool) -> str:
     """A C++ constant of full precision."""
+    if isinf(value):
+        return f"{'-' if value < 0 else ''}(1.0{'f' if single else ''} / 0)"
     text = f"{value:.9g}" if single else f"{value:.17g}"
     if not any(c in text for c in ".en"):
         text += ".0"
@@ -122,14 +125,17 @@ def expression(statement: Statement, dialect: Dialect) -> str:
     if operation == "recall":
         return f"{dialect.workspace}[{statement.arguments[0]}]"
     x = [f"t{a}" if isinstance(a, int) else dialect.constant(a) for a in statement.arguments]
-    if operation == "select":
-        return dialect.select(*x)
+    if operation in COMPARISONS:
+        return dialect.select(x[0], COMPARISONS[operation], *x[1:])
     if operation in ("min", "max"):
         first, second = x
         less, greater = (second, first) if operation == "min" else (first, second)
-        return dialect.select(less, greater, second, first)
+        return dialect.select(less, "<", greater, second, first)
     return FORMS[operation].format(*x, one=dialect.constant(1.0), **dialect.functions)
 
+
+COMPARISONS = {"select": "<", "select_equal": "<="}
+"""Choices, by what stands between their first two arguments."""
 
 FORMS = {
     "add": "{0} + {1}",
@@ -144,6 +150,7 @@ FORMS = {
     "exp": "{exp}({0})",
     "log": "{log}({0})",
     "atan2": "{atan2}({0}, {1})",
+    "uniform": "{uniform}({0}, {1}, {2}, {3})",
     "fma": "{fma}({0}, {1}, {2})",
     "fms": "{fma}({0}, {1}, -{2})",
     "fnma": "{fma}(-{0}, {1}, {2})",

@@ -16,12 +16,14 @@
 
 #if WARPDYN_FLOAT
 typedef float T; typedef int I; typedef unsigned U;
+typedef unsigned VW __attribute__((vector_size(64)));
 #else
 typedef double T; typedef long long I; typedef unsigned long long U;
+typedef unsigned VW __attribute__((vector_size(32)));
 #endif
 typedef long long I64;
 /// V may lie anywhere in memory; VA in whole cache lines, which stores past the cache need. VH and VQ
-/// are a half and a quarter, VI and VU the integers that comparisons give and bits are read as.
+/// are a half and a quarter, VI and VU the integers that comparisons give and bits are read as, VW words of 32 bits.
 typedef T V __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
 typedef T VA __attribute__((vector_size(64), may_alias));
 typedef T VH __attribute__((vector_size(32)));
@@ -53,6 +55,17 @@ struct Lanes {
   static WARPDYN_APART V log(V x) { for (int l = 0; l < N; ++l) x[l] = ::log(x[l]); return x; }
   static WARPDYN_APART V atan2(V y, V x) { for (int l = 0; l < N; ++l) y[l] = ::atan2(y[l], x[l]); return y; }
 #endif
+  /// A number of [0, 1) of four counters: PCG4D, see `uniform` of algebra/scalar.py.
+  static WARPDYN_APART V uniform(V seed, V stream, V count, V draw) {
+    VW a = __builtin_convertvector(seed, VW) * 1664525u + 1013904223u;
+    VW b = __builtin_convertvector(stream, VW) * 1664525u + 1013904223u;
+    VW c = __builtin_convertvector(count, VW) * 1664525u + 1013904223u;
+    VW d = __builtin_convertvector(draw, VW) * 1664525u + 1013904223u;
+    a += b * d; b += c * a; c += a * b; d += b * c;
+    a ^= a >> 16; b ^= b >> 16; d ^= d >> 16;
+    a += b * d;
+    return __builtin_convertvector(a >> 8, V) * (T)5.9604644775390625e-8;
+  }
   static inline V load(const T* p, I64 ahead) { __builtin_prefetch(p + ahead); return *(const V*)p; }
   static inline V& place(T* p, I64 ahead) { __builtin_prefetch(p + ahead, 1); return *(V*)p; }
 #if WARPDYN_FLOAT

@@ -77,13 +77,13 @@ def in_lanes(
     return Dialect(
         type="V",
         functions={
-            **{name: f"Lanes::{name}" for name in ("exp", "log", "atan2")},
+            **{name: f"Lanes::{name}" for name in ("exp", "log", "atan2", "uniform")},
             **{name: f"__builtin_elementwise_{name}" for name in ("fma", "sqrt", "abs", "floor")},
         },
         constant=constant,
         load=load,
         store=store,
         sincos=lambda x, s, c: f"V {s}, {c}; Lanes::sincos({x}, {s}, {c});",
-        select=lambda x, y, a, b: f"({x} < {y}) ? {a} : {b}",
+        select=lambda x, sign, y, a, b: f"({x} {sign} {y}) ? {a} : {b}",
         regions=regions,
     )

@@ -69,9 +69,16 @@ def _result(signature: inspect.Signature) -> Any:
     return returned
 
 
+FUNCTIONS: dict[str, Function] = {}
+"""The public functions of a model by name, the first of each."""
+
+
 def batched(describe: Callable[P, Call[R]]) -> Function[P, R]:
     """The function that carries out what `describe` says."""
-    return Function(describe)
+    function = Function(describe)
+    if function.of_a_model:
+        FUNCTIONS.setdefault(function.__name__, function)
+    return function
 
 
 def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[[], Array]:

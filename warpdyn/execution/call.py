@@ -7,7 +7,7 @@ and layout, come without another line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -95,6 +95,9 @@ class Call(Generic[R]):
     """Arrays of which one for all environments will do."""
     named: Callable[..., R] | None = None
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
+    identity: Hashable = None
+    """What tells the call from others of its name: a user's own kernel. Its program is not kept on
+    disk."""
     derivatives: tuple[Derivative, ...] = ()
     inputs: Mapping[str, Input] | None = None
     """Records of `arrays`, where they are all there is to read (`gathered`); None: `arrays`
@@ -106,6 +109,7 @@ class Call(Generic[R]):
         and kinds."""
         return (
             self.name,
+            self.identity,
             self.options,
             self.derivatives,
             None if self.params is None else self.params.key,

@@ -127,18 +127,23 @@ def result_shapes(call: Call) -> dict[str, tuple[int, ...]]:
 
 
 def evaluate(
-    call: Call, inputs: Mapping[str, Nested], epsilon: float | None = None
+    call: Call,
+    inputs: Mapping[str, Nested],
+    epsilon: float | None = None,
+    tree: Tree | None = None,
 ) -> dict[str, Nested]:
     """Results by name for inputs by name: numbers or symbols.
 
     `epsilon`: prepare the tree for recording (inertias regrouped, constants below it rounded).
+    `tree`: one that is prepared already, of a text that this call is a part of.
     """
     if call.derivatives:
         # The last derivative first: its rule evaluates the call without it, and so on inwards.
         *before, last = call.derivatives
         return _DERIVE[last.kind](replace(call, derivatives=tuple(before)), last, inputs, epsilon)
     known = inputs_of(call)
-    tree = _tree_for(call, _of_kind("parameter", known, inputs), epsilon)
+    if tree is None:
+        tree = _tree_for(call, _of_kind("parameter", known, inputs), epsilon)
     # What the call does not know is an argument: a loop's state, the unknown of an equation.
     arguments = {
         name: x for name, x in inputs.items() if name not in known or known[name].kind == "argument"

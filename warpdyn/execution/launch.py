@@ -281,5 +281,8 @@ def _make_kernel(
             record_call(call, inputs, single), f"{call.name}_{call.model.name}", single, target
         )
 
-    source = cached(key, [*algorithms_of(call), TARGETS[target].code], make)
+    if call.identity is not None:
+        source = make()
+    else:
+        source = cached(key, [*algorithms_of(call), TARGETS[target].code], make)
     return Kernel(source, device, compile_kernel(source))

@@ -158,9 +158,14 @@ def _operands(graph: Graph, i: int) -> list[Any]:
     return [Symbol(graph, x) if isinstance(x, int) else x for x in graph.nodes[i][1]]
 
 
-CHOICES = {"select": (0, 1, 2, 3), "min": (1, 0, 1, 0), "max": (0, 1, 1, 0)}
+CHOICES = {
+    "select": (0, 1, 2, 3),
+    "select_equal": (0, 1, 2, 3),
+    "min": (1, 0, 1, 0),
+    "max": (0, 1, 1, 0),
+}
 """Operations that are one of two arguments: where argument x is less than y the third one named,
-else the last."""
+else the last; of `select_equal` where it is not greater."""
 
 
 def _chosen(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
@@ -172,17 +177,24 @@ def _chosen(graph: Graph, i: int, dot: dict[int, Scalar]) -> Scalar:
     ]
     if all(isinstance(t, float) and t == 0.0 for t in tangents):
         return 0.0
-    return Symbol(graph, i).select_less(values[x], values[y], *tangents)
+    return Symbol(graph, i).operation(_comparison(graph, i), values[x], values[y], *tangents)
 
 
 def _shares(graph: Graph, i: int, w: Scalar) -> Iterator[tuple[int, Scalar]]:
     """The adjoint of a choice, for the branch that is chosen."""
     x, y, *branches = CHOICES[graph.nodes[i][0]]
     values, nodes = _operands(graph, i), graph.nodes[i][1]
+    name = _comparison(graph, i)
     shares: list[Any] = [(w, 0.0), (0.0, w)]
     for k, share in zip(branches, shares, strict=True):
         if isinstance(nodes[k], int):
-            yield nodes[k], Symbol(graph, i).select_less(values[x], values[y], *share)
+            yield nodes[k], Symbol(graph, i).operation(name, values[x], values[y], *share)
+
+
+def _comparison(graph: Graph, i: int) -> str:
+    """The operation that chooses as node i does."""
+    name = graph.nodes[i][0]
+    return name if name == "select_equal" else "select"
 
 
 # Loops.

@@ -29,6 +29,8 @@ ON_NUMBERS: dict[str, Callable[..., Any]] = {
     "fnma": lambda x, y, z: z - x * y,
     "abs": scalar.absolute,
     "select": scalar.select_less,
+    "select_equal": scalar.select_less_equal,
+    "uniform": scalar.uniform,
     "min": scalar.minimum,
     "max": scalar.maximum,
     **{
@@ -158,12 +160,17 @@ class Program:
             if name in called
         }
 
+    def uses(self, operation: str) -> bool:
+        """Whether a statement is this operation; those of routines are not looked at."""
+        return any(s.operation == operation for s in self.statements)
+
     def text(self, name: str = "program") -> str:
         """The program as readable lines."""
         form = {
             "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "rcp": "1 / {0}", "neg": "-{0}",
             "fma": "{0} * {1} + {2}", "fms": "{0} * {1} - {2}", "fnma": "{2} - {0} * {1}",
-            "select": "{2} if {0} < {1} else {3}", "atan2": "atan2({0}, {1})",
+            "select": "{2} if {0} < {1} else {3}", "select_equal": "{2} if {0} <= {1} else {3}",
+            "uniform": "uniform({0}, {1}, {2}, {3})", "atan2": "atan2({0}, {1})",
             "min": "{1} if {1} < {0} else {0}", "max": "{1} if {0} < {1} else {0}",
         }  # fmt: skip
         arrays = ", ".join(f"{k}{list(n)}" for k, n in self.inputs.items())

@@ -138,23 +138,14 @@ class Symbol:
     def rsqrt(self) -> Symbol:
         return Symbol(self.graph, self.graph.node("rsqrt", self.plain()))
 
-    def atan2(self, y: Symbol | float, x: Symbol | float) -> Symbol:
-        return operation("atan2", y, x)
+    def operation(self, name: str, *values: Symbol | float) -> Symbol:
+        return operation(name, *values)
 
     def minimum(self, x: Symbol | float, y: Symbol | float) -> Symbol | float:
         return operation("min", x, y) if not _equal(x, y) else x
 
     def maximum(self, x: Symbol | float, y: Symbol | float) -> Symbol | float:
         return operation("max", x, y) if not _equal(x, y) else x
-
-    def select_less(
-        self,
-        x: Symbol | float,
-        y: Symbol | float,
-        if_less: Symbol | float,
-        otherwise: Symbol | float,
-    ) -> Symbol:
-        return operation("select", x, y, if_less, otherwise)
 
     def each(
         self,

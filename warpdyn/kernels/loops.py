@@ -1,0 +1,86 @@
+"""Rolled loops of a kernel: a step recorded once that runs many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..algebra import scalar
+from .conditions import flag, truth
+from .elementary import number
+from .refusals import RecordingError, refuse
+from .values import Values, objects, of
+
+State = Any
+"""An array, or a tuple or dictionary of states."""
+
+
+def repeat(
+    n: int,
+    step: Callable[[Any], Any],
+    state: State,
+    *,
+    until: Callable[[Any], Any] | None = None,
+) -> State:
+    """The state after `n` steps, `state = step(state)`, recorded once and rolled.
+
+    state: an array of values, or a tuple or dictionary of such; `step` returns the same form and
+    shapes. It may read what is around it. until: a condition on the state; where it holds the
+    environment's loop ends, after the step that made it so.
+    """
+    if isinstance(n, Values) or not isinstance(n, (int, np.integer)) or n < 0:
+        refuse(f"the number of steps must be a known whole number of at least 0, got {n!r}")
+    leaves = _flattened(state)
+    shapes = [leaf.shape for leaf in leaves]
+
+    def folded(scalars: Any) -> State:
+        arrays, first = [], 0
+        for shape in shapes:
+            size = int(np.prod(shape, dtype=int))
+            array: Any = np.empty(size, dtype=object)
+            array[:] = scalars[first : first + size]
+            arrays.append(of(array.reshape(shape)))
+            first += size
+        return _rebuilt(state, iter(arrays))
+
+    def flat_step(scalars: list[Any]) -> list[Any]:
+        after = _flattened(step(folded(scalars)))
+        if [leaf.shape for leaf in after] != shapes:
+            raise RecordingError(
+                f"the step of a loop must return what its state is, arrays of shapes {shapes}; "
+                f"got {[leaf.shape for leaf in after]}"
+            )
+        return [number(x) for leaf in after for x in leaf.flat]
+
+    def ended(scalars: Any) -> Any:
+        assert until is not None
+        condition = objects(until(folded(scalars)))
+        if condition.ndim:
+            refuse(f"until must give one condition, got shape {condition.shape}; join by np.all or np.any")
+        return flag(truth(condition[()]))
+
+    start = [number(x) for leaf in leaves for x in leaf.flat]
+    return folded(
+        scalar.repeat(flat_step, start, int(n), None if until is None else ended)
+    )
+
+
+def _flattened(state: State) -> list[Any]:
+    """The arrays of a state, in order."""
+    if isinstance(state, Mapping):
+        return [leaf for each in state.values() for leaf in _flattened(each)]
+    if isinstance(state, (tuple, list)):
+        return [leaf for each in state for leaf in _flattened(each)]
+    return [objects(state)]
+
+
+def _rebuilt(like: State, leaves: Any) -> State:
+    """Arrays in the form of another state."""
+    if isinstance(like, Mapping):
+        return {name: _rebuilt(each, leaves) for name, each in like.items()}
+    if isinstance(like, (tuple, list)):
+        made = [_rebuilt(each, leaves) for each in like]
+        return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
+    return next(leaves)

@@ -1,0 +1,129 @@
+"""What a kernel returns: an array, a tuple or a dictionary of arrays."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from ..arrays import Array, views
+from .conditions import Condition
+from .refusals import RecordingError
+from .values import Values, objects, nested
+
+Kind = Literal["float", "bool", "int"]
+
+
+class Result(NamedTuple):
+    """A result: the shape of one environment's slice, and what it is stored as."""
+
+    shape: tuple[int, ...]
+    kind: Kind
+
+
+class Results(NamedTuple):
+    """All results by name, in order; `form` is what the text returns: one array, a tuple, or a dictionary."""
+
+    by_name: Mapping[str, Result]
+    form: Literal["one", "tuple", "dictionary"]
+
+    def handed_out(self, kernel: str, convert: bool) -> Callable[..., Any] | None:
+        """What makes the user's result of the arrays; None: they are it.
+
+        convert: conditions as bool, whole numbers as int32, instead of as they are computed.
+        """
+        casts = {"bool": "bool", "int": "int32"}
+        kinds = [casts.get(result.kind) if convert else None for result in self.by_name.values()]
+        make: Any = None
+        if self.form == "dictionary":
+            make = namedtuple(kernel if kernel.isidentifier() else "Results", self.by_name)  # type: ignore[misc]
+        if make is None and not any(kinds):
+            return None
+
+        def named(*arrays: Array) -> Any:
+            made = [
+                array if kind is None else views.cast(array, kind)
+                for array, kind in zip(arrays, kinds, strict=True)
+            ]
+            if make is not None:
+                return make(*made)
+            return tuple(made) if len(made) > 1 else made[0]
+
+        return named
+
+    def sorted_out(self, out: Any) -> Any:
+        """The caller's `out=`, a dictionary by name or what built-in functions take."""
+        if not isinstance(out, Mapping):
+            return out
+        if set(out) != set(self.by_name):
+            raise TypeError(
+                f"out must have an array for each result, {', '.join(self.by_name)}; got {', '.join(map(str, out))}"
+            )
+        arrays = tuple(out[name] for name in self.by_name)
+        return arrays if len(arrays) > 1 else arrays[0]
+
+
+def named_values(kernel: str, returned: Any) -> tuple[dict[str, Any], str]:
+    """Entries by name of what a text has returned, and its form."""
+    if returned is None:
+        raise RecordingError(f"{kernel} returned nothing; it must return its result")
+    if isinstance(returned, Mapping):
+        for name in returned:
+            if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
+                raise RecordingError(
+                    f"{kernel}: names of results must be words such as 'tau', got {name!r}"
+                )
+        pairs, form = dict(returned), "dictionary"
+    elif isinstance(returned, tuple) and hasattr(returned, "_asdict"):
+        pairs, form = returned._asdict(), "dictionary"
+    elif isinstance(returned, tuple):
+        pairs, form = {f"out{k}": x for k, x in enumerate(returned)}, "tuple"
+    else:
+        pairs, form = {"out": returned}, "one"
+    if not pairs:
+        raise RecordingError(f"{kernel} returned no results")
+    return {name: _entries(kernel, name, x) for name, x in pairs.items()}, form
+
+
+def _entries(kernel: str, name: str, x: Any) -> Any:
+    try:
+        return objects(x)
+    except ValueError as error:
+        raise RecordingError(
+            f"{kernel}: the result {name} is not of one shape ({error}); stack rows of equal length"
+        ) from None
+
+
+def described(kernel: str, returned: Any) -> Results:
+    """Names, shapes and kinds of what a text has returned."""
+    entries, form = named_values(kernel, returned)
+    whole = _whole(returned)
+    by_name = {}
+    for name, array in entries.items():
+        if array.ndim > 3:
+            raise RecordingError(
+                f"{kernel}: the result {name} has shape {array.shape}; a result has three dimensions at most"
+            )
+        kind: Kind = "int" if name in whole else "float"
+        if array.size and all(isinstance(x, (bool, Condition)) for x in array.flat):
+            kind = "bool"
+        by_name[name] = Result(tuple(array.shape), kind)
+    return Results(by_name, form)  # type: ignore[arg-type]
+
+
+def _whole(returned: Any) -> set[str]:
+    """Names of the results that were made by `astype(int)`."""
+    if isinstance(returned, Mapping):
+        pairs = dict(returned)
+    elif isinstance(returned, tuple):
+        pairs = {f"out{k}": x for k, x in enumerate(returned)}
+        if hasattr(returned, "_asdict"):
+            pairs = returned._asdict()
+    else:
+        pairs = {"out": returned}
+    return {name for name, x in pairs.items() if isinstance(x, Values) and x.whole}
+
+
+def as_lists(entries: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The results as nested lists of scalars, as algorithms return them."""
+    return tuple(nested(array) for array in entries.values())

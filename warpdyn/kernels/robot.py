@@ -1,0 +1,136 @@
+"""The robot of a user's own kernel: every public function of a model as a method, for one robot."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..execution.batched import FUNCTIONS, Function
+from ..execution.call import Call, gather
+from ..execution.evaluate import evaluate, record_call
+from ..model import Model
+from ..model.tree import Tree
+from .refusals import refuse
+from .values import Values, nested, objects, of
+
+CHANGED = ("total_mass",)
+"""What of a model depends on `params`."""
+
+
+class Robot:
+    """One robot, while a kernel of it is recorded.
+
+    Its methods are warpdyn's functions of a model, with the same arguments but the model, `params` and
+    `out`, and the result of one environment. What is known before is that of the model: `nq`, `nv`,
+    `joint_names`, `link_names`, `position_lower` ...
+    """
+
+    def __init__(self, model: Model, tree: Tree, env: Any):
+        self._model, self._tree, self._env = model, tree, env
+        self.asked_for_env = False
+
+    @property
+    def env(self) -> Values:
+        """The number of the environment, from 0 on."""
+        self.asked_for_env = True
+        return of(self._env)
+
+    @property
+    def total_mass(self) -> Any:
+        """Mass of all links [kg]; a value where it is among the `params`."""
+        masses = [body.inertia.mass for body in self._tree.bodies]
+        total: Any = self._tree.ground.mass
+        for mass in masses:
+            total = total + mass
+        return total if isinstance(total, float) else of(total)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in FUNCTIONS:
+            return _method(self, FUNCTIONS[name])
+        known = getattr(self._model, name, None)
+        if known is not None and not name.startswith("with_"):
+            return known
+        near = get_close_matches(name, self.__dir__(), n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        refuse(f"a robot has no {name!r}{hint}")
+
+    def __dir__(self) -> list[str]:
+        return sorted([*FUNCTIONS, *(n for n in dir(self._model) if not n.startswith("_")), "env"])
+
+    def __repr__(self) -> str:
+        return f"<robot {self._model.name}, nq = {self._model.nq}, nv = {self._model.nv}>"
+
+    def carried_out(self, function: Function, *args: Any, **options: Any) -> Any:
+        """A function's result for this robot."""
+        for name in ("params", "out"):
+            if options.get(name) is not None:
+                refuse(f"{name}= belongs to the call of the kernel, not to robot.{function.__name__}")
+        call = function.describe(self._model, *args, **options)
+        inputs, arrays = gather(call)
+        values: dict[str, Any] = {}
+        for name, x in inputs.items():
+            entries = objects(arrays[name])
+            if entries.shape != x.shape:
+                sizes = f"({x.sizes}) = " if x.sizes else ""
+                refuse(f"robot.{call.name}: {x.label} must be {sizes}{x.shape}, got {entries.shape}")
+            values[name] = nested(entries)
+        if call.refuse:
+            call.refuse(self._model)
+        results = evaluate(_shortest(call), values, tree=self._tree)
+        made = [
+            of(_array(result, call.shapes.get(name))) for name, result in results.items()
+        ]
+        if len(made) > 1:
+            return tuple(made) if call.repeats or call.named is None else call.named(*made)
+        return made[0] if call.named is None else call.named(*made)
+
+
+def _method(robot: Robot, function: Function) -> Callable[..., Any]:
+    """A function as a method of a robot, for `help` too."""
+
+    def method(*args: Any, **options: Any) -> Any:
+        return robot.carried_out(function, *args, **options)
+
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    _, *rest = inspect.signature(function).parameters.values()
+    rest = [each for each in rest if each.name not in ("params", "out")]
+    method.__signature__ = inspect.Signature(rest)  # type: ignore[attr-defined]
+    return method
+
+
+_chosen: WeakKeyDictionary[Model, dict[tuple, int]] = WeakKeyDictionary()
+
+
+def _shortest(call: Call) -> Call:
+    """The call with the one of its algorithms that is the shortest program for the robot."""
+    if len(call.algorithms) == 1:
+        return call
+    from dataclasses import replace
+
+    known = _chosen.setdefault(call.model, {})
+    key = (*call.key, *gather(call)[0])
+    if key not in known:
+        shapes = {name: x.shape for name, x in gather(call)[0].items()}
+        lengths = [
+            record_call(replace(call, algorithms=(each,)), shapes, True).operations
+            for each in call.algorithms
+        ]
+        known[key] = lengths.index(min(lengths))
+    return replace(call, algorithms=(call.algorithms[known[key]],))
+
+
+def _array(result: Any, shape: Iterable[int] | None) -> Any:
+    """Nested lists of scalars as an array of entries."""
+    if shape is None:
+        return np.array(result, dtype=object)
+    array: Any = np.empty(tuple(shape), dtype=object)
+    if array.size:
+        array[...] = np.array(result, dtype=object)
+    return array

@@ -1,0 +1,145 @@
+"""What a kernel's signature says: its arrays and their shapes, and its options."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, get_args, get_origin
+
+from ..model import Model
+
+Shape = tuple[int | str, ...]
+"""Sizes of one environment's slice: numbers, or "nq", "nv", "nlinks"."""
+
+SIZES = ("nq", "nv", "nlinks")
+
+RESERVED = ("out", "params", "model", "env")
+"""Names that a kernel's caller uses for something else."""
+
+
+class Shared(NamedTuple):
+    """An annotation: one array of this shape for all environments, or one each."""
+
+    shape: Shape
+
+
+def shared(shape: Shape) -> Shared:
+    """Annotation of an argument of a kernel of which one array serves all environments:
+    `table: wd.shared((12, 12))`.
+
+    shape: sizes, as of other arguments. An array with a dimension of environments is taken too.
+    """
+    return Shared(shape)
+
+
+class Parameter(NamedTuple):
+    """An array of a kernel: `shape` of one environment's slice, whether one array `serves_all`,
+    and the constant that takes its place where it is left away."""
+
+    shape: Shape
+    serves_all: bool
+    default: Any
+
+    def sizes(self, model: Model) -> tuple[int, ...]:
+        """The shape for a model."""
+        return tuple(getattr(model, n) if isinstance(n, str) else n for n in self.shape)
+
+
+class Signature(NamedTuple):
+    """Arrays and options of a text, in order, and what options are where nobody says."""
+
+    arrays: Mapping[str, Parameter]
+    defaults: Mapping[str, Any]
+    call: inspect.Signature
+    """The whole, as the caller sees it: with the model, `params` and `out`."""
+
+
+def read(text: Callable[..., Any]) -> Signature:
+    """The signature of a text; TypeError says what cannot be used."""
+    name = getattr(text, "__name__", "")
+    signature = inspect.signature(text)
+    parameters = list(signature.parameters.values())
+    if not parameters or parameters[0].kind not in (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    ):
+        raise TypeError(f"{name}: a kernel's first argument is the robot: def {name}(robot, q, ...)")
+    arrays: dict[str, Parameter] = {}
+    defaults: dict[str, Any] = {}
+    for parameter in parameters[1:]:
+        if parameter.name in RESERVED:
+            raise TypeError(
+                f"{name}: the argument {parameter.name!r} needs another name; "
+                f"{', '.join(RESERVED)} are the caller's"
+            )
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise TypeError(
+                f"{name}: a kernel has no *{parameter.name}; name its arrays, and its options after a *"
+            )
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            defaults[parameter.name] = parameter.default
+            continue
+        annotation = _evaluated(parameter.annotation, text)
+        arrays[parameter.name] = _array(name, parameter, annotation)
+    return Signature(arrays, defaults, _called(signature))
+
+
+def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> Parameter:
+    """What is known of an array by its annotation, or by its name."""
+    serves_all, shape = False, None
+    for each in get_args(annotation)[1:] if hasattr(annotation, "__metadata__") else (annotation,):
+        if isinstance(each, Shared):
+            serves_all, shape = True, each.shape
+        elif isinstance(each, (tuple, list)) and get_origin(each) is None:
+            shape = tuple(each)
+    if shape is None:
+        shape = by_name(parameter.name)
+    if shape is None:
+        raise TypeError(
+            f"{kernel}: the shape of {parameter.name!r} is not known; say it: {parameter.name}: (3,) for three numbers "
+            'of each environment, ("nv", 6), () for one number'
+        )
+    for size in shape:
+        if size not in SIZES and not (isinstance(size, int) and size >= 0):
+            raise TypeError(
+                f"{kernel}: sizes of {parameter.name!r} are whole numbers or {', '.join(SIZES)}, got {size!r}"
+            )
+    default = None if parameter.default is parameter.empty else (parameter.default,)
+    return Parameter(shape, serves_all, default)
+
+
+def by_name(name: str) -> Shape | None:
+    """The shape that an array's name says: q, q0, q_next are configurations; v, a, tau, qd ... have nv entries."""
+    if re.fullmatch(r"q\d*|q_\w+", name):
+        return ("nq",)
+    if re.fullmatch(r"(v|a|b|tau|dq|ddq|qd|qdd|torques?|velocity|acceleration)\d*(_\w+)?", name):
+        return ("nv",)
+    return None
+
+
+def _evaluated(annotation: Any, text: Callable[..., Any]) -> Any:
+    """An annotation that a module keeps as text (`from __future__ import annotations`)."""
+    if not isinstance(annotation, str):
+        return annotation
+    scope = getattr(text, "__globals__", {})
+    closure = inspect.getclosurevars(text).nonlocals if hasattr(text, "__code__") else {}
+    try:
+        return eval(annotation, scope, dict(closure))
+    except Exception as error:
+        raise TypeError(
+            f"{getattr(text, '__name__', text)}: the annotation {annotation!r} cannot be evaluated ({error})"
+        ) from None
+
+
+def _called(signature: inspect.Signature) -> inspect.Signature:
+    """The signature of the kernel: the model in the place of the robot, `params` and `out` at the end."""
+    robot, *rest = signature.parameters.values()
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+        for name in ("params", "out")
+    ]
+    return signature.replace(
+        parameters=[inspect.Parameter("model", robot.kind), *rest, *more],
+        return_annotation=signature.empty,
+    )

@@ -1,0 +1,292 @@
+"""Arrays of scalars in NumPy's notation: what a user's own kernel computes with.
+
+An entry is a number, a recorded symbol, or a condition. NumPy's functions come here by its two
+protocols, `__array_ufunc__` for those of single entries (`elementary`) and `__array_function__` for
+the rest (`array_functions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ..algebra.scalar import Scalar
+from .conditions import Condition
+from .elementary import number, of_entries
+from .refusals import refuse
+
+LARGEST_CONSTANT = 4096
+"""Entries of an array of numbers that may become constants of a program."""
+
+
+class Values(NDArrayOperatorsMixin):
+    """An array of scalars that are known when the kernel runs, with NumPy's operations.
+
+    A scalar has shape (). `entries`: an array of objects. `whole`: made by `astype(int)`, so that a
+    result of it is stored as integers.
+    """
+
+    __slots__ = ("entries", "whole")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, entries: Any, whole: bool = False):
+        self.entries = entries
+        self.whole = whole
+
+    # What NumPy asks.
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
+    ) -> Any:
+        arrays = [objects(x) for x in inputs]
+        if ufunc is np.matmul and method == "__call__":
+            result: Any = product(*arrays)
+        elif ufunc.__name__ == "clip" and method == "__call__":
+            result = function("minimum")(function("maximum")(arrays[0], arrays[1]), arrays[2])
+        elif method == "__call__" and not options:
+            result = function(ufunc.__name__)(*arrays)
+        elif method == "reduce":
+            result = reduced(ufunc.__name__, arrays[0], **options)
+        elif method == "outer":
+            first, second = arrays
+            result = function(ufunc.__name__)(
+                first.reshape(first.shape + (1,) * second.ndim), second
+            )
+        else:
+            refuse(
+                f"np.{ufunc.__name__} has no form with {method} and {sorted(options)} in a kernel"
+            )
+        if out is not None:
+            (target,) = out
+            if not isinstance(target, Values):
+                refuse(
+                    "a value that is known only when the kernel runs cannot be written into an array of numbers; "
+                    "begin with np.zeros_like(q) or a copy of a value, or write x = x + y"
+                )
+            target.entries[...] = result
+            return target
+        return of(result)
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
+    ) -> Any:
+        form = array_function(function)
+        return form(*args, **kwargs)
+
+    # What arrays have.
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.entries.shape)
+
+    @property
+    def ndim(self) -> int:
+        return int(self.entries.ndim)
+
+    @property
+    def size(self) -> int:
+        return int(self.entries.size)
+
+    @property
+    def T(self) -> Values:
+        return Values(self.entries.T)
+
+    def __len__(self) -> int:
+        if not self.entries.ndim:
+            raise TypeError("a single value has no length")
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Values]:
+        if not self.entries.ndim:
+            refuse("a single value cannot be taken apart")
+        return (of(x) for x in self.entries)
+
+    def __getitem__(self, key: Any) -> Values:
+        return of(self.entries[_index(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.entries[_index(key)] = objects(value)
+
+    def __getattr__(self, name: str) -> Any:
+        form = METHODS.get(name)
+        if form is None:
+            raise AttributeError(
+                f"a value has no {name!r}; it has {', '.join(sorted(METHODS))} and NumPy's functions"
+            )
+        return lambda *args, **options: form(self, *args, **options)
+
+    def astype(self, kind: Any) -> Values:
+        """The same values; as a result of the kernel they are stored as bool or int."""
+        if np.dtype(kind).kind == "b":
+            return of(function("not_equal")(self.entries, 0.0))
+        if np.dtype(kind).kind in "iu":
+            positive = function("less_equal")(0.0, self.entries)
+            floored, ceiled = (function(name)(self.entries) for name in ("floor", "ceil"))
+            return Values(objects(array_function(np.where)(positive, floored, ceiled)), whole=True)
+        return of(np.frompyfunc(number, 1, 1)(self.entries))
+
+    def __repr__(self) -> str:
+        from .expressions import shown
+
+        return shown(self.entries)
+
+    # What is not known yet.
+
+    def __bool__(self) -> NoReturn:
+        refuse(
+            "a Python `if`, `while`, `and`, `or`, `not`, `max` or `min` looked at a value, which is known only "
+            "when the kernel runs; use np.where(condition, a, b), np.maximum, np.minimum, join "
+            "conditions by & | ~, or repeat a step with wd.repeat(..., until=...)"
+        )
+
+    def _number(self, *_: Any) -> NoReturn:
+        refuse(
+            "a value is known only when the kernel runs, so that it cannot become a Python number: "
+            "math.sin(x) is np.sin(x) here, x[0] = value needs an array of values (np.zeros_like(q)), "
+            "and np.array([x, y]) is np.stack([x, y])"
+        )
+
+    __float__ = __int__ = __complex__ = __round__ = __trunc__ = _number
+
+    def __index__(self) -> NoReturn:
+        refuse(
+            "an index or a number of turns must be known when the kernel is recorded, and this is a value; "
+            "choose by np.where, or repeat a known number of times with wd.repeat(n, step, state, until=...)"
+        )
+
+
+def of(entries: Any) -> Values:
+    """Values of an array of entries, or of a single entry."""
+    if isinstance(entries, np.ndarray):
+        return Values(entries if entries.dtype == object else entries.astype(object))
+    single = np.empty((), dtype=object)
+    single[()] = entries
+    return Values(single)
+
+
+def objects(x: Any) -> Any:
+    """Anything that a text may compute with as an array of entries."""
+    if isinstance(x, Values):
+        return x.entries
+    if isinstance(x, (bool, np.bool_)):
+        return of(bool(x)).entries
+    if isinstance(x, (int, float, np.number)):
+        return of(float(x)).entries
+    if isinstance(x, (list, tuple)):
+        return _unwrapped(np.array(x, dtype=object))
+    if isinstance(x, np.ndarray):
+        if x.dtype == object:
+            return _unwrapped(x)
+        if x.size > LARGEST_CONSTANT:
+            refuse(
+                f"an array of {x.size} numbers from outside would become {x.size} constants of the program, of which "
+                f"there may be {LARGEST_CONSTANT}; pass it as an argument, as `table: wd.shared({x.shape})`"
+            )
+        return x.astype(bool if x.dtype == bool else float).astype(object)
+    if type(x).__module__.partition(".")[0] != "builtins" and hasattr(x, "__array__"):
+        return objects(np.asarray(x))
+    refuse(f"a kernel computes with values, numbers and NumPy's arrays, got {type(x).__name__}")
+
+
+def nested(entries: Any) -> Any:
+    """Entries as nested lists of scalars, for the algorithms."""
+    return np.frompyfunc(number, 1, 1)(entries).tolist() if entries.ndim else number(entries[()])
+
+
+def _unwrapped(array: np.ndarray) -> np.ndarray:
+    """An array of objects with the entry of each single value in the value's place."""
+    result: np.ndarray = np.empty(array.shape, dtype=object)
+    for k, x in enumerate(array.flat):
+        if isinstance(x, Values):
+            x = x.entries[()]
+        elif not isinstance(x, (bool, Condition)) and isinstance(x, (int, float, np.number)):
+            x = float(x)
+        result.flat[k] = x
+    return result
+
+
+@cache
+def function(name: str) -> Callable[..., Any]:
+    """NumPy's function of this name for arrays of entries."""
+    form = of_entries(name)
+    arguments = getattr(np, name).nin
+    return np.frompyfunc(form, arguments, 1)
+
+
+def product(a: Any, b: Any) -> Any:
+    """a @ b, by sums that leave zeros out."""
+    if not (a.ndim and b.ndim) or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        refuse(f"the product of shapes {a.shape} and {b.shape} is not defined")
+    left = a if a.ndim > 1 else a[None]
+    right = b if b.ndim > 1 else b[:, None]
+    total = reduced("add", left[..., :, :, None] * right[..., None, :, :], axis=-2)
+    total = objects(total)
+    if a.ndim == 1:
+        total = total[..., 0, :]
+    return total[..., 0] if b.ndim == 1 else total
+
+
+STARTS = {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": False}
+"""What a reduction of nothing is."""
+
+
+def reduced(
+    name: str,
+    entries: Any,
+    axis: int | tuple[int, ...] | None = 0,
+    keepdims: bool = False,
+    **options: Any,
+) -> Any:
+    """The entries along axes joined by NumPy's function of two."""
+    more = {key for key, x in options.items() if x is not None and x is not np._NoValue}  # type: ignore[attr-defined]
+    if more - {"dtype"}:
+        refuse(f"np.{name}.reduce has no {', '.join(sorted(more))} in a kernel")
+    axes = range(entries.ndim) if axis is None else np.atleast_1d(axis)
+    axes = sorted({int(k) % max(entries.ndim, 1) for k in axes}) if entries.ndim else []
+    form = of_entries(name)
+    result = entries
+    for k in reversed(axes):
+        moved = np.moveaxis(result, k, 0)
+        rows = [moved[i : i + 1].reshape(moved.shape[1:]) for i in range(len(moved))]
+        if not rows and name not in STARTS:
+            refuse(f"np.{name} of no entries is not defined")
+        total: Any = rows[0] if rows else np.full(moved.shape[1:], STARTS[name], dtype=object)
+        for row in rows[1:]:
+            total = of(np.frompyfunc(form, 2, 1)(total, row)).entries
+        result = total
+        if keepdims:
+            result = np.expand_dims(result, k)
+    return result
+
+
+def _index(key: Any) -> Any:
+    """A key without values in it."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(k, Values) for k in keys):
+        refuse(
+            "an index must be known when the kernel is recorded, and this is a value or a condition; "
+            "choose by np.where(condition, a, b)"
+        )
+    return key
+
+
+def array_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The form of one of NumPy's functions of whole arrays."""
+    form = ARRAY_FUNCTIONS.get(function)
+    if form is None:
+        names = sorted({each.__name__ for each in ARRAY_FUNCTIONS})
+        refuse(f"np.{function.__name__} has no form in a kernel; there are {', '.join(names)}")
+    return form
+
+
+ARRAY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""Forms of NumPy's functions of whole arrays; `array_functions` fills it."""
+
+METHODS: dict[str, Callable[..., Any]] = {}
+"""Methods of arrays; `array_functions` fills it."""
+
+Row = Sequence[Scalar]
