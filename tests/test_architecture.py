@@ -21,7 +21,7 @@ FLOORS = (
     {"warpdyn.model", "warpdyn.recording"},
     {"warpdyn.codegen", "warpdyn.formats", "warpdyn.algorithms", "warpdyn.peers"},
     {"warpdyn.execution", "warpdyn.robots"},
-    {"warpdyn.functions"},
+    {"warpdyn.functions", "warpdyn.kernels"},
     {"warpdyn"},
     {"warpdyn.cli", "ros2_node.control"},
     {"ros2_node.ros"},

@@ -109,6 +109,12 @@ from .functions.representations import (
     motion_transform,
 )
 from .functions.screws import Screws, screws
+from .kernels import random_numbers as random
+from .kernels.array_functions import solve_symmetric
+from .kernels.loops import repeat
+from .kernels.own_kernel import kernel
+from .kernels.refusals import RecordingError
+from .kernels.signature import shared
 from .model import Model
 from .model.builder import ModelBuilder
 from .model.description import (
@@ -148,6 +154,7 @@ __all__ = [
     "ModelWarning",
     "Params",
     "Pose",
+    "RecordingError",
     "Screws",
     "Solution",
     "aba",
@@ -199,6 +206,7 @@ __all__ = [
     "jacobian_derivative",
     "joint_torque_regressor",
     "jvp",
+    "kernel",
     "kinematic_hessian",
     "kinetic_energy",
     "kinetic_energy_regressor",
@@ -229,8 +237,10 @@ __all__ = [
     "potential_energy",
     "potential_energy_regressor",
     "quaternion_to_matrix",
+    "random",
     "random_configuration",
     "randomise",
+    "repeat",
     "rnea",
     "rnea_derivatives",
     "robot_names",
@@ -239,7 +249,9 @@ __all__ = [
     "select_q",
     "select_v",
     "set_num_threads",
+    "shared",
     "solve",
+    "solve_symmetric",
     "split_q",
     "split_v",
     "unpack_q",

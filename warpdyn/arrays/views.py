@@ -25,6 +25,11 @@ def view(name: str, array: Array) -> View:
     return library.view(name, array)
 
 
+def is_array(x: object) -> bool:
+    """Whether it is an array of a library, and not plain numbers or values of a kernel."""
+    return (known.get(type(x)) or recognised(x)) is not None
+
+
 def empty(
     library: Library,
     device: str,

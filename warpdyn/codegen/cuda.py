@@ -47,7 +47,12 @@ def source(program: Program, single: bool) -> str:
         return " ".join(s for s, waits in zip(stores, late, strict=True) if not waits)
 
     dialect = replace(_dialect(program, shapes, T), regions=regions, store=store)
-    lines += [*_random(program, single), *routines, *emit(program, program.statements, dialect, set()), *last]
+    lines += [
+        *_random(program, single),
+        *routines,
+        *emit(program, program.statements, dialect, set()),
+        *last,
+    ]
     # Over an input there may be other numbers at each launch.
     always, once = (
         _constants(program, shapes, T, {n for n in program.results if (n in program.over) is over})

@@ -70,13 +70,13 @@ def _result(signature: inspect.Signature) -> Any:
 
 
 FUNCTIONS: dict[str, Function] = {}
-"""The public functions of a model by name, the first of each."""
+"""Functions of arrays by name, the first of each; not those of a function, as `vjp` is."""
 
 
 def batched(describe: Callable[P, Call[R]]) -> Function[P, R]:
     """The function that carries out what `describe` says."""
     function = Function(describe)
-    if function.of_a_model:
+    if next(iter(inspect.signature(describe).parameters), "") != "function":
         FUNCTIONS.setdefault(function.__name__, function)
     return function
 

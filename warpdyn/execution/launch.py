@@ -4,6 +4,7 @@ layouts."""
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -268,6 +269,21 @@ _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 """Strides of the dimensions that an array has not, by how many it has."""
 
 
+LONG, SECONDS_OF_LONG = 100_000, 60.0
+"""Operations of a user's own kernel that are many, and roughly how long compiling these takes [s]."""
+
+
+def check_length(call: Call, operations: int) -> None:
+    """Warn of a user's own kernel that is long, before it is compiled."""
+    if operations >= LONG:
+        warnings.warn(
+            f"the kernel {call.name} has {operations:,} operations for {call.model.name}; compiling "
+            f"it takes about {operations / LONG * SECONDS_OF_LONG:.0f} s, once. Python loops are "
+            "written out: wd.repeat(n, step, state) records a step once; or make several kernels",
+            stacklevel=2,
+        )
+
+
 def _make_kernel(
     call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device: wp.Device
 ) -> Kernel:
@@ -281,8 +297,10 @@ def _make_kernel(
             record_call(call, inputs, single), f"{call.name}_{call.model.name}", single, target
         )
 
-    if call.identity is not None:
-        source = make()
+    texts = [*algorithms_of(call), TARGETS[target].code]
+    if call.identity is None:
+        source = cached(key, texts, make)
     else:
-        source = cached(key, [*algorithms_of(call), TARGETS[target].code], make)
+        source = make()
+        check_length(call, source.operations)
     return Kernel(source, device, compile_kernel(source))

@@ -71,7 +71,7 @@ def interpolate(
     for ball joints, screws for floating ones.
     """
     # plain numbers of one robot have no library yet
-    column: Any = views.column("t", t, q0) if hasattr(q0, "shape") else [float(t)]  # type: ignore[arg-type]
+    column: Any = views.column("t", t, q0) if views.is_array(q0) else [t]
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "t": (1,)}
     return Call(
         "interpolate",

@@ -125,24 +125,67 @@ def _shape(a: Any) -> tuple[int, ...]:
     return tuple(objects(a).shape)
 
 
-MOVING = (
-    "stack concatenate hstack vstack column_stack dstack reshape ravel transpose moveaxis swapaxes squeeze "
-    "expand_dims atleast_1d atleast_2d broadcast_to tile repeat roll flip fliplr flipud rot90 split array_split "
-    "take append insert delete diag diagonal diagflat tril triu copy matrix_transpose"
-).split()
+MOVING: tuple[Callable[..., Any], ...] = (
+    np.stack,
+    np.concatenate,
+    np.hstack,
+    np.vstack,
+    np.column_stack,
+    np.dstack,
+    np.reshape,
+    np.ravel,
+    np.transpose,
+    np.moveaxis,
+    np.swapaxes,
+    np.squeeze,
+    np.expand_dims,
+    np.atleast_1d,
+    np.atleast_2d,
+    np.broadcast_to,
+    np.tile,
+    np.repeat,
+    np.roll,
+    np.flip,
+    np.fliplr,
+    np.flipud,
+    np.rot90,
+    np.split,
+    np.array_split,
+    np.take,
+    np.append,
+    np.insert,
+    np.delete,
+    np.diag,
+    np.diagonal,
+    np.diagflat,
+    np.tril,
+    np.triu,
+    np.copy,
+)
 """Functions that move entries."""
 
-ADDING = "trace cross outer kron inner dot vdot tensordot einsum cumsum cumprod diff".split()
+ADDING: tuple[Callable[..., Any], ...] = (
+    np.trace,
+    np.cross,
+    np.outer,
+    np.kron,
+    np.inner,
+    np.dot,
+    np.tensordot,
+    np.einsum,
+    np.cumsum,
+    np.cumprod,
+    np.diff,
+)
 """Functions that add and multiply entries."""
 
 SUMS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 SUMS |= {"amax": "maximum", "amin": "minimum", "any": "logical_or", "all": "logical_and"}
 
-for _name in MOVING:
-    if hasattr(np, _name):
-        ARRAY_FUNCTIONS[getattr(np, _name)] = _moving(getattr(np, _name), _plain)
-for _name in ADDING:
-    ARRAY_FUNCTIONS[getattr(np, _name)] = _moving(getattr(np, _name), _numbers)
+for _function in MOVING:
+    ARRAY_FUNCTIONS[_function] = _moving(_function, _plain)
+for _function in ADDING:
+    ARRAY_FUNCTIONS[_function] = _moving(_function, _numbers)
 for _name, _ufunc in SUMS.items():
     ARRAY_FUNCTIONS[getattr(np, _name)] = _reducing(_ufunc)
 ARRAY_FUNCTIONS |= {
@@ -150,6 +193,7 @@ ARRAY_FUNCTIONS |= {
     np.clip: clip,
     np.linalg.norm: norm,
     np.mean: mean,
+    np.vdot: lambda a, b: np.dot(np.ravel(a), np.ravel(b)),
     np.zeros_like: _like(0.0),
     np.ones_like: _like(1.0),
     np.full_like: full_like,
@@ -158,7 +202,7 @@ ARRAY_FUNCTIONS |= {
     np.size: lambda a: objects(a).size,
 }
 
-_REMEDIES = {
+_REMEDIES: dict[Callable[..., Any], str] = {
     np.linalg.solve: "wd.solve_symmetric(A, b), where A is symmetric and positive definite",
     np.linalg.inv: "wd.solve_symmetric(A, np.eye(n)), where A is symmetric and positive definite",
     np.sort: "np.minimum and np.maximum of pairs",
@@ -177,11 +221,30 @@ def _refused(name: str, remedy: str) -> Callable[..., Any]:
 
 ARRAY_FUNCTIONS |= {f: _refused(f.__name__, remedy) for f, remedy in _REMEDIES.items()}
 
-for _name in (
-    "sum prod max min any all mean clip dot reshape ravel transpose swapaxes squeeze diagonal trace "
-    "copy cumsum repeat take"
-).split():
-    METHODS[_name] = ARRAY_FUNCTIONS[getattr(np, _name)]
+METHOD_NAMES = (
+    "sum",
+    "prod",
+    "max",
+    "min",
+    "any",
+    "all",
+    "mean",
+    "clip",
+    "dot",
+    "reshape",
+    "ravel",
+    "transpose",
+    "swapaxes",
+    "squeeze",
+    "diagonal",
+    "trace",
+    "copy",
+    "cumsum",
+    "repeat",
+    "take",
+)
+
+METHODS |= {name: ARRAY_FUNCTIONS[getattr(np, name)] for name in METHOD_NAMES}
 METHODS["flatten"] = ARRAY_FUNCTIONS[np.ravel]
 METHODS["tolist"] = lambda self: [x.tolist() if x.ndim else x for x in self]
 METHODS["item"] = lambda self: self.reshape(())

@@ -74,20 +74,21 @@ def remainder(x: Scalar, y: Scalar) -> Scalar:
 
 def maximum(x: Scalar, y: Scalar) -> Scalar:
     """The larger one; not a number where either is not, as NumPy has it."""
-    if is_number(y) and not is_number(x):
-        return scalar.maximum(x, y)
-    return scalar.maximum(y, x) if is_number(x) else conditions.choose(
-        conditions.less_equal(y, y), scalar.maximum(x, y), y
-    )
+    return _either_nan(scalar.maximum, x, y)
 
 
 def minimum(x: Scalar, y: Scalar) -> Scalar:
     """The smaller one; not a number where either is not, as NumPy has it."""
-    if is_number(y) and not is_number(x):
-        return scalar.minimum(x, y)
-    return scalar.minimum(y, x) if is_number(x) else conditions.choose(
-        conditions.less_equal(y, y), scalar.minimum(x, y), y
-    )
+    return _either_nan(scalar.minimum, x, y)
+
+
+def _either_nan(choose: Callable[[Scalar, Scalar], Scalar], x: Scalar, y: Scalar) -> Scalar:
+    """A choice that hands on its first operand where that is not a number, and its second one too."""
+    if is_number(y) and y == y:
+        return choose(x, y)
+    if is_number(x) and x == x:
+        return choose(y, x)
+    return conditions.choose(conditions.less_equal(y, y), choose(x, y), y)
 
 
 NUMBERS: Mapping[str, Callable[..., Any]] = {

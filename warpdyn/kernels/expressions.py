@@ -58,8 +58,6 @@ def _node(graph: Graph, index: int, depth: int) -> str:
         return "result of a loop"
     if depth == 0:
         return "..."
-    shown = [
-        _node(graph, x, depth - 1) if isinstance(x, int) else f"{x:.6g}" for x in arguments
-    ]
+    shown = [_node(graph, x, depth - 1) if isinstance(x, int) else f"{x:.6g}" for x in arguments]
     form = FORMS.get(operation)
     return f"{operation}({', '.join(shown)})" if form is None else form.format(*shown)

@@ -58,13 +58,13 @@ def repeat(
         assert until is not None
         condition = objects(until(folded(scalars)))
         if condition.ndim:
-            refuse(f"until must give one condition, got shape {condition.shape}; join by np.all or np.any")
+            refuse(
+                f"until must give one condition, got shape {condition.shape}; join by np.all or np.any"
+            )
         return flag(truth(condition[()]))
 
     start = [number(x) for leaf in leaves for x in leaf.flat]
-    return folded(
-        scalar.repeat(flat_step, start, int(n), None if until is None else ended)
-    )
+    return folded(scalar.repeat(flat_step, start, int(n), None if until is None else ended))
 
 
 def _flattened(state: State) -> list[Any]:

@@ -23,10 +23,9 @@ from ..model.params import Params
 from ..model.tree import Tree
 from . import results as _results
 from . import signature as _signature
-from .refusals import RecordingError, refuse
+from .refusals import RecordingError
 from .results import Results
 from .robot import Robot
-from .signature import Parameter
 from .values import Values, of
 
 ENV = "env"
@@ -79,7 +78,7 @@ class OwnKernel(Function[..., Any]):
         shapes = {n: declared[n].sizes(model) for n in arrays}
         arrays = {n: listed(x) for n, x in arrays.items()}
         arrays = _numbers_as_arrays(arrays, shapes)
-        text = _Text(self, model, tuple(arrays), constants)
+        text = _Text(self, model, params, tuple(arrays), constants)
         call: Call[Any] = Call(
             name,
             model,
@@ -98,7 +97,10 @@ class OwnKernel(Function[..., Any]):
             call.arrays = {**arrays, ENV: _environments(arrays[first], shapes[first])}
             call.shapes = {**shapes, ENV: (1,)}
         call.results = tuple(known.by_name)
-        call.shapes = {**{n: r.shape for n, r in known.by_name.items() if n not in call.shapes}, **call.shapes}
+        call.shapes = {
+            **{n: r.shape for n, r in known.by_name.items() if n not in call.shapes},
+            **call.shapes,
+        }
         call.out = known.sorted_out(out)
         call.named = known.handed_out(name, convert=out is None)
         return call
@@ -121,7 +123,7 @@ class OwnKernel(Function[..., Any]):
         key = (call.options, tuple(call.arrays), call.params.key if call.params else None)
         if key not in known:
             arrays = {**call.arrays, ENV: np.zeros(1)}
-            probe = Call(
+            probe: Call[Any] = Call(
                 call.name,
                 call.model,
                 (text.probed,),
@@ -155,18 +157,32 @@ class _Text:
     """A kernel's text as an algorithm: on a tree, with arrays as nested lists of scalars."""
 
     def __init__(
-        self, kernel: OwnKernel, model: Model, names: tuple[str, ...], constants: Mapping[str, Any]
+        self,
+        kernel: OwnKernel,
+        model: Model,
+        params: Params | None,
+        names: tuple[str, ...],
+        constants: Mapping[str, Any],
     ):
-        self.kernel, self.model, self.names, self.constants = kernel, model, names, constants
+        self.kernel, self.model, self.params = kernel, model, params
+        self.names, self.constants = names, constants
         self.__name__ = kernel.__name__
         self.seen: tuple[Results, bool]
 
-    def _run(self, tree: Tree, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, Robot]:
+    def _run(
+        self, tree: Tree, arrays: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> tuple[Any, Robot]:
         env = arrays[len(self.names)][0] if len(arrays) > len(self.names) else None
-        robot = Robot(self.model, tree, env)
+        robot = Robot(self.model, tree, env, self.params)
         values = {n: _values(x, self._sizes(n)) for n, x in zip(self.names, arrays, strict=False)}
         arguments = [values[n] if n in values else self.constants[n] for n in self._order]
-        return self.kernel.text(robot, *arguments, **options), robot
+        try:
+            with np.errstate(all="ignore"):  # of numbers, as in a kernel
+                return self.kernel.text(robot, *arguments, **options), robot
+        except ValueError as error:
+            if isinstance(error.__cause__, RecordingError):  # NumPy has put its own words around it
+                raise error.__cause__ from None
+            raise
 
     @property
     def _order(self) -> tuple[str, ...]:
@@ -202,9 +218,9 @@ def _check_hashable(kernel: str, name: str, value: Any) -> None:
         hash(value)
     except TypeError:
         raise TypeError(
-            f"{kernel}: the option {name} is a {type(value).__name__}, which cannot be part of a kernel's name: options are "
-            "constants of the program, hashable (numbers, words, tuples); what changes from call to "
-            f"call is an array: put {name} before the *"
+            f"{kernel}: the option {name} is a {type(value).__name__}, which cannot be part of a "
+            "kernel's name: options are constants of the program, hashable (numbers, words, tuples); "
+            f"what changes from call to call is an array: put {name} before the *"
         ) from None
 
 
@@ -221,7 +237,9 @@ def _numbers_as_arrays(
     v = views.view("the first array", first)
     host = np.float32 if v.single else np.float64
     return {
-        n: v.library.from_host(np.asarray(x, dtype=host), v.device) if isinstance(x, (int, float)) else x
+        n: v.library.from_host(np.asarray(x, dtype=host), v.device)
+        if isinstance(x, (int, float))
+        else x
         for n, x in arrays.items()
     }
 

@@ -56,7 +56,9 @@ def uniform(key: Key, n: int | tuple[int, ...] = (), low: Any = 0.0, high: Any =
     return of(low + draws * (high - low))
 
 
-def normal(key: Key, n: int | tuple[int, ...] = (), mean: Any = 0.0, deviation: Any = 1.0) -> Values:
+def normal(
+    key: Key, n: int | tuple[int, ...] = (), mean: Any = 0.0, deviation: Any = 1.0
+) -> Values:
     """`n` numbers (or an array of shape `n`) with the normal distribution.
 
     Box and Muller, Annals of Mathematical Statistics 29 (1958): two uniform draws for two numbers.
@@ -76,14 +78,20 @@ def normal(key: Key, n: int | tuple[int, ...] = (), mean: Any = 0.0, deviation: 
 def _draws(key: Key, n: int | tuple[int, ...]) -> Any:
     """Numbers of [0, 1) as an array of entries."""
     if not isinstance(key, Key):
-        refuse(f"random numbers need a key, wd.random.key(seed, robot.env), got {type(key).__name__}")
+        refuse(
+            f"random numbers need a key, wd.random.key(seed, robot.env), got {type(key).__name__}"
+        )
     shape = (n,) if isinstance(n, (int, np.integer)) else tuple(n)
     count = int(np.prod(shape, dtype=int))
     if count >= 1 << 18:
         refuse(f"a key has 262,143 draws at most, {count} were asked for")
-    counters = [_counter(name, x) for name, x in zip(key._fields, key[:3], strict=False)]
+    seed, environment, number_of = (
+        _counter(name, x) for name, x in zip(key._fields, key[:3], strict=False)
+    )
     array: Any = np.empty(count, dtype=object)
-    array[:] = [_uniform(*counters, float(key.stream << 18 | k)) for k in range(count)]
+    array[:] = [
+        _uniform(seed, environment, number_of, float(key.stream << 18 | k)) for k in range(count)
+    ]
     return array.reshape(shape)
 
 

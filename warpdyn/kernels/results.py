@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from ..arrays import Array, views
 from .conditions import Condition
 from .refusals import RecordingError
-from .values import Values, objects, nested
+from .values import Values, nested, objects
 
 Kind = Literal["float", "bool", "int"]
 
@@ -36,7 +37,7 @@ class Results(NamedTuple):
         kinds = [casts.get(result.kind) if convert else None for result in self.by_name.values()]
         make: Any = None
         if self.form == "dictionary":
-            make = namedtuple(kernel if kernel.isidentifier() else "Results", self.by_name)  # type: ignore[misc]
+            make = _tuple_type(kernel, tuple(self.by_name))
         if make is None and not any(kinds):
             return None
 
@@ -61,6 +62,12 @@ class Results(NamedTuple):
             )
         arrays = tuple(out[name] for name in self.by_name)
         return arrays if len(arrays) > 1 else arrays[0]
+
+
+@cache
+def _tuple_type(kernel: str, names: tuple[str, ...]) -> Callable[..., Any]:
+    """A named tuple of a kernel's results."""
+    return namedtuple(kernel if kernel.isidentifier() else "Results", names)
 
 
 def named_values(kernel: str, returned: Any) -> tuple[dict[str, Any], str]:
@@ -88,10 +95,8 @@ def named_values(kernel: str, returned: Any) -> tuple[dict[str, Any], str]:
 def _entries(kernel: str, name: str, x: Any) -> Any:
     try:
         return objects(x)
-    except ValueError as error:
-        raise RecordingError(
-            f"{kernel}: the result {name} is not of one shape ({error}); stack rows of equal length"
-        ) from None
+    except RecordingError as error:
+        raise RecordingError(f"{kernel}: its result {name}: {error}") from None
 
 
 def described(kernel: str, returned: Any) -> Results:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,15 +12,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..execution.batched import FUNCTIONS, Function
-from ..execution.call import Call, gather
+from ..execution.call import Call, gather, input_shapes
 from ..execution.evaluate import evaluate, record_call
 from ..model import Model
+from ..model.params import Params
 from ..model.tree import Tree
 from .refusals import refuse
 from .values import Values, nested, objects, of
-
-CHANGED = ("total_mass",)
-"""What of a model depends on `params`."""
 
 
 class Robot:
@@ -30,8 +29,8 @@ class Robot:
     `joint_names`, `link_names`, `position_lower` ...
     """
 
-    def __init__(self, model: Model, tree: Tree, env: Any):
-        self._model, self._tree, self._env = model, tree, env
+    def __init__(self, model: Model, tree: Tree, env: Any, params: Params | None):
+        self._model, self._tree, self._env, self._params = model, tree, env, params
         self.asked_for_env = False
 
     @property
@@ -71,22 +70,25 @@ class Robot:
         """A function's result for this robot."""
         for name in ("params", "out"):
             if options.get(name) is not None:
-                refuse(f"{name}= belongs to the call of the kernel, not to robot.{function.__name__}")
-        call = function.describe(self._model, *args, **options)
+                refuse(
+                    f"{name}= belongs to the call of the kernel, not to robot.{function.__name__}"
+                )
+        given = (self._model, *args) if function.of_a_model else args
+        call = function.describe(*given, **options)
         inputs, arrays = gather(call)
         values: dict[str, Any] = {}
         for name, x in inputs.items():
             entries = objects(arrays[name])
             if entries.shape != x.shape:
                 sizes = f"({x.sizes}) = " if x.sizes else ""
-                refuse(f"robot.{call.name}: {x.label} must be {sizes}{x.shape}, got {entries.shape}")
+                refuse(
+                    f"robot.{call.name}: {x.label} must be {sizes}{x.shape}, got {entries.shape}"
+                )
             values[name] = nested(entries)
         if call.refuse:
             call.refuse(self._model)
-        results = evaluate(_shortest(call), values, tree=self._tree)
-        made = [
-            of(_array(result, call.shapes.get(name))) for name, result in results.items()
-        ]
+        results = evaluate(_shortest(call, self._params), values, tree=self._tree)
+        made = [of(_array(result, call.shapes.get(name))) for name, result in results.items()]
         if len(made) > 1:
             return tuple(made) if call.repeats or call.named is None else call.named(*made)
         return made[0] if call.named is None else call.named(*made)
@@ -99,8 +101,8 @@ def _method(robot: Robot, function: Function) -> Callable[..., Any]:
         return robot.carried_out(function, *args, **options)
 
     method.__name__, method.__doc__ = function.__name__, function.__doc__
-    _, *rest = inspect.signature(function).parameters.values()
-    rest = [each for each in rest if each.name not in ("params", "out")]
+    parameters = inspect.signature(function).parameters.values()
+    rest = [each for each in parameters if each.name not in ("model", "params", "out")]
     method.__signature__ = inspect.Signature(rest)  # type: ignore[attr-defined]
     return method
 
@@ -108,18 +110,16 @@ def _method(robot: Robot, function: Function) -> Callable[..., Any]:
 _chosen: WeakKeyDictionary[Model, dict[tuple, int]] = WeakKeyDictionary()
 
 
-def _shortest(call: Call) -> Call:
+def _shortest(call: Call, params: Params | None) -> Call:
     """The call with the one of its algorithms that is the shortest program for the robot."""
     if len(call.algorithms) == 1:
         return call
-    from dataclasses import replace
-
-    known = _chosen.setdefault(call.model, {})
-    key = (*call.key, *gather(call)[0])
+    known, whole = _chosen.setdefault(call.model, {}), replace(call, params=params)
+    shapes = input_shapes(whole)
+    key = (*whole.key, *shapes)
     if key not in known:
-        shapes = {name: x.shape for name, x in gather(call)[0].items()}
         lengths = [
-            record_call(replace(call, algorithms=(each,)), shapes, True).operations
+            record_call(replace(whole, algorithms=(each,)), shapes, True).operations
             for each in call.algorithms
         ]
         known[key] = lengths.index(min(lengths))

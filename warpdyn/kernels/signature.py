@@ -64,7 +64,9 @@ def read(text: Callable[..., Any]) -> Signature:
         inspect.Parameter.POSITIONAL_ONLY,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
     ):
-        raise TypeError(f"{name}: a kernel's first argument is the robot: def {name}(robot, q, ...)")
+        raise TypeError(
+            f"{name}: a kernel's first argument is the robot: def {name}(robot, q, ...)"
+        )
     arrays: dict[str, Parameter] = {}
     defaults: dict[str, Any] = {}
     for parameter in parameters[1:]:
@@ -125,7 +127,7 @@ def _evaluated(annotation: Any, text: Callable[..., Any]) -> Any:
     scope = getattr(text, "__globals__", {})
     closure = inspect.getclosurevars(text).nonlocals if hasattr(text, "__code__") else {}
     try:
-        return eval(annotation, scope, dict(closure))
+        return eval(annotation, scope, {**dict(zip(SIZES, SIZES, strict=True)), **closure})
     except Exception as error:
         raise TypeError(
             f"{getattr(text, '__name__', text)}: the annotation {annotation!r} cannot be evaluated ({error})"

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..algebra.scalar import Scalar
+from ..recording.recorder import Symbol
 from .conditions import Condition
 from .elementary import number, of_entries
+from .expressions import shown
 from .refusals import refuse
 
 LARGEST_CONSTANT = 4096
@@ -130,8 +132,6 @@ class Values(NDArrayOperatorsMixin):
         return of(np.frompyfunc(number, 1, 1)(self.entries))
 
     def __repr__(self) -> str:
-        from .expressions import shown
-
         return shown(self.entries)
 
     # What is not known yet.
@@ -174,6 +174,8 @@ def objects(x: Any) -> Any:
         return x.entries
     if isinstance(x, (bool, np.bool_)):
         return of(bool(x)).entries
+    if isinstance(x, (Condition, Symbol)):
+        return of(x).entries
     if isinstance(x, (int, float, np.number)):
         return of(float(x)).entries
     if isinstance(x, (list, tuple)):
@@ -202,6 +204,8 @@ def _unwrapped(array: np.ndarray) -> np.ndarray:
     result: np.ndarray = np.empty(array.shape, dtype=object)
     for k, x in enumerate(array.flat):
         if isinstance(x, Values):
+            if x.entries.ndim:
+                refuse("a list of values is not of one shape; its rows must be of equal length")
             x = x.entries[()]
         elif not isinstance(x, (bool, Condition)) and isinstance(x, (int, float, np.number)):
             x = float(x)
@@ -245,8 +249,8 @@ def reduced(
     more = {key for key, x in options.items() if x is not None and x is not np._NoValue}  # type: ignore[attr-defined]
     if more - {"dtype"}:
         refuse(f"np.{name}.reduce has no {', '.join(sorted(more))} in a kernel")
-    axes = range(entries.ndim) if axis is None else np.atleast_1d(axis)
-    axes = sorted({int(k) % max(entries.ndim, 1) for k in axes}) if entries.ndim else []
+    chosen = range(entries.ndim) if axis is None else np.atleast_1d(axis)
+    axes = sorted({int(k) % entries.ndim for k in chosen}) if entries.ndim else []
     form = of_entries(name)
     result = entries
     for k in reversed(axes):

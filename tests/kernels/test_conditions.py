@@ -1,0 +1,72 @@
+"""Conditions: truth tables, on numbers and on symbols."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from warpdyn.kernels import conditions
+from warpdyn.kernels.conditions import (
+    Condition,
+    both,
+    choose,
+    contrary,
+    differ,
+    either,
+    equal,
+    finite,
+    flag,
+    less,
+    less_equal,
+    truth,
+)
+from warpdyn.recording.program import record
+
+
+def recorded(text: Callable[[list[Any]], list[Any]], numbers: Sequence[float]) -> list[float]:
+    """A text recorded on symbols, then run on numbers."""
+    program = record(lambda s: text(s), {"s": (len(numbers),)})
+    return list(program.on_numbers({"s": list(numbers)})["out"])
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(("x", "y"), itertools.product([-1.0, 0.0, 2.0, NAN, INF], repeat=2))
+def test_comparisons_are_pythons(x: float, y: float) -> None:
+    """A recorded comparison chooses as Python's does, where operands are no numbers too."""
+
+    def text(s: list[Any]) -> list[Any]:
+        a, b = s
+        comparisons = [less(a, b), less_equal(a, b), equal(a, b), finite(a)]
+        return [flag(c) for c in comparisons] + [flag(contrary(c)) for c in comparisons]
+
+    wanted = [x < y, x <= y, x == y, abs(x) < INF]
+    assert recorded(text, [x, y]) == [*wanted, *(not w for w in wanted)]
+    assert [less(x, y), less_equal(x, y), equal(x, y), finite(x)] == wanted
+
+
+@pytest.mark.parametrize(("a", "b"), itertools.product([0.0, 1.0], repeat=2))
+def test_conditions_join(a: float, b: float) -> None:
+    """Of two that are recorded, and of one that is known."""
+
+    def joined(x: Any, y: Any) -> list[Any]:
+        return [flag(join(x, y)) for join in (both, either, differ)]
+
+    def text(s: list[Any]) -> list[Any]:
+        x, y = less(0.5, s[0]), less(0.5, s[1])
+        assert isinstance(x, Condition)
+        return joined(x, y) + joined(x, b > 0.5) + joined(a > 0.5, y)
+
+    wanted = [float(a and b), float(a or b), float(a != b)]
+    assert recorded(text, [a, b]) == wanted * 3
+    assert joined(a > 0.5, b > 0.5) == wanted
+
+
+def test_a_value_is_true_where_it_is_not_zero() -> None:
+    assert recorded(lambda s: [flag(truth(x)) for x in s], [0.0, 2.0, -1.0]) == [0.0, 1.0, 1.0]
+    assert truth(0.0) is False and truth(True) is True
+    assert choose(True, 1.0, 2.0) == 1.0 and conditions.choose(False, 1.0, 2.0) == 2.0

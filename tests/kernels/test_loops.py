@@ -1,0 +1,97 @@
+"""wd.repeat: states of every form, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+MODEL = wd.load_robot("cartpole")
+
+
+class Pair(NamedTuple):
+    x: Any
+    y: Any
+
+
+def test_a_state_keeps_its_form() -> None:
+    """An array, a tuple in a dictionary, a named tuple, plain numbers as a beginning."""
+
+    @wd.kernel
+    def rolled(robot: Any, q: Any) -> Any:
+        flat = wd.repeat(3, lambda x: 2 * x + q, q)
+        deep = wd.repeat(
+            2,
+            lambda s: {"a": (s["a"][0] + 1, s["a"][1] @ s["a"][1].T), "b": s["b"] * q[0]},
+            {"a": (0.0, np.eye(2)), "b": q},
+        )
+        pair = wd.repeat(4, lambda s: Pair(s.y, s.x + s.y), Pair(q[0], q[1]))
+        assert isinstance(pair, Pair)
+        return np.concatenate(
+            [flat, deep["a"][1][0], deep["b"], np.stack([deep["a"][0], pair.x, pair.y])]
+        )
+
+    q = np.array([[1.0, 2.0], [0.5, -1.0]])
+    got = rolled(MODEL, q)
+    wanted = [
+        [*(8 * x + 7 * x), 1, 0, *(x * x[0] ** 2), 2, 2 * x[0] + 3 * x[1] - 0 * x[0], 0] for x in q
+    ]
+    fibonacci = (
+        np.array([[x + 2 * y, 2 * x + 3 * y] for x, y in q]) + q @ np.array([[1, 1], [1, 2]]) * 0
+    )
+    assert np.allclose(got[:, :7], np.array(wanted)[:, :7])
+    assert np.allclose(got[:, 7:], [[2 * x + 3 * y, 3 * x + 5 * y] for x, y in q])
+    assert fibonacci.shape == (2, 2)
+
+
+def test_a_loop_is_recorded_once() -> None:
+    """Whatever it repeats."""
+    calls = []
+
+    @wd.kernel
+    def rolled(robot: Any, q: Any) -> Any:
+        def step(x: Any) -> Any:
+            calls.append(1)
+            return x * 0.5 + np.sin(x)
+
+        return wd.repeat(1000, step, q)
+
+    rolled(MODEL, np.ones((2, 2)))
+    assert len(calls) < 10
+
+
+def test_gradients_go_through_a_loop() -> None:
+    @wd.kernel
+    def rolled(robot: Any, q: Any) -> Any:
+        return wd.repeat(6, lambda x: x + 0.1 * np.sin(x) * q[::-1], q)
+
+    q = np.array([[0.3, -0.7], [1.1, 0.2]])
+    w = np.array([[1.0, 2.0], [-0.5, 0.3]])
+    got = wd.vjp(rolled, MODEL, q, cotangents=w, wrt="q")
+    h = 1e-6
+    for k in range(2):
+        e = np.zeros(2)
+        e[k] = h
+        slope = ((rolled(MODEL, q + e) - rolled(MODEL, q - e)) * w).sum(1) / (2 * h)
+        assert np.allclose(got[:, k], slope, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (lambda q: wd.repeat(q[0], lambda x: x, q), "known whole number"),
+        (lambda q: wd.repeat(-1, lambda x: x, q), "at least 0, got -1"),
+        (
+            lambda q: wd.repeat(2, lambda x: x[:1], q),
+            r"arrays of shapes \[\(2,\)\]; got \[\(1,\)\]",
+        ),
+        (lambda q: wd.repeat(2, lambda x: x, q, until=lambda x: x > 0), "one condition, got shape"),
+        (lambda q: wd.repeat(2, lambda x: x if x[0] > 0 else -x, q), "a Python `if`"),
+    ],
+)
+def test_loops_that_are_none(text: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        wd.kernel(lambda robot, q: text(q))(MODEL, np.ones((2, 2)))

@@ -1,0 +1,352 @@
+"""A user's own kernel is one of warpdyn's functions: every service of theirs serves it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from devices import Placed
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.codegen.source import write
+from warpdyn.execution.batched import described
+from warpdyn.execution.call import input_shapes
+from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.launch import LONG, check_length
+from warpdyn.robots import robot_names
+
+EXACT, SINGLE = 1e-11, 2e-4
+
+
+@wd.kernel
+def impedance(
+    robot: Any, q: Any, v: Any, target: (3,), *, frame: str, stiffness: float = 400.0
+) -> Any:  # type: ignore[valid-type]
+    """Torques that pull `frame` to `target` like a spring and carry the robot's weight."""
+    J = robot.jacobian(q, frame=frame)[:3]
+    error = target - robot.fk(q, frame=frame)[:3, 3]
+    return robot.gravity_torques(q) + J.T @ (stiffness * error - 40.0 * (J @ v))
+
+
+@wd.kernel
+def falling(robot: Any, q: Any, v: Any, age: (), *, dt: float = 0.01) -> Any:  # type: ignore[valid-type]
+    """A semi-implicit step without torques, in place."""
+    v = v + dt * robot.aba(q, v, np.zeros(robot.nv))
+    return {"q": robot.integrate(q, dt * v), "v": v, "age": age + dt, "old": age > 0.5}
+
+
+def arrays(model: wd.Model, count: int, dtype: Any = np.float64) -> tuple[np.ndarray, ...]:
+    s = states(model, count)
+    target = np.random.default_rng(1).uniform(-0.5, 0.5, (count, 3))
+    return tuple(x.astype(dtype) for x in (s.q, s.v, target))
+
+
+@pytest.mark.parametrize("name", robot_names())
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_kernel_is_its_oracle_on_every_bundled_robot(name: str, dtype: Any, device: str) -> None:
+    """In rows and in columns."""
+    model = wd.load_robot(name)
+    frame, given = model.link_names[-1], arrays(model, 37, dtype)
+    wanted = wd.oracle(impedance, model, *given, frame=frame)
+    for layout in (np.ascontiguousarray, np.asfortranarray):
+        placed = [Placed(layout(x), device) for x in given]
+        out = Placed(layout(np.full(wanted.shape, np.nan, dtype)), device)
+        impedance(model, *(p.array for p in placed), frame=frame, out=out.array)
+        assert error(out.back().astype(float), wanted) < (EXACT if dtype == np.float64 else SINGLE)
+
+
+def test_it_is_what_numpy_makes_of_the_public_functions() -> None:
+    model = by_name("panda").model
+    q, v, target = arrays(model, 12)
+    J = wd.jacobian(model, q, frame="panda_hand")[:, :3]
+    force = 400.0 * (target - wd.fk(model, q, frame="panda_hand")[:, :3, 3])
+    force -= 40.0 * np.einsum("bij,bj->bi", J, v)
+    wanted = wd.gravity_torques(model, q) + np.einsum("bij,bi->bj", J, force)
+    assert np.allclose(impedance(model, q, v, target, frame="panda_hand"), wanted, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["panda", "quadruped"])
+def test_a_kernel_of_one_function_has_that_functions_program(name: str) -> None:
+    """So that it takes the same time to the last instruction."""
+    model = wd.load_robot(name)
+    s = states(model, 3)
+
+    @wd.kernel
+    def mine(robot: Any, q: Any, v: Any, a: Any) -> Any:
+        return robot.rnea(q, v, a)
+
+    codes = []
+    for function in (mine, wd.rnea):
+        call = described(function, (model, s.q, s.v, s.a), {})
+        codes.append(write(record_call(call, input_shapes(call), True), "same", True, "cpu").code)
+    assert codes[0] == codes[1]
+
+
+def test_options_are_constants_and_have_defaults() -> None:
+    model = by_name("panda").model
+    given = arrays(model, 5)
+    soft, stiff = (
+        impedance(model, *given, frame="panda_hand", stiffness=k) for k in (100.0, 400.0)
+    )
+    assert not np.allclose(soft, stiff)
+    assert np.array_equal(stiff, impedance(model, *given, frame="panda_hand"))
+    with pytest.raises(TypeError, match="missing a required argument: 'frame'"):
+        impedance(model, *given)
+    with pytest.raises(TypeError, match=r"option stiffness is a list.*put stiffness before the \*"):
+        impedance(model, *given, frame="panda_hand", stiffness=[1.0])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frmae'"):
+        impedance(model, *given, frame="panda_hand", frmae="panda_hand")
+    with pytest.raises(TypeError, match="first argument must be a Model"):
+        impedance(3, *given, frame="panda_hand")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"target must be \(B, 3\) = \(5, 3\), got \(5, 2\)"):
+        impedance(model, given[0], given[1], given[2][:, :2], frame="panda_hand")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+def test_in_place_is_out_of_place_bit_for_bit(dtype: Any, layout: Any) -> None:
+    model = wd.load_robot("quadruped")
+    s = states(model, 300)
+    q, v = (layout(x.astype(dtype)) for x in (s.q, s.v))
+    age = np.linspace(0, 1, 300).astype(dtype)
+    wanted = falling(model, q, v, age)
+    assert wanted.old.dtype == bool and wanted._fields == ("q", "v", "age", "old")
+    assert np.array_equal(wanted.old, age > 0.5)
+    old = np.empty(300, dtype)
+    result = falling(model, q, v, age, out={"q": q, "v": v, "age": age, "old": old})
+    assert result.q is q
+    for got, x in zip((q, v, age, old), wanted, strict=True):
+        assert np.array_equal(got, x)
+
+
+def test_bound_it_runs_on_in_place() -> None:
+    model = by_name("cartpole").model
+    s = states(model, 20)
+    q, v, age, old = s.q.copy(), s.v.copy(), np.zeros(20), np.zeros(20)
+    run = wd.bind(falling, model, q, v, age, out={"q": q, "v": v, "age": age, "old": old})
+    for _ in range(9):
+        run()
+    x, u, t = s.q, s.v, np.zeros(20)
+    for _ in range(10):
+        x, u, t, _ = falling(model, x, u, t)
+    assert np.array_equal(q, x) and np.array_equal(v, u) and np.allclose(age, 0.1)
+
+
+def test_out_by_name_must_be_complete() -> None:
+    model = by_name("cartpole").model
+    s = states(model, 2)
+    with pytest.raises(TypeError, match="an array for each result, q, v, age, old; got q"):
+        falling(model, s.q, s.v, np.zeros(2), out={"q": s.q})
+
+
+def test_derivatives_are_exact() -> None:
+    """vjp, jvp and derivatives against each other and against differences."""
+    model = by_name("ur5e").model
+    q, v, target = arrays(model, 4)
+    options = {"frame": "tool0" if "tool0" in model.link_names else model.link_names[-1]}
+    w = np.random.default_rng(2).normal(size=v.shape)
+    D = wd.derivatives(impedance, model, q, v, target, wrt="q", **options)
+    assert np.allclose(
+        wd.vjp(impedance, model, q, v, target, cotangents=w, wrt="q", **options),
+        np.einsum("bij,bi->bj", D, w),
+    )
+    assert np.allclose(
+        wd.jvp(impedance, model, q, v, target, tangents={"q": w}, **options),
+        np.einsum("bij,bj->bi", D, w),
+    )
+    h = 1e-6
+    ahead, back = (impedance(model, q + s * h * w, v, target, **options) for s in (1, -1))
+    assert np.allclose(
+        (ahead - back) / (2 * h), np.einsum("bij,bj->bi", D, w), rtol=1e-6, atol=1e-5
+    )
+
+
+def test_gradients_in_torch() -> None:
+    torch = pytest.importorskip("torch")
+    model = by_name("panda").model
+    q, v, target = (torch.from_numpy(x).requires_grad_() for x in arrays(model, 6))
+    tau = impedance(model, q, v, target, frame="panda_hand")
+    w = torch.ones_like(tau)
+    tau.backward(w)
+    for x, name in ((q, "q"), (v, "v"), (target, "target")):
+        plain = (y.detach().numpy() for y in (q, v, target))
+        wanted = wd.vjp(
+            impedance, model, *plain, frame="panda_hand", cotangents=w.numpy(), wrt=name
+        )
+        assert np.allclose(x.grad.numpy(), wanted)
+
+
+def test_gradients_in_jax() -> None:
+    jax = pytest.importorskip("jax")
+    model = by_name("panda").model
+    q, v, target = (jax.numpy.asarray(x, "float32") for x in arrays(model, 6))
+
+    def cost(q: Any) -> Any:
+        return (impedance(model, q, v, target, frame="panda_hand") ** 2).sum()
+
+    tau = impedance(model, *(np.asarray(x) for x in (q, v, target)), frame="panda_hand")
+    wanted = wd.vjp(
+        impedance, model, *(np.asarray(x) for x in (q, v, target)), frame="panda_hand",
+        cotangents=2 * tau, wrt="q",
+    )  # fmt: skip
+    assert error(np.asarray(jax.jit(jax.grad(cost))(q)), wanted) < SINGLE
+
+
+def test_warp_arrays() -> None:
+    wp = pytest.importorskip("warp")
+    model = by_name("cartpole").model
+    s = states(model, 5)
+    q, v, age = (wp.array(x, dtype=wp.float64) for x in (s.q, s.v, np.full(5, 0.7)))
+    got = falling(model, q, v, age)
+    assert np.array_equal(got.q.numpy(), falling(model, s.q, s.v, np.full(5, 0.7)).q)
+    assert got.old.numpy().all()
+
+
+def test_params_reach_every_method() -> None:
+    model = by_name("panda").model
+    q, v, target = arrays(model, 3)
+    mass = np.array([0.5, 1.0, 2.0])
+    params = model.params(mass={"panda_hand": mass})
+    got = impedance(model, q, v, target, frame="panda_hand", params=params)
+    still = impedance(model, q, v, target, frame="panda_hand")
+    difference = wd.gravity_torques(model, q, params=params) - wd.gravity_torques(model, q)
+    assert np.allclose(got - still, difference, atol=1e-10)
+
+
+def test_a_kernel_in_a_kernel_is_its_text_in_line() -> None:
+    @wd.kernel
+    def damped(robot: Any, q: Any, v: Any, target: (3,), *, frame: str) -> Any:  # type: ignore[valid-type]
+        return impedance(robot, q, v, target, frame=frame, stiffness=50.0) - 2.0 * v
+
+    model = by_name("panda").model
+    given = arrays(model, 3)
+    whole = damped(model, *given, frame="panda_hand")
+    part = impedance(model, *given, frame="panda_hand", stiffness=50.0)
+    assert np.allclose(whole, part - 2 * given[1], atol=1e-12)
+
+
+def test_two_kernels_of_one_name_and_one_redefined() -> None:
+    """Each is itself, whatever it is called."""
+    model = by_name("cartpole").model
+    q = np.ones((2, 2))
+
+    def made(factor: float) -> Any:
+        @wd.kernel
+        def scaled(robot: Any, q: Any) -> Any:
+            return factor * q
+
+        return scaled
+
+    first, second = made(2.0), made(3.0)
+    assert np.array_equal(first(model, q), 2 * q) and np.array_equal(second(model, q), 3 * q)
+    assert np.array_equal(first(model, q), 2 * q)
+
+
+def test_shapes_by_annotation() -> None:
+    """Numbers, sizes of the robot, Annotated, one array for all, numbers instead of arrays, and defaults."""
+
+    @wd.kernel
+    def shaped(
+        robot: Any,
+        q: Any,
+        gains: ("nv", 2),  # type: ignore[valid-type]  # noqa: F821, UP037
+        table: Annotated[np.ndarray, wd.shared((4,))],
+        scale: Annotated[float, ()],
+        offset: (2,) = (0.5, 0.25),  # type: ignore[valid-type]
+    ) -> Any:
+        return scale * q @ gains + table[1] + np.stack(offset)
+
+    model = by_name("cartpole").model
+    draw = np.random.default_rng(0)
+    q, gains, table = draw.normal(size=(3, 2)), draw.normal(size=(3, 2, 2)), draw.normal(size=4)
+    wanted = np.einsum("bi,bij->bj", 2 * q, gains) + table[1] + [0.5, 0.25]
+    assert np.allclose(shaped(model, q, gains, table, 2.0), wanted)
+    assert np.allclose(shaped(model, q, gains, table, np.full(3, 2.0)), wanted)
+    offset = draw.normal(size=(3, 2))
+    got = shaped(model, q, gains, np.tile(table, (3, 1)), 2.0, offset)
+    assert np.allclose(got, wanted - [0.5, 0.25] + offset)
+    assert np.allclose(shaped(model, q[0], gains[0], table, 2.0), wanted[0])
+
+
+def test_results_of_every_form() -> None:
+    """A number, a tuple, a dictionary, integers; one robot and many."""
+    model = by_name("cartpole").model
+    q = np.array([[0.3, -1.7], [2.5, 0.1]])
+
+    @wd.kernel
+    def number(robot: Any, q: Any) -> Any:
+        return q @ q
+
+    @wd.kernel
+    def several(robot: Any, q: Any) -> Any:
+        return q.sum(), np.outer(q, q), np.floor(q).astype(int), q[0] > 1, 4.0
+
+    assert np.allclose(number(model, q), (q * q).sum(1)) and np.ndim(number(model, q[0])) == 0
+    total, outer, whole, above, four = several(model, q)
+    assert np.allclose(total, q.sum(1)) and np.allclose(outer, q[:, :, None] * q[:, None])
+    assert whole.dtype == np.int32 and np.array_equal(whole, np.floor(q))
+    assert (
+        above.dtype == bool and np.array_equal(above, q[:, 0] > 1) and np.array_equal(four, [4, 4])
+    )
+    assert isinstance(several(model, q[0]), tuple)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (lambda robot, q: None, "returned nothing"),
+        (lambda robot, q: {"a b": q}, "must be words such as 'tau', got 'a b'"),
+        (lambda robot, q: {}, "returned no results"),
+        (lambda robot, q: [q, q[:1]], "not of one shape"),
+        (lambda robot, q: "tau", "got str"),
+    ],
+)
+def test_results_that_are_none(text: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        wd.kernel(text)(by_name("cartpole").model, np.zeros((2, 2)))
+
+
+def test_a_step_that_is_repeated() -> None:
+    """wd.repeat with a state that is a tuple, and until a condition holds."""
+    model = by_name("double_pendulum").model
+
+    @wd.kernel
+    def rolled(robot: Any, q: Any, v: Any) -> Any:
+        def step(state: Any) -> Any:
+            q, v, n = state
+            v = v + 0.01 * robot.aba(q, v, np.zeros(robot.nv))
+            return q + 0.01 * v, v, n + 1
+
+        q, v, n = wd.repeat(20, step, (q, v, 0.0), until=lambda s: np.abs(s[1]).max() > 2.0)
+        return {"q": q, "v": v, "n": n.astype(int)}
+
+    s = states(model, 9)
+    v = 0.4 * s.v
+    got = rolled(model, s.q, v)
+    for k in range(9):
+        x, u, n = s.q[k], v[k], 0
+        while n < 20:
+            u = u + 0.01 * wd.aba(model, x, u, np.zeros(2))
+            x, n = x + 0.01 * u, n + 1
+            if np.abs(u).max() > 2.0:
+                break
+        assert got.n[k] == n and np.allclose(got.q[k], x) and np.allclose(got.v[k], u)
+    assert len(set(got.n.tolist())) > 1
+
+
+def test_a_long_kernel_warns() -> None:
+    """With its count and the remedy, before it compiles for minutes."""
+
+    @wd.kernel
+    def long(robot: Any, q: Any) -> Any:
+        return q
+
+    call = described(long, (by_name("cartpole").model, np.zeros((1, 2))), {})
+    check_length(call, LONG - 1)
+    with pytest.warns(
+        UserWarning, match=r"kernel long has 104,004 operations for .*s, once.*wd\.repeat"
+    ):
+        check_length(call, 104_004)

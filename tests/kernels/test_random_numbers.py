@@ -1,0 +1,154 @@
+"""Random numbers by counters: the same whatever the batch, and as random as they should be."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cuda_on_host import needs_compiler
+from cuda_on_host import run as run_on_host
+
+import warpdyn as wd
+from warpdyn.algebra import scalar
+from warpdyn.codegen.source import write
+from warpdyn.execution.batched import described
+from warpdyn.execution.call import gather, input_shapes
+from warpdyn.execution.evaluate import record_call
+from warpdyn.kernels.random_numbers import LARGEST
+
+MODEL = wd.load_robot("cartpole")
+
+
+@wd.kernel
+def drawn(robot: Any, q: Any, episode: ()) -> Any:  # type: ignore[valid-type]
+    key = wd.random.key(7, robot.env, episode)
+    return {
+        "uniform": wd.random.uniform(key, 3),
+        "wide": wd.random.uniform(key.at(1), (2, 2), -1.0, np.array([3.0, 4.0])),
+        "normal": wd.random.normal(key.at(2), 3, 1.0, 0.5),
+    }
+
+
+def draws(count: int, dtype: Any = np.float64, episode: float = 0.0) -> Any:
+    return drawn(MODEL, np.zeros((count, 2), dtype), episode)
+
+
+def test_a_draw_depends_on_its_key_alone() -> None:
+    """Not on the size of the batch, on dtype, or on the number of threads."""
+    many = draws(4096)
+    for count in (1, 7, 100):
+        assert all(np.array_equal(x, y[:count]) for x, y in zip(draws(count), many, strict=True))
+    threads = wd.get_num_threads()
+    try:
+        for number in (1, 2):
+            wd.set_num_threads(number)
+            assert np.array_equal(draws(4096).normal, many.normal)
+    finally:
+        wd.set_num_threads(threads)
+    assert np.array_equal(draws(4096, np.float32).uniform, many.uniform)
+    assert np.allclose(draws(4096, np.float32).normal, many.normal, atol=1e-5)
+
+
+def test_kernel_oracle_and_the_hash_itself_agree() -> None:
+    q = np.zeros((5, 2))
+    got, wanted = drawn(MODEL, q, 3.0), wd.oracle(drawn, MODEL, q, np.full(5, 3.0))
+    assert np.array_equal(got.uniform, wanted.uniform) and np.allclose(got.normal, wanted.normal)
+    assert got.uniform[4, 2] == scalar.uniform(7.0, 4.0, 3.0, 2.0)
+
+
+@needs_compiler
+@pytest.mark.parametrize("single", [True, False])
+def test_cudas_text_draws_the_same_numbers(single: bool, tmp_path: Path) -> None:
+    """Inside a loop and outside, run thread by thread on the host."""
+
+    @wd.kernel
+    def both(robot: Any, q: Any) -> Any:
+        def step(state: Any) -> Any:
+            x, n = state
+            return x + wd.random.uniform(wd.random.key(1, robot.env, n)), n + 1
+
+        total, n = wd.repeat(5, step, (0.0 * q[0], 0.0))
+        return np.stack([total, wd.random.uniform(wd.random.key(1, robot.env, n))])
+
+    dtype = np.float32 if single else np.float64
+    q = np.zeros((9, 2), dtype)
+    call = described(both, (MODEL, q), {})
+    arrays = {n: np.ascontiguousarray(x) for n, x in gather(call)[1].items()}
+    out = np.full((9, 2), np.nan, dtype)
+    source = write(record_call(call, input_shapes(call), single), "both", single, "cuda")
+    run_on_host(source, arrays, out, folder=tmp_path)
+    assert np.array_equal(out[:, 1], both(MODEL, q)[:, 1])
+    assert np.allclose(out, wd.oracle(both, MODEL, q), atol=1e-6 if single else 1e-15)
+
+
+def test_other_keys_give_other_numbers() -> None:
+    """Of another seed, environment, episode or stream; of the same, the same."""
+    numbers = [draws(100, episode=float(k)).uniform for k in range(3)]
+    assert len(np.unique(np.concatenate(numbers))) == 900
+    again = draws(100, episode=1.0).uniform
+    assert np.array_equal(again, numbers[1])
+
+
+def test_uniform_numbers_are_uniform_and_independent() -> None:
+    """Chi squared over 64 bins; correlation between draws, neighbours and episodes; serial pairs."""
+    count = 1 << 16
+    first, second = (draws(count, episode=float(k)).uniform for k in range(2))
+    assert first.min() >= 0 and first.max() < 1
+    for column in (*first.T, *second.T):
+        observed = np.bincount((column * 64).astype(int), minlength=64)
+        chi = ((observed - count / 64) ** 2).sum() / (count / 64)
+        assert chi < 63 + 5 * math.sqrt(2 * 63)
+    columns = [*first.T, *second.T, np.roll(first[:, 0], 1)]
+    correlation = np.corrcoef(columns) - np.eye(len(columns))
+    assert np.abs(correlation).max() < 5 / math.sqrt(count)
+    pairs = np.bincount(
+        (first[:, 0] * 16).astype(int) * 16 + (first[:, 1] * 16).astype(int), minlength=256
+    )
+    chi = ((pairs - count / 256) ** 2).sum() / (count / 256)
+    assert chi < 255 + 5 * math.sqrt(2 * 255)
+
+
+def test_ranges_and_normal_numbers() -> None:
+    count = 1 << 15
+    found = draws(count)
+    assert found.wide.min() >= -1 and (found.wide.max((0, 1)) < [3, 4]).all()
+    assert np.allclose(found.wide.mean((0, 1)), [1, 1.5], atol=0.03)
+    z = (found.normal - 1) / 0.5
+    assert np.isfinite(z).all()
+    assert abs(z.mean()) < 5 / math.sqrt(3 * count) and abs(z.std() - 1) < 0.02
+    share = [(np.abs(z) < s).mean() for s in (1, 2, 3)]
+    assert np.allclose(share, [0.6827, 0.9545, 0.9973], atol=0.005)
+    assert abs(np.corrcoef(z.T) - np.eye(3)).max() < 5 / math.sqrt(count)
+
+
+def test_seeds_of_any_size() -> None:
+    @wd.kernel
+    def seeded(robot: Any, q: Any, *, seed: int) -> Any:
+        return wd.random.uniform(wd.random.key(seed, robot.env), 2)
+
+    q = np.zeros((3, 2))
+    found = [seeded(MODEL, q, seed=s) for s in (0, 1, LARGEST, LARGEST + 1, 1 << 80)]
+    assert len(np.unique(np.concatenate(found))) == 30
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (lambda robot, q: wd.random.uniform(3, 2), "need a key"),
+        (lambda robot, q: wd.random.key(-1, robot.env) and None, "returned nothing"),
+        (lambda robot, q: wd.random.uniform(wd.random.key(-1, robot.env)), "at least 0, got -1"),
+        (lambda robot, q: wd.random.uniform(wd.random.key(0.5, robot.env)), "whole number.*0.5"),
+        (
+            lambda robot, q: wd.random.uniform(wd.random.key(0, q)),
+            "environment of a key is one number",
+        ),
+        (lambda robot, q: wd.random.key(0, robot.env, stream=64), r"stream.*\[0, 64\), got 64"),
+        (lambda robot, q: wd.random.uniform(wd.random.key(0, 0), 1 << 18), "262,143 draws"),
+    ],
+)
+def test_keys_that_are_none(text: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        wd.kernel(text)(MODEL, np.zeros((2, 2)))

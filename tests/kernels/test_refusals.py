@@ -1,0 +1,58 @@
+"""Refusals name the user's file and line, in a REPL too."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warpdyn.kernels.refusals import RecordingError, place, refuse
+
+TEXT = """
+import numpy as np, warpdyn as wd
+
+@wd.kernel
+def bad(robot, q):
+    x = q + 1
+    if x[0] > 0:
+        return q
+    return x
+
+try:
+    bad(wd.load_robot("cartpole"), np.zeros((1, 2)))
+except wd.RecordingError as error:
+    print(error)
+
+@wd.kernel
+def bad(robot, q):
+    return 2 * q
+
+print(bad(wd.load_robot("cartpole"), np.ones((1, 2))))
+"""
+
+
+def test_the_users_line_is_the_innermost_one_outside() -> None:
+    def inner() -> str:
+        return place()
+
+    assert inner().startswith("test_refusals.py:")
+    with pytest.raises(RecordingError, match=r"test_refusals.py:\d+: no"):
+        refuse("no")
+
+
+@pytest.mark.parametrize("how", ["file", "stdin", "exec"])
+def test_in_a_file_in_a_pipe_and_in_a_notebook(how: str, tmp_path: Path) -> None:
+    """A cell has no file: its line is named all the same, and a kernel defined anew is a new one."""
+    script = tmp_path / "mine.py"
+    text = TEXT if how != "exec" else f"exec(compile({TEXT!r}, '<ipython-input-3>', 'exec'))"
+    script.write_text(text)
+    command = [sys.executable, *([] if how == "stdin" else [str(script)])]
+    done = subprocess.run(
+        command, input=text if how == "stdin" else None, capture_output=True, text=True, check=True
+    )
+    where = {"file": "mine.py", "stdin": "<stdin>", "exec": "<ipython-input-3>"}[how]
+    first, second = done.stdout.splitlines()
+    assert first.startswith(f"{where}:7: a Python `if`")
+    assert second == "[[2. 2.]]"

@@ -1,0 +1,50 @@
+"""Names, shapes and kinds of what a kernel returns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warpdyn.kernels.conditions import less
+from warpdyn.kernels.refusals import RecordingError
+from warpdyn.kernels.results import as_lists, described, named_values
+from warpdyn.kernels.values import of
+from warpdyn.recording.graph import Graph
+from warpdyn.recording.recorder import input_symbols
+
+
+def test_forms() -> None:
+    x = of(np.array(input_symbols(Graph(), "q", 2), dtype=object))
+    one, pair, named = (described("f", r) for r in (x, (x, 1.0), {"a": x, "b": x[0] > 0}))
+    assert [r.form for r in (one, pair, named)] == ["one", "tuple", "dictionary"]
+    assert list(one.by_name) == ["out"] and list(pair.by_name) == ["out0", "out1"]
+    assert named.by_name["a"].shape == (2,) and named.by_name["b"] == ((), "bool")
+    assert described("f", x.astype(int)).by_name["out"].kind == "int"
+    assert described("f", of(less(1.0, x.entries[0]))).by_name["out"].kind == "bool"
+    assert as_lists(named_values("f", (1.0, np.eye(2)))[0]) == (1.0, [[1.0, 0.0], [0.0, 1.0]])
+
+
+def test_results_are_handed_out_as_they_were_returned() -> None:
+    named = described("f", {"a": np.zeros(2), "b": np.array([True])})
+    convert, plain = named.handed_out("f", True), named.handed_out("f", False)
+    assert convert is not None and plain is not None
+    a, b = np.zeros((3, 2)), np.array([[1.0], [0.0], [1.0]])
+    assert convert(a, b)._fields == ("a", "b") and convert(a, b).b.dtype == bool
+    assert plain(a, b).b is b
+    assert described("f", np.zeros(2)).handed_out("f", True) is None
+
+
+def test_out_by_name() -> None:
+    named = described("f", {"a": np.zeros(2), "b": 1.0})
+    a, b = np.zeros(2), np.zeros(())
+    assert (
+        named.sorted_out({"b": b, "a": a}) == (a, b) or named.sorted_out({"b": b, "a": a})[0] is a
+    )
+    assert named.sorted_out(None) is None
+    with pytest.raises(TypeError, match="each result, a, b; got c"):
+        named.sorted_out({"c": a})
+
+
+def test_four_dimensions_are_too_many() -> None:
+    with pytest.raises(RecordingError, match="three dimensions at most"):
+        described("f", np.zeros((1, 1, 1, 1)))

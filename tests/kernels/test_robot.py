@@ -1,0 +1,180 @@
+"""The robot of a user's own kernel: each of its methods is the public function."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from gradient_cases import CASES, Case
+from robots import by_name
+from states import states
+
+import warpdyn as wd
+from warpdyn.execution.batched import FUNCTIONS, described
+from warpdyn.execution.call import input_shapes
+from warpdyn.execution.evaluate import record_call
+
+
+def kernel_of(case: Case) -> Any:
+    """The case's function as a kernel of its own, its arrays annotated with their shapes."""
+    names, model = case.given.split(), case.model
+    more = [name for name in case.more.split() if name in ("gravity", "f_ext", "point")]
+
+    def text(robot: Any, *arrays: Any, **options: Any) -> Any:
+        given = dict(zip([*names, *more], arrays, strict=True))
+        if "f_ext" in given:
+            options["f_ext"] = {model.link_names[-1]: given["f_ext"]}
+        options |= {name: given[name] for name in more if name != "f_ext"}
+        return getattr(robot, case.function)(*(given[name] for name in names), **options)
+
+    arrays = case.arrays
+    positional = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            annotation=arrays[name].shape if name == "gravity" else arrays[name].shape[1:],
+        )
+        for name in [*names, *more]
+    ]
+    keywords = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in case.options]
+    robot = inspect.Parameter("robot", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    text.__signature__ = inspect.Signature([robot, *positional, *keywords])  # type: ignore[attr-defined]
+    return wd.kernel(text)
+
+
+def with_gravity_rows(case: Case) -> dict[str, np.ndarray]:
+    arrays = case.arrays
+    count = len(next(iter(arrays.values())))
+    return {n: np.tile(x, (count, 1)) if n == "gravity" else x for n, x in arrays.items()}
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if not c.second], ids=str)
+def test_a_method_is_the_public_function(case: Case) -> None:
+    """Same numbers, and a program of the same length, parameters that vary included."""
+    arrays = with_gravity_rows(case)
+    positional, keywords = case.arguments(arrays)
+    wanted = wd.oracle(getattr(wd, case.function), *positional, **keywords)
+    kernel = kernel_of(case)
+    in_order = [
+        *case.given.split(),
+        *(n for n in ("gravity", "f_ext", "point") if n in case.more.split()),
+    ]
+    in_order.sort(key=[*case.given.split(), *case.more.split()].index)
+    params = {"params": keywords["params"]} if "params" in keywords else {}
+    given = (case.model, *(arrays[n] for n in in_order))
+    got = wd.oracle(kernel, *given, **case.options, **params)
+    for x, y in zip(_tuple(got), _tuple(wanted), strict=True):
+        assert np.allclose(x, y, rtol=1e-12, atol=1e-13, equal_nan=True)
+    ours = described(kernel, given, {**case.options, **params})
+    theirs = described(getattr(wd, case.function), positional, keywords)
+    lengths = [record_call(call, input_shapes(call), True).operations for call in (ours, theirs)]
+    assert lengths[0] == lengths[1]
+
+
+def _tuple(results: Any) -> tuple[np.ndarray, ...]:
+    return results if isinstance(results, tuple) else (results,)
+
+
+def test_every_public_function_of_arrays_is_a_method() -> None:
+    """And each of them has a case above, but the search, which has a test of its own."""
+    public = {
+        name
+        for name in wd.__all__
+        if isinstance(getattr(wd, name), type(wd.rnea))
+        and name not in ("vjp", "jvp", "derivatives")
+    }
+    assert public <= set(FUNCTIONS)
+    assert public - {case.function for case in CASES} == {"inverse_kinematics"}
+
+
+def test_a_search_runs_inside_a_kernel() -> None:
+    """inverse_kinematics, whose environments take unlike numbers of steps, as a part of a text."""
+    model = by_name("panda").model
+    goal = wd.fk(model, states(model, 3).q.clip(-1, 1), frame="panda_hand")
+
+    @wd.kernel
+    def reach(robot: Any, target: (4, 4)) -> Any:  # type: ignore[valid-type]
+        q = robot.inverse_kinematics(target, frame="panda_hand", restarts=4)[0]
+        return robot.fk(q, frame="panda_hand")
+
+    wanted = wd.inverse_kinematics(model, goal, frame="panda_hand", restarts=4)
+    got = reach(model, goal)
+    assert np.allclose(got, wd.fk(model, wanted.q, frame="panda_hand"), atol=1e-9)
+
+
+def test_what_is_known_of_a_robot_is_the_models() -> None:
+    model = by_name("panda").model
+    seen: dict[str, Any] = {}
+
+    @wd.kernel
+    def look(robot: Any, q: Any) -> Any:
+        seen.update({n: getattr(robot, n) for n in ("nq", "nv", "joint_names", "link_names")})
+        seen["limits"] = robot.position_upper
+        return np.minimum(q, robot.position_upper) * robot.total_mass
+
+    q = states(model, 5).q
+    got = look(model, q)
+    assert seen["nq"] == model.nq and seen["nv"] == model.nv
+    assert seen["joint_names"] == model.joint_names and seen["link_names"] == model.link_names
+    assert np.allclose(got, np.minimum(q, model.position_upper) * model.total_mass, rtol=1e-12)
+
+
+def test_total_mass_follows_the_params() -> None:
+    model = by_name("panda").model
+    q = np.zeros((2, model.nq))
+    mass = np.array([1.0, 3.0])
+
+    @wd.kernel
+    def weigh(robot: Any, q: Any) -> Any:
+        return robot.total_mass + 0.0 * q[0]
+
+    got = weigh(model, q, params=model.params(mass={"panda_hand": mass}))
+    hand = model.links[model.link_index("panda_hand")].mass
+    assert np.allclose(got, model.total_mass - hand + mass)
+
+
+def test_the_environments_number() -> None:
+    @wd.kernel
+    def number(robot: Any, q: Any) -> Any:
+        return robot.env + 0.0 * q[0]
+
+    model = by_name("cartpole").model
+    for dtype in (np.float32, np.float64):
+        assert np.array_equal(number(model, np.zeros((300, 2), dtype)), np.arange(300))
+    assert number(model, np.zeros(2)) == 0
+    assert np.array_equal(wd.oracle(number, model, np.zeros((3, 2))), np.arange(3))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (lambda robot, q: robot.jacobain(q, frame="x"), "no 'jacobain'; did you mean jacobian"),
+        (lambda robot, q: robot.crba(q[:3]), r"crba: q must be \(nq\) = \(8,\), got \(3,\)"),
+        (lambda robot, q: robot.fk(q, params=1), "params= belongs to the call of the kernel"),
+        (lambda robot, q: robot.fk(q, frame="hnad"), "hnad"),
+    ],
+)
+def test_a_mistake_names_the_line(text: Any, message: str) -> None:
+    """Of what is wrong with a method's arguments the user reads what, and where."""
+    model = by_name("panda").model
+    with pytest.raises((TypeError, ValueError, KeyError), match=message) as caught:
+        wd.kernel(text)(model, np.zeros((2, model.nq)))
+    if isinstance(caught.value, wd.RecordingError):
+        assert "test_robot.py:" in str(caught.value)
+
+
+def test_a_method_has_the_functions_help() -> None:
+    model = by_name("cartpole").model
+    methods = []
+
+    @wd.kernel
+    def look(robot: Any, q: Any) -> Any:
+        methods.append(robot.jacobian)
+        assert "crba" in dir(robot) and repr(robot) == "<robot cartpole, nq = 2, nv = 2>"
+        return q
+
+    look(model, np.zeros((1, 2)))
+    assert methods[0].__doc__ == wd.jacobian.__doc__
+    assert list(inspect.signature(methods[0]).parameters)[:2] == ["q", "frame"]

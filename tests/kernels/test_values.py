@@ -1,0 +1,199 @@
+"""Values of a kernel do what NumPy's arrays do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from states import error
+
+import warpdyn as wd
+from warpdyn.kernels import values as _values
+from warpdyn.recording.graph import Graph
+from warpdyn.recording.recorder import input_symbols
+
+EXPRESSIONS: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda x, M: x + 1,
+    lambda x, M: 2 - x,
+    lambda x, M: x * x[1] / x[2],
+    lambda x, M: M @ x[:3],
+    lambda x, M: x[:3] @ M,
+    lambda x, M: M @ M.T,
+    lambda x, M: M[0] @ x[3:],
+    lambda x, M: (M[:, None] * M[None]).sum(0),
+    lambda x, M: M.T[1, ::-1],
+    lambda x, M: -x[-1],
+    lambda x, M: np.outer(x, x[:2]),
+    lambda x, M: np.cross(M[0], x[:3]),
+    lambda x, M: np.cross(M, x[:3]),
+    lambda x, M: np.einsum("ij,jk->ik", M, M),
+    lambda x, M: np.dot(x, x) + np.vdot(x, x) + np.inner(x, x),
+    lambda x, M: np.stack([x[0], 0.0, x[2]]),
+    lambda x, M: np.concatenate([x, [1.0, 2.0], M[2]]),
+    lambda x, M: np.hstack([x[0], x]),
+    lambda x, M: np.vstack([M, x[:3]]),
+    lambda x, M: np.sum(M) + np.sum(M, axis=1) + M.sum(axis=0, keepdims=True)[0],
+    lambda x, M: np.mean(M, axis=(0, 1)) + M.mean(0),
+    lambda x, M: np.max(M, axis=1) - np.min(M),
+    lambda x, M: np.prod(x) + np.trace(M),
+    lambda x, M: np.linalg.norm(x) + np.linalg.norm(M, axis=1),
+    lambda x, M: np.linalg.norm(M),
+    lambda x, M: np.clip(x, -0.3, x[1] ** 2),
+    lambda x, M: np.where(x > 0.1, x, -2 * x),
+    lambda x, M: np.where((x > 0.1) & (x < 0.5) | ~(x >= -0.2), 1.0, np.zeros(6)),
+    lambda x, M: np.where(np.any(M > 0, axis=0), x[:3], np.all(M < 0.9)),
+    lambda x, M: (x == x[2]) * 1.0 + (x != x[2]) * 3.0,
+    lambda x, M: np.sum(x > 0) + 0.5,
+    lambda x, M: np.maximum(x, 0.2) - np.minimum(x, M[0, 0]),
+    lambda x, M: abs(x) + np.sign(x) + np.floor(3 * x) + np.ceil(3 * x),
+    lambda x, M: x**2 + x**3 + np.abs(x) ** 0.5 + (2 + x) ** -1 + (2 + x) ** 1.7,
+    lambda x, M: 2.0**x,
+    lambda x, M: np.sin(x) * np.cos(x) - np.tan(x),
+    lambda x, M: np.exp(x) + np.log(2 + x) + np.sqrt(2 + x) + np.tanh(3 * x),
+    lambda x, M: np.sinh(x) + np.cosh(x) + np.log2(2 + x) + np.log10(2 + x) + np.exp2(x),
+    lambda x, M: np.arctan2(x, x[1]) + np.arctan(x) + np.arcsin(x) + np.arccos(x),
+    lambda x, M: np.hypot(x, 2) + np.deg2rad(x) + np.degrees(x) + np.square(x),
+    lambda x, M: (x // 0.3) + (x % 0.3) + np.rint(3 * x),
+    lambda x, M: np.isfinite(x) * 1.0 + np.isnan(x) + np.isinf(x),
+    lambda x, M: np.diag(M) + np.diag(x[:3])[0] + np.tril(M)[1] + np.triu(M)[1],
+    lambda x, M: np.reshape(M, (9,)) + M.ravel() + M.reshape(9) + M.reshape((3, 3)).flatten(),
+    lambda x, M: np.moveaxis(M[None], 0, 2)[..., 0].transpose() + np.swapaxes(M, 0, 1),
+    lambda x, M: np.cumsum(x) + np.roll(x, 1) + np.flip(x) + np.append(x[:5], 1.0),
+    lambda x, M: np.split(x, 2)[1] + x.take([0, 2, 4]) + np.tile(x[:1], 3) + np.repeat(x[0], 3),
+    lambda x, M: np.zeros_like(x) + np.ones_like(x) * 2 + np.full_like(x, 0.5),
+    lambda x, M: np.kron(x[:2], M[0]) + np.broadcast_to(x[0], (6,)),
+    lambda x, M: sum(x) + len(x) + M.ndim + M.size + M.shape[0] + np.diff(x)[0],
+    lambda x, M: np.array([1.0, 2.0, 3.0]) @ M + np.eye(3)[0] * x[0] + np.float32(2) * x[:3],
+    lambda x, M: np.logical_and(x > 0, x < 0.5) + np.logical_xor(x > 0, x < 0.5) * 2.0,
+    lambda x, M: np.array([x[0], x[1]]) + x[2:4],
+    lambda x, M: wd.solve_symmetric(M @ M.T + np.eye(3), x[:3]),
+    lambda x, M: wd.solve_symmetric(M @ M.T + np.eye(3), M),
+)
+"""Of a vector of six and a matrix of three by three."""
+
+
+def data(count: int = 11) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(3)
+    return draw.uniform(-1, 1, (count, 6)), draw.uniform(-1, 1, (count, 3, 3))
+
+
+def wanted(x: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """All expressions by NumPy, one after the other."""
+    rows = []
+    for a, B in zip(x, M, strict=True):
+        rows.append(
+            np.concatenate([np.ravel(np.asarray(each(a, B), float)) for each in EXPRESSIONS])
+        )
+    return np.array(rows)
+
+
+@wd.kernel
+def everything(robot: Any, x: (6,), M: (3, 3)) -> Any:  # type: ignore[valid-type]
+    """All expressions as one kernel."""
+    return np.concatenate([np.ravel(each(x, M)) for each in EXPRESSIONS])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_expressions_are_numpys(dtype: Any) -> None:
+    """Kernel, oracle, and NumPy on each environment's arrays."""
+    model = wd.load_robot("cartpole")
+    x, M = (a.astype(dtype).astype(float) for a in data())
+    numpy = wanted(x, M)
+    assert error(wd.oracle(everything, model, x, M), numpy, np.ones(1)) < 1e-12
+    got = everything(model, x.astype(dtype), M.astype(dtype))
+    assert got.dtype == dtype
+    assert error(got.astype(float), numpy, np.ones(1)) < (1e-12 if dtype == np.float64 else 2e-5)
+
+
+def test_values_that_are_not_numbers() -> None:
+    """maximum and minimum hand NaN on, comparisons with it are false, isfinite sees it: as NumPy."""
+    model = wd.load_robot("cartpole")
+
+    def text(x: Any, y: Any) -> Any:
+        parts = [np.maximum(x, y), np.minimum(x, y), np.maximum(x, 0.0), np.minimum(0.0, x)]
+        flags = [x < y, x <= y, x > y, x >= y, x == y, x != y, np.isnan(x), np.isinf(x)]
+        flags += [np.isfinite(x), ~(x < y) & (y <= y)]
+        return np.concatenate(parts + [f * 1.0 for f in flags])
+
+    odd = np.array([1.0, -1.0, np.nan, np.inf, -np.inf, 0.0])
+    x, y = (a.ravel() for a in np.meshgrid(odd, odd))
+
+    @wd.kernel
+    def compared(robot: Any, x: (36,), y: (36,)) -> Any:  # type: ignore[valid-type]
+        return text(x, y)
+
+    assert np.array_equal(compared(model, x[None], y[None])[0], text(x, y), equal_nan=True)
+    assert np.array_equal(wd.oracle(compared, model, x, y), text(x, y), equal_nan=True)
+
+
+def test_writing_into_values() -> None:
+    """Slices are views, as NumPy's are, and sums in place stay in place."""
+    model = wd.load_robot("cartpole")
+
+    def text(x: Any) -> Any:
+        y = x.copy()
+        y[1:3] += 2 * x[0]
+        y[-1] = 7.0
+        z = np.zeros_like(x)
+        z[::2] = y[::2]
+        part = z[:4]
+        part[1] = x[1]
+        z *= 2
+        return np.concatenate([y, z])
+
+    @wd.kernel
+    def written(robot: Any, x: (6,)) -> Any:  # type: ignore[valid-type]
+        return text(x)
+
+    x = data()[0]
+    assert np.array_equal(written(model, x), np.array([text(row) for row in x]))
+
+
+REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
+    (lambda x: x if x[0] > 0 else -x, r"a Python `if`, `while`.*np.where\(condition, a, b\)"),
+    (lambda x: max(x[0], x[1]), r"`max` or `min` looked at a value.*np.maximum"),
+    (lambda x: (x[0] > 0 and x[1] > 0) * 1.0, "join conditions by & | ~"),
+    (lambda x: __import__("math").sin(x[0]), r"math.sin\(x\) is np.sin\(x\)"),
+    (lambda x: float(x[0]), "cannot become a Python number"),
+    (lambda x: int(x[0]), "cannot become a Python number"),
+    (lambda x: [x[k] for k in range(x[0])], "must be known when the kernel is recorded"),
+    (lambda x: x[x[0]], r"an index must be known.*np.where"),
+    (lambda x: x[x > 0], r"an index must be known.*np.where"),
+    (lambda x: np.linalg.svd(x[None]), r"np.svd has no form in a kernel; there are .*einsum"),
+    (lambda x: np.linalg.solve(x[None], x), "use wd.solve_symmetric"),
+    (lambda x: np.sort(x), "np.sort has no form in a kernel; use np.minimum"),
+    (lambda x: np.arcsinh(x), "np.arcsinh has no form in a kernel; there are .*tanh"),
+    (lambda x: np.where(x > 0), "three arguments"),
+    (lambda x: x @ np.ones(3), r"product of shapes \(6,\) and \(3,\)"),
+    (lambda x: x * np.ones((100, 100, 6)), "60000 numbers.*pass it as an argument"),
+    (lambda x: np.zeros(6).__setitem__(0, x[0]), "np.zeros_like"),
+    (lambda x: np.add(np.zeros(6), x, out=np.zeros(6)), "begin with np.zeros_like"),
+    (lambda x: x + "a", "values, numbers and NumPy's arrays, got str"),
+    (lambda x: x.nonsense, "a value has no 'nonsense'"),
+)
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_cannot_be_recorded_names_line_and_remedy(text: Any, message: str) -> None:
+    @wd.kernel
+    def refused(robot: Any, x: (6,)) -> Any:  # type: ignore[valid-type]
+        return text(x)
+
+    with pytest.raises((TypeError, AttributeError), match=message) as caught:
+        refused(wd.load_robot("cartpole"), np.zeros((2, 6)))
+    if isinstance(caught.value, wd.RecordingError):
+        assert str(caught.value).startswith("test_values.py:")
+
+
+def test_printing_shows_expressions(capsys: pytest.CaptureFixture[str]) -> None:
+    graph = Graph()
+    symbols = input_symbols(graph, "q", 3)
+    q = _values.of(np.array([*symbols], dtype=object))
+    print(q[0] * np.sin(q[1]) - 2, q[:2] > 0.5, q)
+    print(_values.of(np.array(symbols * 5, dtype=object)))
+    shown = capsys.readouterr().out
+    assert "q[0]*sin(q[1])" in shown.replace("sin(q[1])*q[0]", "q[0]*sin(q[1])")
+    assert "0.5 < q[0]" in shown and "[q[0], q[1], q[2]]" in shown
+    assert "<values of shape (15,)>" in shown
