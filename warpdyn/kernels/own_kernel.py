@@ -23,9 +23,9 @@ from ..model.params import Params
 from ..model.tree import Tree
 from . import results as _results
 from . import signature as _signature
+from .one_robot import OneRobot
 from .refusals import RecordingError
 from .results import Results
-from .robot import Robot
 from .values import Values, of
 
 ENV = "env"
@@ -49,7 +49,7 @@ class OwnKernel(Function[..., Any]):
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """The result for arrays; inside another kernel, for its robot's values."""
-        if args and isinstance(args[0], Robot):
+        if args and isinstance(args[0], OneRobot):
             return self.text(*args, **options)
         return super().__call__(*args, **options)
 
@@ -171,9 +171,9 @@ class _Text:
 
     def _run(
         self, tree: Tree, arrays: tuple[Any, ...], options: Mapping[str, Any]
-    ) -> tuple[Any, Robot]:
+    ) -> tuple[Any, OneRobot]:
         env = arrays[len(self.names)][0] if len(arrays) > len(self.names) else None
-        robot = Robot(self.model, tree, env, self.params)
+        robot = OneRobot(self.model, tree, env, self.params)
         values = {n: _values(x, self._sizes(n)) for n, x in zip(self.names, arrays, strict=False)}
         arguments = [values[n] if n in values else self.constants[n] for n in self._order]
         try:

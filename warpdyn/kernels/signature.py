@@ -33,7 +33,7 @@ def shared(shape: Shape) -> Shared:
     return Shared(shape)
 
 
-class Parameter(NamedTuple):
+class ArrayArgument(NamedTuple):
     """An array of a kernel: `shape` of one environment's slice, whether one array `serves_all`,
     and the constant that takes its place where it is left away."""
 
@@ -49,7 +49,7 @@ class Parameter(NamedTuple):
 class Signature(NamedTuple):
     """Arrays and options of a text, in order, and what options are where nobody says."""
 
-    arrays: Mapping[str, Parameter]
+    arrays: Mapping[str, ArrayArgument]
     defaults: Mapping[str, Any]
     call: inspect.Signature
     """The whole, as the caller sees it: with the model, `params` and `out`."""
@@ -67,7 +67,7 @@ def read(text: Callable[..., Any]) -> Signature:
         raise TypeError(
             f"{name}: a kernel's first argument is the robot: def {name}(robot, q, ...)"
         )
-    arrays: dict[str, Parameter] = {}
+    arrays: dict[str, ArrayArgument] = {}
     defaults: dict[str, Any] = {}
     for parameter in parameters[1:]:
         if parameter.name in RESERVED:
@@ -87,7 +87,7 @@ def read(text: Callable[..., Any]) -> Signature:
     return Signature(arrays, defaults, _called(signature))
 
 
-def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> Parameter:
+def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> ArrayArgument:
     """What is known of an array by its annotation, or by its name."""
     serves_all, shape = False, None
     for each in get_args(annotation)[1:] if hasattr(annotation, "__metadata__") else (annotation,):
@@ -108,7 +108,7 @@ def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> Parame
                 f"{kernel}: sizes of {parameter.name!r} are whole numbers or {', '.join(SIZES)}, got {size!r}"
             )
     default = None if parameter.default is parameter.empty else (parameter.default,)
-    return Parameter(shape, serves_all, default)
+    return ArrayArgument(shape, serves_all, default)
 
 
 def by_name(name: str) -> Shape | None:

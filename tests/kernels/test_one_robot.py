@@ -162,7 +162,7 @@ def test_a_mistake_names_the_line(text: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError, KeyError), match=message) as caught:
         wd.kernel(text)(model, np.zeros((2, model.nq)))
     if isinstance(caught.value, wd.RecordingError):
-        assert "test_robot.py:" in str(caught.value)
+        assert "test_one_robot.py:" in str(caught.value)
 
 
 def test_a_method_has_the_functions_help() -> None:

@@ -21,7 +21,7 @@ from .refusals import refuse
 from .values import Values, nested, objects, of
 
 
-class Robot:
+class OneRobot:
     """One robot, while a kernel of it is recorded.
 
     Its methods are warpdyn's functions of a model, with the same arguments but the model, `params` and
@@ -94,7 +94,7 @@ class Robot:
         return made[0] if call.named is None else call.named(*made)
 
 
-def _method(robot: Robot, function: Function) -> Callable[..., Any]:
+def _method(robot: OneRobot, function: Function) -> Callable[..., Any]:
     """A function as a method of a robot, for `help` too."""
 
     def method(*args: Any, **options: Any) -> Any:
