@@ -7,8 +7,8 @@ computes, as built-in functions do, and all that serves them serves it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,6 +26,7 @@ from . import signature as _signature
 from .one_robot import OneRobot
 from .refusals import RecordingError
 from .results import Results
+from .signature import NEEDED
 from .values import Values, of
 
 ENV = "env"
@@ -39,9 +40,7 @@ class OwnKernel(Function[..., Any]):
     def __init__(self, text: Callable[..., Any]):
         self.text = text
         self.signature = _signature.read(text)
-        self._known: WeakKeyDictionary[Model, dict[tuple, tuple[Results, bool]]] = (
-            WeakKeyDictionary()
-        )
+        self._known: WeakKeyDictionary[Model, dict[tuple, _Prepared]] = WeakKeyDictionary()
         self.describe = self._described
         functools.update_wrapper(self, text)
         self.of_a_model = True
@@ -65,78 +64,111 @@ class OwnKernel(Function[..., Any]):
         **options: Any,
     ) -> Call[Any]:
         """What it computes for arrays and options, as a call."""
-        name = self.__name__
-        given = self._bound(model, args, options)
-        declared = self.signature.arrays
-        arrays = {n: given.pop(n) for n in declared if n in given}
-        if not arrays:
-            raise TypeError(f"{name} needs an array, to know how many environments there are")
-        constants = {n: p.default[0] for n, p in declared.items() if n not in arrays}
-        chosen = tuple(sorted(given.items()))
-        for key, value in chosen:
-            _check_hashable(name, key, value)
-        shapes = {n: declared[n].sizes(model) for n in arrays}
-        arrays = {n: listed(x) for n, x in arrays.items()}
-        arrays = _numbers_as_arrays(arrays, shapes)
-        text = _Text(self, model, params, tuple(arrays), constants)
-        call: Call[Any] = Call(
+        name, given = self.__name__, self._bound(model, args, options)
+        chosen: tuple[tuple[str, Any], ...] = ()
+        if self.signature.defaults:
+            chosen = tuple((n, given.pop(n)) for n in self.signature.defaults)
+            _check_hashable(name, chosen)
+        key = (tuple(given), chosen, None if params is None else params.key)
+        known = self._known.get(model)
+        if known is None:
+            known = self._known[model] = {}
+        prepared = known.get(key)
+        if prepared is None:
+            prepared = known[key] = self._prepared(model, given, chosen, params)
+        arrays = _as_arrays(given, prepared.shapes)
+        if prepared.asks_env:
+            first = next(iter(arrays))
+            arrays[ENV] = _environments(arrays[first], prepared.shapes[first])
+        return Call(
             name,
             model,
-            (text,),
+            (_Text(self, model, params, tuple(given)),),
             arrays,
+            out=prepared.results.sorted_out(out),
             options=chosen,
-            shapes=shapes,
+            results=tuple(prepared.results.by_name),
+            shapes=prepared.shapes,
             params=params,
             by_velocity={},
             identity=self,
-            shared=tuple(n for n in arrays if declared[n].serves_all or not shapes[n]),
+            shared=prepared.shared,
+            named=prepared.named if out is None else prepared.plainly_named,
         )
-        known, asks_env = self._results(call, text)
-        first = next(iter(arrays))
-        if asks_env:
-            call.arrays = {**arrays, ENV: _environments(arrays[first], shapes[first])}
-            call.shapes = {**shapes, ENV: (1,)}
-        call.results = tuple(known.by_name)
-        call.shapes = {
-            **{n: r.shape for n, r in known.by_name.items() if n not in call.shapes},
-            **call.shapes,
-        }
-        call.out = known.sorted_out(out)
-        call.named = known.handed_out(name, convert=out is None)
-        return call
 
     def _bound(
-        self, model: Model, args: tuple[Any, ...], options: Mapping[str, Any]
+        self, model: Model, args: tuple[Any, ...], options: dict[str, Any]
     ) -> dict[str, Any]:
-        """Arguments by name, options that nobody gave at their defaults."""
-        try:
-            bound = self.signature.call.bind(model, *args, **options)
-        except TypeError as error:
-            raise TypeError(f"{self.__name__}{self.signature.call}: {error}") from None
-        del bound.arguments["model"]
-        return {**self.signature.defaults, **bound.arguments}
-
-    def _results(self, call: Call[Any], text: _Text) -> tuple[Results, bool]:
-        """What the text returns, and whether it asks for the environment's number; by recording it
-        once."""
-        known = self._known.setdefault(call.model, {})
-        key = (call.options, tuple(call.arrays), call.params.key if call.params else None)
-        if key not in known:
-            arrays = {**call.arrays, ENV: np.zeros(1)}
-            probe: Call[Any] = Call(
-                call.name,
-                call.model,
-                (text.probed,),
-                arrays,
-                options=call.options,
-                shapes={**call.shapes, ENV: (1,)},
-                params=call.params,
-                by_velocity={},
-                identity=self,
+        """Arrays by name in the text's order, then all options."""
+        declared, defaults = self.signature.arrays, self.signature.defaults
+        given = dict(zip(declared, args, strict=False))
+        by_name = options.keys() - defaults.keys()
+        wrong = len(args) > len(declared) or not by_name <= declared.keys() - given.keys()
+        missing = [n for n in declared if n not in given and n not in by_name]
+        lacks = any(declared[n].default is None for n in missing) or any(
+            x is NEEDED and n not in options for n, x in defaults.items()
+        )
+        if wrong or lacks:
+            try:
+                self.signature.call.bind(model, *args, **options)
+            except TypeError as error:
+                raise TypeError(f"{self.__name__}{self.signature.call}: {error}") from None
+        if by_name:
+            given = {n: {**given, **options}[n] for n in declared if n not in missing}
+        if not given:
+            raise TypeError(
+                f"{self.__name__} needs an array, to know how many environments there are"
             )
-            record_call(probe, input_shapes(probe), True)
-            known[key] = text.seen
-        return known[key]
+        return {**given, **defaults, **{n: x for n, x in options.items() if n in defaults}}
+
+    def _prepared(
+        self,
+        model: Model,
+        given: Mapping[str, Any],
+        options: tuple[tuple[str, Any], ...],
+        params: Params | None,
+    ) -> _Prepared:
+        """What the text returns for such arrays and options, by recording it once."""
+        declared = self.signature.arrays
+        shapes = {n: declared[n].sizes(model) for n in given}
+        text = _Text(self, model, params, tuple(given))
+        shaped = {**shapes, ENV: (1,)}
+        probe: Call[Any] = Call(
+            self.__name__,
+            model,
+            (text.probed,),
+            {n: np.zeros(shape) for n, shape in shaped.items()},
+            options=options,
+            shapes=shaped,
+            params=params,
+            by_velocity={},
+            identity=self,
+        )
+        record_call(probe, input_shapes(probe), True)
+        results, asks_env = text.seen
+        # Nested lists cannot tell the shape of a matrix without rows.
+        of_results = {n: r.shape for n, r in results.by_name.items() if n not in shapes}
+        return _Prepared(
+            results=results,
+            asks_env=asks_env,
+            shapes={**of_results, **(shaped if asks_env else shapes)},
+            shared=tuple(n for n in given if declared[n].serves_all or not shapes[n]),
+            named=results.handed_out(self.__name__, convert=True),
+            plainly_named=results.handed_out(self.__name__, convert=False),
+        )
+
+
+class _Prepared(NamedTuple):
+    """What is known of a kernel for a model, its options and the names of its arrays."""
+
+    results: Results
+    asks_env: bool
+    shapes: Mapping[str, tuple[int, ...]]
+    """Of one environment's slices of arrays and results."""
+    shared: tuple[str, ...]
+    named: Callable[..., Any] | None
+    plainly_named: Callable[..., Any] | None
+    """What makes the user's result of the arrays, and of those of `out=`."""
 
 
 def kernel(text: Callable[..., Any]) -> OwnKernel:
@@ -157,15 +189,9 @@ class _Text:
     """A kernel's text as an algorithm: on a tree, with arrays as nested lists of scalars."""
 
     def __init__(
-        self,
-        kernel: OwnKernel,
-        model: Model,
-        params: Params | None,
-        names: tuple[str, ...],
-        constants: Mapping[str, Any],
+        self, kernel: OwnKernel, model: Model, params: Params | None, names: tuple[str, ...]
     ):
-        self.kernel, self.model, self.params = kernel, model, params
-        self.names, self.constants = names, constants
+        self.kernel, self.model, self.params, self.names = kernel, model, params, names
         self.__name__ = kernel.__name__
         self.seen: tuple[Results, bool]
 
@@ -174,8 +200,12 @@ class _Text:
     ) -> tuple[Any, OneRobot]:
         env = arrays[len(self.names)][0] if len(arrays) > len(self.names) else None
         robot = OneRobot(self.model, tree, env, self.params)
-        values = {n: _values(x, self._sizes(n)) for n, x in zip(self.names, arrays, strict=False)}
-        arguments = [values[n] if n in values else self.constants[n] for n in self._order]
+        declared = self.kernel.signature.arrays
+        values = {
+            n: _values(x, declared[n].sizes(self.model))
+            for n, x in zip(self.names, arrays, strict=False)
+        }
+        arguments = [values[n] if n in values else each.default[0] for n, each in declared.items()]
         try:
             with np.errstate(all="ignore"):  # of numbers, as in a kernel
                 return self.kernel.text(robot, *arguments, **options), robot
@@ -183,13 +213,6 @@ class _Text:
             if isinstance(error.__cause__, RecordingError):  # NumPy has put its own words around it
                 raise error.__cause__ from None
             raise
-
-    @property
-    def _order(self) -> tuple[str, ...]:
-        return tuple(self.kernel.signature.arrays)
-
-    def _sizes(self, name: str) -> tuple[int, ...]:
-        return self.kernel.signature.arrays[name].sizes(self.model)
 
     def __call__(self, tree: Tree, *arrays: Any, **options: Any) -> Any:
         """The results as nested lists, a tuple of them where there are several."""
@@ -213,10 +236,11 @@ def _values(x: Any, shape: tuple[int, ...]) -> Values:
     return of(array if array.ndim else array[()])
 
 
-def _check_hashable(kernel: str, name: str, value: Any) -> None:
+def _check_hashable(kernel: str, options: tuple[tuple[str, Any], ...]) -> None:
     try:
-        hash(value)
+        hash(options)
     except TypeError:
+        name, value = next((n, x) for n, x in options if not isinstance(x, Hashable))
         raise TypeError(
             f"{kernel}: the option {name} is a {type(value).__name__}, which cannot be part of a "
             "kernel's name: options are constants of the program, hashable (numbers, words, tuples); "
@@ -224,24 +248,19 @@ def _check_hashable(kernel: str, name: str, value: Any) -> None:
         ) from None
 
 
-def _numbers_as_arrays(
-    arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
-) -> dict[str, Any]:
-    """Plain numbers, for inputs that are a number of each environment, as arrays of the first one's
-    kind."""
-    if not any(isinstance(x, (int, float)) for x in arrays.values()):
-        return dict(arrays)
+def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+    """Arrays by name; a plain number, for an input that is one of each environment, as one of the
+    first array's kind."""
+    arrays = {n: listed(x) for n, x in given.items()}
+    if all(shapes[n] for n in arrays):
+        return arrays
     first = next((x for x in arrays.values() if not isinstance(x, (int, float))), None)
-    if first is None:
-        return {n: np.asarray(x, dtype=float) for n, x in arrays.items()}
-    v = views.view("the first array", first)
-    host = np.float32 if v.single else np.float64
-    return {
-        n: v.library.from_host(np.asarray(x, dtype=host), v.device)
-        if isinstance(x, (int, float))
-        else x
-        for n, x in arrays.items()
-    }
+    v = None if first is None else views.view("the first array", first)
+    for n, x in arrays.items():
+        if isinstance(x, (int, float)):
+            host = np.asarray(x, dtype=np.float32 if v and v.single else np.float64)
+            arrays[n] = host if v is None else v.library.from_host(host, v.device)
+    return arrays
 
 
 def _environments(first: Any, shape: tuple[int, ...]) -> Any:

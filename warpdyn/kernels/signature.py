@@ -14,6 +14,9 @@ Shape = tuple[int | str, ...]
 
 SIZES = ("nq", "nv", "nlinks")
 
+NEEDED = inspect.Parameter.empty
+"""The default of an option that has none."""
+
 RESERVED = ("out", "params", "model", "env")
 """Names that a kernel's caller uses for something else."""
 
