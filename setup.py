@@ -62,6 +62,7 @@ setup(
     package_data={
         "warpdyn.robots": ["*.urdf"],
         "warpdyn.codegen": ["*.h"],
+        "warpdyn.kernels": ["*.pyi"],
         "warpdyn": ["py.typed"],
         "ros2_node.demo": ["*.xml"],
     },

@@ -112,6 +112,7 @@ from .functions.screws import Screws, screws
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
 from .kernels.loops import repeat
+from .kernels.one_robot import OneRobot as Robot
 from .kernels.own_kernel import kernel
 from .kernels.refusals import RecordingError
 from .kernels.signature import shared
@@ -155,6 +156,7 @@ __all__ = [
     "Params",
     "Pose",
     "RecordingError",
+    "Robot",
     "Screws",
     "Solution",
     "aba",

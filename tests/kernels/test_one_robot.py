@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,9 @@ import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, described
 from warpdyn.execution.call import input_shapes
 from warpdyn.execution.evaluate import record_call
+
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def kernel_of(case: Case) -> Any:
@@ -178,3 +184,14 @@ def test_a_method_has_the_functions_help() -> None:
     look(model, np.zeros((1, 2)))
     assert methods[0].__doc__ == wd.jacobian.__doc__
     assert list(inspect.signature(methods[0]).parameters)[:2] == ["q", "frame"]
+
+
+def test_the_stub_for_editors_is_current() -> None:
+    """scripts/robot_stub.py writes it from the public functions, docstrings included."""
+    done = subprocess.run(
+        [sys.executable, "scripts/robot_stub.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

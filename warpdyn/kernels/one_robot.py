@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,8 +20,13 @@ from ..model.tree import Tree
 from .refusals import refuse
 from .values import Values, nested, objects, of
 
+if TYPE_CHECKING:
+    from .robot_methods import RobotMethods
+else:
+    RobotMethods = object
 
-class OneRobot:
+
+class OneRobot(RobotMethods):
     """One robot, while a kernel of it is recorded.
 
     Its methods are warpdyn's functions of a model, with the same arguments but the model, `params` and

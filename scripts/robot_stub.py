@@ -1,0 +1,115 @@
+"""Write warpdyn/kernels/robot_methods.pyi: the methods of a kernel's robot, with types and docstrings for editors.
+
+    python scripts/robot_stub.py            # write
+    python scripts/robot_stub.py --check    # exit with 1 where the file is not what would be written
+
+They are the public functions without the model; this file is made from them, not by hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from pathlib import Path
+from typing import Any, TypeVar
+
+import warpdyn as wd
+from warpdyn.execution.batched import FUNCTIONS, Function
+
+FILE = Path(__file__).parents[1] / "warpdyn/kernels/robot_methods.pyi"
+
+HEAD = '''"""Methods of the robot in a user's own kernel, for editors and type checkers.
+
+Written by scripts/robot_stub.py from the public functions.
+"""
+
+'''
+
+ALIASES = """
+Array = Values | np.ndarray | Sequence[float] | float
+Gravity = Array | None
+Forces = Mapping[str, Array] | Array | None
+"""
+
+SOURCES = {
+    "Any": "typing",
+    "Literal": "typing",
+    "Mapping": "collections.abc",
+    "Sequence": "collections.abc",
+}
+"""Where names of annotations come from; others come from the function's own module."""
+
+
+def stub() -> str:
+    """The text of the file."""
+    sources = {"Mapping": "collections.abc", "Sequence": "collections.abc", "Values": ".values"}
+    methods = [method(FUNCTIONS[name], sources) for name in sorted(FUNCTIONS) if name in wd.__all__]
+    outside = {m for m in sources.values() if not m.startswith(".")}
+    imports = [line(m, sources) for m in sorted(outside)] + ["", "import numpy as np", ""]
+    imports += [line(m, sources) for m in sorted({*sources.values()} - outside, reverse=True)]
+    return "\n".join([HEAD, *imports, ALIASES, "class RobotMethods:", *methods])
+
+
+def line(module: str, sources: dict[str, str]) -> str:
+    """The import of a module's names."""
+    return f"from {module} import {', '.join(sorted(n for n, m in sources.items() if m == module))}"
+
+
+def method(function: Function, sources: dict[str, str]) -> str:
+    """A function as a method, with its docstring."""
+    signature, scope = inspect.signature(function.describe), function.describe.__globals__
+    written = ["self"]
+    for each in signature.parameters.values():
+        if each.name in ("model", "params", "out"):
+            continue
+        if each.kind is each.KEYWORD_ONLY and "*" not in written:
+            written.append("*")
+        default = "" if each.default is each.empty else " = ..."
+        annotation = typed(str(each.annotation), "Array", scope, sources)
+        written.append(f"{each.name}: {annotation}{default}")
+    returned = str(signature.return_annotation).removeprefix("Call[").removesuffix("]")
+    result = (
+        "tuple[Values, ...]"
+        if returned == "Solution"
+        else typed(returned, "Values", scope, sources)
+    )
+    doc = (
+        inspect.cleandoc(function.__doc__ or "")
+        .replace("\n", "\n        ")
+        .replace("        \n", "\n")
+    )
+    arguments = ",\n        ".join(written)
+    return (
+        f"    def {function.__name__}(\n        {arguments},\n    ) -> {result}:\n"
+        f'        """{doc}"""\n'
+    )
+
+
+def typed(annotation: str, array: str, scope: dict[str, Any], sources: dict[str, str]) -> str:
+    """An annotation with arrays under another name; where its names come from is noted."""
+    tree = ast.parse(annotation, mode="eval")
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Name) or node.id in ("Gravity", "Forces"):
+            continue
+        known = scope.get(node.id)
+        if node.id == "Array" or isinstance(known, TypeVar):
+            node.id = array
+        elif node.id in SOURCES or known is not None:
+            own = f"..{scope['__name__'].removeprefix('warpdyn.')}"
+            sources.setdefault(node.id, SOURCES.get(node.id, own))
+    return ast.unparse(tree)
+
+
+def main() -> int:
+    if "--check" not in sys.argv[1:]:
+        FILE.write_text(stub())
+        return 0
+    if FILE.exists() and FILE.read_text() == stub():
+        return 0
+    print(f"{FILE.name} is not what the public functions say; run scripts/robot_stub.py")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,951 @@
+"""Methods of the robot in a user's own kernel, for editors and type checkers.
+
+Written by scripts/robot_stub.py from the public functions.
+"""
+
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .values import Values
+
+Array = Values | np.ndarray | Sequence[float] | float
+Gravity = Array | None
+Forces = Mapping[str, Array] | Array | None
+
+class RobotMethods:
+    def aba(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        *,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+        method: str = ...,
+    ) -> Values:
+        """Forward dynamics: accelerations that the joint forces `tau` produce, the inverse of `rnea`.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²];
+        `f_ext`, `gravity` and joint effects as in `rnea`.
+        method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised
+        over the tree, RBDA chapter 6; "auto", whichever is the shorter program for the robot.
+        Raises ModelError where a joint moves no inertia: its acceleration is not defined."""
+
+    def aba_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        *,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> tuple[Values, Values, Values, Values]:
+        """Forward dynamics and its derivatives by position, velocity and joint force.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  `f_ext`, `gravity` as in `aba`.
+        Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each; by q
+        over the tangent space, as in `rnea_derivatives`.
+        d qdd = -M⁻¹ d rnea at a = qdd; Carpentier and Mansard, RSS 2018, equation 12."""
+
+    def average_centroidal_velocity(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        reference: str = ...,
+    ) -> Values:
+        """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the
+        angular momentum.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `centroidal_momentum`.
+        Orin, Goswami and Lee (2013)."""
+
+    def average_centroidal_velocity_jacobian(
+        self,
+        q: Array,
+        *,
+        reference: str = ...,
+    ) -> Values:
+        """The matrix J(q) that gives the average velocity at the centre of mass, J v.
+
+        q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
+        Orin, Goswami and Lee (2013)."""
+
+    def average_velocity(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        reference: str = ...,
+    ) -> Values:
+        """The velocity with which the robot, its joints locked, would have the momentum that it has:
+        locked inertia⁻¹ h.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `momentum`. Not defined
+        where all mass lies on one line.
+        Orin, Goswami and Lee (2013)."""
+
+    def average_velocity_jacobian(
+        self,
+        q: Array,
+        *,
+        reference: str = ...,
+    ) -> Values:
+        """The matrix J(q) that gives the average velocity, J v: locked inertia⁻¹ times the momentum's
+        Jacobian.
+
+        q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.
+        Orin, Goswami and Lee (2013)."""
+
+    def bias_forces(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """What the motion takes without acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
+        tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2."""
+
+    def centroidal_momentum(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        reference: str = ...,
+    ) -> Values:
+        """Momentum about the centre of mass, h = A(q) v.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
+        reference: axes of the world ("local_world_aligned", the default) or of the root link ("local").
+        Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot, Autonomous Robots 35 (2013)."""
+
+    def centroidal_momentum_matrix(
+        self,
+        q: Array,
+        *,
+        reference: str = ...,
+    ) -> Values:
+        """The centroidal momentum matrix A(q): momentum about the centre of mass is A v; the velocity
+        of the centre of mass is A[:3] v / mass.
+
+        q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
+        Orin, Goswami and Lee (2013); by composite inertias as in Wensing and Orin, Int. J. Humanoid
+        Robotics 13 (2016)."""
+
+    def centroidal_momentum_matrix_derivative(
+        self,
+        q: Array,
+        v: Array,
+    ) -> Values:
+        """dA/dt, the derivative of the centroidal momentum matrix along the motion v, in the world's
+        axes.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, 6, nv).
+        Columns X* (I' S + V ×* I S) with I' the rate of composite inertias; Wensing and Orin (2016)."""
+
+    def centroidal_momentum_rate(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+    ) -> Values:
+        """Rate of the centroidal momentum, A a + dA/dt v, in the world's axes.
+
+        q: (B, nq).  v, a: (B, nv).  Returns (B, 6) [N, N·m]: the sum of all forces on the robot, weight
+        among them, and of their moments about the centre of mass.
+        Orin, Goswami and Lee (2013); by the forward pass of RBDA table 5.1."""
+
+    def clamp(
+        self,
+        q: Array,
+    ) -> Values:
+        """`q` with every coordinate that is beyond a position limit at that limit; quaternions have
+        none.
+
+        q: (B, nq) [m, rad].  Returns (B, nq).  Limits: `model.position_lower`, `model.position_upper`."""
+
+    def com(
+        self,
+        q: Array,
+        *,
+        subtree: str | None = ...,
+    ) -> Values:
+        """Centre of mass in the world, sum of m_i c_i / m.
+
+        q: (B, nq) [m, rad].  Returns (B, 3) [m].
+        subtree: the link with all that hang on it, instead of the whole robot.
+        Raises ModelError where the links that count have no mass."""
+
+    def com_acceleration(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        *,
+        subtree: str | None = ...,
+    ) -> Values:
+        """Acceleration of the centre of mass in the world, without gravity: J a + J' v.
+
+        q: (B, nq).  v, a: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`."""
+
+    def com_bias_acceleration(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        subtree: str | None = ...,
+    ) -> Values:
+        """J' v, the acceleration of the centre of mass that velocities alone give.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`."""
+
+    def com_jacobian(
+        self,
+        q: Array,
+        *,
+        subtree: str | None = ...,
+    ) -> Values:
+        """Jacobian of the centre of mass: J v is its velocity in the world.
+
+        q: (B, nq).  Returns (B, 3, nv). subtree: as in `com`.
+        The linear rows of the centroidal momentum matrix over m: Orin, Goswami and Lee, Autonomous
+        Robots 35, 2013."""
+
+    def com_velocity(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        subtree: str | None = ...,
+    ) -> Values:
+        """Velocity of the centre of mass in the world: linear momentum / m, J v.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s]. subtree: as in `com`."""
+
+    def configuration_rate(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        baumgarte: float = ...,
+    ) -> Values:
+        """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain
+        vector.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nq).
+        A quaternion Q of length other than one, as such integrators leave it, is drawn back by the last
+        entry of dQ/dt = ½ Q ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte`; JaxSim's term (its default K
+        is 1, zero here).
+        Graf, Quaternions and dynamics (2008), equation 20."""
+
+    def convert_acceleration(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        *,
+        source: str = ...,
+        target: str = ...,
+        joints: Sequence[str] | None = ...,
+        com: Sequence[float] | None = ...,
+    ) -> Values:
+        """The rate of the target's velocity components, from the source's velocity `v` and its rate
+        `a`.
+
+        q: (B, nq), warpdyn's.  v, a: (B, nv) in the source's convention, named as in
+        `convert_velocity`.
+        Returns (B, nv) [m/s², rad/s²].
+        Between "local" and "world" accelerations move as twists do; where the linear part is of a
+        moving point in the world's axes, ω × v of that point is added (RBDA section 2.10; classical
+        acceleration, RBDA 2.51)."""
+
+    def convert_configuration(
+        self,
+        q: Array,
+        *,
+        source: str = ...,
+        target: str = ...,
+        joints: Sequence[str] | None = ...,
+    ) -> Values:
+        """The configuration that another library writes otherwise, to it or from it.
+
+        source, target: one "warpdyn", the other "mujoco", "newton", "drake" or "pinocchio".
+        q: (B, nq) [m, rad] in the source's coordinates.  Returns (B, n) in the target's.
+        Free base: MuJoCo [p, wxyz], Newton and Pinocchio [p, xyzw], Drake [wxyz, p]. Pinocchio's
+        continuous joints are [cos, sin]; from it the angle is atan2(sin, cos), between -π and π.
+        joints: names in the order of the other library's columns. By default every moving joint, those
+        that mimic others too, in the order of the description (MuJoCo, Newton, Drake), or siblings
+        sorted by name (Pinocchio). Mimic joints get multiplier * q + offset, and are left out on the
+        way back."""
+
+    def convert_force(
+        self,
+        q: Array,
+        tau: Array,
+        *,
+        source: str = ...,
+        target: str = ...,
+        joints: Sequence[str] | None = ...,
+        com: Sequence[float] | None = ...,
+    ) -> Values:
+        """Generalized forces of the same power, the free base's wrench in another representation.
+
+        q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in
+        `convert_velocity`.
+        Returns (B, nv): tau' = T⁻ᵀ tau where v' = T v. Forces on another library's mimic joints are
+        added to the joint that they follow, times their multiplier; towards it they are zero.
+        RBDA 2.27, 2.29."""
+
+    def convert_quaternion(
+        self,
+        quaternion: Array,
+        *,
+        source: str,
+        target: str,
+    ) -> Values:
+        """Quaternions (B, 4) from one order to the other: `source` and `target` "xyzw" or "wxyz"."""
+
+    def convert_twist(
+        self,
+        pose: Array,
+        twist: Array,
+        *,
+        source: str,
+        target: str,
+    ) -> Values:
+        """A frame's twist from one representation to another, given the frame's pose.
+
+        pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then
+        meant by "world").
+        twist: (B, 6) [m/s, rad/s], linear then angular.  Returns (B, 6).
+        source, target: "local" ("body"), "local_world_aligned" ("mixed") or "world" ("inertial").
+        From "local" to "world" it is the general transform of motions: v' = R v + p × R ω, ω' = R ω;
+        RBDA 2.24."""
+
+    def convert_velocity(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        source: str = ...,
+        target: str = ...,
+        joints: Sequence[str] | None = ...,
+        com: Sequence[float] | None = ...,
+    ) -> Values:
+        """The generalized velocity with the free base's twist in another representation; joints pass
+        through.
+
+        q: (B, nq) [m, rad], warpdyn's whatever the source.  v: (B, nv) [m/s, rad/s].  Returns (B, nv).
+        source, target: a representation or a library.
+        - "local" ("body"): linear and angular velocity of the root link in its own axes, warpdyn's own;
+        - "local_world_aligned" ("mixed"): the same in the world's axes;
+        - "world" ("inertial"): of the point of the body that is at the world's origin, v + p × ω, in
+        the world's axes;
+        - "mujoco": linear in the world's axes, angular in the body's;
+        - "newton": linear velocity of the root link's centre of mass, and angular, in the world's axes;
+        - "drake": angular first, then linear, in the world's axes;
+        - "pinocchio": "local".
+        With a library on one side the joints' columns are its own, see `convert_configuration` for
+        `joints`.
+        com: the point that Newton's linear velocity is of, in the root link's frame; by default the
+        link's centre of mass (give that of the lumped body for a root whose fixed joints Newton has
+        collapsed).
+        Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.8."""
+
+    def convert_wrench(
+        self,
+        pose: Array,
+        wrench: Array,
+        *,
+        source: str,
+        target: str,
+    ) -> Values:
+        """A wrench on a frame from one representation to another, given the frame's pose; arguments as
+        in `convert_twist`.
+
+        wrench: (B, 6) [N, N·m], force then couple about the representation's point.  Returns (B, 6).
+        From "local" to "world" it is the general transform of forces: f' = R f, n' = R n + p × R f;
+        RBDA 2.25."""
+
+    def coriolis_matrix(
+        self,
+        q: Array,
+        v: Array,
+    ) -> Values:
+        """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is
+        skew-symmetric).
+
+        q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv, nv).
+        Of all matrices with these two properties that of the Christoffel symbols; as Pinocchio's
+        computeCoriolisMatrix.
+        Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols
+        for Rigid-Body Systems, ASME J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1."""
+
+    def crba(
+        self,
+        q: Array,
+    ) -> Values:
+        """Joint-space inertia matrix M(q), symmetric and positive definite.
+
+        q: (B, nq) [m, rad].  Returns M: (B, nv, nv) [kg, kg·m, kg·m²], both triangles.
+        Composite-rigid-body algorithm; RBDA table 6.2."""
+
+    def difference(
+        self,
+        q0: Array,
+        q1: Array,
+    ) -> Values:
+        """The constant velocity d that leads from `q0` to `q1` in unit time: integrate(q0, d) = q1.
+
+        q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a
+        turn, quaternions of either sign; the angle of a revolute or continuous joint is a number like
+        any other, whole turns counted.
+        Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference."""
+
+    def dynamically_consistent_inverse(
+        self,
+        q: Array,
+        *,
+        frame: str,
+        reference: str = ...,
+        part: str = ...,
+    ) -> Values:
+        """Inverse of a frame's Jacobian of least kinetic energy, J̄ = M⁻¹ Jᵀ Λ: J J̄ = 1.
+
+        q: (B, nq) [m, rad].  Returns (B, nv, 6).  Joint forces (1 - Jᵀ J̄ᵀ) tau do not accelerate the
+        frame.
+        reference, part: as for `jacobian`.  Khatib (1987)."""
+
+    def effect_torques(
+        self,
+        q: Array,
+        v: Array,
+    ) -> Values:
+        """Joint forces that friction and limit springs take; zero unless the model has them.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M
+        a + h + this.
+        For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position
+        - limit) + damping * r. See `Model.with_friction` and `Model.with_limit_springs`."""
+
+    def fk(
+        self,
+        q: Array,
+        *,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        relative_to: str | None = ...,
+        form: str = ...,
+    ) -> Values:
+        """Forward kinematics: poses of links in the world, or in the frame `relative_to`.
+
+        q: (B, nq) [m, rad].
+        Returns homogeneous matrices, link frame to world: (B, nlinks, 4, 4) in the order of
+        `model.link_names`;
+        with `frames=[...]` (B, len(frames), 4, 4); with `frame="name"` (B, 4, 4).
+        With form="pose", [x y z qx qy qz qw] instead, qw >= 0: (B, nlinks, 7), (B, len(frames), 7), (B,
+        7); xyzw whichever order the model's own quaternions have.
+        Craig, Introduction to Robotics, section 3.2; the quaternion by Shepperd, J. Guidance and
+        Control 1 (1978)."""
+
+    def force_transform(
+        self,
+        pose: Array,
+    ) -> Values:
+        """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given
+        in.
+
+        pose: (B, 7) [x y z qx qy qz qw].  Returns X* = X⁻ᵀ = [[R, 0], [[p]× R, R]]: (B, 6, 6), force
+        rows first.
+        RBDA 2.25 and 2.27."""
+
+    def frame_acceleration(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        *,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        reference: str = ...,
+        kind: str = ...,
+    ) -> Values:
+        """Acceleration of links, without gravity: linear, then angular [m/s², rad/s²].
+
+        q: (B, nq).  v, a: (B, nv).  Returns shapes as in `frame_velocity`.
+        kind: "spatial", the derivative of the spatial velocity as a vector in space; J a + J' v with
+        "local" or "world".
+        "classical": of the point at the reference's origin, linear + ω × v; J a + J' v with
+        "local_world_aligned".
+        RBDA table 5.1: a_i = a_parent + S_i q''_i + v_i × S_i q'_i; the classical one is equation 2.42."""
+
+    def frame_bias_acceleration(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        reference: str = ...,
+    ) -> Values:
+        """J' v, the acceleration of links that velocities alone give [m/s², rad/s²].
+
+        q: (B, nq).  v: (B, nv).  Returns shapes as in `frame_velocity`.
+        `frame_acceleration` at a = 0: spatial with "local" and "world", classical with
+        "local_world_aligned".
+        RBDA section 3.3, a = J q'' + J' q'."""
+
+    def frame_velocity(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        reference: str = ...,
+        relative_to: str | None = ...,
+    ) -> Values:
+        """Spatial velocity of links: linear, then angular [m/s, rad/s].
+
+        q: (B, nq).  v: (B, nv).
+        Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
+        neither.
+        reference, relative_to: as in `jacobian`.
+        RBDA table 5.1: v_i = v_parent + S_i q'_i."""
+
+    def gravity_torques(
+        self,
+        q: Array,
+        *,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """Joint forces that hold the robot still, g(q) - Jᵀ f_ext.
+
+        q: (B, nq) [m, rad].  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
+        rnea at rest without limit springs; RBDA section 5.3 with v and a zero."""
+
+    def integrate(
+        self,
+        q: Array,
+        d: Array,
+    ) -> Values:
+        """The configuration q ⊕ d reached from `q` by the constant velocity `d` in unit time.
+
+        q: (B, nq) [m, rad].  d: (B, nv), a velocity times a duration.  Returns (B, nq), quaternions at
+        unit length; `out` may be `q` itself.
+        Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are
+        their own; all others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as
+        pinocchio.integrate."""
+
+    def interpolate(
+        self,
+        q0: Array,
+        q1: Array,
+        t: float | Array,
+    ) -> Values:
+        """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond
+        them as well.
+
+        q0, q1: (B, nq) [m, rad].  t: a number, or (B,).  Returns (B, nq).
+        integrate(q0, t difference(q0, q1)); spherical linear interpolation (Shoemake, SIGGRAPH 1985)
+        for ball joints, screws for floating ones."""
+
+    def inverse_kinematics(
+        self,
+        targets: Mapping[str, Array] | Array,
+        *,
+        frame: str | None = ...,
+        q0: Array | None = ...,
+        position_weight: float | Mapping[str, float] = ...,
+        orientation_weight: float | Mapping[str, float] = ...,
+        restarts: int = ...,
+        iterations: int = ...,
+        tolerance: tuple[float, float] = ...,
+        seed: int = ...,
+    ) -> tuple[Values, ...]:
+        """Configurations within the position limits that bring frames to their targets; a `Solution`.
+
+        targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3), positions, where
+        `orientation_weight` is 0.
+        q0: (B, nq) or (nq,), where to start; else the middle of the limits (without limits, the neutral configuration).
+        Minimises the sum over frames of position_weight |p|² + orientation_weight (2 sin(θ/2))², p the distance [m] and θ
+        the angle [rad] to the target; a weight of 0 leaves that part out. Numbers, or one for each frame by name.
+        restarts: further starts, spread evenly within the limits, each of up to `iterations` steps; after them the best
+        configuration found so far is refined. The same `seed` gives the same starts.
+        tolerance: [m], [rad], for success; float32 reaches about 1e-6 of the robot's size.
+        out: five arrays, all of the dtype of the targets.
+        One kernel does the whole search. An environment's result depends on neither the others nor its place.
+        Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned inverse kinematics by the
+        Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at limits: Bertsekas, SIAM J. Control 20 (1982)."""
+
+    def jacobian(
+        self,
+        q: Array,
+        *,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        reference: str = ...,
+        relative_to: str | None = ...,
+        point: Sequence[float] | Array | None = ...,
+        part: str = ...,
+    ) -> Values:
+        """Geometric Jacobian: J v is the spatial velocity of a link, linear part first.
+
+        q: (B, nq) [m, rad].
+        Returns (B, 6, nv) for `frame="name"`, (B, len(frames), 6, nv) for `frames=[...]`, (B, nlinks,
+        6, nv) for neither.
+        reference: "local", "world", "local_world_aligned" (see the module).
+        relative_to: the velocity relative to another frame, which then is what "world" means above;
+        rate of `fk(relative_to=...)`.
+        point: takes the place of the origin of `frame`, in its coordinates [m]: three numbers, which
+        become part of the program, or an array (B, 3).
+        part: "both", or three rows: "linear", "angular".
+        RBDA section 3.3 (v = J q'); Lynch and Park, Modern Robotics, section 5.1."""
+
+    def jacobian_derivative(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        reference: str = ...,
+        point: Sequence[float] | Array | None = ...,
+        part: str = ...,
+    ) -> Values:
+        """dJ/dt along the motion v, J as in `jacobian` with the same options.
+
+        q: (B, nq).  v: (B, nv).  Returns the shapes of `jacobian`.
+        RBDA section 3.3; each column is a vector fixed in a moving body, 2.31."""
+
+    def joint_torque_regressor(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        *,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of
+        a link.
+
+        q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks).  `gravity` as in `rnea`.
+        Atkeson, An and Hollerbach, Int. J. Robotics Research 5 (1986)."""
+
+    def kinematic_hessian(
+        self,
+        q: Array,
+        *,
+        frame: str,
+        reference: str = ...,
+        part: str = ...,
+    ) -> Values:
+        """Derivative of the Jacobian of a link by the configuration, over the tangent space.
+
+        q: (B, nq).  Returns H: (B, 6, nv, nv), H[..., j, k] = d J[..., j] / d q_k; dJ/dt = sum of
+        H[..., k] v_k.
+        reference, part: as in `jacobian`. With "local_world_aligned" the linear part is symmetric in j
+        and k where joints
+        have one coordinate each: the second derivative of the position.
+        Columns by columns: RBDA 2.31."""
+
+    def kinetic_energy(
+        self,
+        q: Array,
+        v: Array,
+    ) -> Values:
+        """Kinetic energy vᵀ M(q) v / 2, that of the rotors (armature) included.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J]; a scalar for one robot.  RBDA 2.67, summed
+        over the bodies."""
+
+    def kinetic_energy_regressor(
+        self,
+        q: Array,
+        v: Array,
+    ) -> Values:
+        """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of
+        ω, with the velocity of its origin in its axes.
+        Siciliano et al., Robotics: Modelling, Planning and Control (2009), section 7.2.2."""
+
+    def link_coms(
+        self,
+        q: Array,
+    ) -> Values:
+        """Centre of mass of each link in the world, where the description puts it; of a link without
+        mass too.
+
+        q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`."""
+
+    def locked_inertia(
+        self,
+        q: Array,
+        *,
+        reference: str = ...,
+    ) -> Values:
+        """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed
+        ones included.
+
+        q: (B, nq).  Returns (B, 6, 6), symmetric, linear part first [kg, kg·m, kg·m²]; `reference` as
+        in `momentum`. With "centroidal" it is [[m 1, 0], [0, J]].
+        RBDA 2.66."""
+
+    def manipulability(
+        self,
+        q: Array,
+        *,
+        frame: str,
+        part: str = ...,
+    ) -> Values:
+        """Yoshikawa's measure of how freely a link can move: sqrt(det(J Jᵀ)), J at the link's origin.
+
+        q: (B, nq).  Returns (B,), zero where a direction is lost.
+        part: "both", "linear" or "angular" rows of J. Where fewer coordinates move the link than J has
+        rows, det(J Jᵀ) is always zero, and sqrt(det(Jᵀ J)) is given: what is left of its own freedom.
+        Yoshikawa, Int. J. Robotics Research 4(2), 1985."""
+
+    def mass_matrix_inverse(
+        self,
+        q: Array,
+    ) -> Values:
+        """M(q)⁻¹, symmetric and positive definite.
+
+        q: (B, nq) [m, rad].  Returns (B, nv, nv), both triangles.
+        M = Lᵀ D L without fill-in beyond the tree's branches, RBDA table 6.3, and L⁻¹ D⁻¹ L⁻ᵀ.
+        Raises ModelError where a joint moves no inertia."""
+
+    def matrix_to_pose(
+        self,
+        matrix: Array,
+        *,
+        order: str = ...,
+    ) -> Values:
+        """Homogeneous 4x4 matrices as [x y z qx qy qz qw].
+
+        matrix: (B, 4, 4), its upper left a rotation.  Returns (B, 7); `order="wxyz"` puts qw first; qw
+        >= 0.
+        Shepperd, J. Guidance and Control 1 (1978); Bar-Itzhack (2000)."""
+
+    def matrix_to_quaternion(
+        self,
+        matrix: Array,
+        *,
+        order: str = ...,
+    ) -> Values:
+        """Rotation matrices (B, 3, 3) as unit quaternions (B, 4), `order` "xyzw" or "wxyz"; qw >= 0."""
+
+    def mechanical_energy(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """Kinetic and potential energy together, constant where no force but gravity acts.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J].  gravity: as in `rnea`."""
+
+    def momentum(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        reference: str = ...,
+    ) -> Values:
+        """Total momentum of the robot, h = sum of X* I v over its links.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
+        reference: "local" (about the root link's origin, in its axes), "world" (about the world's
+        origin), the default "local_world_aligned" (about the root link's origin, in the world's axes),
+        aliases "body", "inertial", "mixed"; or about the centre of mass, "centroidal" in the world's
+        axes, "centroidal_local" in the root link's.  On a fixed base the first three are one.
+        Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.13."""
+
+    def momentum_jacobian(
+        self,
+        q: Array,
+        *,
+        reference: str = ...,
+    ) -> Values:
+        """The matrix that gives the total momentum, h = J(q) v.
+
+        q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.  On a floating base, "local" is
+        the first six rows of the mass matrix (`crba`).
+        Composite inertias times motion subspaces, RBDA table 6.2."""
+
+    def motion_transform(
+        self,
+        pose: Array,
+    ) -> Values:
+        """The 6x6 matrix that takes twists in a frame to twists in the frame that its pose is given in.
+
+        pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows
+        first.
+        RBDA 2.24 and 2.26; the adjoint of Lynch and Park, Modern Robotics, 3.20 (there angular first)."""
+
+    def normalize(
+        self,
+        q: Array,
+    ) -> Values:
+        """`q` with its quaternions at unit length; all else as it is.
+
+        q: (B, nq) [m, rad].  Returns (B, nq); NaN where a quaternion is zero."""
+
+    def operational_space(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        frame: str,
+        reference: str = ...,
+        part: str = ...,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> tuple[Values, Values, Values]:
+        """Inertia, bias force and dynamically consistent inverse of a frame: Λ A + bias = force on the
+        frame.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  Returns Λ: (B, 6, 6), bias: (B, 6) and J̄: (B, nv, 6), in the
+        order linear, then angular; reference, part: as for `jacobian`, a part having three directions
+        in place of six.
+        A is the rate of the frame's velocity J v: its spatial acceleration, in "local_world_aligned"
+        the acceleration of its origin.
+        Λ = (J M⁻¹ Jᵀ)⁻¹.  J̄ = M⁻¹ Jᵀ Λ.  bias = J̄ᵀ h - Λ J̇ v, with h all that zero acceleration
+        takes: centrifugal and Coriolis forces (Khatib's mu), gravity (his p), f_ext and joint effects;
+        `gravity=(0, 0, 0)` leaves mu. With tau = Jᵀ force, `aba` gives the frame the acceleration A.
+        Khatib, A Unified Approach for Motion and Force Control of Robot Manipulators, IEEE J. Robotics
+        and Automation RA-3 (1987), on redundant manipulators.
+        Raises ModelError where the frame cannot move in all these directions. At singular
+        configurations Λ is infinite."""
+
+    def operational_space_inertia(
+        self,
+        q: Array,
+        *,
+        frame: str,
+        reference: str = ...,
+        part: str = ...,
+    ) -> Values:
+        """Inertia that a frame opposes to forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
+
+        q: (B, nq) [m, rad].  Returns (B, 6, 6), symmetric; linear, then angular; reference, part: as
+        for `jacobian`.
+        Khatib (1987).  Raises ModelError where the frame cannot move in all these directions."""
+
+    def pose_and_jacobian(
+        self,
+        q: Array,
+        *,
+        frame: str,
+        reference: str = ...,
+    ) -> tuple[Values, Values]:
+        """Pose and Jacobian of a link in one pass: `fk(frame=...)` and `jacobian(frame=...)`.
+
+        q: (B, nq) [m, rad].  Returns T: (B, 4, 4) and J: (B, 6, nv)."""
+
+    def pose_to_matrix(
+        self,
+        pose: Array,
+        *,
+        order: str = ...,
+    ) -> Values:
+        """Poses [x y z qx qy qz qw] as homogeneous 4x4 matrices.
+
+        pose: (B, 7), unit quaternions; `order="wxyz"` has qw first.  Returns (B, 4, 4).  RBDA 4.12."""
+
+    def potential_energy(
+        self,
+        q: Array,
+        *,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """Potential energy of gravity, -sum of m g · c over all links, root-fixed ones included.
+
+        q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is
+        `gravity_torques`.
+        gravity: as in `rnea`.  Springs at the limits (`Model.with_limit_springs`) are not in it."""
+
+    def potential_energy_regressor(
+        self,
+        q: Array,
+        *,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """The row U(q) with potential energy U pi [J], zero at the world's origin; links fixed to the
+        world count.
+
+        q: (B, nq).  Returns (B, 10 nlinks): for each link -g·p, -Rᵀ g, and six zeros.  `gravity` as in
+        `rnea`.
+        Siciliano et al. (2009), section 7.2.2."""
+
+    def quaternion_to_matrix(
+        self,
+        quaternion: Array,
+        *,
+        order: str = ...,
+    ) -> Values:
+        """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA
+        4.12."""
+
+    def rnea(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        *,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v +
+        g(q) - Jᵀ f_ext, and what friction and limit springs take where the model has them
+        (`Model.with_friction`, `with_limit_springs`).
+
+        q: (B, nq) [m, rad].  v, a: (B, nv) [m/s, rad/s; m/s², rad/s²].  Returns tau: (B, nv) [N, N·m].
+        A floating base comes first: its twist, acceleration (derivative of that twist) and wrench in
+        its own frame.
+        f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link
+        origin, in the link frame.
+        gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
+        With `v` and `a` zero it is what compensates gravity.
+        Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1."""
+
+    def rnea_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        *,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> tuple[Values, Values, Values]:
+        """Derivatives of inverse dynamics by position, velocity and acceleration.
+
+        q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with
+        their links.
+        Returns dtau_dq, dtau_dv, dtau_da = M: (B, nv, nv) each; row i for tau[i], column k for the
+        coordinate.
+        By q over the tangent space: column k is the change per step along v's coordinate k, a base's in
+        its own frame.
+        Singh, Russell and Wensing, IEEE RA-L 7 (2022); Carpentier and Mansard, RSS 2018."""
+
+    def solve(
+        self,
+        q: Array,
+        b: Array,
+    ) -> Values:
+        """x with M(q) x = b, without forming M⁻¹.
+
+        q: (B, nq) [m, rad].  b: (B, nv) [N, N·m].  Returns x: (B, nv) [m/s², rad/s²], the acceleration
+        that b alone gives; `out` may be `b` itself.
+        M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in
+        free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
+        moves no inertia."""
