@@ -79,6 +79,7 @@ setup(
         "lxml>=5",
         "tqdm",
         "rich",
+        "typing_extensions>=4.3; python_version < '3.11'",
     ],
     extras_require={
         "torch": ["torch>=2.4"],

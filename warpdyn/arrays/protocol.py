@@ -9,13 +9,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+A = TypeVar("A", bound="Array[Any]")
+"""The kind of array that a function is given, and gives back: of whatever shape."""
 
-class Array(Protocol):
-    """An array of any library that libraries.py knows: what all of them have."""
+Sliced_co = TypeVar("Sliced_co", covariant=True)
+"""What a part of an array is: an array of the same library and dtype, of whatever shape."""
+
+
+class Array(Protocol[Sliced_co]):
+    """An array of any library that libraries.py knows: what all of them have.
+
+    `Array[A]` is one whose parts are A. By this a type checker knows that functions of NumPy's
+    arrays return NumPy's, without taking results to have the number of dimensions of an argument.
+    """
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -23,7 +33,7 @@ class Array(Protocol):
     def ndim(self) -> int: ...
     @property
     def dtype(self) -> Any: ...
-    def __getitem__(self, key: Any, /) -> Any: ...
+    def __getitem__(self, key: slice | tuple[slice, ...], /) -> Sliced_co: ...
     def __array__(self) -> np.ndarray: ...
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from ..arrays import Array
 from ..model import Model
 from .argument_checks import check_first_argument
 from .call import Call
@@ -69,12 +68,16 @@ def _result(signature: inspect.Signature) -> Any:
     return returned
 
 
-def batched(describe: Callable[P, Call[R]]) -> Function[P, R]:
-    """The function that carries out what `describe` says."""
+def batched(describe: Callable[P, Call[R]]) -> Callable[P, R]:
+    """The `Function` that carries out what `describe` says.
+
+    A type checker takes it for a plain function: of those it keeps what they have in common with
+    their results, the kind of array (`arrays.A`), where `Function[P, R]` would forget it.
+    """
     return Function(describe)
 
 
-def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[[], Array]:
+def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:
     """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches
     without any check.
 

@@ -38,7 +38,7 @@ def run(call: Call, compute: Compute) -> Any:
     _check(call, inputs, arrays)
     single = first.ndim == len(inputs[first_name].shape)
     if single:
-        arrays = {name: x[None] for name, x in arrays.items()}
+        arrays = {name: jnp.asarray(x)[None] for name, x in arrays.items()}
     results = _bind(replace(call, arrays=arrays, inputs=inputs), compute)
     results = [x[0] for x in results] if single else results
     return tuple(results) if len(results) > 1 else results[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from .batched import described
 from .call import gather
 from .evaluate import on_numbers
 
+P = ParamSpec("P")
 
-def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+
+def oracle(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
     """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests
     compare with.
 

@@ -18,13 +18,15 @@ from ..model import Model
 from ..model.checks import unphysical
 from ..model.description import Joint, Limits, Link, ModelError, Pose, fixed_joint, unit_vector
 from ..model.joints import FLOATING, KINDS
+from ..model.reference_frames import Reference
 from ..model.remarks import warn
 from ..model.restructure import at_rest
+from ..model.structure import QuaternionOrder
 from . import mjcf_inertia
 from .mjcf_equality import coupled
 from .mjcf_values import Attributes, Element, MjcfValues, z_to
 from .registry import MJCF
-from .robot_text import GRAVITY, RobotText, cuts_loops, tag_name
+from .robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
 
 WORLD = "world"
 """MuJoCo's name of the body that all others hang on: the root link."""
@@ -59,9 +61,9 @@ def load_mjcf(
     source: str | bytes | os.PathLike[str] | RobotText,
     *,
     floating_base: bool | None = None,
-    quaternion: str = "xyzw",
-    base_velocity: str = "local",
-    loops: str = "refuse",
+    quaternion: QuaternionOrder = "xyzw",
+    base_velocity: Reference = "local",
+    loops: Loops = "refuse",
 ) -> Model:
     """Robot of an MJCF file.
 
@@ -107,7 +109,7 @@ class MjcfReader:
         self.numbers = itertools.count()
         self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
-    def model(self, floating_base: bool | None, quaternion: str, cut: bool) -> Model:
+    def model(self, floating_base: bool | None, quaternion: QuaternionOrder, cut: bool) -> Model:
         world = BodyElement(WORLD, "", HERE)
         self.bodies[WORLD] = world
         for element in self.root.findall("worldbody"):

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from lxml import etree
 
@@ -151,9 +151,13 @@ def _declares_entities(root: etree._Element) -> bool:
     return bool(declared or document.system_url or document.public_id)
 
 
-def cuts_loops(loops: str) -> bool:
+Loops = Literal["refuse", "cut"]
+"""What a reader does with a description that is no tree: refuse it, or leave loops open."""
+
+
+def cuts_loops(loops: Loops) -> bool:
     """What the option `loops` of a reader asks for."""
-    if loops not in ("refuse", "cut"):
+    if loops not in get_args(Loops):
         raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
     return loops == "cut"
 

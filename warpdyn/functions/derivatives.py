@@ -8,7 +8,7 @@ from typing import Any
 
 from ..algorithms import aba_derivatives as _aba_derivatives
 from ..algorithms import rnea_derivatives as _rnea_derivatives
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.batched import batched, described
 from ..execution.call import Call, Forces, Gravity, derived, inputs_of, result_names
 from ..execution.launch import carry_out
@@ -20,15 +20,15 @@ from .dynamics import refuse_unmoved
 @batched
 def rnea_derivatives(
     model: Model,
-    q: Array,
-    v: Array,
-    a: Array,
+    q: Array[A],
+    v: Array[A],
+    a: Array[A],
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
     out: Any = None,
-) -> Call[tuple[Array, Array, Array]]:
+) -> Call[tuple[A, A, A]]:
     """Derivatives of inverse dynamics by position, velocity and acceleration.
 
     q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with
@@ -60,15 +60,15 @@ def rnea_derivatives(
 @batched
 def aba_derivatives(
     model: Model,
-    q: Array,
-    v: Array,
-    tau: Array,
+    q: Array[A],
+    v: Array[A],
+    tau: Array[A],
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
     out: Any = None,
-) -> Call[tuple[Array, Array, Array, Array]]:
+) -> Call[tuple[A, A, A, A]]:
     """Forward dynamics and its derivatives by position, velocity and joint force.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  `f_ext`, `gravity` as in `aba`.
@@ -102,10 +102,10 @@ Results = Array | tuple[Array, ...]
 def vjp(
     function: Callable[..., Any],
     model: Model,
-    *arrays: Array,
+    *arrays: Array[A],
     cotangents: Any,
     wrt: str | Sequence[str] | None = None,
-    solution: Array | None = None,
+    solution: Array[A] | None = None,
     out: Any = None,
     **options: Any,
 ) -> Call[Results]:
@@ -141,9 +141,9 @@ def vjp(
 def jvp(
     function: Callable[..., Any],
     model: Model,
-    *arrays: Array,
-    tangents: Mapping[str, Array],
-    solution: Array | None = None,
+    *arrays: Array[A],
+    tangents: Mapping[str, Array[A]],
+    solution: Array[A] | None = None,
     out: Any = None,
     **options: Any,
 ) -> Call[Results]:
@@ -177,7 +177,7 @@ def jvp(
 def derivatives(
     function: Callable[..., Any],
     model: Model,
-    *arrays: Array,
+    *arrays: Array[A],
     wrt: str | Sequence[str] = "q",
     out: Any = None,
     **options: Any,

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Generic
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..algorithms import inverse_kinematics as _ik
-from ..arrays import Array, views
+from ..arrays import A, Array, views
 from ..execution.batched import batched
 from ..execution.call import Call
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges
 from ..model.params import Params
 
+if sys.version_info >= (3, 11):
+    from typing import NamedTuple
+else:  # there they can be generic
+    from typing_extensions import NamedTuple
+
 FORMS = {(4, 4), (7,), (3,)}
 """Shapes of a target: a matrix, a pose, a position."""
 
 
-class Solution(NamedTuple):
+class Solution(NamedTuple, Generic[A]):
     """What a search for configurations found, environment by environment."""
 
-    q: Array
+    q: A
     """(B, nq), the best that was found, within the limits."""
-    success: Array
+    success: A
     """(B,) bool: every target is within the tolerance."""
-    position_error: Array
+    position_error: A
     """(B,) [m], of the worst target; 0 where no position was asked."""
-    orientation_error: Array
+    orientation_error: A
     """(B,) [rad], likewise."""
-    iterations: Array
+    iterations: A
     """(B,) int32: steps taken, over all starts."""
 
     def __repr__(self) -> str:
@@ -50,7 +56,7 @@ class Solution(NamedTuple):
         )
 
     @classmethod
-    def converted(cls, *results: Array) -> Solution:
+    def converted(cls, *results: A) -> Solution[A]:
         """Flags as bool, counts as int32."""
         q, success, position, orientation, iterations = results
         return cls(
@@ -61,10 +67,10 @@ class Solution(NamedTuple):
 @batched
 def inverse_kinematics(
     model: Model,
-    targets: Mapping[str, Array] | Array,
+    targets: Mapping[str, Array[A]] | Array[A],
     *,
     frame: str | None = None,
-    q0: Array | None = None,
+    q0: Array[A] | None = None,
     position_weight: float | Mapping[str, float] = 1.0,
     orientation_weight: float | Mapping[str, float] = 1.0,
     restarts: int = 32,
@@ -72,8 +78,8 @@ def inverse_kinematics(
     tolerance: tuple[float, float] = (1e-4, 1e-3),
     seed: int = 0,
     params: Params | None = None,
-    out: tuple[Array, ...] | None = None,
-) -> Call[Solution]:
+    out: tuple[Array[A], ...] | None = None,
+) -> Call[Solution[A]]:
     """Configurations within the position limits that bring frames to their targets; a `Solution`.
 
     targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3), positions, where
@@ -149,7 +155,7 @@ def inverse_kinematics(
     )
 
 
-def _targets(targets: Mapping[str, Array] | Array, frame: str | None) -> dict[str, Array]:
+def _targets(targets: Mapping[str, Array[A]] | Array[A], frame: str | None) -> dict[str, Array[A]]:
     """Target arrays by frame."""
     if isinstance(targets, Mapping):
         if frame is not None:

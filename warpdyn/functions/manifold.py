@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..algorithms import manifold as _manifold
-from ..arrays import Array, random_rows, views
+from ..arrays import A, Array, random_rows, views
 from ..execution.argument_checks import check_model
 from ..execution.base_velocity import CONFIGURATION, VELOCITY
 from ..execution.batched import batched
@@ -18,7 +18,7 @@ from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
 
 
 @batched
-def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> Call[Array]:
+def integrate(model: Model, q: Array[A], d: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """The configuration q ⊕ d reached from `q` by the constant velocity `d` in unit time.
 
     q: (B, nq) [m, rad].  d: (B, nv), a velocity times a duration.  Returns (B, nq), quaternions at
@@ -39,7 +39,7 @@ def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> 
 
 
 @batched
-def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) -> Call[Array]:
+def difference(model: Model, q0: Array[A], q1: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """The constant velocity d that leads from `q0` to `q1` in unit time: integrate(q0, d) = q1.
 
     q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a
@@ -61,8 +61,8 @@ def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) 
 
 @batched
 def interpolate(
-    model: Model, q0: Array, q1: Array, t: float | Array, *, out: Array | None = None
-) -> Call[Array]:
+    model: Model, q0: Array[A], q1: Array[A], t: float | Array[A], *, out: Array[A] | None = None
+) -> Call[A]:
     """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond
     them as well.
 
@@ -87,8 +87,8 @@ def interpolate(
 
 @batched
 def configuration_rate(
-    model: Model, q: Array, v: Array, *, baumgarte: float = 0.0, out: Array | None = None
-) -> Call[Array]:
+    model: Model, q: Array[A], v: Array[A], *, baumgarte: float = 0.0, out: Array[A] | None = None
+) -> Call[A]:
     """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain
     vector.
 
@@ -111,7 +111,7 @@ def configuration_rate(
 
 
 @batched
-def normalize(model: Model, q: Array, *, out: Array | None = None) -> Call[Array]:
+def normalize(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """`q` with its quaternions at unit length; all else as it is.
 
     q: (B, nq) [m, rad].  Returns (B, nq); NaN where a quaternion is zero.
@@ -128,7 +128,7 @@ def normalize(model: Model, q: Array, *, out: Array | None = None) -> Call[Array
 
 
 @batched
-def clamp(model: Model, q: Array, *, out: Array | None = None) -> Call[Array]:
+def clamp(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """`q` with every coordinate that is beyond a position limit at that limit; quaternions have
     none.
 

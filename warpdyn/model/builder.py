@@ -21,9 +21,11 @@ from .description import (
     Pose,
     unit_vector,
 )
-from .joints import FIXED, KINDS
+from .joints import KINDS, KindName
 from .model import Model
+from .reference_frames import Reference
 from .remarks import warn
+from .structure import QuaternionOrder
 
 
 class ModelBuilder:
@@ -70,7 +72,7 @@ class ModelBuilder:
     def add_joint(
         self,
         name: str,
-        kind: str,
+        kind: KindName,
         parent: str,
         child: str,
         pose: Any = ORIGIN,
@@ -137,10 +139,14 @@ class ModelBuilder:
     def add_frame(self, name: str, parent: str, pose: Any = ORIGIN) -> ModelBuilder:
         """A frame on link `parent`: a link without mass on the fixed joint "<name>_joint"."""
         self.add_link(name)
-        return self.add_joint(f"{name}_joint", FIXED.name, parent, name, pose)
+        return self.add_joint(f"{name}_joint", "fixed", parent, name, pose)
 
     def build(
-        self, *, floating_base: bool = False, quaternion: str = "xyzw", base_velocity: str = "local"
+        self,
+        *,
+        floating_base: bool = False,
+        quaternion: QuaternionOrder = "xyzw",
+        base_velocity: Reference = "local",
     ) -> Model:
         """The model, its root link fixed to the world or free; raises ModelError for what is not
         one tree."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, cast
 
 from .assembly import rebuilt
 from .checks import not_negative, rigid_body
 from .description import ORIGIN, ZERO3, Joint, Link, Matrix3
 from .joints import FLOATING
-from .reference_frames import reference_of
+from .reference_frames import Reference, reference_of
 from .restructure import welded
 from .structure import Robot, Structure
 
@@ -23,7 +23,7 @@ PerJoint = float | Mapping[str, float] | None
 """One value for all joints, values by joint name, or nothing."""
 
 
-def with_base_velocity(self: Robot, representation: str) -> Robot:
+def with_base_velocity(self: Robot, representation: Reference) -> Robot:
     """The same robot with its free base's velocity, acceleration and force in another
     representation.
 
@@ -32,7 +32,9 @@ def with_base_velocity(self: Robot, representation: str) -> Robot:
     "world": twist of the point that is at the world's origin. Aliases "body", "mixed", "inertial".
     It holds in v, a (the rate of v), tau, and columns of Jacobians.
     """
-    return replace(self, base_velocity=reference_of(representation, "base_velocity"))
+    return replace(
+        self, base_velocity=cast("Reference", reference_of(representation, "base_velocity"))
+    )
 
 
 # Joints.
@@ -47,7 +49,10 @@ def with_armature(self: Robot, armature: float | Mapping[str, float]) -> Robot:
 
 
 def with_friction(
-    self: Robot, *, viscous: PerJoint | str = None, coulomb: PerJoint | str = None
+    self: Robot,
+    *,
+    viscous: PerJoint | Literal["description"] = None,
+    coulomb: PerJoint | Literal["description"] = None,
 ) -> Robot:
     """The same robot with friction in its joints: viscous [N·m·s/rad, N·s/m] and Coulomb [N·m, N].
 

@@ -8,12 +8,13 @@ over, with fixed joints lumped and mimic joints reduced, is its tree (`warpdyn.m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from . import describe, edits, restructure
 from .assembly import in_tree_order
 from .description import Joint, Link, ModelError
 from .params import params as parameters
-from .structure import Structure
+from .structure import QuaternionOrder, Structure
 from .to_urdf import to_urdf as urdf_text
 
 
@@ -36,7 +37,7 @@ class Model(Structure):
         *,
         source: str = "model",
         floating_base: bool = False,
-        quaternion: str = "xyzw",
+        quaternion: QuaternionOrder = "xyzw",
         warnings: Sequence[str] = (),
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
@@ -44,7 +45,7 @@ class Model(Structure):
         Raises ModelError, beginning with `source`, for what is not one tree of sound links and
         joints.
         """
-        if quaternion not in ("xyzw", "wxyz"):
+        if quaternion not in get_args(QuaternionOrder):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
         links, joints = in_tree_order(source, links, joints, floating_base=floating_base)
         return cls(

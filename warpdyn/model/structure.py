@@ -11,15 +11,19 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from .description import Joint, Link, look_up, several
 from .joints import FLOATING
+from .reference_frames import Reference
 
 BASE_JOINT = "floating_base"
 """Name of the joint between the world and the root link of a floating model."""
+
+QuaternionOrder = Literal["xyzw", "wxyz"]
+"""Where a quaternion's scalar part stands."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,8 @@ class Structure:
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
     floating_base: bool = False
-    quaternion: str = "xyzw"
-    base_velocity: str = "local"
+    quaternion: QuaternionOrder = "xyzw"
+    base_velocity: Reference = "local"
     warnings: tuple[str, ...] = ()
 
     # Names and indices.
