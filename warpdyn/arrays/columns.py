@@ -25,7 +25,7 @@ def column(array: Array[A], k: int) -> A:
     return library_of(array).entry(array, k)
 
 
-def picked(array: Array, chosen: Sequence[int]) -> Array:
+def picked(array: Array[A], chosen: Sequence[int]) -> A:
     """array[..., chosen], for columns in any order."""
     return library_of(array).picked(array, chosen)
 

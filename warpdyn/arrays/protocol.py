@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-A = TypeVar("A", bound="Array[Any]")
+A = TypeVar("A", bound="Array[object]")
 """The kind of array that a function is given, and gives back: of whatever shape."""
 
 Sliced_co = TypeVar("Sliced_co", covariant=True)

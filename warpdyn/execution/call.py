@@ -18,8 +18,8 @@ from ..recording.program import shape_of
 from .base_velocity import Axes
 from .inputs import GRAVITY, Input, argument, force, forces, parameter, seed, solution
 
-Gravity = Sequence[float] | Array | None
-Forces = Mapping[str, Array] | Array | None
+Gravity = Sequence[float] | Array[object] | None
+Forces = Mapping[str, Array[object]] | Array[object] | None
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world frame [m/s²]; the default, folded into the program."""

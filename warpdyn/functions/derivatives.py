@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 from ..algorithms import aba_derivatives as _aba_derivatives
 from ..algorithms import rnea_derivatives as _rnea_derivatives
@@ -27,7 +27,7 @@ def rnea_derivatives(
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Any = None,
+    out: tuple[Array[A], Array[A], Array[A]] | None = None,
 ) -> Call[tuple[A, A, A]]:
     """Derivatives of inverse dynamics by position, velocity and acceleration.
 
@@ -67,7 +67,7 @@ def aba_derivatives(
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Any = None,
+    out: tuple[Array[A], Array[A], Array[A], Array[A]] | None = None,
 ) -> Call[tuple[A, A, A, A]]:
     """Forward dynamics and its derivatives by position, velocity and joint force.
 
@@ -94,21 +94,39 @@ def aba_derivatives(
     )
 
 
-Results = Array | tuple[Array, ...]
-"""One array, or a tuple where there are several."""
-
-
+@overload
+def vjp(
+    function: Callable[..., Any],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    cotangents: Array[A] | tuple[Array[A], ...],
+    wrt: str,
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A: ...
+@overload
+def vjp(
+    function: Callable[..., Any],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    cotangents: Array[A] | tuple[Array[A], ...],
+    wrt: Sequence[str] | None = None,
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A | tuple[A, ...]: ...
 @batched
 def vjp(
     function: Callable[..., Any],
-    model: Model,
+    model: Model | Array[A],
     *arrays: Array[A],
-    cotangents: Any,
+    cotangents: Array[A] | tuple[Array[A], ...],
     wrt: str | Sequence[str] | None = None,
     solution: Array[A] | None = None,
-    out: Any = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
     **options: Any,
-) -> Call[Results]:
+) -> Call[A | tuple[A, ...]]:
     """Vector-Jacobian product of any of warpdyn's functions: cotangents of its inputs from those of
     its results.
 
@@ -137,16 +155,36 @@ def vjp(
     return derived(call, "vjp", _chosen(call, wrt), seeds, solution, out)
 
 
-@batched
+@overload
 def jvp(
-    function: Callable[..., Any],
-    model: Model,
+    function: Callable[..., Array],
+    model: Model | Array[A],
     *arrays: Array[A],
     tangents: Mapping[str, Array[A]],
     solution: Array[A] | None = None,
-    out: Any = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
     **options: Any,
-) -> Call[Results]:
+) -> A: ...
+@overload
+def jvp(
+    function: Callable[..., Any],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    tangents: Mapping[str, Array[A]],
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A | tuple[A, ...]: ...
+@batched
+def jvp(
+    function: Callable[..., Any],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    tangents: Mapping[str, Array[A]],
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> Call[A | tuple[A, ...]]:
     """Jacobian-vector product of any of warpdyn's functions: tangents of its results from those of
     its inputs.
 
@@ -173,15 +211,33 @@ def jvp(
     return derived(call, "jvp", names, tangents, solution, out)
 
 
+@overload
+def derivatives(
+    function: Callable[..., Array],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    wrt: str = "q",
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A: ...
+@overload
+def derivatives(
+    function: Callable[..., Any],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    wrt: str | Sequence[str] = "q",
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A | tuple[A, ...]: ...
 @batched
 def derivatives(
     function: Callable[..., Any],
-    model: Model,
+    model: Model | Array[A],
     *arrays: Array[A],
     wrt: str | Sequence[str] = "q",
-    out: Any = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
     **options: Any,
-) -> Call[Results]:
+) -> Call[A | tuple[A, ...]]:
     """The whole Jacobian of any of warpdyn's functions, a last dimension for each input of `wrt`.
 
     `derivatives(wd.com, model, q)` is (B, 3, nv): by q over the tangent space of nv dimensions, as

@@ -33,13 +33,13 @@ class Solution(NamedTuple, Generic[A]):
 
     q: A
     """(B, nq), the best that was found, within the limits."""
-    success: A
-    """(B,) bool: every target is within the tolerance."""
+    success: Any
+    """(B,) bool, of the same library: every target is within the tolerance."""
     position_error: A
     """(B,) [m], of the worst target; 0 where no position was asked."""
     orientation_error: A
     """(B,) [rad], likewise."""
-    iterations: A
+    iterations: Any
     """(B,) int32: steps taken, over all starts."""
 
     def __repr__(self) -> str:

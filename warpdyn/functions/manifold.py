@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
 
 from ..algorithms import manifold as _manifold
 from ..arrays import A, Array, random_rows, views
@@ -150,6 +152,29 @@ def clamp(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     )
 
 
+Box = tuple[Sequence[float], Sequence[float]]
+UNIT_BOX: Box = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
+
+
+@overload
+def random_configuration(
+    model: Model,
+    count: int,
+    *,
+    seed: int = 0,
+    like: Array[A],
+    dtype: Any = None,
+    device: Any = None,
+    box: Box = UNIT_BOX,
+) -> A: ...
+@overload
+def random_configuration(
+    model: Model, count: int, *, seed: int = 0, dtype: Any = None, box: Box = UNIT_BOX
+) -> np.ndarray: ...
+@overload
+def random_configuration(
+    model: Model, count: int, *, seed: int = 0, dtype: Any = None, device: Any, box: Box = UNIT_BOX
+) -> Array: ...
 def random_configuration(
     model: Model,
     count: int,
@@ -158,7 +183,7 @@ def random_configuration(
     like: Array | None = None,
     dtype: Any = None,
     device: Any = None,
-    box: tuple[Sequence[float], Sequence[float]] = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0)),
+    box: Box = UNIT_BOX,
 ) -> Array:
     """`count` configurations drawn at random, uniformly within position limits.
 
@@ -182,9 +207,7 @@ def random_configuration(
     return kind.handed_back(q)
 
 
-def _ranges(
-    model: Model, box: tuple[Sequence[float], Sequence[float]]
-) -> tuple[list[float], list[float], list[int]]:
+def _ranges(model: Model, box: Box) -> tuple[list[float], list[float], list[int]]:
     """Least and greatest value of each coordinate, and where quaternions begin."""
     try:
         least, greatest = ([float(x) for x in corner] for corner in box)
