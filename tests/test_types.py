@@ -213,6 +213,6 @@ def test_no_public_function_takes_unnamed_options() -> None:
 
 def test_texts_that_come_at_run_time_are_taken(tmp_path: Path) -> None:
     """A word that a program reads is a str to a type checker, and works as ever."""
-    word, order = "".join(["wor", "ld"]), str("wxyz")
+    word, order = "".join(["wor", "ld"]), "wxyz"
     model: Any = wd.load_robot("panda", quaternion=order, base_velocity=word)  # type: ignore[arg-type]
     assert model.quaternion in get_args(QuaternionOrder) and model.base_velocity in REFERENCES

@@ -82,3 +82,4 @@ class Model(Structure):
     params = parameters
     to_urdf = urdf_text
     summary = describe.summary
+    _repr_html_ = describe.html
