@@ -47,16 +47,17 @@ TYPICAL: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Params:
-    """Parameters of a model that vary, by quantity.
-
-    `arrays`: (B, k, *shape), or (k, *shape) where one set serves all environments, for the k links
-    or joints of `names`; `gravity` (B, 3) or (3,). Made by `model.params(...)`.
-    """
+    """Parameters of a model that vary, by quantity; made by `model.params(...)`."""
 
     model: Structure
+    """Whose they are."""
     arrays: Mapping[str, Any]
+    """By quantity: (B, k, *shape) for the k links or joints of `names`, or (k, *shape) where one
+    set serves all environments."""
     names: Mapping[str, tuple[str, ...]]
+    """By quantity, the links or joints that it varies for."""
     gravity: Any = None
+    """(B, 3) or (3,), acceleration of free fall in the world [m/s²]; None for the standard one."""
 
     def __repr__(self) -> str:
         """What varies, of whom, in which shape."""

@@ -39,21 +39,31 @@ class Structure:
     """Links and joints in tree order: depth first, siblings as they stand in the description."""
 
     name: str
+    """The robot's, as its description has it."""
     links: tuple[Link, ...]
+    """Every link of the description, the root first."""
     joints: tuple[Joint, ...]
+    """Every joint of the description, fixed and mimic joints included; joint k carries link
+    k + 1."""
     floating_base: bool = False
+    """Whether the root moves freely, by the first columns of q (7) and v (6)."""
     quaternion: QuaternionOrder = "xyzw"
+    """Order of each quaternion in q."""
     base_velocity: Reference = "local"
+    """How the free base's columns of v, a and tau are taken (`with_base_velocity`)."""
     warnings: tuple[str, ...] = ()
+    """What looked wrong in the description, and was used as written."""
 
     # Names and indices.
 
     @property
     def root(self) -> str:
+        """Name of the link that carries all others."""
         return self.links[0].name
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:
+        """Names of all links: the order of `fk`, of `f_ext` arrays and of inertial parameters."""
         return tuple(link.name for link in self.links)
 
     @cached_property
@@ -92,24 +102,30 @@ class Structure:
 
     @cached_property
     def v_names(self) -> tuple[str, ...]:
+        """One name for each column of v, of accelerations and of joint forces."""
         return tuple(_dotted(j.name, c) for j in self.moving_joints for c in j.kind.v_names)
 
     @property
     def nq(self) -> int:
+        """Columns of q: a base's or floating joint's quaternion counts four."""
         return len(self.q_names)
 
     @property
     def nv(self) -> int:
+        """Columns of v, of accelerations and of joint forces: degrees of freedom."""
         return len(self.v_names)
 
     @property
     def nlinks(self) -> int:
+        """Number of links, those on fixed joints included."""
         return len(self.links)
 
     def link_index(self, name: str) -> int:
+        """Position of a link in `link_names`; KeyError, with near names, where there is none."""
         return look_up(self._link_indices, name, "link", self.name)
 
     def link_indices(self, names: Iterable[str]) -> list[int]:
+        """Positions of links in `link_names`, in the order of `names`."""
         return [self.link_index(name) for name in several(names)]
 
     def joint_index(self, name: str) -> int:
@@ -117,6 +133,7 @@ class Structure:
         return look_up(self._joint_indices, name, "moving joint", self.name)
 
     def joint_indices(self, names: Iterable[str]) -> list[int]:
+        """Positions of joints in `joint_names`, in the order of `names`."""
         return [self.joint_index(name) for name in several(names)]
 
     def q_indices(self, names: Iterable[str]) -> list[int]:
@@ -131,6 +148,7 @@ class Structure:
         return [look_up(self.coordinates, n, "moving joint", self.name) for n in several(names)]
 
     def link(self, name: str) -> Link:
+        """A link by name: its mass, centre of mass, inertia and shapes."""
         return self.links[self.link_index(name)]
 
     def joint(self, name: str) -> Joint:
@@ -143,10 +161,12 @@ class Structure:
         return self._parent_joints.get(link)
 
     def parent(self, link: str) -> str | None:
+        """The link that carries a link; None for the root."""
         joint = self.parent_joint(link)
         return joint.parent if joint else None
 
     def children(self, link: str) -> tuple[str, ...]:
+        """The links whose joints hang on a link."""
         self.link_index(link)
         return tuple(j.child for j in self.joints if j.parent == link)
 
@@ -187,6 +207,7 @@ class Structure:
 
     @cached_property
     def position_upper(self) -> np.ndarray:
+        """(nq,) upper position limits [rad, m]; inf where there is none."""
         return np.array([limits.upper for j in self.moving_joints for limits in j.q_limits])
 
     @cached_property
