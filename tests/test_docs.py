@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -115,3 +117,43 @@ def test_the_architecture_has_every_room() -> None:
             modules = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
             if name != "algorithms":
                 assert modules <= set(re.findall(r"\w+", table[name])), name
+
+
+MOST_USED = {
+    *("load", "load_robot", "Model.params", "Model.with_payload", "bind"),
+    *("rnea", "aba", "crba", "gravity_torques", "bias_forces"),
+    *("fk", "jacobian", "frame_velocity", "com", "inverse_kinematics"),
+    *("integrate", "difference", "random_configuration", "vjp", "derivatives"),
+}
+"""What a newcomer looks up first; each has an example in its docstring."""
+
+
+def docstrings() -> dict[str, str]:
+    """Those of everything public, by name."""
+    public: dict[str, Any] = {name: getattr(wd, name) for name in wd.__all__}
+    for owner in [each for each in public.values() if inspect.isclass(each)]:
+        public |= {
+            f"{owner.__name__}.{name}": member
+            for name, member in inspect.getmembers(owner)
+            if not name.startswith("_")
+        }
+    return {name: inspect.getdoc(each) or "" for name, each in public.items()}
+
+
+EXAMPLES = {name: text for name, text in docstrings().items() if ">>>" in text}
+
+
+def test_what_is_used_most_has_an_example() -> None:
+    """Of at most five lines that a user types."""
+    assert set(EXAMPLES) >= MOST_USED
+    assert max(text.count(">>>") for text in EXAMPLES.values()) <= 5
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_a_docstring_is_true(name: str) -> None:
+    """It runs by itself, after `import numpy as np` and `import warpdyn as wd`."""
+    names = {"np": np, "wd": wd}
+    test = doctest.DocTestParser().get_doctest(EXAMPLES[name], names, name, None, None)
+    said: list[str] = []
+    failed, tried = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert tried and not failed, "".join(said)

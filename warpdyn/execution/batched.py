@@ -84,6 +84,13 @@ def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callabl
     The arrays stay the ones given here: change their contents in place between calls. Returns a
     callable that returns the result array. Constant entries of the result (structural zeros) are
     written when binding, not at each run.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> run = wd.bind(wd.gravity_torques, model, q)
+    >>> q[:] = model.neutral  # in place: it is read at each run
+    >>> np.allclose(run(), wd.gravity_torques(model, q))
+    True
     """
     call = described(function, args, kwargs)
     run: Callable[[], Any] = prepare(call).bound()

@@ -33,6 +33,10 @@ def load(
     the format, `load_urdf`, `load_sdf` or `load_mjcf`; what is not given is as it has it.
 
     Raises ModelError for what cannot be used.
+
+    >>> model = wd.load('<robot name="brick"><link name="brick"/></robot>', floating_base=True)
+    >>> model.nq, model.nv
+    (7, 6)
     """
     text = RobotText.of(source, "load", listed(each.name for each in FORMATS))
     chosen = format_of_text(text.data, text.suffix) or _by_root(text)

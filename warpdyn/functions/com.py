@@ -33,6 +33,12 @@ def com(
     q: (B, nq) [m, rad].  Returns (B, 3) [m].
     subtree: the link with all that hang on it, instead of the whole robot.
     Raises ModelError where the links that count have no mass.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> masses = [link.mass for link in model.links]
+    >>> np.allclose(wd.com(model, q), np.average(wd.link_coms(model, q), 1, masses))
+    True
     """
     return _call(
         _com.com,

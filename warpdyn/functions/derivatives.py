@@ -140,6 +140,12 @@ def vjp(
     solution: the result of `aba` or `solve`, if at hand; else it is computed first.
     Reverse mode on the recorded program (Griewank and Walther, Evaluating Derivatives, section
     3.2); of `aba` by the implicit rule, with multipliers M⁻¹ w.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> by_q = wd.vjp(wd.potential_energy, model, q, cotangents=np.ones(100))
+    >>> np.allclose(by_q, wd.gravity_torques(model, q))
+    True
     """
     call = described(function, (model, *arrays), options)
     if call.solves and solution is None:
@@ -245,6 +251,11 @@ def derivatives(
     function's results, are
     several: results by the first input, then by the next.
     Forward mode along each coordinate; what does not move with a coordinate costs nothing.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> np.allclose(wd.derivatives(wd.com, model, q), wd.com_jacobian(model, q))
+    True
     """
     call = described(function, (model, *arrays), options)
     return derived(replace(call, solves=None), "columns", _chosen(call, wrt), out=out)

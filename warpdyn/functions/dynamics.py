@@ -47,6 +47,12 @@ def rnea(
     gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
     With `v` and `a` zero it is what compensates gravity.
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> rest = np.zeros((100, model.nv))
+    >>> np.allclose(wd.rnea(model, q, rest, rest), wd.gravity_torques(model, q))
+    True
     """
     arrays = {"q": q, "v": v, "a": a}
     return Call(
@@ -71,6 +77,11 @@ def crba(
 
     q: (B, nq) [m, rad].  Returns M: (B, nv, nv) [kg, kg·m, kg·m²], both triangles.
     Composite-rigid-body algorithm; RBDA table 6.2.
+
+    >>> model = wd.load_robot("panda")
+    >>> M = wd.crba(model, wd.random_configuration(model, 100))
+    >>> M.shape, np.allclose(M, M.transpose(0, 2, 1))
+    ((100, 8, 8), True)
     """
     return Call(
         "crba",
@@ -104,6 +115,11 @@ def aba(
     method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised
     over the tree, RBDA chapter 6; "auto", whichever is the shorter program for the robot.
     Raises ModelError where a joint moves no inertia: its acceleration is not defined.
+
+    >>> model = wd.load_robot("panda")
+    >>> q, v, a = (wd.random_configuration(model, 100, seed=k) for k in range(3))
+    >>> np.allclose(wd.aba(model, q, v, wd.rnea(model, q, v, a)), a)
+    True
     """
     algorithms: dict[str, tuple[Callable[..., Any], ...]] = {
         "aba": (_aba.aba,),
@@ -150,6 +166,11 @@ def gravity_torques(
 
     q: (B, nq) [m, rad].  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
     rnea at rest without limit springs; RBDA section 5.3 with v and a zero.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> np.allclose(wd.gravity_torques(model, q, gravity=(0, 0, 0)), 0)
+    True
     """
     algorithm = (_gravity_torques.gravity_torques,)
     return Call(
@@ -181,6 +202,12 @@ def bias_forces(
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
     tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> rest = np.zeros((100, model.nv))
+    >>> np.allclose(wd.bias_forces(model, q, rest), wd.gravity_torques(model, q))
+    True
     """
     return Call(
         "bias_forces",

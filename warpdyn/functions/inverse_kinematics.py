@@ -94,6 +94,12 @@ def inverse_kinematics(
     One kernel does the whole search. An environment's result depends on neither the others nor its place.
     Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned inverse kinematics by the
     Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at limits: Bertsekas, SIAM J. Control 20 (1982).
+
+    >>> model = wd.load_robot("panda")
+    >>> T = wd.fk(model, wd.random_configuration(model, 100), frame="panda_hand")
+    >>> found = wd.inverse_kinematics(model, T, frame="panda_hand")
+    >>> np.allclose(wd.fk(model, found.q, frame="panda_hand"), T, atol=1e-3)
+    True
     """
     if frame is not None:
         model.link_index(frame)

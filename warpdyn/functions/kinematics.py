@@ -58,6 +58,11 @@ def fk(
     7); xyzw whichever order the model's own quaternions have.
     Craig, Introduction to Robotics, section 3.2; the quaternion by Shepperd, J. Guidance and
     Control 1 (1978).
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> wd.fk(model, q, frame="panda_hand").shape, wd.fk(model, q, form="pose").shape
+    ((100, 4, 4), (100, 13, 7))
     """
     algorithms, options = for_each_link((_fk.fk,), model, frame, frames)
     one_of("form", form, _fk.FORMS)
@@ -100,6 +105,12 @@ def jacobian(
     become part of the program, or an array (B, 3).
     part: "both", or three rows: "linear", "angular".
     RBDA section 3.3 (v = J q'); Lynch and Park, Modern Robotics, section 5.1.
+
+    >>> model = wd.load_robot("panda")
+    >>> q, v = model.neutral, np.ones(model.nv)
+    >>> J = wd.jacobian(model, q, frame="panda_hand")
+    >>> np.allclose(J @ v, wd.frame_velocity(model, q, v, frame="panda_hand"))
+    True
     """
     chosen = reference_of(reference)
     options, several = links_option(model, frame, frames)
@@ -173,6 +184,11 @@ def frame_velocity(
     neither.
     reference, relative_to: as in `jacobian`.
     RBDA table 5.1: v_i = v_parent + S_i q'_i.
+
+    >>> model = wd.load_robot("panda")
+    >>> q, v = wd.random_configuration(model, 100), np.ones((100, model.nv))
+    >>> wd.frame_velocity(model, q, v, frames=["panda_link4", "panda_hand"]).shape
+    (100, 2, 6)
     """
     algorithms, options = for_each_link((_motion.frame_velocity,), model, frame, frames)
     options += (("reference", reference_of(reference)), *relative_option(model, relative_to))

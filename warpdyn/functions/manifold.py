@@ -28,6 +28,11 @@ def integrate(model: Model, q: Array[A], d: Array[A], *, out: Array[A] | None = 
     Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are
     their own; all others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as
     pinocchio.integrate.
+
+    >>> model = wd.load_robot("quadruped")
+    >>> q = wd.integrate(model, model.neutral, np.ones(model.nv))
+    >>> np.allclose(np.linalg.norm(q[3:7]), 1)  # the base's quaternion
+    True
     """
     return Call(
         "integrate",
@@ -48,6 +53,11 @@ def difference(model: Model, q0: Array[A], q1: Array[A], *, out: Array[A] | None
     turn, quaternions of either sign; the angle of a revolute or continuous joint is a number like
     any other, whole turns counted.
     Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference.
+
+    >>> model = wd.load_robot("quadruped")
+    >>> q0, q1 = (wd.random_configuration(model, 100, seed=k) for k in range(2))
+    >>> q0.shape, wd.difference(model, q0, q1).shape
+    ((100, 19), (100, 18))
     """
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "out": (model.nv,)}
     return Call(
@@ -194,6 +204,11 @@ def random_configuration(
     Orientations are uniform (Shoemake, Graphics Gems III, 1992); angles without limits lie in [-π,
     π), lengths without limits in [-1, 1) m, origins of floating joints in `box`: least and greatest
     x, y, z [m].
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 1000, seed=1)
+    >>> np.array_equal(q, wd.clamp(model, q))
+    True
     """
     check_model(model)
     if not isinstance(count, int) or count < 0:

@@ -176,7 +176,13 @@ def with_payload(
     self: Robot, link: str, mass: float, com: Sequence[float] = ORIGIN, inertia: Matrix3 = ZERO3
 ) -> Robot:
     """The same robot with a load on `link`: mass [kg], com in the link frame [m], inertia about it
-    [kg·m²]."""
+    [kg·m²].
+
+    >>> model = wd.load_robot("panda")
+    >>> loaded = model.with_payload("panda_hand", mass=2.0, com=(0, 0, 0.1))
+    >>> np.allclose(loaded.total_mass, model.total_mass + 2.0)
+    True
+    """
     load = Link("payload", *rigid_body("a payload", mass, com, inertia))
     return _with_link(self, welded(self.link(link), load))
 

@@ -119,6 +119,11 @@ def params(
     envs: number of environments, where only single values are given. The arrays' library, dtype and
     device are kept; `dtype` converts NumPy's. Change the arrays in place (`params["mass"][:] = ..`)
     between calls.
+
+    >>> model = wd.load_robot("panda")
+    >>> params = model.params(mass={"panda_hand": np.linspace(0.5, 1.5, 100)})
+    >>> wd.crba(model, wd.random_configuration(model, 100), params=params).shape
+    (100, 8, 8)
     """
     quantities = {
         "mass": mass,

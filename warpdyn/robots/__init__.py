@@ -30,6 +30,9 @@ def load_robot(
 
     The bases of humanoid and quadruped are free unless `floating_base=False` is said;
     `robot_names()` has all names.
+
+    >>> wd.load_robot("panda").floating_base, wd.load_robot("quadruped").floating_base
+    (False, True)
     """
     names = robot_names()
     if name not in names:
