@@ -167,7 +167,7 @@ def randomise(
         rows: list,
         kernel: wp.Kernel,
         more: list,
-    ) -> Any:
+    ) -> Array:
         """(envs, k, ..) for the k owners at `index` among all."""
         out = views.empty(*kind, envs, nominal.shape, True)
         view = views.view(quantity, out)
@@ -200,10 +200,11 @@ def randomise(
         arrays[quantity] = drawn(
             quantity, nominal, index, len(owners), rows(quantity, names[quantity]), kernel, more
         )
-    down = None
+    down: Any = None
     if gravity is not None:
         nominal = np.array([STANDARD_GRAVITY])
-        down = drawn("gravity", nominal, [0], 1, [gravity.row], random_laws.draw_numbers, [])[:, 0]
+        down = drawn("gravity", nominal, [0], 1, [gravity.row], random_laws.draw_numbers, [])
+        down = down[:, 0]
     return Params(model, arrays, names, down)
 
 
