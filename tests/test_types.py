@@ -62,7 +62,7 @@ reveal_type(wd.Group([model], [3])(wd.rnea, t, t, t))  # Tensor
 reveal_type(wd.pack_q(model, {"a": 1.0}))  # ndarray
 reveal_type(wd.split_q(model, t)[1])  # Tensor
 reveal_type(wd.matrix_to_pose(t, order="wxyz"))  # Tensor
-reveal_type(model.with_payload("hand", 1.0))  # Model
+reveal_type(model.with_payload("hand", 1.0, np.zeros(3), np.eye(3)))  # Model
 reached = wd.inverse_kinematics(model, {"hand": q}).success.all()
 wd.jacobian(model, q, frame="hand", reference="LOCAL_WORLD_ALIGNED", part="linear")
 wd.momentum(model, q, v, reference="centroidal")

@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from .checks import rigid_body, unphysical
 from .description import (
     ORIGIN,
@@ -49,8 +52,8 @@ class ModelBuilder:
         self,
         name: str,
         mass: float = 0.0,
-        com: Sequence[float] = ORIGIN,
-        inertia: Any = ZERO3,
+        com: ArrayLike = ORIGIN,
+        inertia: ArrayLike = ZERO3,
         *,
         visuals: Sequence[Geometry] = (),
         collisions: Sequence[Geometry] = (),
@@ -76,7 +79,7 @@ class ModelBuilder:
         parent: str,
         child: str,
         pose: Any = ORIGIN,
-        axis: Sequence[float] = (1.0, 0.0, 0.0),
+        axis: Sequence[float] | np.ndarray = (1.0, 0.0, 0.0),
         *,
         lower: float = -math.inf,
         upper: float = math.inf,
@@ -87,7 +90,7 @@ class ModelBuilder:
         armature: float = 0.0,
         mimic: str | tuple[str, float, float] | None = None,
         pitch: float = 0.0,
-        axis2: Sequence[float] | None = None,
+        axis2: Sequence[float] | np.ndarray | None = None,
         limits2: Limits | None = None,
         damping2: float = 0.0,
         friction2: float = 0.0,

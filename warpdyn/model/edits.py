@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
+from numpy.typing import ArrayLike
+
 from .assembly import rebuilt
 from .checks import not_negative, rigid_body
-from .description import ORIGIN, ZERO3, Joint, Link, Matrix3
+from .description import ORIGIN, ZERO3, Joint, Link
 from .joints import FLOATING
 from .reference_frames import Reference, reference_of
 from .restructure import welded
@@ -173,7 +175,7 @@ def _limited(joint: Joint, bounds: Mapping[str, float | None]) -> Joint:
 
 
 def with_payload(
-    self: Robot, link: str, mass: float, com: Sequence[float] = ORIGIN, inertia: Matrix3 = ZERO3
+    self: Robot, link: str, mass: float, com: ArrayLike = ORIGIN, inertia: ArrayLike = ZERO3
 ) -> Robot:
     """The same robot with a load on `link`: mass [kg], com in the link frame [m], inertia about it
     [kg·m²].
