@@ -1,4 +1,4 @@
-"""Real SDF files and Drake's values, where a folder of them lies beside the checkout; collected only there (conftest.py)."""
+"""Real SDF files and Drake's values, where they lie beside the checkout; collected only there (conftest.py)."""
 
 from __future__ import annotations
 
