@@ -77,8 +77,8 @@ setup(
         "numpy>=1.26",
         "urdf-parser-py>=0.0.4",
         "lxml>=5",
-        "tqdm",
-        "rich",
+        "tqdm",  # progress bars
+        "rich",  # tables of the command
     ],
     extras_require={
         "torch": ["torch>=2.4"],

@@ -1,7 +1,7 @@
 """Draws docs/pictures/opening.png: an arm that is held, five that fall, and throughput from the stored figures.
 
 The arm is the bundled panda: its links' shapes placed by `wd.fk`, its fall computed by `wd.aba`. The bars are
-those of the folder of results that README.md names. Matplotlib (and its Pillow) draws it: `python docs/pictures/make_opening.py`.
+those of the folder of results that README.md names. To draw it again: `python docs/pictures/make_opening.py`.
 """
 
 import sys
