@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from benchmarks import compile_all, memory, peers, readme, report, roofline, startup
+from benchmarks import compile_all, fast_page, memory, peers, readme, report, roofline, startup
 from benchmarks.__main__ import main
 from benchmarks.algorithms import ALGORITHMS
 from benchmarks.cases import Case, cases
@@ -296,3 +296,15 @@ def test_a_cell_of_the_readme_table_is_read_once():
     for cell in figures:
         assert re.fullmatch(r"[\d.,]+ ns(<br>\*\*\d+×\*\*)?", cell), cell
     assert re.search(r"fastest of all peers takes \d+ to \d+ times as long", lines[-1])
+
+
+def test_tables_of_the_page_on_speed_come_from_the_results():
+    """docs/fast.md has what `python -m benchmarks.fast_page` writes, and every cell of it."""
+    folder = readme.chosen()
+    if folder is None:
+        pytest.skip("no results")
+    page = fast_page.PAGE.read_text()
+    run = report.read(folder)
+    assert fast_page.text(page, run) == page
+    assert fast_page.calls(run) in page and fast_page.ways(run) in page
+    assert len(re.findall(r"[\d.]+×", fast_page.ways(run))) == 4 * len(fast_page.ROWS)
