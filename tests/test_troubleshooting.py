@@ -136,5 +136,7 @@ def test_what_commands_say_without_their_packages_stands_on_the_page(
         said.append(capsys.readouterr().err.strip().splitlines()[-1])
     *of_packages, of_device = (line.removeprefix("warpdyn: error: ") for line in said)
     assert not [words for words in of_packages if f"`{words}`" not in PAGE]
-    here = of_device.replace("cuda:7", "cuda:0").partition(";")[0]  # then the devices of the machine
+    here = of_device.replace("cuda:7", "cuda:0").partition(";")[
+        0
+    ]  # then the devices of the machine
     assert f"`{here};" in PAGE
