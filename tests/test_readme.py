@@ -7,7 +7,14 @@ import re
 import struct
 import subprocess
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from benchmarks import readme, report
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -59,3 +66,26 @@ def test_it_opens_with_a_picture() -> None:
     data = (ROOT / picture[1]).read_bytes()
     width, _ = struct.unpack(">II", data[16:24])
     assert width >= 900 and len(data) < 200_000
+
+
+def test_the_picture_shows_what_is_computed_and_stored() -> None:
+    """Its arm falls and stays above the floor; its bars are the figures of the folder that README names."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    path = ROOT / "docs/pictures/make_opening.py"
+    spec = spec_from_file_location("make_opening", path)
+    assert spec is not None and spec.loader is not None
+    picture = module_from_spec(spec)
+    spec.loader.exec_module(picture)
+    model = wd.load_robot("panda")
+    q = np.array([picture.START, *picture.fall(model, picture.START)])
+    height = wd.fk(model, q, frame="panda_hand_tcp")[:, 2, 3]
+    assert np.all(np.diff(height) < 0) and height[-1] > 0
+    assert {shape[0] for shape in picture.SHAPES} <= set(model.link_names)
+
+    figure, axes = plt.subplots()
+    picture.draw_bars(axes)
+    widths = [bar.get_width() for bar in axes.patches]
+    plt.close(figure)
+    run = report.read(readme.chosen())
+    assert widths[0::2] == [1e3 / run.main("panda", a)["ns"] for a in picture.ALGORITHMS]
+    assert len(widths) == 2 * len(picture.ALGORITHMS)
