@@ -22,6 +22,10 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 CALL = re.compile(r"`(?:wd\.)?(\w+)\((?:f|model|pose|matrix|quaternion|source)\b")
 
 
+IN_ORDER = ("tutorial",)
+"""Pages that are read from the top: a block goes on from those before it. On others each stands by itself."""
+
+
 class Block(NamedTuple):
     page: Path
     code: str
@@ -39,7 +43,7 @@ def blocks(page: Path) -> list[Block]:
 
 @pytest.mark.parametrize(
     "block",
-    [b for page in PAGES for b in blocks(page)],
+    [b for page in PAGES if page.stem not in IN_ORDER for b in blocks(page)],
     ids=lambda block: f"{block.page.stem}:{block.line}",
 )
 def test_a_block_runs_and_prints_what_stands_below_it(
@@ -51,9 +55,31 @@ def test_a_block_runs_and_prints_what_stands_below_it(
     """As a newcomer would run it: by itself, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    code = "\n" * block.line + block.code  # an error names the page's own line
     with np.printoptions():
-        exec(compile(code, str(block.page), "exec"), {"__name__": "__main__"})
+        run_and_compare(block, {"__name__": "__main__"}, capsys)
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_a_page_that_is_read_from_the_top_runs_so(
+    name: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its blocks one after the other, in one session and one folder, print what stands below each."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    session: dict[str, object] = {"__name__": "__main__"}
+    with np.printoptions():
+        for block in blocks(ROOT / f"docs/{name}.md"):
+            run_and_compare(block, session, capsys)
+
+
+def run_and_compare(
+    block: Block, session: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "\n" * block.line + block.code  # an error names the page's own line
+    exec(compile(code, str(block.page), "exec"), session)
     printed = capsys.readouterr().out
     if block.printed:
         assert printed == block.printed
