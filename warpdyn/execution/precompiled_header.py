@@ -3,7 +3,12 @@
 Every CPU kernel includes Warp's headers. Warp parses them once in each thread of each process that
 compiles, into a precompiled header (PCH) in a temporary folder, which it deletes at exit. Measured,
 CPU seconds for a kernel of 14 operations (Intel Xeon at 2.5 GHz, medians of alternating processes):
-@FIGURES@
+
+    header                              first kernel   each further one
+    Warp's, made anew by each process   2.9            0.37
+    none (use_precompiled_headers)      2.0            2.0
+    kept, copied from our cache         0.34           0.38
+
 So a header is always made, and kept in our cache: the next thread or process copies it to where its
 compiler looks. The compiled kernels are the same bytes in all three cases. Clang refuses a header
 that does not fit; Warp then compiles without it and deletes the copy, and we drop what we kept.
@@ -31,10 +36,11 @@ HEADERS = "headers"
 @contextmanager
 def shared_header() -> Iterator[None]:
     """Compile with the header that is kept, and keep the one that is made."""
-    place, kept = compiler_folder(), kept_headers()
+    place = compiler_folder()
     if place is None:
         yield
         return
+    kept = kept_headers()
     lent = set()
     for path in sorted(kept.glob("*.pch")):
         with suppress(OSError):

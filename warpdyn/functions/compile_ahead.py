@@ -84,10 +84,14 @@ def call_on_zeros(
     model: Model, function: Callable[..., Any], zeros: Callable[..., Array]
 ) -> Call[Any]:
     """The call of a function, or of a partial one, with zeros for the arrays that it lacks."""
-    whole: Any = function if isinstance(function, partial) else partial(function)
+    before: tuple[Any, ...] = ()
+    options: dict[str, Any] = {}
+    whole: Any = function
+    if isinstance(whole, partial):
+        function, before, options = whole.func, whole.args, whole.keywords
     # A function of a function, such as `derivatives`, has the arrays of its first argument.
-    inner = whole.args[0] if whole.args else whole.func
-    if not isinstance(whole.func, Function) or not getattr(inner, "of_a_model", False):
+    inner: Any = before[0] if before else function
+    if not isinstance(function, Function) or not getattr(inner, "of_a_model", False):
         raise TypeError(
             "compile takes functions of a model, such as wd.rnea or "
             'functools.partial(wd.jacobian, frame="hand"), '
@@ -99,9 +103,9 @@ def call_on_zeros(
         for each in parameters
         if each.default is each.empty
         and each.kind is each.POSITIONAL_OR_KEYWORD
-        and each.name not in whole.keywords
+        and each.name not in options
     ]
-    return described(whole.func, (*whole.args, model, *arrays), whole.keywords)
+    return described(function, (*before, model, *arrays), options)
 
 
 def _shape(model: Model, name: str) -> tuple[int, ...]:
