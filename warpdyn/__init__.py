@@ -3,10 +3,10 @@
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
+from .execution.announcements import Config, config
 from .execution.batched import bind
 from .execution.compiling import compiling
 from .execution.kernel import quieten as _quieten
-from .execution.messages import Config, config
 from .execution.oracle import oracle
 from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load

@@ -15,6 +15,13 @@ from warpdyn.functions.compile_ahead import kernels_of
 
 MODEL = wd.load_robot("cartpole")
 FRAME = MODEL.link_names[-1]
+ARM = wd.load_robot("panda")
+"""For functions that are defined where a link moves in all directions."""
+OF_SIX_DIRECTIONS = (
+    "dynamically_consistent_inverse",
+    "operational_space",
+    "operational_space_inertia",
+)
 NEED_MORE = {"convert_configuration": "a library that q comes from"}
 """Functions that nothing can stand for the options of."""
 
@@ -101,8 +108,12 @@ def test_every_function_of_a_model_can_be_listed(name: str) -> None:
         with pytest.raises(ValueError, match="must be a library"):
             kernels_of(MODEL, partial(function, **options), dtype="float32", device="cpu")
         return
-    (kernel,) = kernels_of(MODEL, partial(function, **options), dtype="float32", device="cpu")
-    assert kernel.label == f"{name} for cartpole" and not kernel.loaded
+    if name in OF_SIX_DIRECTIONS:
+        model, options = ARM, {"frame": "panda_hand"}
+    else:
+        model = MODEL
+    (kernel,) = kernels_of(model, partial(function, **options), dtype="float32", device="cpu")
+    assert kernel.label == f"{name} for {model.name}" and not kernel.loaded
 
 
 def test_mistakes_say_what_to_do() -> None:

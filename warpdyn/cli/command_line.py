@@ -89,6 +89,7 @@ def start_warp() -> None:
         os.dup2(written.fileno(), 2)
         try:
             start_kernel_cache()
+            wp.init()
         finally:
             os.dup2(stderr, 2)
             os.close(stderr)

@@ -13,9 +13,9 @@ import warp as wp
 
 import warpdyn
 
+from ..execution.announcements import silent
 from ..execution.batched import Function
 from ..execution.compiling import Kernel, load_all
-from ..execution.messages import silent
 from ..functions.compile_ahead import kernels_of
 from ..model.description import ModelError
 from .command_line import known_device, named_frame, read_model, refuse_immobile, start_warp

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..codegen.source import Source
-from .messages import say
+from .announcements import say
 
 FORMAT = 4
 """Changes when what is kept on disk changes its meaning."""

@@ -13,7 +13,7 @@ from typing import Any
 import warp as wp
 
 from ..codegen.source import Source
-from .messages import VERBOSE
+from .announcements import VERBOSE
 
 
 def quieten() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import warp as wp
 
-from .messages import say
+from .announcements import say
 
 KERNELS = "wp_warpdyn_"
 """How the folders of our kernels begin; Warp keeps those of other programs beside them."""

@@ -19,6 +19,7 @@ from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
 from . import threads
+from .announcements import announced_late
 from .argument_checks import (
     check_kind,
     check_outs,
@@ -33,7 +34,6 @@ from .compiling import Kernel, label_of, noted
 from .evaluate import record_call
 from .kernel import Command, compile_kernel
 from .kernel_cache import start_kernel_cache
-from .messages import announced_late
 
 R = TypeVar("R")
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -54,7 +55,7 @@ def shared_header() -> Iterator[None]:
             (kept / name).unlink()  # Clang refused it
         for name in made - lent:
             kept.mkdir(parents=True, exist_ok=True)
-            partial = kept / f"{name}.{os.getpid()}"
+            partial = kept / f"{name}.{os.getpid()}.{threading.get_ident()}"
             shutil.copyfile(place / name, partial)
             partial.replace(kept / name)
 
