@@ -121,5 +121,11 @@ def test_mistakes_say_what_to_do() -> None:
     for wrong in (wd.pose_to_matrix, np.sin, "rnea", partial(wd.vjp)):
         with pytest.raises(TypeError, match=r"compile takes functions of a model.*wd.compiling"):
             wd.compile(MODEL, [wrong])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"calls must be a list: wd.compile\(model, \[<function"):
+        wd.compile(MODEL, wd.rnea)  # type: ignore[arg-type]
+    with pytest.raises(
+        ValueError, match=r"none of these calls has an input Q .* they have a, q, v"
+    ):
+        wd.compile(MODEL, [wd.rnea, wd.crba], gradients=("q", "Q"))
     with pytest.raises(ValueError, match='dtype must be "float32" or "float64", got \'half\''):
         wd.compile(MODEL, [wd.rnea], dtype="half")

@@ -41,12 +41,38 @@ def compile(
     `wd.compiling` takes what a script calls instead of a list. A second call of this function with
     the same list only looks into the caches.
     """
+    if callable(calls):
+        raise TypeError(f"calls must be a list: wd.compile(model, [{calls!r}])")
+    asked = list(calls)
+    named = {gradients} if isinstance(gradients, str) else set(gradients)
+    zeros = zeros_of(dtype, device)
+    known = {x for each in asked for x in inputs_of(call_on_zeros(model, each, zeros))}
+    if named - known:
+        raise ValueError(
+            f"none of these calls has an input {', '.join(sorted(named - known))} to be "
+            f"differentiated by; they have {', '.join(sorted(known))}"
+        )
     kernels = [
         kernel
-        for each in calls
+        for each in asked
         for kernel in kernels_of(model, each, dtype=dtype, device=device, gradients=gradients)
     ]
     return load_all(list(dict.fromkeys(kernels)))
+
+
+def zeros_of(dtype: str, device: str) -> Callable[..., Array]:
+    """Arrays of one environment, by the shape of its slice."""
+    start_kernel_cache()
+    if dtype not in DTYPES:
+        raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
+    library = library_for(device)
+
+    def zeros(*shape: int) -> Array:
+        array = views.empty(library, device, dtype == "float32", 1, shape, False)
+        library.write(array, 0.0)
+        return array
+
+    return zeros
 
 
 def kernels_of(
@@ -58,15 +84,7 @@ def kernels_of(
     gradients: str | Sequence[str] = (),
 ) -> list[Kernel]:
     """The kernel of a function, and that of its gradient; recorded, not compiled."""
-    start_kernel_cache()
-    if dtype not in DTYPES:
-        raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
-
-    def zeros(*shape: int) -> Array:
-        array = views.empty(library_for(device), device, dtype == "float32", 1, shape, False)
-        library_for(device).write(array, 0.0)
-        return array
-
+    zeros = zeros_of(dtype, device)
     call = call_on_zeros(model, function, zeros)
     job = prepare(call)
     named = (gradients,) if isinstance(gradients, str) else tuple(gradients)
