@@ -15,6 +15,8 @@ from robots import ROBOTS, Robot
 
 import warpdyn as wd
 
+wd.config.compile_messages = False  # else a cold cache puts lines on stderr
+
 settings.register_profile(
     "warpdyn", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )

@@ -3,7 +3,9 @@
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
+from .execution.announcements import Config, config
 from .execution.batched import bind
+from .execution.compiling import compiling
 from .execution.kernel import quieten as _quieten
 from .execution.oracle import oracle
 from .execution.threads import get_num_threads, set_num_threads
@@ -34,6 +36,7 @@ from .functions.com import (
     com_velocity,
     link_coms,
 )
+from .functions.compile_ahead import compile
 from .functions.coordinates import (
     pack_q,
     pack_v,
@@ -133,6 +136,7 @@ _quieten()
 
 __all__ = [
     "KINDS",
+    "Config",
     "Effects",
     "Gearbox",
     "Geometry",
@@ -169,6 +173,9 @@ __all__ = [
     "com_bias_acceleration",
     "com_jacobian",
     "com_velocity",
+    "compile",
+    "compiling",
+    "config",
     "configuration_rate",
     "convert_acceleration",
     "convert_configuration",

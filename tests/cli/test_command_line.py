@@ -71,6 +71,7 @@ def test_start_passes_on_what_is_not_about_the_driver(monkeypatch, capfd):
         os.write(2, b"Warning: CUDA driver not found\nsomething else\n")
 
     monkeypatch.setattr(wp, "init", init)
+    monkeypatch.setattr(command_line, "start_kernel_cache", lambda: None)
     command_line.start_warp()
     sys.stderr.flush()
     assert capfd.readouterr().err == "something else\n"

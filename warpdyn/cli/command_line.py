@@ -14,6 +14,7 @@ from pathlib import Path
 import warp as wp
 
 from .. import load, load_robot, robot_names
+from ..execution.kernel_cache import start_kernel_cache
 from ..model import Model
 from ..model.description import ModelWarning
 
@@ -87,6 +88,7 @@ def start_warp() -> None:
         stderr = os.dup(2)
         os.dup2(written.fileno(), 2)
         try:
+            start_kernel_cache()
             wp.init()
         finally:
             os.dup2(stderr, 2)

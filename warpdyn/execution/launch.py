@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -19,6 +19,7 @@ from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
 from . import threads
+from .announcements import announced_late
 from .argument_checks import (
     check_kind,
     check_outs,
@@ -29,29 +30,15 @@ from .argument_checks import (
 )
 from .cache import cached
 from .call import Call, algorithms_of, gather
+from .compiling import Kernel, label_of, noted
 from .evaluate import record_call
 from .kernel import Command, compile_kernel
+from .kernel_cache import start_kernel_cache
 
 R = TypeVar("R")
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 """Rough times for one environment on one core, to decide how many threads a batch is worth."""
-
-
-@dataclass(eq=False)
-class Kernel:
-    """A program compiled for one dtype and device, with launches that wait to be used again."""
-
-    source: Source
-    device: wp.Device
-    compiled: wp.Kernel
-    idle: list[Command] = field(default_factory=list)
-
-    def command(self) -> Command:
-        try:
-            return self.idle.pop()
-        except IndexError:
-            return Command(self.compiled, self.device, self.source.layout.length)
 
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
@@ -68,7 +55,10 @@ def carry_out(call: Call[R]) -> R:
 def compute(call: Call) -> Any:
     """Run a call on the arrays themselves; a tuple of results where there are several."""
     job = prepare(call)
-    job.launch_once()
+    if noted(job.kernel):
+        job.clear(call.out)
+    else:
+        job.launch_once()
     return job.handed_back()
 
 
@@ -106,6 +96,11 @@ class Job:
         self._run(commands, threads.get_num_threads())
         self.kernel.idle += commands
 
+    def clear(self, out: Any) -> None:
+        """Zeros in the results, but for arrays that are the caller's."""
+        for result in self.results if out is None else ():
+            self.library.write(result, 0.0)
+
     def handed_back(self) -> Any:
         results = tuple([self.library.handed_back(result) for result in self.results])
         return results if len(results) > 1 else results[0]
@@ -115,9 +110,7 @@ class Job:
         self.launch_once()
         self.arguments[KEEP_CONSTANTS] = 1
         slices = self._slices()
-        commands = [
-            Command(self.kernel.compiled, self.kernel.device, len(self.arguments)) for _ in slices
-        ]
+        commands = [self.kernel.new_command() for _ in slices]
         self._set(commands, slices)
         if len(commands) == 1 and self.stream is None and self.library.in_place:
             launch, result, keep = commands[0].run, self.handed_back(), (self.keep, commands)
@@ -202,7 +195,7 @@ def prepare(call: Call) -> Job:
     kernel = table.get(key)
     if kernel is None:
         shapes = {name: x.shape for name, x in known.items()}
-        kernel = table[key] = _make_kernel(call, shapes, first.single, wp.get_device(first.device))
+        kernel = table[key] = _make_kernel(call, shapes, first.single, first.device)
 
     source, count = kernel.source, 1 if batch is None else batch
     if call.out is None:
@@ -269,17 +262,19 @@ _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 
 
 def _make_kernel(
-    call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device: wp.Device
+    call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device_name: str
 ) -> Kernel:
     """A kernel from the disk cache, or newly recorded; Warp compiles it at its first launch, or
     finds it compiled."""
+    start_kernel_cache()
+    device, label = wp.get_device(device_name), label_of(call)
     target = target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target))
 
     def make() -> Source:
-        return write(
-            record_call(call, inputs, single), f"{call.name}_{call.model.name}", single, target
-        )
+        with announced_late(f"recording {label}, which will then be compiled, once"):
+            program = record_call(call, inputs, single)
+            return write(program, f"{call.name}_{call.model.name}", single, target)
 
     source = cached(key, [*algorithms_of(call), TARGETS[target].code], make)
-    return Kernel(source, device, compile_kernel(source))
+    return Kernel(source, device, compile_kernel(source), label)
