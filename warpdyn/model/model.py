@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from . import describe, edits, restructure
 from .assembly import in_tree_order
+from .configurations import Configuration
 from .description import Joint, Link, ModelError
 from .params import params as parameters
 from .structure import Structure
@@ -38,6 +39,7 @@ class Model(Structure):
         floating_base: bool = False,
         quaternion: str = "xyzw",
         warnings: Sequence[str] = (),
+        named: Sequence[Configuration] = (),
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
 
@@ -54,6 +56,7 @@ class Model(Structure):
             floating_base=floating_base,
             quaternion=quaternion,
             warnings=tuple(warnings),
+            named=tuple(named),
         )
 
     # Copies with other numbers.
@@ -66,6 +69,7 @@ class Model(Structure):
     with_link_mass = edits.with_link_mass
     with_link_inertia = edits.with_link_inertia
     with_limits = edits.with_limits
+    with_configuration = edits.with_configuration
 
     # Copies with other links and joints.
 

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from .configurations import Configuration, Configurations
 from .description import Joint, Link, look_up, several
 from .joints import FLOATING
 
@@ -41,6 +42,8 @@ class Structure:
     quaternion: str = "xyzw"
     base_velocity: str = "local"
     warnings: tuple[str, ...] = ()
+    named: tuple[Configuration, ...] = ()
+    """What `configurations` makes arrays of."""
 
     # Names and indices.
 
@@ -168,11 +171,21 @@ class Structure:
     @cached_property
     def neutral(self) -> np.ndarray:
         """(nq,) zero position; a floating base at the origin, not turned."""
+        return self._q_at({})
+
+    @cached_property
+    def configurations(self) -> Configurations:
+        """Positions by name, each (nq,) and read-only: the description's keyframes, and those of
+        `with_configuration`."""
+        return Configurations(self.name, {c.name: self._q_at(dict(c.coordinates)) for c in self.named})
+
+    def _q_at(self, coordinates: Mapping[str, tuple[float, ...]]) -> np.ndarray:
+        """(nq,) the coordinates of each joint (quaternions x y z w), neutral where it has none."""
         return np.array(
             [
                 x
                 for j in self.moving_joints
-                for x in j.kind.reordered(j.kind.neutral, self.quaternion)
+                for x in j.kind.reordered(coordinates.get(j.name, j.kind.neutral), self.quaternion)
             ]
         )
 
