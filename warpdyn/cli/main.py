@@ -77,7 +77,7 @@ def _add_info(commands: Commands) -> None:
 
 
 def _add_check(commands: Commands) -> None:
-    text = "compare fk, jacobian, crba, rnea and aba with Pinocchio and MuJoCo, where installed"
+    text = "compare fk, jacobian, crba, rnea and aba with Pinocchio and MuJoCo, else the oracle"
     sub = _add_command(commands, "check", check, text)
     _add_frame(sub)
     _add_device(sub)
@@ -149,6 +149,7 @@ def _add_source(commands: Commands) -> None:
 def _add_demo(commands: Commands) -> None:
     text = "compute, check and time 4,096 random states, then draw gravity compensation"
     sub = _add_command(commands, "demo", demo, text)
+    _add_frame(sub)
     _add_device(sub)
     sub.add_argument(
         "--output", type=Path, default=Path("demo.png"), metavar="FILE", help="default: demo.png"
@@ -167,6 +168,11 @@ def _add_command(
     )
     sub.add_argument(
         "--base", choices=("fixed", "floating"), help="fix the root link or let it float"
+    )
+    sub.add_argument(
+        "--loops",
+        choices=("refuse", "cut"),
+        help="joints and constraints of SDF and MJCF that close a loop; default: refuse",
     )
     sub.set_defaults(run=run)
     return sub

@@ -16,26 +16,30 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Console in which tables keep their shape in files and pipes, which have no width."""
+    """Console as wide as the terminal; files and pipes, which have no width, get 80 columns."""
     from rich.console import Console
 
-    console = Console()
-    return console if console.is_terminal else Console(width=120)
+    return Console()
+
+
+def say(text: str, style: str | None = None) -> None:
+    """Print a line of prose, broken between words where it is too long."""
+    console().print(text, style=style, highlight=False, markup=False)
 
 
 def print_measurements(title: str, measurements: Sequence[Measurement]) -> None:
-    """The table, and below it what its reader has to know."""
-    output = console()
-    output.print(table(title, measurements))
+    """The table below its title, and then what its reader has to know."""
+    say(title, "bold")
+    console().print(table(measurements))
     for line in explain(measurements):
-        output.print(line, highlight=False)
+        say(line)
 
 
-def table(title: str, measurements: Sequence[Measurement]) -> Table:
+def table(measurements: Sequence[Measurement]) -> Table:
     """The measurements as a table; a peer's columns follow warpdyn's."""
     from rich.table import Table
 
-    result = Table(title=title, title_justify="left", title_style="bold")
+    result = Table()
     peers = list(dict.fromkeys(p.peer for m in measurements for p in m.peers))
     rate = [] if peers else ["robots per second"]  # so that the table stays narrow
     result.add_column("algorithm")

@@ -24,7 +24,8 @@ def find_peers(
 ) -> tuple[list[Peer], list[str]]:
     """The peers that can be asked, and a line for each that cannot.
 
-    `fused`: MuJoCo with links on fixed joints made one body.
+    MuJoCo reads an MJCF file by itself. `fused`: MuJoCo with links on fixed joints of a URDF made
+    one body.
     """
     peers: list[Peer] = []
     absent = []
@@ -33,14 +34,22 @@ def find_peers(
         if find_spec(module) is None:
             absent.append(f"{title} is not installed (pip install {package})")
             continue
-        options = {"fused": fused} if read is MuJoCo else {}
         try:
-            peers.append(read(model, urdf_of(model, path), **options))
+            if read is MuJoCo:
+                own = is_mjcf(path)  # which MuJoCo reads by itself
+                peers.append(MuJoCo(model, path if own else urdf_of(model, path), fused))
+            else:
+                peers.append(read(model, urdf_of(model, path)))
         except NotComparable as why:
             absent.append(str(why))
         except ModelError as why:
             absent.append(f"{title} is given URDF: {why}")
     return peers, absent
+
+
+def is_mjcf(path: Path) -> bool:
+    """Whether a file's outermost element is MJCF's."""
+    return path.is_file() and bare(path.read_text(errors="replace")).tag == "mujoco"
 
 
 def urdf_of(model: Model, path: Path) -> str:
