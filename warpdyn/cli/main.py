@@ -188,7 +188,8 @@ def _add_device(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_algorithms(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, help="default: all five")
+    text = f"some of {', '.join(ARGUMENTS)}; default: all five"
+    sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, metavar="NAME", help=text)
 
 
 def _count(text: str) -> int:

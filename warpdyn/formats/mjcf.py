@@ -226,7 +226,8 @@ class MjcfReader:
         for option in self.root.findall("option"):
             written = {str(key): str(value) for key, value in option.attrib.items()}
             gravity = self.values.vector(option, "gravity", written, (0.0, 0.0, GRAVITY))
-            self.values.remark_gravity("option", *gravity)
+            off = any(flag.get("gravity") == "disable" for flag in option.findall("flag"))
+            self.values.remark_gravity("option", *(ZERO if off else gravity))
 
     # The base.
 

@@ -53,7 +53,7 @@ def configurations(
             mine = place.drawn
             if numbers and place.written:
                 mine, numbers = tuple(numbers[: place.kind.nq]), numbers[place.kind.nq :]
-                mine = place.kind.scalar_last(_unit(values, element, place, mine), "wxyz")
+                mine = place.kind.scalar_last(_unit(values, place, mine, name), "wxyz")
             if place.joint in joints:
                 coordinates.append((place.joint, mine))
         made[name] = Configuration(name, tuple(coordinates))
@@ -61,13 +61,18 @@ def configurations(
 
 
 def _unit(
-    values: MjcfValues, element: Element, place: Place, numbers: tuple[float, ...]
+    values: MjcfValues, place: Place, numbers: tuple[float, ...], keyframe: str
 ) -> tuple[float, ...]:
-    """The coordinates with their quaternion made of unit length, as MuJoCo does."""
+    """The coordinates with their quaternion w x y z made of unit length; zero turns nothing, as for
+    MuJoCo."""
     k = place.kind.quaternion
     if k is None:
         return numbers
     norm = math.hypot(*numbers[k:])
     if norm < TINY:
-        raise values.refusal(element, f'the quaternion of joint "{place.joint}" in qpos is zero')
+        values.remarks.append(
+            f'keyframe "{keyframe}": the quaternion of joint "{place.joint}" is zero; '
+            "it is read as no turn"
+        )
+        return (*numbers[:k], 1.0, 0.0, 0.0, 0.0)
     return (*numbers[:k], *(x / norm for x in numbers[k:]))

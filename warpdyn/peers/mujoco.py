@@ -41,9 +41,9 @@ class MuJoCo:
             raise NotComparable(f"MuJoCo does not read it: {first_line(error)}") from error
         # The model alone is compared: nothing that MuJoCo adds to M q'' + h = tau.
         self.robot.opt.gravity[:] = (0.0, 0.0, -9.81)
-        disabled = ("CONSTRAINT", "CONTACT", "SPRING", "DAMPER", "ACTUATION")
-        for word in disabled:
-            self.robot.opt.disableflags |= getattr(mujoco.mjtDisableBit, f"mjDSBL_{word}")
+        others = ("CONSTRAINT", "CONTACT", "SPRING", "DAMPER", "ACTUATION")
+        bits = (int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{word}")) for word in others)
+        self.robot.opt.disableflags = sum(bits)
         self.robot.opt.density = self.robot.opt.viscosity = 0.0
         self.robot.body_gravcomp[:] = 0.0
         self.data = mujoco.MjData(self.robot)
