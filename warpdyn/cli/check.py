@@ -39,7 +39,7 @@ def check(args: argparse.Namespace) -> int:
             "algorithms on plain float64 numbers, which would share a mistake of warpdyn's"
         )
     differences = compare(model, peers, frame, chosen_device(args.device))
-    say(f"{model.name}: largest relative difference over {SAMPLE} random states", "bold")
+    say(f"{model.name}: largest relative difference over {SAMPLE} random states")
     console().print(table(differences))
     whose = "the peer's" if peers else "the oracle's"
     say(

@@ -37,13 +37,14 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
     options: dict[str, Any] = {}
     if args.base is not None:
         options["floating_base"] = args.base == "floating"
+    options |= _reading(args, robot_file(robot))
     # A reader's warning would come with the source line that called it; users want its text alone.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
         if robot in robot_names():
             model = load_robot(robot, **options)
         elif Path(robot).exists():
-            model = load(Path(robot), **options, **_reading(args, Path(robot)))
+            model = load(Path(robot), **options)
         else:
             raise UserError(
                 f"there is no file {robot!r}, and no bundled robot of that name: "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,21 +17,27 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+def width() -> int:
+    """Columns of the terminal; files and pipes, which have no width, get 80."""
+    return shutil.get_terminal_size().columns
+
+
 def console() -> Console:
-    """Console as wide as the terminal; files and pipes, which have no width, get 80 columns."""
+    """Console for tables, in files and pipes too."""
     from rich.console import Console
 
-    return Console()
+    return Console(width=width())
 
 
-def say(text: str, style: str | None = None) -> None:
-    """Print a line of prose, broken between words where it is too long."""
-    console().print(text, style=style, highlight=False, markup=False)
+def say(text: str) -> None:
+    """Print prose, broken between words where it is too long."""
+    fill = textwrap.fill(text, width(), break_long_words=False, break_on_hyphens=False)
+    print(fill)
 
 
 def print_measurements(title: str, measurements: Sequence[Measurement]) -> None:
     """The table below its title, and then what its reader has to know."""
-    say(title, "bold")
+    say(title)
     console().print(table(measurements))
     for line in explain(measurements):
         say(line)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..model.configurations import Configuration
+from ..model.named_configurations import Configuration
 from ..model.joints import JointKind
 from .mjcf_values import TINY, Element, MjcfValues
 

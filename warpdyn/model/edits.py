@@ -13,7 +13,7 @@ from typing import Any
 
 from .assembly import rebuilt
 from .checks import not_negative, rigid_body
-from .configurations import Configuration
+from .named_configurations import Configuration
 from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, look_up
 from .joints import FLOATING
 from .reference_frames import reference_of

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from . import describe, edits, restructure
 from .assembly import in_tree_order
-from .configurations import Configuration
+from .named_configurations import Configuration
 from .description import Joint, Link, ModelError
 from .params import params as parameters
 from .structure import Structure

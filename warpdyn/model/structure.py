@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from .configurations import Configuration, Configurations
+from .named_configurations import Configuration, Configurations
 from .description import Joint, Link, look_up, several
 from .joints import FLOATING
 

@@ -61,9 +61,6 @@ class MuJoCo:
             bodies = self._numbers(mujoco.mjtObj.mjOBJ_BODY, model.link_names)
             self.frames = {name: (False, number) for name, number in bodies.items()}
             self.frames.setdefault(model.root, (False, 0))
-            missing = [name for name in model.link_names if name not in self.frames]
-            if missing and not fused:
-                raise NotComparable(f'MuJoCo has no body "{missing[0]}"')
         self.places, self.G = [], np.zeros((self.robot.nv, model.nv))
         for d in driven_joints(model):
             if d.joint.name not in numbers:
@@ -74,6 +71,9 @@ class MuJoCo:
             self.G[v : v + d.joint.kind.nv, d.v] = d.multiplier * np.eye(d.joint.kind.nv)
             if d.joint.kind is FLOATING:  # which has no armature here, with a remark
                 self.robot.dof_armature[v : v + 6] = 0.0
+        missing = [name for name in model.link_names if name not in self.frames]
+        if missing and not fused and not isinstance(source, Path):
+            raise NotComparable(f'MuJoCo has no body "{missing[0]}"')
 
     @property
     def links(self) -> tuple[str, ...]:
