@@ -17,7 +17,7 @@ import numpy as np
 from warpdyn import ModelError
 
 from .closed_loop import Run, closed_loop
-from .processes import ProcessFailed, on_this_machine
+from .processes import ProcessError, on_this_machine
 
 
 def plot(run: Run, file: Path) -> None:
@@ -78,7 +78,7 @@ def main() -> int:
             robot=options.robot,
             say=lambda text: print(f"  {text}", flush=True),
         )
-    except (ProcessFailed, ModelError) as error:
+    except (ProcessError, ModelError) as error:
         print(f"the demo stopped: {error}", file=sys.stderr)
         return 2
     fell, held = verdict(run)

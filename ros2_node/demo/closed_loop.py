@@ -64,9 +64,7 @@ def closed_loop(
             controller = Child("ros2_node.node", node_arguments, Path(folder) / "node.log")
             children.append(controller)
             say(f"node ready after {controller.wait_for('ready:'):.1f} s")
-            client.until(
-                lambda: client.node.count_subscribers(TOUCH), "the plant's subscription"
-            )
+            client.until(lambda: client.node.count_subscribers(TOUCH), "the plant's subscription")
             marks = [time.monotonic()]
             client.call("plant/brake", False)
             client.rest(seconds[0])

@@ -46,7 +46,7 @@ def ros_arguments(
     return arguments
 
 
-class ProcessFailed(RuntimeError):
+class ProcessError(RuntimeError):
     """A process ended by itself, or did not do in time what it is there for; one line says which
     and its last words."""
 
@@ -66,7 +66,7 @@ class Child:
         while text not in self.log.read_text(errors="replace"):
             self.check()
             if time.monotonic() - self.started > PATIENCE:
-                raise ProcessFailed(
+                raise ProcessError(
                     f"{self.module} did not say {text!r} within {PATIENCE:g} s; "
                     f"its last words: {self.last_words()}"
                 )
@@ -74,11 +74,11 @@ class Child:
         return time.monotonic() - self.started
 
     def check(self) -> bool:
-        """True; ProcessFailed when the process has ended by itself."""
+        """True; ProcessError when the process has ended by itself."""
         code = self.process.poll()
         if code is not None:
             how = f"signal {-code}" if code < 0 else f"exit status {code}"
-            raise ProcessFailed(
+            raise ProcessError(
                 f"{self.module} ended by itself ({how}); its last words: {self.last_words()}"
             )
         return True
@@ -105,7 +105,7 @@ class Child:
 class Client:
     """Calls services of other processes.
 
-    children: processes that must not end while it waits; one that does is a `ProcessFailed` at
+    children: processes that must not end while it waits; one that does is a `ProcessError` at
     once.
     """
 
@@ -124,7 +124,7 @@ class Client:
             value = condition()
             if value:
                 return value
-        raise ProcessFailed(f"{what} did not happen within {patience:g} s")
+        raise ProcessError(f"{what} did not happen within {patience:g} s")
 
     def rest(self, seconds: float) -> None:
         """Handle messages for a while."""
@@ -152,7 +152,7 @@ class Client:
         end = time.monotonic() + PATIENCE
         while not (answer := self.call(service, on)).success:
             if time.monotonic() > end:
-                raise ProcessFailed(f"{service}: {answer.message}")
+                raise ProcessError(f"{service}: {answer.message}")
             self.rest(0.05)
 
     def close(self) -> None:

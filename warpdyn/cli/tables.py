@@ -45,9 +45,8 @@ def print_measurements(title: str, measurements: Sequence[Measurement]) -> None:
 
 def table(measurements: Sequence[Measurement]) -> Table:
     """The measurements as a table; a peer's columns follow warpdyn's."""
-    from rich.table import Table
-
     from rich.box import HEAVY_HEAD, SIMPLE_HEAD
+    from rich.table import Table
 
     peers = list(dict.fromkeys(p.peer for m in measurements for p in m.peers))
     # Both forms fit 80 columns, the one beside peers without what they are not compared in.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ..algebra.pose_forms import rotation_quaternion
@@ -151,6 +150,9 @@ class MjcfReader:
                 self.sites(body)
         joints = with_effort_limits(self.values, self.root, self.joints)
         joints = coupled(self.values, self.root, joints, self.zeros, cut)
+        moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
+        moving |= {BASE_JOINT} if free else set()
+        named = configurations(self.values, self.root, self.places, moving)
         return Model.assemble(
             self.root.get("model", "") or "MuJoCo Model",
             self.links,
@@ -159,14 +161,8 @@ class MjcfReader:
             floating_base=bool(free),
             quaternion=quaternion,
             warnings=[*self.values.ignored_lines(), *self.values.remarks, *unphysical(self.links)],
-            named=configurations(self.values, self.root, self.places, self._moving(joints, free)),
+            named=named,
         )
-
-    @staticmethod
-    def _moving(joints: Sequence[Joint], free: str) -> set[str]:
-        """Names of the joints that have coordinates."""
-        independent = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
-        return independent | ({BASE_JOINT} if free else set())
 
     # What is in a body.
 

@@ -33,8 +33,8 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
             continue
         written = values.attributes(element, ACTUATOR, None)
         force = _largest_force(values, element, tag, written)
-        for joint, arm in _driven(values, element, written, arms):
-            limits[joint] = limits.get(joint, 0.0) + abs(arm) * force
+        for name, arm in _driven(values, element, written, arms):
+            limits[name] = limits.get(name, 0.0) + abs(arm) * force
     taken: list[str] = []
     result = []
     for joint in joints:

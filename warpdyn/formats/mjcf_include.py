@@ -47,6 +47,7 @@ class Inclusion(Reading):
             path = self._path(element, chain)
             name = path.relative_to(self.folder).as_posix() if self.folder else path.name
             content = self._read(element, path, name)
+            self.files[content] = name
             self.expand(content, (*chain, name))
             children = list(content)
             for child in children:

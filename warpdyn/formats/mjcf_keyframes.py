@@ -6,8 +6,8 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..model.named_configurations import Configuration
 from ..model.joints import JointKind
+from ..model.named_configurations import Configuration
 from .mjcf_values import TINY, Element, MjcfValues
 
 

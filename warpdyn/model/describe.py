@@ -36,10 +36,10 @@ def _branches(model: Structure, width: int | None = None) -> list[str]:
         link, head, indent = waiting.pop()
         joints = by_parent.get(link.name, [])
         line = f"{head}{link.name}" + (f"  {link.mass:.4g} kg" if link.mass else "")
-        joint, rule, rest = line.rpartition(" ─ ")
+        above, rule, below = line.rpartition(" ─ ")
         if width is not None and rule and len(line) > width:
-            lines.append(joint)
-            line = f"{indent}{'│' if joints else ' '}  {rest}"
+            lines.append(above)
+            line = f"{indent}{'│' if joints else ' '}  {below}"
         lines.append(line)
         for joint in reversed(joints):
             corner, below = ("└─", "   ") if joint is joints[-1] else ("├─", "│  ")

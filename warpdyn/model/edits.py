@@ -13,9 +13,9 @@ from typing import Any
 
 from .assembly import rebuilt
 from .checks import not_negative, rigid_body
-from .named_configurations import Configuration
 from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, look_up
 from .joints import FLOATING
+from .named_configurations import Configuration
 from .reference_frames import reference_of
 from .restructure import coordinates_at, welded
 from .structure import Robot, Structure

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from . import describe, edits, restructure
 from .assembly import in_tree_order
-from .named_configurations import Configuration
 from .description import Joint, Link, ModelError
+from .named_configurations import Configuration
 from .params import params as parameters
 from .structure import Structure
 from .to_urdf import to_urdf as urdf_text

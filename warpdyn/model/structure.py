@@ -15,9 +15,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from .named_configurations import Configuration, Configurations
 from .description import Joint, Link, look_up, several
 from .joints import FLOATING
+from .named_configurations import Configuration, Configurations
 
 BASE_JOINT = "floating_base"
 """Name of the joint between the world and the root link of a floating model."""
@@ -177,7 +177,9 @@ class Structure:
     def configurations(self) -> Configurations:
         """Positions by name, each (nq,) and read-only: the description's keyframes, and those of
         `with_configuration`."""
-        return Configurations(self.name, {c.name: self._q_at(dict(c.coordinates)) for c in self.named})
+        return Configurations(
+            self.name, {c.name: self._q_at(dict(c.coordinates)) for c in self.named}
+        )
 
     def _q_at(self, coordinates: Mapping[str, tuple[float, ...]]) -> np.ndarray:
         """(nq,) the coordinates of each joint (quaternions x y z w), neutral where it has none."""

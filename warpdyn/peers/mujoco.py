@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,12 @@ class MuJoCo:
         self.mujoco, self.model = mujoco, model
         self.name = f"MuJoCo {mujoco.__version__}"
         try:
-            if isinstance(source, Path):
-                self.robot = bare_spec(mujoco, source, model).compile()
-            else:
-                self.robot = _urdf_spec(mujoco, source, model, fused).compile()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of words in the file that MuJoCo will drop
+                if isinstance(source, Path):
+                    self.robot = bare_spec(mujoco, source, model).compile()
+                else:
+                    self.robot = _urdf_spec(mujoco, source, model, fused).compile()
         except NotComparable:
             raise
         except Exception as error:
@@ -47,12 +50,13 @@ class MuJoCo:
         self.robot.opt.density = self.robot.opt.viscosity = 0.0
         self.robot.body_gravcomp[:] = 0.0
         self.data = mujoco.MjData(self.robot)
-        self.qpos = np.zeros(self.robot.nq)
+        self.qpos, self.held = np.zeros(self.robot.nq), list[str]()
         if isinstance(source, Path):
-            numbers = joint_numbers(mujoco, self.robot, model)
-            self.frames = frame_numbers(mujoco, self.robot, model)
-            for place, value in held_positions(mujoco, self.robot, numbers, model):
+            numbers = joint_numbers(self.robot, model)
+            self.frames = frame_numbers(self.robot, model)
+            for name, place, value in held_positions(self.robot, numbers, model):
                 self.qpos[place] = value
+                self.held.append(name)
         else:
             self.robot.dof_armature[:] = 0.0
             numbers = self._numbers(mujoco.mjtObj.mjOBJ_JOINT, [j.name for j in model.joints])
@@ -192,6 +196,8 @@ class MuJoCo:
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """(nv,) accelerations; T is a rotation where there are no mimic joints."""
         refuse_mimic_joints(self.model)
+        for name in self.held:
+            raise NotComparable(f'joint "{name}" is held by a constraint: other accelerations')
         T = self._converted(q)[1]
         return T.T @ (self.call("aba", q, v, tau)() - self._rotation_term(T, v))
 

@@ -53,7 +53,7 @@ def bare_spec(mujoco: Any, path: Path, model: Model) -> Any:
     return spec
 
 
-def joint_numbers(mujoco: Any, robot: Any, model: Model) -> dict[str, int]:
+def joint_numbers(robot: Any, model: Model) -> dict[str, int]:
     """MuJoCo's number of each joint of the model; where the file has no name, by order."""
     named = {robot.joint(i).name: i for i in range(robot.njnt) if robot.joint(i).name}
     numbers = {joint.name: named[joint.name] for joint in model.joints if joint.name in named}
@@ -71,7 +71,7 @@ def joint_numbers(mujoco: Any, robot: Any, model: Model) -> dict[str, int]:
     return numbers
 
 
-def frame_numbers(mujoco: Any, robot: Any, model: Model) -> dict[str, tuple[bool, int]]:
+def frame_numbers(robot: Any, model: Model) -> dict[str, tuple[bool, int]]:
     """For each link that MuJoCo has, whether it is a site, and its number there.
 
     Links between several joints of a body are the model's alone.
@@ -98,9 +98,9 @@ def _between(link: str, joint: Joint) -> bool:
 
 
 def held_positions(
-    mujoco: Any, robot: Any, numbers: dict[str, int], model: Model
-) -> Iterator[tuple[int, float]]:
-    """Address in qpos and value of each joint that MuJoCo's constraints hold still."""
+    robot: Any, numbers: dict[str, int], model: Model
+) -> Iterator[tuple[str, int, float]]:
+    """Name, address in qpos and value of each joint that MuJoCo's constraints hold still."""
     constraints = {
         int(robot.eq_obj1id[i]): (int(robot.eq_obj2id[i]), np.array(robot.eq_data[i][:5]))
         for i in range(robot.neq)
@@ -117,4 +117,5 @@ def held_positions(
 
     for joint in model.joints:
         if joint.name in numbers and not joint.kind.nv:
-            yield robot.jnt_qposadr[numbers[joint.name]], position(numbers[joint.name])
+            number = numbers[joint.name]
+            yield joint.name, int(robot.jnt_qposadr[number]), position(number)

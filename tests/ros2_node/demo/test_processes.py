@@ -14,7 +14,7 @@ from ros2_node.demo import processes
 from ros2_node.demo.processes import (
     Child,
     Client,
-    ProcessFailed,
+    ProcessError,
     on_this_machine,
     ros_arguments,
 )
@@ -72,17 +72,17 @@ def test_a_child_that_ends_by_itself_is_one_line_with_its_last_words(module):
     child = module("import sys; print(sys.argv[1:]); raise SystemExit('no robot\\n')")
     child.process.wait()
     said = r"^acting ended by itself \(exit status 1\); its last words: no robot$"
-    with pytest.raises(ProcessFailed, match=said):
+    with pytest.raises(ProcessError, match=said):
         child.check()
-    with pytest.raises(ProcessFailed, match=said):
+    with pytest.raises(ProcessError, match=said):
         child.wait_for("ready:")
     assert "['one', 'two']" in child.log.read_text()
     rclpy.init(domain_id=int(os.environ["ROS_DOMAIN_ID"]))
     client = Client("waiting", [child])
     try:
-        with pytest.raises(ProcessFailed, match=said):
+        with pytest.raises(ProcessError, match=said):
             client.call("nobody/there")
-        with pytest.raises(ProcessFailed, match=said):
+        with pytest.raises(ProcessError, match=said):
             client.rest(30.0)
     finally:
         client.close()
@@ -95,22 +95,22 @@ def test_a_child_that_is_killed_or_silent_is_named(module, monkeypatch):
     child = module(SLEEPER)
     child.wait_for("ready:")
     monkeypatch.setattr(processes, "PATIENCE", 0.0)
-    with pytest.raises(ProcessFailed, match=r"^acting did not say 'done' within 0 s; .* asleep$"):
+    with pytest.raises(ProcessError, match=r"^acting did not say 'done' within 0 s; .* asleep$"):
         child.wait_for("done")
     child.process.kill()
     child.process.wait()
-    with pytest.raises(ProcessFailed, match=r"acting ended by itself \(signal 9\)"):
+    with pytest.raises(ProcessError, match=r"acting ended by itself \(signal 9\)"):
         child.check()
     child.end()
     silent = module("raise SystemExit(3)")
     silent.process.wait()
-    with pytest.raises(ProcessFailed, match=r"\(exit status 3\); its last words: none$"):
+    with pytest.raises(ProcessError, match=r"\(exit status 3\); its last words: none$"):
         silent.check()
     silent.end()
 
 
 @pytest.mark.parametrize(
-    "error", [ProcessFailed("ros2_node.node ended by itself"), ModelError("nope.urdf: not there")]
+    "error", [ProcessError("ros2_node.node ended by itself"), ModelError("nope.urdf: not there")]
 )
 def test_the_demo_says_in_one_line_why_it_stopped(error, monkeypatch, capsys):
     """Without a traceback, and by its exit status."""
