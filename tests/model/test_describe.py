@@ -5,6 +5,8 @@ from __future__ import annotations
 from hand_models import hand
 from robots import Robot
 
+from warpdyn.model.describe import tree
+
 
 def test_summary_draws_the_tree() -> None:
     """A line for the robot and one for each link, below its parent, with coordinates, limits and masses."""
@@ -28,3 +30,20 @@ def test_every_link_has_a_line_below_its_parents(robot: Robot) -> None:
     for name in robot.model.joint_names:
         column = robot.model.coordinates[name].q.start
         assert any(f"{name} q[{column}" in line for line in lines)
+
+
+def test_a_line_that_is_too_long_is_two() -> None:
+    """The link comes below its joint, with the branch that goes on from it; limits are left out."""
+    assert tree(hand(), 37) == [
+        "base  5 kg",
+        "├─ (fixed) ─ eye  0.3 kg",
+        "└─ wrist q[0] (revolute) ─ palm  1 kg",
+        "   ├─ slide q[1:4] (planar)",
+        "   │     puck  0.1 kg",
+        "   ├─ finger q[4] (prismatic)",
+        "   │     left  0.2 kg",
+        "   └─ follower (mimics finger)",
+        "         right  0.2 kg",
+    ]
+    lines = tree(hand(), 36)
+    assert lines[2:4] == ["└─ wrist q[0] (revolute)", "   │  palm  1 kg"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from ..model import Model
-from ..model.description import ModelError
+from ..model.description import Joint, ModelError
 from .mujoco import MuJoCo
 from .peer import NotComparable, Peer, bare
 from .pinocchio import Pinocchio
@@ -53,6 +55,21 @@ def is_mjcf(path: Path) -> bool:
 
 
 def urdf_of(model: Model, path: Path) -> str:
-    """The text of a URDF file; of a file in another format the URDF that warpdyn writes."""
+    """The text of a URDF file; of a file in another format the URDF that warpdyn writes, in which
+    every joint has limits of velocity and effort, as Pinocchio's reader wants them."""
     text = path.read_text(errors="replace")
-    return text if bare(text).tag == "robot" else model.to_urdf()
+    if bare(text).tag == "robot":
+        return text
+    return replace(model, joints=tuple(map(_with_all_limits, model.joints))).to_urdf()
+
+
+def _with_all_limits(joint: Joint) -> Joint:
+    limits = joint.limits
+    if not joint.kind.nv or math.isinf(limits.lower):
+        return joint
+    velocity, effort = min(limits.velocity, UNREACHED), min(limits.effort, UNREACHED)
+    return replace(joint, limits=replace(limits, velocity=velocity, effort=effort))
+
+
+UNREACHED = 1e9
+"""A limit that limits nothing."""
