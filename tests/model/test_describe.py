@@ -10,7 +10,7 @@ from lxml import etree
 from robots import Robot
 
 import warpdyn as wd
-from warpdyn.model.describe import DEEPEST
+from warpdyn.model.describe import DEEPEST, tree
 
 
 def test_summary_draws_the_tree() -> None:
@@ -37,7 +37,24 @@ def test_every_link_has_a_line_below_its_parents(robot: Robot) -> None:
         assert any(f"{name} q[{column}" in line for line in lines)
 
 
-def tree(model: wd.Model) -> etree._Element:
+def test_a_line_that_is_too_long_is_two() -> None:
+    """The link comes below its joint, with the branch that goes on from it; limits are left out."""
+    assert tree(hand(), 37) == [
+        "base  5 kg",
+        "├─ (fixed) ─ eye  0.3 kg",
+        "└─ wrist q[0] (revolute) ─ palm  1 kg",
+        "   ├─ slide q[1:4] (planar)",
+        "   │     puck  0.1 kg",
+        "   ├─ finger q[4] (prismatic)",
+        "   │     left  0.2 kg",
+        "   └─ follower (mimics finger)",
+        "         right  0.2 kg",
+    ]
+    lines = tree(hand(), 36)
+    assert lines[2:4] == ["└─ wrist q[0] (revolute)", "   │  palm  1 kg"]
+
+
+def html_of(model: wd.Model) -> etree._Element:
     """Its HTML, which is well-formed XML."""
     return etree.fromstring(model._repr_html_(), etree.XMLParser(huge_tree=True))
 
@@ -54,7 +71,7 @@ def rows(html: etree._Element) -> list[str]:
 
 def test_html_shows_joints_and_links() -> None:
     """A row for each link: its joint, of which kind, where in q, within which limits; its mass."""
-    assert rows(tree(hand())) == [
+    assert rows(html_of(hand())) == [
         "fixed base → base 5 kg",
         "mount fixed → eye 0.3 kg",
         "wrist revolute q[0] [-1 … 2 rad, 5 rad/s, 30 N·m] → palm 1 kg",
@@ -62,13 +79,13 @@ def test_html_shows_joints_and_links() -> None:
         "finger prismatic q[4] [0 … 0.04 m, 1 m/s, 20 N] → left 0.2 kg",
         "follower prismatic = 1 × finger + 0 → right 0.2 kg",
     ]
-    assert rows(tree(hand(floating_base=True)))[0] == "free base q[0:7] → base 5 kg"
-    assert shown(tree(hand()).find("summary")) == hand().summary().splitlines()[0]
+    assert rows(html_of(hand(floating_base=True)))[0] == "free base q[0:7] → base 5 kg"
+    assert shown(html_of(hand()).find("summary")) == hand().summary().splitlines()[0]
 
 
 def test_html_has_every_link_in_order(robot: Robot) -> None:
     """And each stands in a list that its parent stands in or heads."""
-    model, html = robot.model, tree(robot.model)
+    model, html = robot.model, html_of(robot.model)
     assert [row.rpartition("→ ")[2].split(" ")[0] for row in rows(html)] == [
         name.split(" ")[0] for name in model.link_names
     ]
@@ -87,7 +104,7 @@ def test_names_cannot_be_html() -> None:
     """What a description calls its links is text."""
     builder = wd.ModelBuilder("<i>&").add_link('<script>"').add_link("</li>")
     model = builder.add_joint("j<&", "continuous", '<script>"', "</li>").build()
-    html = tree(model)
+    html = html_of(model)
     assert rows(html) == ['fixed base → <script>"', "j<& continuous q[0] → </li>"]
     assert not html.xpath("//script") and html.xpath("//summary/b/text()") == ["<i>&"]
 
@@ -104,7 +121,7 @@ def test_long_robots_have_html(comb: bool) -> None:
             builder.add_joint(f"j{k}b", "fixed", str(k - 1), f"{k}b")
     model = builder.build()
     assert model.nlinks > sys.getrecursionlimit()
-    html = tree(model)
+    html = html_of(model)
     assert len(rows(html)) == model.nlinks == len(set(rows(html)))
     deepest = max(len(list(each.iterancestors())) for each in html.iter())
     assert deepest <= 3 * DEEPEST + 5

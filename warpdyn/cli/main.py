@@ -82,7 +82,7 @@ def _add_info(commands: Commands) -> None:
 
 
 def _add_check(commands: Commands) -> None:
-    text = "compare fk, jacobian, crba, rnea and aba with Pinocchio and MuJoCo, where installed"
+    text = "compare fk, jacobian, crba, rnea and aba with Pinocchio and MuJoCo, else the oracle"
     sub = _add_command(commands, "check", check, text)
     _add_frame(sub)
     _add_device(sub)
@@ -168,6 +168,7 @@ def _add_source(commands: Commands) -> None:
 def _add_demo(commands: Commands) -> None:
     text = "compute, check and time 4,096 random states, then draw gravity compensation"
     sub = _add_command(commands, "demo", demo, text)
+    _add_frame(sub)
     _add_device(sub)
     sub.add_argument(
         "--output", type=Path, default=Path("demo.png"), metavar="FILE", help="default: demo.png"
@@ -195,6 +196,11 @@ def _add_command(
     sub.add_argument(
         "--base", choices=("fixed", "floating"), help="fix the root link or let it float"
     )
+    sub.add_argument(
+        "--loops",
+        choices=("refuse", "cut"),
+        help="joints and constraints of SDF and MJCF that close a loop; default: refuse",
+    )
     sub.set_defaults(run=run)
     return sub
 
@@ -209,7 +215,8 @@ def _add_device(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_algorithms(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, help="default: all five")
+    text = f"some of {', '.join(ARGUMENTS)}; default: all five"
+    sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, metavar="NAME", help=text)
 
 
 def _count(text: str) -> int:

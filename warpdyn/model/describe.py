@@ -29,7 +29,13 @@ def head(model: Structure) -> str:
     return f"{model.name}: {moving}, {base}, {model.total_mass:.6g} kg"
 
 
-def _branches(model: Structure) -> list[str]:
+def tree(model: Structure, width: int) -> list[str]:
+    """The tree of links with their joints, without limits; in a line of more than `width` columns
+    the link comes below its joint."""
+    return _branches(model, width)
+
+
+def _branches(model: Structure, width: int | None = None) -> list[str]:
     """A line for each link, below its parent."""
     by_parent: dict[str, list[Joint]] = {}
     for joint in model.joints:
@@ -37,24 +43,32 @@ def _branches(model: Structure) -> list[str]:
     lines, waiting = [], [(model.links[0], "", "")]
     while waiting:
         link, head, indent = waiting.pop()
-        lines.append(f"{head}{link.name}" + (f"  {link.mass:.4g} kg" if link.mass else ""))
         joints = by_parent.get(link.name, [])
+        line = f"{head}{link.name}" + (f"  {link.mass:.4g} kg" if link.mass else "")
+        above, rule, below = line.rpartition(" ─ ")
+        if width is not None and rule and len(line) > width:
+            lines.append(above)
+            line = f"{indent}{'│' if joints else ' '}  {below}"
+        lines.append(line)
         for joint in reversed(joints):
             corner, below = ("└─", "   ") if joint is joints[-1] else ("├─", "│  ")
-            head = f"{indent}{corner} {_describe(model, joint)} ─ "
+            head = f"{indent}{corner} {_describe(model, joint, width is None)} ─ "
             waiting.append((model.link(joint.child), head, indent + below))
     return lines
 
 
-def _describe(model: Structure, joint: Joint) -> str:
+def _describe(model: Structure, joint: Joint, limited: bool) -> str:
+    """A joint's name, columns and kind; if `limited` its limits too."""
     if not joint.kind.nv:
         return f"({joint.kind.name})"
+    if joint.mimic and not limited:
+        return f"{joint.name} (mimics {joint.mimic.joint})"
     if joint.mimic:
         return f"{joint.name} (mimics {joint.mimic.joint} x {joint.mimic.multiplier:g} + {joint.mimic.offset:g})"
     column, limits = _columns(model, joint.name), joint.limits
     bounds = (
         f" {limits.lower:.4g}..{limits.upper:.4g}"
-        if math.isfinite(limits.upper - limits.lower)
+        if limited and math.isfinite(limits.upper - limits.lower)
         else ""
     )
     return f"{joint.name} {column} ({joint.kind.name}{bounds})"

@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike
 
 from .assembly import rebuilt
 from .checks import not_negative, rigid_body
-from .description import ORIGIN, ZERO3, Joint, Link
+from .description import ORIGIN, ZERO3, Joint, Link, look_up
 from .joints import FLOATING
+from .named_configurations import Configuration
 from .reference_frames import Reference, reference_of
-from .restructure import welded
+from .restructure import coordinates_at, welded
 from .structure import Robot, Structure
 
 PerJoint = float | Mapping[str, float] | None
@@ -117,6 +118,22 @@ def with_limits(
         )
     joints = [_limited(each, bounds) if each.name == joint else each for each in self.joints]
     return rebuilt(self, self.links, joints)
+
+
+def with_configuration(self: Robot, name: str, q: Any) -> Robot:
+    """The same robot with a configuration of that name, in the place of one that has it already.
+
+    q: (nq,) [rad, m], or coordinates by joint name (a free base's under "floating_base"), neutral
+    for joints that are not named. Quaternions may be of any length. Limits are not looked at.
+    """
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"a configuration needs a name, got {name!r}")
+    for joint in q if isinstance(q, Mapping) else ():
+        look_up(self.coordinates, joint, "moving joint", self.name)
+    at = coordinates_at(self, self.moving_joints, q, what="q")
+    made = Configuration(name, tuple((joint, tuple(x)) for joint, x in at.items()))
+    others = {c.name: c for c in self.named}
+    return replace(self, named=tuple({**others, name: made}.values()))
 
 
 def _by_joint(

@@ -13,6 +13,7 @@ from typing import get_args
 from . import describe, edits, restructure
 from .assembly import in_tree_order
 from .description import Joint, Link, ModelError
+from .named_configurations import Configuration
 from .params import params as parameters
 from .structure import QuaternionOrder, Structure
 from .to_urdf import to_urdf as urdf_text
@@ -39,6 +40,7 @@ class Model(Structure):
         floating_base: bool = False,
         quaternion: QuaternionOrder = "xyzw",
         warnings: Sequence[str] = (),
+        named: Sequence[Configuration] = (),
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
 
@@ -55,6 +57,7 @@ class Model(Structure):
             floating_base=floating_base,
             quaternion=quaternion,
             warnings=tuple(warnings),
+            named=tuple(named),
         )
 
     # Copies with other numbers.
@@ -67,6 +70,7 @@ class Model(Structure):
     with_link_mass = edits.with_link_mass
     with_link_inertia = edits.with_link_inertia
     with_limits = edits.with_limits
+    with_configuration = edits.with_configuration
 
     # Copies with other links and joints.
 

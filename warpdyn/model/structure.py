@@ -17,6 +17,7 @@ import numpy as np
 
 from .description import Joint, Link, look_up, several
 from .joints import FLOATING
+from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
 
 BASE_JOINT = "floating_base"
@@ -53,6 +54,8 @@ class Structure:
     """How the free base's columns of v, a and tau are taken (`with_base_velocity`)."""
     warnings: tuple[str, ...] = ()
     """What looked wrong in the description, and was used as written."""
+    named: tuple[Configuration, ...] = ()
+    """What `configurations` makes arrays of."""
 
     # Names and indices.
 
@@ -192,11 +195,23 @@ class Structure:
     @cached_property
     def neutral(self) -> np.ndarray:
         """(nq,) zero position; a floating base at the origin, not turned."""
+        return self._q_at({})
+
+    @cached_property
+    def configurations(self) -> Configurations:
+        """Positions by name, each (nq,) and read-only: the description's keyframes, and those of
+        `with_configuration`."""
+        return Configurations(
+            self.name, {c.name: self._q_at(dict(c.coordinates)) for c in self.named}
+        )
+
+    def _q_at(self, coordinates: Mapping[str, tuple[float, ...]]) -> np.ndarray:
+        """(nq,) the coordinates of each joint (quaternions x y z w), neutral where it has none."""
         return np.array(
             [
                 x
                 for j in self.moving_joints
-                for x in j.kind.reordered(j.kind.neutral, self.quaternion)
+                for x in j.kind.reordered(coordinates.get(j.name, j.kind.neutral), self.quaternion)
             ]
         )
 
