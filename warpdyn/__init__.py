@@ -4,8 +4,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
 from .execution.batched import bind
+from .execution.config import config
 from .execution.kernel import quieten as _quieten
 from .execution.oracle import oracle
+from .execution.state_checks import StateReport, check_state
 from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load
 from .formats.mjcf import load_mjcf
@@ -150,6 +152,7 @@ __all__ = [
     "Pose",
     "Screws",
     "Solution",
+    "StateReport",
     "aba",
     "aba_derivatives",
     "add",
@@ -163,12 +166,14 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_matrix_derivative",
     "centroidal_momentum_rate",
+    "check_state",
     "clamp",
     "com",
     "com_acceleration",
     "com_bias_acceleration",
     "com_jacobian",
     "com_velocity",
+    "config",
     "configuration_rate",
     "convert_acceleration",
     "convert_configuration",

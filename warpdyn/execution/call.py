@@ -24,6 +24,9 @@ Forces = Mapping[str, Array] | Array | None
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world frame [m/s²]; the default, folded into the program."""
 
+AT_REST = ("v", "a")
+"""Arguments that may be None, for zero: velocity and acceleration."""
+
 Nested = Any
 """A scalar, or nested lists of scalars."""
 
@@ -59,7 +62,9 @@ class Call(Generic[R]):
     name: str
     model: Model
     algorithms: tuple[Callable[..., Any], ...]
-    arrays: Mapping[str, Array]
+    arrays: Mapping[str, Any]
+    """The arguments by name, in the algorithm's order; None for a velocity or acceleration that is
+    zero (`order`)."""
     _: KW_ONLY
     out: Any = None
     options: tuple[tuple[str, Any], ...] = ()
@@ -91,14 +96,27 @@ class Call(Generic[R]):
     over: Mapping[str, str] = field(default_factory=dict)
     """Results that may be written over an argument of the same shape. A result that has an
     argument's name may be in any case."""
-    shared: tuple[str, ...] = ()
-    """Arrays of which one for all environments will do."""
+    any_length: bool = False
+    """Quaternions of its configurations may have any length."""
+    plain: tuple[str, ...] = ()
+    """Arguments that may be plain numbers, beside arrays of any library and dtype."""
     named: Callable[..., R] | None = None
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     derivatives: tuple[Derivative, ...] = ()
+    order: tuple[str, ...] = ()
+    """All arguments of the algorithm, where some are zero: these are None in the call that a
+    function makes, and constants of the program, none of `arrays`."""
     inputs: Mapping[str, Input] | None = None
     """Records of `arrays`, where they are all there is to read (`gathered`); None: `arrays`
     are the arguments, and gravity, external forces and params are added."""
+
+    def __post_init__(self) -> None:
+        for x in self.arrays.values():
+            if x is None:
+                arrays = {n: x for n, x in self.arrays.items() if x is not None or n not in AT_REST}
+                if len(arrays) < len(self.arrays):
+                    self.order, self.arrays = tuple(self.arrays), arrays
+                break
 
     @property
     def key(self) -> tuple:
@@ -135,9 +153,7 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     model, shapes, params = call.model, call.shapes, call.params
     nq, nv = model.nq, model.nv
     arrays = dict(call.arrays)
-    inputs = {
-        name: argument(name, shapes.get(name), nq, nv, name in call.shared) for name in arrays
-    }
+    inputs = {name: argument(name, shapes.get(name), nq, nv, name in call.plain) for name in arrays}
 
     more: list[tuple[Input, Any]] = []
     if params is not None:
@@ -232,8 +248,7 @@ def derived(
         )
     known, arrays = gather(call)
     inputs = dict(known)
-    first = next(iter(inputs.values()))
-    leading = len(_shape(arrays[first.name])) - len(first.shape)
+    leading = max(len(_shape(arrays[x.name])) - len(x.shape) for x in inputs.values())
     if solved is not None and call.solves:
         x = solution(call.results[0], inputs[call.solves.right].shape)
         inputs[x.name], arrays[x.name] = x, solved

@@ -51,7 +51,7 @@ def _call(
     name: str,
     model: Model,
     algorithm: Callable[..., Any],
-    arrays: dict[str, Array],
+    arrays: Mapping[str, Array | None],
     *,
     out: Any,
     params: Params | None,
@@ -80,7 +80,7 @@ def _call(
 def momentum(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     reference: str = "local_world_aligned",
     params: Params | None = None,
@@ -141,7 +141,7 @@ def momentum_jacobian(
 def centroidal_momentum(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     reference: str = "local_world_aligned",
     params: Params | None = None,
@@ -199,7 +199,12 @@ def centroidal_momentum_matrix(
 
 @batched
 def centroidal_momentum_matrix_derivative(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    v: Array | None,
+    *,
+    params: Params | None = None,
+    out: Array | None = None,
 ) -> Call[Array]:
     """dA/dt, the derivative of the centroidal momentum matrix along the motion v, in the world's
     axes.
@@ -227,8 +232,8 @@ def centroidal_momentum_matrix_derivative(
 def centroidal_momentum_rate(
     model: Model,
     q: Array,
-    v: Array,
-    a: Array,
+    v: Array | None,
+    a: Array | None,
     *,
     params: Params | None = None,
     out: Array | None = None,
@@ -284,7 +289,7 @@ def locked_inertia(
 def average_velocity(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     reference: str = "local_world_aligned",
     params: Params | None = None,
@@ -344,7 +349,7 @@ def average_velocity_jacobian(
 def average_centroidal_velocity(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     reference: str = "local_world_aligned",
     params: Params | None = None,

@@ -49,7 +49,7 @@ def com(
 def com_velocity(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     subtree: str | None = None,
     params: Params | None = None,
@@ -74,8 +74,8 @@ def com_velocity(
 def com_acceleration(
     model: Model,
     q: Array,
-    v: Array,
-    a: Array,
+    v: Array | None,
+    a: Array | None,
     *,
     subtree: str | None = None,
     params: Params | None = None,
@@ -100,7 +100,7 @@ def com_acceleration(
 def com_bias_acceleration(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     subtree: str | None = None,
     params: Params | None = None,
@@ -179,7 +179,7 @@ def _refuse_massless(model: Model, subtree: str | None) -> None:
 def _call(
     algorithm: Callable[..., Any],
     model: Model,
-    arrays: Mapping[str, Array],
+    arrays: Mapping[str, Array | None],
     subtree: str | None,
     out: Array | None,
     params: Params | None,

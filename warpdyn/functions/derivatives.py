@@ -21,8 +21,8 @@ from .dynamics import refuse_unmoved
 def rnea_derivatives(
     model: Model,
     q: Array,
-    v: Array,
-    a: Array,
+    v: Array | None,
+    a: Array | None,
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
@@ -61,7 +61,7 @@ def rnea_derivatives(
 def aba_derivatives(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     tau: Array,
     *,
     f_ext: Forces = None,

@@ -27,8 +27,8 @@ from ..model.params import Params
 def rnea(
     model: Model,
     q: Array,
-    v: Array,
-    a: Array,
+    v: Array | None,
+    a: Array | None,
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
@@ -88,7 +88,7 @@ def crba(
 def aba(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     tau: Array,
     *,
     f_ext: Forces = None,
@@ -170,7 +170,7 @@ def gravity_torques(
 def bias_forces(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
@@ -199,7 +199,12 @@ def bias_forces(
 
 @batched
 def effect_torques(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    v: Array | None,
+    *,
+    params: Params | None = None,
+    out: Array | None = None,
 ) -> Call[Array]:
     """Joint forces that friction and limit springs take; zero unless the model has them.
 
@@ -221,7 +226,12 @@ def effect_torques(
 
 @batched
 def coriolis_matrix(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    v: Array | None,
+    *,
+    params: Params | None = None,
+    out: Array | None = None,
 ) -> Call[Array]:
     """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is
     skew-symmetric).

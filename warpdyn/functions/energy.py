@@ -13,7 +13,12 @@ from ..model.params import Params
 
 @batched
 def kinetic_energy(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    v: Array | None,
+    *,
+    params: Params | None = None,
+    out: Array | None = None,
 ) -> Call[Array]:
     """Kinetic energy vᵀ M(q) v / 2, that of the rotors (armature) included.
 
@@ -64,7 +69,7 @@ def potential_energy(
 def mechanical_energy(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     gravity: Gravity = None,
     params: Params | None = None,

@@ -138,7 +138,7 @@ class Group:
         costs = []
         for k, model in enumerate(self.models):
             call = described(
-                function, (model, *[None] * (len(needed) - 1)), options | _chosen(each, k)
+                function, (model, *[...] * (len(needed) - 1)), options | _chosen(each, k)
             )
             program = record_call(call, input_shapes(call), True)
             read = sum(s.operation == "input" for s in program.statements)
@@ -163,9 +163,10 @@ class Group:
         for k, (model, rows) in enumerate(zip(self.models, self.rows, strict=True)):
             call = described(function, (model, *given), dict(options) | _chosen(each, k))
             inputs = inputs_of(call)
+            names = iter(call.arrays)  # zero velocities (None) are none of them
             parts = tuple(
-                self._part(name, x, rows, inputs[name].shape)
-                for name, x in zip(call.arrays, given, strict=True)
+                x if x is None else self._part(name := next(names), x, rows, inputs[name].shape)
+                for x in given
             )
             shared = {
                 n: x[rows] if _by_environment(x, self.count) else x for n, x in options.items()

@@ -156,7 +156,7 @@ def pose_and_jacobian(
 def frame_velocity(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
@@ -191,8 +191,8 @@ def frame_velocity(
 def frame_acceleration(
     model: Model,
     q: Array,
-    v: Array,
-    a: Array,
+    v: Array | None,
+    a: Array | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
@@ -233,7 +233,7 @@ def frame_acceleration(
 def frame_bias_acceleration(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
@@ -273,7 +273,7 @@ def frame_bias_acceleration(
 def jacobian_derivative(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,

@@ -106,6 +106,7 @@ def configuration_rate(
         {"q": q, "v": v},
         out=out,
         options=options,
+        any_length=True,
         by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
@@ -122,6 +123,7 @@ def normalize(model: Model, q: Array, *, out: Array | None = None) -> Call[Array
         (_manifold.normalize,),
         {"q": q},
         out=out,
+        any_length=True,
         over={"out": "q"},
         by_velocity={"q": CONFIGURATION},
     )

@@ -3,7 +3,7 @@ with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ from .frame_options import of_link
 def operational_space(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     frame: str,
     reference: str = "local_world_aligned",
@@ -129,7 +129,7 @@ def dynamically_consistent_inverse(
 def _call(
     model: Model,
     algorithm: Callable[..., Any],
-    arrays: dict[str, Array],
+    arrays: Mapping[str, Array | None],
     *,
     out: Any,
     where: tuple[str, str, str],

@@ -21,8 +21,8 @@ from ..model.params import Params
 def joint_torque_regressor(
     model: Model,
     q: Array,
-    v: Array,
-    a: Array,
+    v: Array | None,
+    a: Array | None,
     *,
     gravity: Gravity = None,
     params: Params | None = None,
@@ -56,7 +56,12 @@ def joint_torque_regressor(
 
 @batched
 def kinetic_energy_regressor(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
+    model: Model,
+    q: Array,
+    v: Array | None,
+    *,
+    params: Params | None = None,
+    out: Array | None = None,
 ) -> Call[Array]:
     """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
 

@@ -3,7 +3,7 @@ representations of a twist, and the state as MuJoCo, Newton, Drake and Pinocchio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..algorithms import configurations as _configurations
@@ -64,7 +64,7 @@ def convert_configuration(
 def convert_velocity(
     model: Model,
     q: Array,
-    v: Array,
+    v: Array | None,
     *,
     source: str = OWN,
     target: str = OWN,
@@ -107,8 +107,8 @@ def convert_velocity(
 def convert_acceleration(
     model: Model,
     q: Array,
-    v: Array,
-    a: Array,
+    v: Array | None,
+    a: Array | None,
     *,
     source: str = OWN,
     target: str = OWN,
@@ -172,7 +172,7 @@ def _whole(
     name: str,
     algorithm: Callable[..., Any],
     model: Model,
-    arrays: dict[str, Array],
+    arrays: Mapping[str, Array | None],
     *,
     out: Array | None,
     convention: tuple[str, str, Sequence[str] | None, Sequence[float] | None],
