@@ -42,9 +42,9 @@ def plain_numbers(x: Input, array: Any, first: View) -> Array:
     return array
 
 
-def listed(array: Any) -> Array:
+def listed(numbers: Sequence[Any]) -> Array:
     """Plain numbers of one environment as a float64 array."""
-    return np.asarray(array, dtype=float) if isinstance(array, (list, tuple)) else array
+    return np.asarray(numbers, dtype=float)
 
 
 def check_kind(name: str, v: View, first_name: str, first: View) -> None:

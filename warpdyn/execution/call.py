@@ -64,7 +64,7 @@ class Call(Generic[R]):
     algorithms: tuple[Callable[..., Any], ...]
     arrays: Mapping[str, Any]
     """The arguments by name, in the algorithm's order; None for a velocity or acceleration that is
-    zero (`order`)."""
+    zero, which is no input but a constant of the program."""
     _: KW_ONLY
     out: Any = None
     options: tuple[tuple[str, Any], ...] = ()
@@ -104,19 +104,11 @@ class Call(Generic[R]):
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     derivatives: tuple[Derivative, ...] = ()
     order: tuple[str, ...] = ()
-    """All arguments of the algorithm, where some are zero: these are None in the call that a
-    function makes, and constants of the program, none of `arrays`."""
+    """Names of all arguments of the algorithm, where some are zero and `arrays` has no None for
+    them (`arguments_in_order`)."""
     inputs: Mapping[str, Input] | None = None
     """Records of `arrays`, where they are all there is to read (`gathered`); None: `arrays`
     are the arguments, and gravity, external forces and params are added."""
-
-    def __post_init__(self) -> None:
-        for x in self.arrays.values():
-            if x is None:
-                arrays = {n: x for n, x in self.arrays.items() if x is not None or n not in AT_REST}
-                if len(arrays) < len(self.arrays):
-                    self.order, self.arrays = tuple(self.arrays), arrays
-                break
 
     @property
     def key(self) -> tuple:
@@ -152,8 +144,12 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
         return call.inputs, dict(call.arrays)
     model, shapes, params = call.model, call.shapes, call.params
     nq, nv = model.nq, model.nv
-    arrays = dict(call.arrays)
-    inputs = {name: argument(name, shapes.get(name), nq, nv, name in call.plain) for name in arrays}
+    inputs: dict[str, Input] = {}
+    arrays: dict[str, Array] = {}
+    for name, x in call.arrays.items():
+        if x is not None or name not in AT_REST:
+            inputs[name] = argument(name, shapes.get(name), nq, nv, name in call.plain)
+            arrays[name] = x
 
     more: list[tuple[Input, Any]] = []
     if params is not None:
@@ -175,8 +171,8 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     if params is not None:
         for quantity, array in params.arrays.items():
             more.append((parameter(quantity, params.shape(quantity)), array))
-    for x, array in more:
-        inputs[x.name], arrays[x.name] = x, array
+    for record, array in more:
+        inputs[record.name], arrays[record.name] = record, array
     return inputs, arrays
 
 
@@ -209,7 +205,13 @@ def input_shapes(call: Call) -> dict[str, tuple[int, ...]]:
 def gathered(call: Call) -> Call:
     """The same call with all that it reads among its `arrays`."""
     inputs, arrays = gather(call)
-    return replace(call, arrays=arrays, inputs=inputs)
+    return replace(call, arrays=arrays, inputs=inputs, order=arguments_in_order(call))
+
+
+def arguments_in_order(call: Call) -> tuple[str, ...]:
+    """Names of all arguments of a call's algorithm where some are zero; () where none is."""
+    some = any(x is None and name in AT_REST for name, x in call.arrays.items())
+    return tuple(call.arrays) if some else call.order
 
 
 def algorithms_of(call: Call) -> list[Callable[..., Any]]:
@@ -266,6 +268,7 @@ def derived(
         arrays=arrays,
         inputs=inputs,
         derivatives=(*call.derivatives, Derivative(kind, tuple(wrt), tuple(records))),
+        order=arguments_in_order(call),
         out=out,
     )
 

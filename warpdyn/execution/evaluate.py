@@ -35,6 +35,7 @@ from .call import (
     Derivative,
     Nested,
     Solves,
+    arguments_in_order,
     input_shapes,
     inputs_of,
     result_names,
@@ -143,9 +144,10 @@ def evaluate(
     arguments = {
         name: x for name, x in inputs.items() if name not in known or known[name].kind == "argument"
     }
-    if call.order:
+    order = arguments_in_order(call)
+    if order:
         zero = [0.0] * call.model.nv
-        arguments = {name: arguments.get(name, zero) for name in call.order}
+        arguments = {name: arguments.get(name, zero) for name in order}
     extra = dict(call.options)
     if call.forces:
         extra["gravity"] = inputs.get("gravity", STANDARD_GRAVITY)
@@ -341,7 +343,9 @@ def _equation_part(call: Call, solves: Solves, algorithm: Callable[..., Any], ou
         name=algorithm.__name__,
         algorithms=(algorithm,),
         options=(),
-        order=tuple(solves.unknown if name == solves.right else name for name in call.order),
+        order=tuple(
+            solves.unknown if name == solves.right else name for name in arguments_in_order(call)
+        ),
         by_velocity=by_velocity,
     )
 

@@ -19,7 +19,7 @@ import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from .call import Call, derived, gather, without_seeds
+from .call import Call, derived, gather, gathered, without_seeds
 from .evaluate import result_shapes
 from .inputs import Input
 from .leading import all_in_rows, with_leading
@@ -29,7 +29,7 @@ Compute = Callable[[Call], Any]
 
 def run(call: Call, compute: Compute) -> Any:
     """Carry out a call, as an operation of JAX's where it traces or the arrays lie on a GPU."""
-    inputs, arrays = gather(call)
+    _, arrays = gather(call)
     if not any(_traced(x) or _on_gpu(x) for x in arrays.values()):
         return compute(call)
     if call.out is not None:
@@ -39,9 +39,9 @@ def run(call: Call, compute: Compute) -> Any:
         raise TypeError(f"{first_name} must be float32 or float64, got {first.dtype}; convert it")
     arrays = {name: jnp.asarray(x, first.dtype) for name, x in arrays.items()}
     # Shapes are checked while JAX still knows the caller's line.
-    rows, lead = all_in_rows(replace(call, arrays=arrays, inputs=inputs))
+    rows, lead = all_in_rows(replace(gathered(call), arrays=arrays))
     if not lead:
-        rows = replace(rows, arrays={name: x[None] for name, x in arrays.items()})
+        rows = replace(rows, arrays={name: x[None] for name, x in rows.arrays.items()})
     results = _bind(rows, compute)
     results = with_leading(results, lead) if lead else [x[0] for x in results]
     return tuple(results) if len(results) > 1 else results[0]

@@ -187,14 +187,17 @@ def prepare(call: Call) -> Job:
     records = iter(known.values())
     first_input = next(records)
     first_name = first_input.name
-    arrays[first_name] = array = listed(arrays[first_name])
+    array = arrays[first_name]
+    if isinstance(array, (list, tuple)):
+        arrays[first_name] = array = listed(array)
     first = views.view(first_name, array)
     inputs: dict[str, View] = {first_name: first}
     for x in records:
         array = arrays[x.name]
         if x.plain:
-            array = plain_numbers(x, array, first)
-        arrays[x.name] = array = listed(array)
+            arrays[x.name] = array = plain_numbers(x, array, first)
+        if isinstance(array, (list, tuple)):
+            arrays[x.name] = array = listed(array)
         inputs[x.name] = views.view(x.name, array)
     lead = first.shape[: len(first.shape) - len(first_input.shape)]
     # A row of each array for each robot, which nearly always holds; what else is right takes longer
@@ -202,7 +205,7 @@ def prepare(call: Call) -> Job:
     plain, copied = len(lead) < 2, []
     for x, v in zip(known.values(), inputs.values(), strict=True):
         check_kind(x.label, v, first_name, first)
-        plain = plain and v.shape == (*lead, *x.shape)
+        plain = plain and v.shape == lead + x.shape
     if not plain:
         rows = Rows(call, known, arrays, inputs)
         lead, inputs, copied = rows.lead, rows.views, rows.copied
@@ -221,7 +224,7 @@ def prepare(call: Call) -> Job:
         shapes = {name: x.shape for name, x in known.items()}
         kernel = table[key] = _make_kernel(call, shapes, first.single, wp.get_device(first.device))
 
-    source, count = kernel.source, prod(lead)
+    source, count = kernel.source, prod(lead) if lead else 1
     if call.out is None:
         # Results lie as the first input does: environments side by side, or each in one piece.
         side_by_side = count > 1 and first.strides[0] == 1 and prod(first_input.shape) > 1

@@ -199,12 +199,7 @@ def centroidal_momentum_matrix(
 
 @batched
 def centroidal_momentum_matrix_derivative(
-    model: Model,
-    q: Array,
-    v: Array | None,
-    *,
-    params: Params | None = None,
-    out: Array | None = None,
+    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
 ) -> Call[Array]:
     """dA/dt, the derivative of the centroidal momentum matrix along the motion v, in the world's
     axes.

@@ -45,7 +45,8 @@ def rnea(
     f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link
     origin, in the link frame.
     gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
-    With `v` and `a` zero it is what compensates gravity.
+    With `v` and `a` zero it is what compensates gravity; None stands for zero, here and in every
+    function with a `v` or an `a`: a constant, folded into a shorter program.
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
     """
     arrays = {"q": q, "v": v, "a": a}

@@ -13,12 +13,7 @@ from ..model.params import Params
 
 @batched
 def kinetic_energy(
-    model: Model,
-    q: Array,
-    v: Array | None,
-    *,
-    params: Params | None = None,
-    out: Array | None = None,
+    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
 ) -> Call[Array]:
     """Kinetic energy vᵀ M(q) v / 2, that of the rotors (armature) included.
 

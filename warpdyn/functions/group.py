@@ -163,10 +163,9 @@ class Group:
         for k, (model, rows) in enumerate(zip(self.models, self.rows, strict=True)):
             call = described(function, (model, *given), dict(options) | _chosen(each, k))
             inputs = inputs_of(call)
-            names = iter(call.arrays)  # zero velocities (None) are none of them
             parts = tuple(
-                x if x is None else self._part(name := next(names), x, rows, inputs[name].shape)
-                for x in given
+                x if x is None else self._part(name, x, rows, inputs[name].shape)
+                for name, x in zip(call.arrays, given, strict=True)
             )
             shared = {
                 n: x[rows] if _by_environment(x, self.count) else x for n, x in options.items()
