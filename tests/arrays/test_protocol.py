@@ -218,7 +218,7 @@ def test_numbers_move(library: Library) -> None:
         assert library.view("x", small).strides[0] == 1
     assert np.array_equal(host(library.moved(small, "float64", None)), host(small))
     if library.name == "numpy":
-        with pytest.raises(ValueError, match="NumPy arrays lie on the CPU, not on cuda:0"):
+        with pytest.raises(ValueError, match="numpy arrays lie on the CPU, not on cuda:0"):
             library.moved(array, "float32", "cuda:0")
 
 

@@ -62,6 +62,19 @@ class LikeNumpy(Library):
         moveaxis = self.operations.moveaxis
         return moveaxis(self.operations.take(moveaxis(array, 0, -1), index, -1), -1, 0)
 
+    def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:
+        mask = self.operations.asarray(mask).reshape(-1, *[1] * (array.ndim - 1))
+        array[...] = self.operations.where(mask, rows, array)
+        return array
+
+    def moved(self, array: Any, dtype: str, device: Any) -> Any:
+        if device is not None and str(device) != "cpu":
+            raise ValueError(
+                f"{self.name} arrays lie on the CPU, not on {device}; "
+                "make them with like= an array that lies there"
+            )
+        return array.astype(dtype, copy=False)
+
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
         if isinstance(value, (int, float)) or value.ndim == 0:
             number = self.converted(value, like.dtype, like)
@@ -123,18 +136,6 @@ class NumpyArrays(LikeNumpy):
         raw = np.empty(size + layout.ALIGNMENT, np.uint8)
         start = -raw.__array_interface__["data"][0] % layout.ALIGNMENT
         return raw[start : start + size].view(dtype).reshape(shape)
-
-    def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:
-        np.copyto(array, rows, where=mask.reshape(-1, *[1] * (array.ndim - 1)))
-        return array
-
-    def moved(self, array: Any, dtype: str, device: Any) -> Any:
-        if device is not None and str(device) != "cpu":
-            raise ValueError(
-                f"NumPy arrays lie on the CPU, not on {device}; "
-                "make them with like= an array that lies there"
-            )
-        return array.astype(dtype, copy=False)
 
     def stacked(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
