@@ -3,11 +3,12 @@
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
-from .execution.announcements import Config, config
 from .execution.batched import bind
 from .execution.compiling import compiling
+from .execution.config import Config, config
 from .execution.kernel import quieten as _quieten
 from .execution.oracle import oracle
+from .execution.state_checks import StateReport, check_state
 from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load
 from .formats.mjcf import load_mjcf
@@ -154,6 +155,7 @@ __all__ = [
     "Pose",
     "Screws",
     "Solution",
+    "StateReport",
     "aba",
     "aba_derivatives",
     "add",
@@ -167,6 +169,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_matrix_derivative",
     "centroidal_momentum_rate",
+    "check_state",
     "clamp",
     "com",
     "com_acceleration",

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
-VERBOSE = "WARPDYN_VERBOSE"
-"""Environment variable. "0": no line of ours; unset: ours alone; anything else: Warp's as well."""
+from .config import config
 
 WORTH_A_LINE = 1.0
 """Seconds from which on something is announced."""
 
 REFRESH = 0.2
 """Seconds between two looks of a bar."""
-
-
-@dataclass
-class Config:
-    """Settings of the process, as `wd.config`."""
-
-    compile_messages: bool = True
-    """Whether stderr has a line, or a bar on a terminal, before a compile of more than a second,
-    and a line where a cache cannot be written. At first False where WARPDYN_VERBOSE is 0."""
-
-
-config = Config(compile_messages=os.environ.get(VERBOSE) != "0")
 
 
 def say(text: str) -> None:

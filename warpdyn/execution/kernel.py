@@ -13,7 +13,7 @@ from typing import Any
 import warp as wp
 
 from ..codegen.source import Source
-from .announcements import VERBOSE
+from .config import VERBOSE
 
 
 def quieten() -> None:

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from math import prod
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -23,7 +24,6 @@ from .announcements import announced_late
 from .argument_checks import (
     check_kind,
     check_outs,
-    check_shape,
     listed,
     plain_numbers,
     result_arrays,
@@ -31,9 +31,12 @@ from .argument_checks import (
 from .cache import cached
 from .call import Call, algorithms_of, gather
 from .compiling import Kernel, label_of, noted
+from .config import config
 from .evaluate import record_call
 from .kernel import Command, compile_kernel
 from .kernel_cache import start_kernel_cache
+from .leading import Rows
+from .state_checks import check_arrays
 
 R = TypeVar("R")
 
@@ -54,6 +57,8 @@ def carry_out(call: Call[R]) -> R:
 
 def compute(call: Call) -> Any:
     """Run a call on the arrays themselves; a tuple of results where there are several."""
+    if config.debug:
+        check_arrays(call)
     job = prepare(call)
     if noted(job.kernel):
         job.clear(call.out)
@@ -88,6 +93,9 @@ class Job:
     stream: Any
     keep: tuple
     """Arrays that must live as long as the launch."""
+    copied: Sequence[str]
+    """Names of inputs of which a copy is read, where no single stride leads through their leading
+    dimensions."""
 
     def launch_once(self) -> None:
         slices = self._slices()
@@ -107,6 +115,11 @@ class Job:
 
     def bound(self) -> Callable[[], Array]:
         """Launch once, then a closure that launches again and leaves constant entries alone."""
+        if self.copied:
+            raise ValueError(
+                f"bind reads arrays where they lie, but no single stride leads through the leading "
+                f"dimensions of {', '.join(self.copied)}; pass an array of one piece"
+            )
         self.launch_once()
         self.arguments[KEEP_CONSTANTS] = 1
         slices = self._slices()
@@ -160,29 +173,36 @@ class Job:
 def prepare(call: Call) -> Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch.
 
-    The first array of a call decides its library, dtype, device, memory order and batch; all others
-    must agree.
+    The first array of a call decides its library, dtype and device, the first with leading
+    dimensions their number and the memory order; all others must agree.
     """
     known, arrays = gather(call)
     records = iter(known.values())
     first_input = next(records)
     first_name = first_input.name
-    arrays[first_name] = array = listed(arrays[first_name])
+    array = arrays[first_name]
+    if isinstance(array, (list, tuple)):
+        arrays[first_name] = array = listed(array)
     first = views.view(first_name, array)
     inputs: dict[str, View] = {first_name: first}
     for x in records:
         array = arrays[x.name]
-        if x.shared:
-            # What may serve all environments may be plain numbers: they take the first's library.
-            array = plain_numbers(x, array, first)
-        arrays[x.name] = array = listed(array)
+        if x.plain:
+            arrays[x.name] = array = plain_numbers(x, array, first)
+        if isinstance(array, (list, tuple)):
+            arrays[x.name] = array = listed(array)
         inputs[x.name] = views.view(x.name, array)
-    batch = first.shape[0] if len(first.shape) == len(first_input.shape) + 1 else None
-    # Equality of shapes first, which nearly always holds; what else is right takes longer to say.
+    lead = first.shape[: len(first.shape) - len(first_input.shape)]
+    # A row of each array for each robot, which nearly always holds; what else is right takes longer
+    # to say.
+    plain, copied = len(lead) < 2, []
     for x, v in zip(known.values(), inputs.values(), strict=True):
         check_kind(x.label, v, first_name, first)
-        if v.shape != (x.shape if batch is None else (batch, *x.shape)):
-            check_shape(call, x, v.shape, batch, (first_name, first))
+        plain = plain and v.shape == lead + x.shape
+    if not plain:
+        rows = Rows(call, known, arrays, inputs)
+        lead, inputs, copied = rows.lead, rows.views, rows.copied
+        first, first_input = inputs[rows.leader], known[rows.leader]
 
     # A model that nobody holds takes its kernels along.
     model = call.model
@@ -197,22 +217,22 @@ def prepare(call: Call) -> Job:
         shapes = {name: x.shape for name, x in known.items()}
         kernel = table[key] = _make_kernel(call, shapes, first.single, first.device)
 
-    source, count = kernel.source, 1 if batch is None else batch
+    source, count = kernel.source, prod(lead) if lead else 1
     if call.out is None:
         # Results lie as the first input does: environments side by side, or each in one piece.
-        side_by_side = count > 1 and first.strides[0] == 1 and first_input.shape[0] > 1
+        side_by_side = count > 1 and first.strides[0] == 1 and prod(first_input.shape) > 1
         outs: list[Array] = [
             views.empty(first.library, first.device, first.single, count, shape, side_by_side)
             for shape in source.results.values()
         ]
-        results = (
-            tuple(outs) if batch is not None else tuple(first.library.first_of(out) for out in outs)
-        )
+        results = tuple(outs) if lead else tuple(first.library.first_of(out) for out in outs)
+        if len(lead) > 1:
+            results = tuple(first.library.with_leading(out, 1, lead) for out in outs)
         out_views = [views.view("out", out) for out in outs]
     else:
         outs = result_arrays(call, list(source.results))
         results = tuple(outs)
-        wanted = [shape if batch is None else (batch, *shape) for shape in source.results.values()]
+        wanted = [(*lead, *shape) for shape in source.results.values()]
         out_views = check_outs(
             outs,
             wanted,
@@ -220,6 +240,7 @@ def prepare(call: Call) -> Job:
             first_name,
             first,
             [source.over.get(name) for name in source.results],
+            len(lead),
         )
 
     # Results of a large batch would not stay in the cache, and are written past it (`layout`).
@@ -249,6 +270,7 @@ def prepare(call: Call) -> Job:
         results=results,
         stream=stream,
         keep=(arrays, outs),
+        copied=copied,
     )
 
 

@@ -58,7 +58,7 @@ def _call(
     name: str,
     model: Model,
     algorithm: Callable[..., Any],
-    arrays: dict[str, Array[A]],
+    arrays: Mapping[str, Array[A] | None],
     *,
     out: Any,
     params: Params | None,
@@ -87,7 +87,7 @@ def _call(
 def momentum(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     reference: MomentumReference = "local_world_aligned",
     params: Params | None = None,
@@ -146,7 +146,7 @@ def momentum_jacobian(
 def centroidal_momentum(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     reference: CentroidalReference = "local_world_aligned",
     params: Params | None = None,
@@ -233,8 +233,8 @@ def centroidal_momentum_matrix_derivative(
 def centroidal_momentum_rate(
     model: Model,
     q: Array[A],
-    v: Array[A],
-    a: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     params: Params | None = None,
     out: Array[A] | None = None,
@@ -288,7 +288,7 @@ def locked_inertia(
 def average_velocity(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     reference: MomentumReference = "local_world_aligned",
     params: Params | None = None,
@@ -345,7 +345,7 @@ def average_velocity_jacobian(
 def average_centroidal_velocity(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     reference: CentroidalReference = "local_world_aligned",
     params: Params | None = None,

@@ -55,7 +55,7 @@ def com(
 def com_velocity(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     subtree: str | None = None,
     params: Params | None = None,
@@ -80,8 +80,8 @@ def com_velocity(
 def com_acceleration(
     model: Model,
     q: Array[A],
-    v: Array[A],
-    a: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     subtree: str | None = None,
     params: Params | None = None,
@@ -106,7 +106,7 @@ def com_acceleration(
 def com_bias_acceleration(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     subtree: str | None = None,
     params: Params | None = None,
@@ -185,7 +185,7 @@ def _refuse_massless(model: Model, subtree: str | None) -> None:
 def _call(
     algorithm: Callable[..., Any],
     model: Model,
-    arrays: Mapping[str, Array[A]],
+    arrays: Mapping[str, Array[A] | None],
     subtree: str | None,
     out: Array[A] | None,
     params: Params | None,

@@ -21,8 +21,8 @@ from .dynamics import refuse_unmoved
 def rnea_derivatives(
     model: Model,
     q: Array[A],
-    v: Array[A],
-    a: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
@@ -61,7 +61,7 @@ def rnea_derivatives(
 def aba_derivatives(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     tau: Array[A],
     *,
     f_ext: Forces = None,

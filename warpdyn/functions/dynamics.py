@@ -27,8 +27,8 @@ from ..model.params import Params
 def rnea(
     model: Model,
     q: Array[A],
-    v: Array[A],
-    a: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
@@ -45,7 +45,8 @@ def rnea(
     f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link
     origin, in the link frame.
     gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
-    With `v` and `a` zero it is what compensates gravity.
+    With `v` and `a` zero it is what compensates gravity; None stands for zero, here and in every
+    function with a `v` or an `a`: a constant, folded into a shorter program.
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
 
     >>> model = wd.load_robot("panda")
@@ -99,7 +100,7 @@ def crba(
 def aba(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     tau: Array[A],
     *,
     f_ext: Forces = None,
@@ -191,7 +192,7 @@ def gravity_torques(
 def bias_forces(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
@@ -228,7 +229,7 @@ def bias_forces(
 def effect_torques(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     params: Params | None = None,
     out: Array[A] | None = None,
@@ -255,7 +256,7 @@ def effect_torques(
 def coriolis_matrix(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     params: Params | None = None,
     out: Array[A] | None = None,

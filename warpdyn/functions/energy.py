@@ -69,7 +69,7 @@ def potential_energy(
 def mechanical_energy(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     gravity: Gravity = None,
     params: Params | None = None,

@@ -171,7 +171,7 @@ class Group:
         costs = []
         for k, model in enumerate(self.models):
             call = described(
-                function, (model, *[None] * (len(needed) - 1)), options | _chosen(each, k)
+                function, (model, *[...] * (len(needed) - 1)), options | _chosen(each, k)
             )
             program = record_call(call, input_shapes(call), True)
             read = sum(s.operation == "input" for s in program.statements)
@@ -197,7 +197,7 @@ class Group:
             call = described(function, (model, *given), dict(options) | _chosen(each, k))
             inputs = inputs_of(call)
             parts = tuple(
-                self._part(name, x, rows, inputs[name].shape)
+                x if x is None else self._part(name, x, rows, inputs[name].shape)
                 for name, x in zip(call.arrays, given, strict=True)
             )
             shared = {

@@ -155,7 +155,7 @@ def inverse_kinematics(
         shapes=shapes,
         params=params,
         repeats=True,
-        shared=("seed", "q0"),
+        plain=("seed", "q0"),
         named=Solution.converted if out is None else Solution,
         by_velocity={},
     )

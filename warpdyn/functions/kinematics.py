@@ -168,7 +168,7 @@ def pose_and_jacobian(
 def frame_velocity(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
@@ -208,8 +208,8 @@ def frame_velocity(
 def frame_acceleration(
     model: Model,
     q: Array[A],
-    v: Array[A],
-    a: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
@@ -250,7 +250,7 @@ def frame_acceleration(
 def frame_bias_acceleration(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
@@ -290,7 +290,7 @@ def frame_bias_acceleration(
 def jacobian_derivative(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,

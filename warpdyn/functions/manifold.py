@@ -118,6 +118,7 @@ def configuration_rate(
         {"q": q, "v": v},
         out=out,
         options=options,
+        any_length=True,
         by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
@@ -134,6 +135,7 @@ def normalize(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call
         (_manifold.normalize,),
         {"q": q},
         out=out,
+        any_length=True,
         over={"out": "q"},
         by_velocity={"q": CONFIGURATION},
     )

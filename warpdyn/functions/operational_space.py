@@ -3,7 +3,7 @@ with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,7 @@ from .frame_options import of_link
 def operational_space(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     frame: str,
     reference: Reference = "local_world_aligned",
@@ -130,7 +130,7 @@ def dynamically_consistent_inverse(
 def _call(
     model: Model,
     algorithm: Callable[..., Any],
-    arrays: dict[str, Array[A]],
+    arrays: Mapping[str, Array[A] | None],
     *,
     out: Any,
     where: tuple[str, Reference, Part],

@@ -21,8 +21,8 @@ from ..model.params import Params
 def joint_torque_regressor(
     model: Model,
     q: Array[A],
-    v: Array[A],
-    a: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     gravity: Gravity = None,
     params: Params | None = None,
@@ -58,7 +58,7 @@ def joint_torque_regressor(
 def kinetic_energy_regressor(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     params: Params | None = None,
     out: Array[A] | None = None,

@@ -3,7 +3,7 @@ representations of a twist, and the state as MuJoCo, Newton, Drake and Pinocchio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from ..algorithms import configurations as _configurations
@@ -68,7 +68,7 @@ def convert_configuration(
 def convert_velocity(
     model: Model,
     q: Array[A],
-    v: Array[A],
+    v: Array[A] | None,
     *,
     source: Representation = OWN,
     target: Representation = OWN,
@@ -111,8 +111,8 @@ def convert_velocity(
 def convert_acceleration(
     model: Model,
     q: Array[A],
-    v: Array[A],
-    a: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     source: Representation = OWN,
     target: Representation = OWN,
@@ -176,7 +176,7 @@ def _whole(
     name: str,
     algorithm: Callable[..., Any],
     model: Model,
-    arrays: dict[str, Array[A]],
+    arrays: Mapping[str, Array[A] | None],
     *,
     out: Array[A] | None,
     convention: tuple[str, str, Sequence[str] | None, Sequence[float] | None],
