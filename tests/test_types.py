@@ -184,7 +184,7 @@ def public_callables() -> dict[str, Any]:
     return {name: each for name, each in known.items() if callable(each)}
 
 
-FREE = {"derivatives: wrt", "Model.attach: prefix", "Model.assemble: source"}
+FREE = {"derivatives: wrt", "compile: device", "Model.attach: prefix", "Model.assemble: source"}
 """Texts that are no choice between words."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ..arrays import Array, views
 from ..arrays.libraries import library_for
@@ -17,14 +17,17 @@ from ..execution.kernel_cache import start_kernel_cache
 from ..execution.launch import prepare
 from ..model import Model
 
-DTYPES = ("float32", "float64")
+Precision = Literal["float32", "float64"]
+"""Dtypes that kernels are compiled for."""
+
+DTYPES = get_args(Precision)
 
 
 def compile(
     model: Model,
     calls: Iterable[Callable[..., Any]],
     *,
-    dtype: str = "float32",
+    dtype: Precision = "float32",
     device: str = "cpu",
     gradients: str | Sequence[str] = (),
 ) -> int:
@@ -60,7 +63,7 @@ def compile(
     return load_all(list(dict.fromkeys(kernels)))
 
 
-def zeros_of(dtype: str, device: str) -> Callable[..., Array]:
+def zeros_of(dtype: Precision, device: str) -> Callable[..., Array]:
     """Arrays of one environment, by the shape of its slice."""
     start_kernel_cache()
     if dtype not in DTYPES:
@@ -79,7 +82,7 @@ def kernels_of(
     model: Model,
     function: Callable[..., Any],
     *,
-    dtype: str,
+    dtype: Precision,
     device: str,
     gradients: str | Sequence[str] = (),
 ) -> list[Kernel]:
