@@ -78,8 +78,9 @@ setup(
         "numpy>=1.26",
         "urdf-parser-py>=0.0.4",
         "lxml>=5",
-        "tqdm",
-        "rich",
+        "tqdm",  # progress bars
+        "rich",  # tables of the command
+        "typing_extensions>=4.3; python_version < '3.11'",  # named tuples that are generic
     ],
     extras_require={
         "torch": ["torch>=2.4"],

@@ -34,32 +34,46 @@ def chosen() -> Path | None:
     return ROOT / found[1] if found else None
 
 
+def cell(run: Run, robot: str, algorithm: str) -> tuple[str, float | None]:
+    """Time of one robot and Pinocchio's ratio to it, one reading each; and the best peer's ratio."""
+    own, rivals = run.main(robot, algorithm), run.rivals(robot, algorithm)
+    if own is None:
+        return "", None
+    shown = f"{short(own['ns'])} ns"
+    pinocchio = [r["ns"] / own["ns"] for r in rivals if r["peer"] == "pinocchio"]
+    if pinocchio:
+        shown += f"<br>**{pinocchio[0]:.0f}×**"
+    return shown, min((r["ns"] / own["ns"] for r in rivals), default=None)
+
+
 def table(run: Run, folder: Path) -> str:
-    """ns for one robot, and how many times Pinocchio's call and the best peer take."""
+    """Time for one robot, and how many times as long Pinocchio's call takes; the best peers in a sentence."""
     shown = [a for a in ALGORITHMS if a in run.algorithms]
     names = {"fk": "fk, all links", "jacobian": "jacobian, one frame"}
     rows = [
-        "| ns per robot (times Pinocchio; times the best peer) | "
-        + " | ".join(names.get(a, a) for a in shown)
-        + " |",
+        "| robot, degrees of freedom | " + " | ".join(names.get(a, a) for a in shown) + " |",
         "|---" * (len(shown) + 1) + "|",
     ]
+    best = []
     for robot in run.robots:
         cells = [f"{robot}, {next(r['nv'] for r in run.own if r['robot'] == robot)}"]
         for algorithm in shown:
-            own, rivals = run.main(robot, algorithm), run.rivals(robot, algorithm)
-            if own is None:
-                cells.append("")
-                continue
-            pin = [r["ns"] for r in rivals if r["peer"] == "pinocchio"]
-            best = min((r["ns"] for r in rivals), default=None)
-            times = "; ".join(f"{x / own['ns']:.0f}" for x in (pin[0] if pin else None, best) if x)
-            cells.append(f"{short(own['ns'])} ({times})" if times else short(own["ns"]))
+            text, ratio = cell(run, robot, algorithm)
+            cells.append(text)
+            best += [ratio] if ratio else []
         rows.append("| " + " | ".join(cells) + " |")
     about = run.about
-    said = f"{about['hardware']}, **one core**, float32, B = 16,384, `[n, B]` memory, bound calls, {about['date']}"
-    link = f"[all of it]({folder.relative_to(ROOT)}/report.md)"
-    return f"{said}; robots with their degrees of freedom; {link}.\n\n" + "\n".join(rows)
+    said = (
+        f"Time for one robot, and **how many times as long Pinocchio takes for it**: {about['hardware']}, one core, "
+        f"float32, B = 16,384, `[n, B]` memory, bound calls, {about['date']}."
+    )
+    peers = (
+        f"For each cell the fastest of all peers takes {min(best):.0f} to {max(best):.0f} times as long as warpdyn: "
+        f"[all of it]({folder.relative_to(ROOT)}/report.md)."
+        if best
+        else f"[All of it]({folder.relative_to(ROOT)}/report.md)."
+    )
+    return f"{said}\n\n" + "\n".join(rows) + f"\n\n{peers}"
 
 
 def text(run: Run, folder: Path) -> str:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Lint, types and tests: bash scripts/test.sh [pytest arguments]
-# Installs into .venv with the test extra. With pytest arguments only pytest runs, with those.
+# Lint, types and tests: bash scripts/test.sh [--quick | pytest arguments]
+# Installs into .venv with the test extra. `--quick` runs lint and the tests that tell most of every room
+# (tests/quick.py). With other arguments only pytest runs, with those.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,6 +13,11 @@ if [[ -f scripts/ros_env.sh ]]; then
 fi
 export PATH="$PWD/.venv/bin:$PATH"
 
+if [[ $* == --quick ]]; then
+    ruff check .
+    ruff format --check .
+    exec pytest -n 2 --quick --ignore tests/ros
+fi
 if (($#)); then
     exec pytest "$@"
 fi

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from devices import called
 from hypothesis import HealthCheck, settings
+from quick import is_quick
 from robots import ROBOTS, Robot
 
 import warpdyn as wd
+
+wd.config.compile_messages = False  # else a cold cache puts lines on stderr
 
 settings.register_profile(
     "warpdyn", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 settings.load_profile("warpdyn")
+
+TESTS = Path(__file__).resolve().parent
+
+BESIDE = {"test_reference.py": "reference", "formats/test_sdf_files.py": "sdf"}
+"""Tests that compare with stored values, and their folder of a `shared/` beside the checkout."""
+
+collect_ignore = [
+    file for file, folder in BESIDE.items() if not (TESTS.parents[1] / "shared" / folder).exists()
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,6 +43,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="also run what takes minutes: every real robot, every kernel",
     )
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="run what tells most of every room, on few robots (tests/quick.py)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,6 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        left_out = [item for item in items if not is_quick(item, TESTS)]
+        items[:] = [item for item in items if is_quick(item, TESTS)]
+        config.hook.pytest_deselected(items=left_out)
     if not config.getoption("--slow"):
         for item in items:
             if "slow" in item.keywords:

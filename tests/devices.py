@@ -60,7 +60,7 @@ def result_shape(
         for p in inspect.signature(function).parameters.values()
         if p.default is p.empty and p.kind == 1
     ]
-    call = function.describe(model, *(None for _ in names[1:]), **options)
+    call = function.describe(model, *(... for _ in names[1:]), **options)
     return result_shapes(call)["out"]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -18,6 +20,10 @@ BLOCK = re.compile(
 )
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 CALL = re.compile(r"`(?:wd\.)?(\w+)\((?:f|model|pose|matrix|quaternion|source)\b")
+
+
+IN_ORDER = ("tutorial",)
+"""Pages that are read from the top: a block goes on from those before it. On others each stands by itself."""
 
 
 class Block(NamedTuple):
@@ -37,7 +43,7 @@ def blocks(page: Path) -> list[Block]:
 
 @pytest.mark.parametrize(
     "block",
-    [b for page in PAGES for b in blocks(page)],
+    [b for page in PAGES if page.stem not in IN_ORDER for b in blocks(page)],
     ids=lambda block: f"{block.page.stem}:{block.line}",
 )
 def test_a_block_runs_and_prints_what_stands_below_it(
@@ -49,9 +55,31 @@ def test_a_block_runs_and_prints_what_stands_below_it(
     """As a newcomer would run it: by itself, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    code = "\n" * block.line + block.code  # an error names the page's own line
     with np.printoptions():
-        exec(compile(code, str(block.page), "exec"), {"__name__": "__main__"})
+        run_and_compare(block, {"__name__": "__main__"}, capsys)
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_a_page_that_is_read_from_the_top_runs_so(
+    name: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its blocks one after the other, in one session and one folder, print what stands below each."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    session: dict[str, object] = {"__name__": "__main__"}
+    with np.printoptions():
+        for block in blocks(ROOT / f"docs/{name}.md"):
+            run_and_compare(block, session, capsys)
+
+
+def run_and_compare(
+    block: Block, session: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "\n" * block.line + block.code  # an error names the page's own line
+    exec(compile(code, str(block.page), "exec"), session)
     printed = capsys.readouterr().out
     if block.printed:
         assert printed == block.printed
@@ -115,3 +143,43 @@ def test_the_architecture_has_every_room() -> None:
             modules = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
             if name != "algorithms":
                 assert modules <= set(re.findall(r"\w+", table[name])), name
+
+
+MOST_USED = {
+    *("load", "load_robot", "Model.params", "Model.with_payload", "bind"),
+    *("rnea", "aba", "crba", "gravity_torques", "bias_forces"),
+    *("fk", "jacobian", "frame_velocity", "com", "inverse_kinematics"),
+    *("integrate", "difference", "random_configuration", "vjp", "derivatives"),
+}
+"""What a newcomer looks up first; each has an example in its docstring."""
+
+
+def docstrings() -> dict[str, str]:
+    """Those of everything public, by name."""
+    public: dict[str, Any] = {name: getattr(wd, name) for name in wd.__all__}
+    for owner in [each for each in public.values() if inspect.isclass(each)]:
+        public |= {
+            f"{owner.__name__}.{name}": member
+            for name, member in inspect.getmembers(owner)
+            if not name.startswith("_")
+        }
+    return {name: inspect.getdoc(each) or "" for name, each in public.items()}
+
+
+EXAMPLES = {name: text for name, text in docstrings().items() if ">>>" in text}
+
+
+def test_what_is_used_most_has_an_example() -> None:
+    """Of at most five lines that a user types."""
+    assert set(EXAMPLES) >= MOST_USED
+    assert max(text.count(">>>") for text in EXAMPLES.values()) <= 5
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_a_docstring_is_true(name: str) -> None:
+    """It runs by itself, after `import numpy as np` and `import warpdyn as wd`."""
+    names = {"np": np, "wd": wd}
+    test = doctest.DocTestParser().get_doctest(EXAMPLES[name], names, name, None, None)
+    said: list[str] = []
+    failed, tried = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert tried and not failed, "".join(said)

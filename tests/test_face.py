@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import subprocess
 import sys
+from itertools import pairwise
 from types import ModuleType
 
 import numpy as np
@@ -89,3 +92,41 @@ def test_the_command_tells_its_version() -> None:
         [sys.executable, "-m", "warpdyn", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"warpdyn {wd.__version__}\n"
+
+
+def undocumented(owner: type) -> list[str]:
+    """Public attributes without a docstring: fields of a dataclass or a named tuple have theirs below them."""
+    documented: set[str] = set()
+    for each in owner.__mro__:
+        if not each.__module__.startswith("warpdyn"):
+            continue
+        (definition,) = ast.parse(inspect.getsource(each)).body
+        assert isinstance(definition, ast.ClassDef)
+        for line, below in pairwise(definition.body):
+            if (
+                isinstance(line, ast.AnnAssign)
+                and isinstance(line.target, ast.Name)
+                and isinstance(below, ast.Expr)
+                and isinstance(below.value, ast.Constant)
+                and isinstance(below.value.value, str)
+            ):
+                documented.add(line.target.id)
+    names = {name for each in owner.__mro__ for name in getattr(each, "__annotations__", {})}
+    members = {name: getattr(owner, name, None) for name in {*names, *dir(owner)}}
+    if issubclass(owner, tuple):
+        members = {name: members[name] for name in members if not hasattr(tuple, name)}
+    return sorted(
+        name
+        for name, member in members.items()
+        if not name.startswith("_")
+        and name not in documented
+        and (name in names or not inspect.getdoc(member))
+    )
+
+
+@pytest.mark.parametrize(
+    "owner", [wd.Model, wd.Params, wd.Solution], ids=lambda each: each.__name__
+)
+def test_every_attribute_says_what_it_is(owner: type) -> None:
+    """Fields, properties and methods of what a user holds most."""
+    assert undocumented(owner) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -31,6 +32,33 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(SCRIPTS / f"{name}.py"), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # this checkout, whatever is installed
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize(
+    "arguments, ran",
+    [
+        (
+            ("--quick",),
+            ["ruff check .", "ruff format --check .", "pytest -n 2 --quick --ignore tests/ros"],
+        ),
+        (("-k", "rnea"), ["pytest -k rnea"]),
+        (("--quick", "-k", "rnea"), ["pytest --quick -k rnea"]),
+        ((), ["ruff check .", "ruff format --check .", "mypy", "pytest -n 2 --ignore tests/ros"]),
+    ],
+)
+def test_the_test_script_runs(arguments, ran, tmp_path):
+    """`--quick` is lint and the quick half; other arguments are pytest's; none: lint, types and all tests."""
+    for folder in ("scripts", ".venv/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(SCRIPTS / "test.sh", tmp_path / "scripts")
+    (tmp_path / "scripts/venv.sh").write_text("set_up() { :; }\n")
+    for tool in ("ruff", "mypy", "pytest"):
+        program = tmp_path / ".venv/bin" / tool
+        program.write_text(f'#!/bin/sh\necho "{tool}${{*:+ $*}}"\n')
+        program.chmod(0o755)
+    command = ["bash", "scripts/test.sh", *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ran
 
 
 def test_hashes_are_the_same_in_every_process_and_show_what_changed(tmp_path):

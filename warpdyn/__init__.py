@@ -4,8 +4,11 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
 from .execution.batched import bind
+from .execution.compiling import compiling
+from .execution.config import Config, config
 from .execution.kernel import quieten as _quieten
 from .execution.oracle import oracle
+from .execution.state_checks import StateReport, check_state
 from .execution.threads import get_num_threads, set_num_threads
 from .formats.load import load
 from .formats.mjcf import load_mjcf
@@ -34,6 +37,7 @@ from .functions.com import (
     com_velocity,
     link_coms,
 )
+from .functions.compile_ahead import compile
 from .functions.coordinates import (
     pack_q,
     pack_v,
@@ -140,6 +144,7 @@ _quieten()
 
 __all__ = [
     "KINDS",
+    "Config",
     "Effects",
     "Gearbox",
     "Geometry",
@@ -159,6 +164,7 @@ __all__ = [
     "Robot",
     "Screws",
     "Solution",
+    "StateReport",
     "aba",
     "aba_derivatives",
     "add",
@@ -172,12 +178,16 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_matrix_derivative",
     "centroidal_momentum_rate",
+    "check_state",
     "clamp",
     "com",
     "com_acceleration",
     "com_bias_acceleration",
     "com_jacobian",
     "com_velocity",
+    "compile",
+    "compiling",
+    "config",
     "configuration_rate",
     "convert_acceleration",
     "convert_configuration",

@@ -10,6 +10,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn import Model
+from warpdyn.execution.kernel_cache import start_kernel_cache
 
 from .settings import Settings
 from .state import State
@@ -79,6 +80,7 @@ class FleetDynamics:
 
 def check_device(device: str) -> None:
     """ValueError when kernels cannot run there."""
+    start_kernel_cache()
     known = [d.alias for d in wp.get_devices()]
     try:
         wp.get_device(device)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 
+from warpdyn import ModelError
+
 from .closed_loop import Run, closed_loop
-from .processes import on_this_machine
+from .processes import ProcessError, on_this_machine
 
 
 def plot(run: Run, file: Path) -> None:
@@ -69,9 +72,15 @@ def main() -> int:
     print(
         "ROS 2: warpdyn_node and a MuJoCo arm, two processes, over DDS on this machine", flush=True
     )
-    run = closed_loop(
-        (3.0, options.hold), robot=options.robot, say=lambda text: print(f"  {text}", flush=True)
-    )
+    try:
+        run = closed_loop(
+            (3.0, options.hold),
+            robot=options.robot,
+            say=lambda text: print(f"  {text}", flush=True),
+        )
+    except (ProcessError, ModelError) as error:
+        print(f"the demo stopped: {error}", file=sys.stderr)
+        return 2
     fell, held = verdict(run)
     moved = f"a joint moved {run.fall.max():7.2f} deg"
     print(f"  3 s without torque:           {moved} ({'it falls' if fell else 'it does NOT fall'})")

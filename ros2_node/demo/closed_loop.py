@@ -56,18 +56,15 @@ def closed_loop(
             {"~/commands": TOUCH},
         )
         rclpy.init()
-        client = Client("demo")
         children: list[Child] = []
+        client = Client("demo", children)
         try:
             arm = Child("ros2_node.demo.plant", plant_arguments, Path(folder) / "plant.log")
             children.append(arm)
             controller = Child("ros2_node.node", node_arguments, Path(folder) / "node.log")
             children.append(controller)
             say(f"node ready after {controller.wait_for('ready:'):.1f} s")
-            client.until(
-                lambda: arm.check() and client.node.count_subscribers(TOUCH),
-                "the plant's subscription",
-            )
+            client.until(lambda: client.node.count_subscribers(TOUCH), "the plant's subscription")
             marks = [time.monotonic()]
             client.call("plant/brake", False)
             client.rest(seconds[0])

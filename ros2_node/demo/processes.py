@@ -46,11 +46,16 @@ def ros_arguments(
     return arguments
 
 
+class ProcessError(RuntimeError):
+    """A process ended by itself, or did not do in time what it is there for; one line says which
+    and its last words."""
+
+
 class Child:
     """A module run as a process, its output in a file."""
 
     def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
-        self.log = log
+        self.log, self.module = log, module
         self._output: TextIO = log.open("w")
         command = [sys.executable, "-m", module, *arguments]
         self.started = time.monotonic()
@@ -59,20 +64,29 @@ class Child:
     def wait_for(self, text: str) -> float:
         """Seconds from the start until the output has the text."""
         while text not in self.log.read_text(errors="replace"):
-            if self.process.poll() is not None or time.monotonic() - self.started > PATIENCE:
-                raise RuntimeError(
-                    f"no {text!r} from the process:\n{self.log.read_text(errors='replace')}"
+            self.check()
+            if time.monotonic() - self.started > PATIENCE:
+                raise ProcessError(
+                    f"{self.module} did not say {text!r} within {PATIENCE:g} s; "
+                    f"its last words: {self.last_words()}"
                 )
             time.sleep(0.01)
         return time.monotonic() - self.started
 
     def check(self) -> bool:
-        """True; RuntimeError with the end of the output when the process has ended by itself."""
-        if self.process.poll() is not None:
-            raise RuntimeError(
-                f"a process ended by itself:\n{self.log.read_text(errors='replace')[-2000:]}"
+        """True; ProcessError when the process has ended by itself."""
+        code = self.process.poll()
+        if code is not None:
+            how = f"signal {-code}" if code < 0 else f"exit status {code}"
+            raise ProcessError(
+                f"{self.module} ended by itself ({how}); its last words: {self.last_words()}"
             )
         return True
+
+    def last_words(self) -> str:
+        """The last line of the output that has text."""
+        lines = self.log.read_text(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "none")
 
     def end(self, number: int = signal.SIGINT) -> float:
         """Send a signal, wait; returns how long it took. A process that does not end is killed."""
@@ -89,9 +103,14 @@ class Child:
 
 
 class Client:
-    """Calls services of other processes."""
+    """Calls services of other processes.
 
-    def __init__(self, name: str = "client") -> None:
+    children: processes that must not end while it waits; one that does is a `ProcessError` at
+    once.
+    """
+
+    def __init__(self, name: str = "client", children: Sequence[Child] = ()) -> None:
+        self.children = children
         self.node = rclpy.create_node(name)
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.node)
@@ -101,16 +120,22 @@ class Client:
         end = time.monotonic() + patience
         while time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.02)
+            self._check_children()
             value = condition()
             if value:
                 return value
-        raise RuntimeError(f"{what} did not happen within {patience:g} s")
+        raise ProcessError(f"{what} did not happen within {patience:g} s")
 
     def rest(self, seconds: float) -> None:
         """Handle messages for a while."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
-            self.executor.spin_once(timeout_sec=left)
+            self.executor.spin_once(timeout_sec=min(left, 0.1))
+            self._check_children()
+
+    def _check_children(self) -> None:
+        for child in self.children:
+            child.check()
 
     def call(self, service: str, on: bool | None = None) -> Any:
         """Trigger, or SetBool where `on` says which."""
@@ -127,7 +152,7 @@ class Client:
         end = time.monotonic() + PATIENCE
         while not (answer := self.call(service, on)).success:
             if time.monotonic() > end:
-                raise RuntimeError(f"{service}: {answer.message}")
+                raise ProcessError(f"{service}: {answer.message}")
             self.rest(0.05)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from array_kinds import LIBRARIES, host, made, usable
 from warpdyn.arrays import Library
 from warpdyn.arrays.libraries import library_of
 from warpdyn.arrays.numpy_arrays import LikeNumpy
-from warpdyn.arrays.protocol import dtype_name, wrong_dtype
+from warpdyn.arrays.protocol import dtype_name, rows_of, wrong_dtype
 
 NUMBERS = np.random.default_rng(0).normal(size=(5, 3, 2))
 WRITABLE = ("numpy", "torch", "warp")
@@ -139,3 +139,105 @@ def test_the_wrong_dtype_is_explained() -> None:
     message = str(wrong_dtype("q", "int64"))
     assert message.startswith("q must be float32 or float64, got int64; convert it")
     assert "q.astype(np.float32)" in message
+
+
+@pytest.mark.parametrize("layout", ["rows", "environments_last"])
+def test_leading_dimensions_are_split_and_joined(library: Library, layout: str) -> None:
+    """(B, ..) as (T, E, ..) and back, without a copy where the library has views; joined by a copy
+    where no single stride leads through."""
+    flat = np.arange(24.0).reshape(6, 4)
+    array = made(library.name, flat, layout=layout)
+    split = library.with_leading(array, 1, (2, 3))
+    assert tuple(split.shape) == (2, 3, 4)
+    assert np.array_equal(host(split), flat.reshape(2, 3, 4))
+    back = library.with_leading(split, 2, (6,))
+    assert np.array_equal(host(back), flat)
+    if library.name in WRITABLE:
+        assert library.view("x", split).address == library.view("x", array).address
+        assert library.view("x", back) == library.view("x", array)
+    turned = made(library.name, np.ascontiguousarray(flat.reshape(2, 3, 4).swapaxes(0, 1)))
+    turned = turned.transpose((1, 0, 2)) if library.name != "torch" else turned.permute(1, 0, 2)
+    assert np.array_equal(host(library.with_leading(turned, 2, (6,))), flat)
+
+
+def test_rows_of_a_view() -> None:
+    """One stride through dimensions that lie evenly, of size one or none among them; None
+    elsewhere."""
+    x = np.zeros((4, 1, 6, 8))
+    view = library_of(x).view
+    assert rows_of(view("x", x), 3) == view("x", x.reshape(24, 8))
+    assert rows_of(view("x", x[:, :, ::2, 1:3]), 3).strides == (16, 1)
+    assert rows_of(view("x", x[::-1, :, ::-1]), 3).strides == (-8, 1)
+    assert rows_of(view("x", x[:, :, :5]), 3) is None and rows_of(view("x", x[:, :, :5]), 1)
+    assert rows_of(view("x", x.transpose(2, 1, 0, 3)), 3) is None
+    assert rows_of(view("x", x[:, :, :0]), 3).shape == (0, 8)
+    assert rows_of(view("x", x[:1, :, 2:3]), 3).shape == (1, 8)
+
+
+@pytest.mark.parametrize("layout", ["rows", "environments_last"])
+def test_rows_are_picked(library: Library, layout: str) -> None:
+    """As NumPy does it, by a number, a slice, whole numbers, or a mask; of this library or NumPy's."""
+    array = made(library.name, NUMBERS, layout=layout)
+    mask = np.array([True, False, True, True, False])
+    whole = np.array([4, -1, 0])
+    for index in (2, -1, slice(1, 4), whole, whole[:0], mask):
+        picked = library.rows(array, index)
+        assert isinstance(picked, library.array_type)
+        assert np.array_equal(host(picked), NUMBERS[index])
+    if library.name == "torch":
+        import torch
+
+        assert np.array_equal(host(library.rows(array, torch.tensor(whole))), NUMBERS[whole])
+    if library.name == "warp":
+        assert np.array_equal(host(library.rows(array, wp.array(mask))), NUMBERS[mask])
+    if library.name != "jax":
+        with pytest.raises(IndexError):
+            library.rows(array, np.array([5]))
+
+
+@pytest.mark.parametrize("layout", ["rows", "environments_last"])
+def test_rows_are_overwritten(library: Library, layout: str) -> None:
+    """Where the mask holds, and nowhere else; in place where the library can."""
+    array, fresh = made(library.name, NUMBERS, layout=layout), made(library.name, -NUMBERS)
+    mask = np.array([True, False, True, True, False])
+    result = library.overwritten(array, mask, fresh)
+    wanted = np.where(mask[:, None, None], -NUMBERS, NUMBERS)
+    assert np.array_equal(host(result), wanted)
+    assert (result is array) == library.in_place
+    same = library.overwritten(result, np.zeros(5, bool), made(library.name, NUMBERS))
+    assert np.array_equal(host(same), wanted)
+
+
+def test_numbers_move(library: Library) -> None:
+    """To another dtype, on the same device; environments stay side by side."""
+    array = made(library.name, NUMBERS, layout="environments_last")
+    small = library.moved(array, "float32", "cpu")
+    assert np.array_equal(host(small), NUMBERS.astype(np.float32))
+    assert dtype_name(small.dtype) == "float32"
+    if library.name != "jax":
+        assert library.view("x", small).strides[0] == 1
+    assert np.array_equal(host(library.moved(small, "float64", None)), host(small))
+    if library.name == "numpy":
+        with pytest.raises(ValueError, match="numpy arrays lie on the CPU, not on cuda:0"):
+            library.moved(array, "float32", "cuda:0")
+
+
+def test_what_is_traced_cannot_be_read(library: Library) -> None:
+    """Arrays can, but for those that JAX or Torch follow."""
+    array = made(library.name, NUMBERS)
+    assert library.readable(array)
+    seen: list[bool] = []
+
+    def note(x: Any) -> Any:
+        seen.append(library.readable(x))
+        return x
+
+    if library.name == "jax":
+        import jax
+
+        jax.jit(note)(array)
+    elif library.name == "torch":
+        import torch
+
+        torch.vmap(note)(array)
+    assert not any(seen)

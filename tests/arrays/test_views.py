@@ -153,7 +153,7 @@ def test_mixed_dtypes_are_refused() -> None:
         wd.crba(model, q.astype(np.float32), out=np.zeros((4, model.nv, model.nv)))
 
 
-@pytest.mark.parametrize("thing", [None, 3.0, "q", {"q": 1}, object()])
+@pytest.mark.parametrize("thing", [3.0, "q", {"q": 1}, object()])
 def test_other_things_are_refused(thing: object) -> None:
     """Not an array at all: says what is taken and what came."""
     model, q, _, a = arguments()
@@ -162,6 +162,8 @@ def test_other_things_are_refused(thing: object) -> None:
         match=f"v must be a NumPy, Torch, Warp or JAX array of float32 or float64, got {type(thing).__name__}",
     ):
         wd.rnea(model, q, thing, a)
+    with pytest.raises(TypeError, match=r"q must be a NumPy, Torch.* array .*, got NoneType"):
+        wd.rnea(model, None, a, a)
 
 
 def test_shapes_are_explained() -> None:
@@ -177,13 +179,11 @@ def test_shapes_are_explained() -> None:
     with pytest.raises(ValueError, match=rf"v must be \(B, nv\) = \(4, {n}\), got \(5, {n}\)"):
         wd.rnea(model, q, np.vstack([v, v[:1]]), a)
     with pytest.raises(
-        ValueError, match=rf"a must be \(nv\) = \({n}\), as q is of one robot, got \(4, {n}\)"
+        ValueError, match=rf"a must be \(nv,\) = \({n},\), as q is of one robot, got \({n - 1},\)"
     ):
-        wd.rnea(model, q[0], v[0], a)
+        wd.rnea(model, q[0], v[0], a[0, 1:])
     with pytest.raises(ValueError, match=rf"q must be .*\({n},\).*got \(3,\)"):
         wd.crba(model, q[0, :3])
-    with pytest.raises(ValueError, match=r"q must be"):
-        wd.crba(model, q[None])
     with pytest.raises(ValueError, match=r"q must be"):
         wd.crba(model, np.array(1.0))
     with pytest.raises(ValueError, match=rf"out must be \(4, {n}, {n}\), got \(4, {n}\)"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from importlib import import_module
 from types import ModuleType
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from benchmarks import compile_all, memory, peers, readme, report, roofline, startup
+from benchmarks import compile_all, fast_page, memory, peers, readme, report, roofline, startup
 from benchmarks.__main__ import main
 from benchmarks.algorithms import ALGORITHMS
 from benchmarks.cases import Case, cases
@@ -281,3 +282,29 @@ def test_readme_table_comes_from_the_results():
         pytest.skip("no results")
     run = report.read(folder)
     assert readme.table(run, folder) and readme.stands(run, folder)
+
+
+def test_a_cell_of_the_readme_table_is_read_once():
+    """A time with its unit and one ratio, Pinocchio's; the best peer's ratios stand in one sentence below."""
+    folder = readme.chosen()
+    if folder is None:
+        pytest.skip("no results")
+    lines = readme.table(report.read(folder), folder).splitlines()
+    cells = [c.strip() for row in lines if row.startswith("| ") for c in row.strip("| ").split("|")]
+    figures = [cell for cell in cells if cell[:1].isdigit()]
+    assert len(figures) > 30
+    for cell in figures:
+        assert re.fullmatch(r"[\d.,]+ ns(<br>\*\*\d+×\*\*)?", cell), cell
+    assert re.search(r"fastest of all peers takes \d+ to \d+ times as long", lines[-1])
+
+
+def test_tables_of_the_page_on_speed_come_from_the_results():
+    """docs/fast.md has what `python -m benchmarks.fast_page` writes, and every cell of it."""
+    folder = readme.chosen()
+    if folder is None:
+        pytest.skip("no results")
+    page = fast_page.PAGE.read_text()
+    run = report.read(folder)
+    assert fast_page.text(page, run) == page
+    assert fast_page.calls(run) in page and fast_page.ways(run) in page
+    assert len(re.findall(r"[\d.]+×", fast_page.ways(run))) == 4 * len(fast_page.ROWS)

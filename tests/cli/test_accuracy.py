@@ -24,6 +24,7 @@ class Oracle:
     """A peer that answers by the float64 oracle, for one state."""
 
     name = "oracle"
+    links = MODEL.link_names
 
     def fk(self, q):
         return wd.oracle(wd.fk, MODEL, q[None])[0]

@@ -1,4 +1,4 @@
-"""`warpdyn check`: agreement is exit code 0, a difference that is too large 1, nobody to ask 2."""
+"""`warpdyn check`: agreement is exit code 0, a difference that is too large 1; nobody to ask is the oracle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import pytest
 import warpdyn as wd
 from warpdyn.cli import accuracy
 from warpdyn.cli.check import Difference, compare, table
+from warpdyn.cli.command_line import robot_file
 from warpdyn.cli.main import main
+from warpdyn.cli.tables import console
+from warpdyn.cli.workload import ARGUMENTS
 from warpdyn.peers import find_peers
 
 
@@ -48,13 +51,62 @@ def test_other_formats_are_given_to_peers_as_urdf(tmp_path, capsys):
     assert "left out: Pinocchio is given URDF" in said and "armature" in said
 
 
-def test_nobody_to_compare_with_is_an_error(monkeypatch, capsys):
-    """Without any peer the exit code is 2, and each missing library is named with its package."""
+def test_nobody_to_compare_with_is_the_oracle(monkeypatch, capsys):
+    """Without any peer each missing library is named with its package, and a line says what is compared."""
     monkeypatch.setattr(find_peers, "find_spec", lambda name: None)
-    assert main(["check", "double_pendulum"]) == 2
-    said = capsys.readouterr()
-    assert "MuJoCo is not installed (pip install mujoco)" in said.out
-    assert said.err == "warpdyn: error: there is no other library to compare with\n"
+    assert main(["check", "double_pendulum"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "MuJoCo is not installed (pip install mujoco)" in said
+    assert "its kernels are compared with the oracle" in said and "the oracle's M and h" in said
+    monkeypatch.setitem(accuracy.LIMITS, "float32", 0.0)
+    assert main(["check", "double_pendulum"]) == 1
+    assert "too large" in capsys.readouterr().out
+
+
+SCENE = """<mujoco model="scene"><include file="arm.xml"/>
+  <asset><mesh name="m" file="not_there.stl"/></asset>
+  <worldbody><geom type="plane" size="1 1 0.1"/><body pos="0 0 1"><freejoint/>
+    <geom type="box" size="0.1 0.2 0.3" density="300"/></body></worldbody></mujoco>"""
+
+ARM = """<mujoco><compiler angle="radian"/><worldbody><body name="upper" pos="0 0 1">
+  <joint name="shoulder" armature="0.3" damping="2" stiffness="1" ref="0.2"/><joint axis="0 1 0"/>
+  <joint name="held" type="slide" axis="1 0 0"/>
+  <inertial pos="0.1 0 0.2" mass="2" diaginertia="0.02 0.03 0.025"/><geom type="mesh" mesh="m"/>
+  <body euler="0 0.5 0"><joint name="ball" type="ball" pos="0.1 0 0"/><geom size="0.1" pos="0 0 0.3"/>
+    <site name="tip" pos="0 0 0.4"/></body>
+  </body></worldbody>
+  <equality><joint joint1="held" polycoef="0.25"/></equality>
+  <actuator><motor joint="shoulder"/></actuator></mujoco>"""
+
+
+def test_an_mjcf_file_is_read_by_mujoco_itself(tmp_path, capsys):
+    """With what it includes, armature, ball and free joints, bodies and joints without names, one held by a
+    constraint; without the mesh that weighs nothing."""
+    pytest.importorskip("mujoco")
+    (tmp_path / "scene.xml").write_text(SCENE)
+    (tmp_path / "arm.xml").write_text(ARM)
+    assert main(["check", str(tmp_path / "scene.xml")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "not compared: Pinocchio" in said and "not compared: MuJoCo" not in said
+    assert "MuJoCo 4" in said or "MuJoCo 3" in said
+    assert "has no poses of 3 links (upper:shoulder" in said
+
+
+@pytest.mark.parametrize("robot", wd.robot_names())
+def test_the_table_fits_80_columns(robot, monkeypatch, capsys):
+    """Whatever the robot; nothing is cut."""
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [p.name for p in find_peers.find_peers(wd.load_robot(robot), robot_file(robot))[0]]
+    rows = [
+        Difference(algorithm, name, dtype, 1.234e-3)
+        for name in names
+        for dtype in accuracy.LIMITS
+        for algorithm in ARGUMENTS
+    ]
+    console().print(table(rows))
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80 and "…" not in said
+    assert said.count("1.2e-03 too large") == len(rows)
 
 
 def test_every_algorithm_meets_every_peer():
@@ -64,6 +116,10 @@ def test_every_algorithm_meets_every_peer():
         """Zeros of the right shapes."""
 
         name = "nothing"
+
+        @property
+        def links(self):
+            return model.link_names
 
         def fk(self, q):
             return np.zeros((model.nlinks, 4, 4))
@@ -91,8 +147,8 @@ def test_the_table_marks_what_is_too_large():
     rows = [
         Difference("rnea", "p", "float32", 1e-7),
         Difference("crba", "p", "float32", 1e-3),
-        Difference("aba", "p", "float32", refusal="no inverse"),
+        Difference("aba", "p", "float32", refusal="not defined: no inverse"),
     ]
-    cells = list(table("title", rows).columns[1].cells)
+    cells = list(table(rows).columns[3].cells)
     assert cells == ["1.0e-07", "[red]1.0e-03 too large[/red]", "not defined"]
     assert [d.passes for d in rows] == [True, False, True]

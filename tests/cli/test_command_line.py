@@ -15,8 +15,10 @@ from warpdyn.cli import command_line
 from warpdyn.cli.command_line import UserError
 
 
-def named(robot: str, base: str | None = None, frame: str | None = None) -> argparse.Namespace:
-    return argparse.Namespace(robot=str(robot), base=base, frame=frame)
+def named(
+    robot: str, base: str | None = None, frame: str | None = None, loops: str | None = None
+) -> argparse.Namespace:
+    return argparse.Namespace(robot=str(robot), base=base, frame=frame, loops=loops)
 
 
 def test_a_bundled_robot_is_its_file():
@@ -47,6 +49,24 @@ def test_warnings_go_to_stderr_unless_they_are_shown_elsewhere(tmp_path, capsys)
     assert [line.strip() for line in others] == list(model.warnings) != []
 
 
+def test_an_mjcf_file_is_read_with_its_neighbours_and_its_loops_as_asked(tmp_path):
+    """What it includes is read; --loops cut leaves a loop open, and is for formats that have such."""
+    body = '<body name="{}"><joint name="j{}"/><geom size="0.1"/></body>'
+    (tmp_path / "arm.xml").write_text(
+        f"<mujoco><worldbody>{body.format('a', 1)}{body.format('b', 2)}</worldbody></mujoco>"
+    )
+    scene = tmp_path / "scene.xml"
+    loop = '<equality><connect body1="a" body2="b" anchor="0 0 0"/></equality>'
+    scene.write_text(f'<mujoco><include file="arm.xml"/>{loop}</mujoco>')
+    with pytest.raises(wd.ModelError, match="closes a loop"):
+        command_line.read_model(named(scene))
+    model = command_line.read_model(named(scene, loops="cut"), show_warnings=False)
+    assert model.joint_names == ("j1", "j2")
+    for robot in ("cartpole", str(command_line.robot_file("cartpole"))):
+        with pytest.raises(UserError, match="--loops is for SDF and MJCF files"):
+            command_line.read_model(named(robot, loops="cut"))
+
+
 def test_frames_are_links():
     """A link's name is kept, none is None, another is refused with near names."""
     model = wd.load_robot("panda")
@@ -71,6 +91,7 @@ def test_start_passes_on_what_is_not_about_the_driver(monkeypatch, capfd):
         os.write(2, b"Warning: CUDA driver not found\nsomething else\n")
 
     monkeypatch.setattr(wp, "init", init)
+    monkeypatch.setattr(command_line, "start_kernel_cache", lambda: None)
     command_line.start_warp()
     sys.stderr.flush()
     assert capfd.readouterr().err == "something else\n"

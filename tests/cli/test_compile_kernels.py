@@ -9,35 +9,37 @@ from warpdyn.model.description import ModelError
 
 def test_compile_names_every_kernel(capsys):
     """A line for each algorithm and precision, and one at the end."""
-    assert (
-        main(
-            [
-                "compile",
-                "double_pendulum",
-                "--dtype",
-                "float32",
-                "float64",
-                "--algorithm",
-                "rnea",
-                "crba",
-            ]
-        )
-        == 0
-    )
-    said = capsys.readouterr().out
-    assert said.count("rnea") == 2 and said.count("crba") == 2 and "is ready" in said
+    arguments = "compile double_pendulum --device cpu --dtype float32 float64 --algorithm rnea crba"
+    assert main(arguments.split()) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4 and all(line.endswith(" s") for line in lines)
+    assert sum(line.startswith("rnea for double_pendulum float") for line in lines) == 2
+    assert sum("float64 cpu" in line for line in lines) == 2
+    assert last.startswith("double_pendulum is ready, after ") and "kernels compiled" in last
+    assert main(arguments.split()) == 0
+    assert ": 0 kernels compiled, 4 in the cache before" in capsys.readouterr().out
+
+
+def test_derivatives_searches_and_gradients_are_compiled(capsys):
+    """By the names that they have in Python; functions of a frame have one."""
+    arguments = "compile double_pendulum --device cpu --gradients q --algorithm"
+    names = ["rnea_derivatives", "inverse_kinematics", "manipulability", "gravity_torques"]
+    assert main([*arguments.split(), *names]) == 0
+    labels = {line.split(" for ")[0] for line in capsys.readouterr().out.splitlines()[:-1]}
+    gradients = {f"vjp of {name}" for name in names if name != "inverse_kinematics"}
+    assert labels == {*names, *gradients}
 
 
 def test_an_algorithm_that_is_not_defined_does_not_stop_the_others(monkeypatch, capsys):
     """A refusal is a line of its own; the rest is compiled."""
+    kernels_of = compile_kernels.kernels_of
 
-    class Refusing(compile_kernels.Workload):
-        def call(self):
-            if self.algorithm == "aba":
-                raise ModelError("a link without mass")
-            return super().call()
+    def refusing(model, call, **options):
+        if call.func.__name__ == "aba":
+            raise ModelError("a link without mass")
+        return kernels_of(model, call, **options)
 
-    monkeypatch.setattr(compile_kernels, "Workload", Refusing)
+    monkeypatch.setattr(compile_kernels, "kernels_of", refusing)
     assert (
         main(["compile", "double_pendulum", "--algorithm", "aba", "rnea", "--device", "cpu"]) == 0
     )

@@ -11,6 +11,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.cli import demo
 from warpdyn.cli.main import main
+from warpdyn.cli.timing import Measurement
 from warpdyn.model.description import Limits
 
 
@@ -70,8 +71,28 @@ def test_demo_names_its_picture(arguments, tmp_path, capsys, monkeypatch):
     picture = tmp_path / "arm.png"
     assert main(["demo", *arguments, "--output", str(picture)]) == 0
     said = capsys.readouterr().out
-    assert "worst relative error" in said and f"picture: {picture}" in said
+    assert "Worst error: relative" in said and f"picture: {picture}" in said
+    assert "degrees; with tau = g(q) by" in " ".join(said.split())
+    assert said.splitlines()[-2].endswith("degrees")
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_takes_the_frame_that_its_text_names(monkeypatch, tmp_path, capsys):
+    """--frame is the link of the Jacobian; one that is not there is a line with near names, exit code 2."""
+    asked = []
+
+    def measured(model, cases, frame):
+        asked.append(frame)
+        return [Measurement(case, refusal="not now") for case in cases]
+
+    monkeypatch.setattr(demo, "measured", measured)
+    picture = ["--output", str(tmp_path / "p.png")]
+    assert main(["demo", "panda", "--frame", "panda_link7", *picture]) == 0
+    assert asked == ["panda_link7"]
+    assert main(["demo", "panda", "--frame", "panda_lnk7", *picture]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("warpdyn: error: panda has no link named 'panda_lnk7'; did you mean ")
+    assert "'panda_link7'" in said and said.count("\n") == 1 and len(asked) == 1
 
 
 def test_demo_explains_a_robot_that_has_no_forward_dynamics(tmp_path, capsys):

@@ -7,6 +7,8 @@ import sys
 import warnings
 from pathlib import Path
 
+import pytest
+
 import warpdyn as wd
 from warpdyn.cli.info import print_coordinates
 from warpdyn.cli.main import main
@@ -49,8 +51,8 @@ def test_each_coordinate_has_its_line(capsys):
     print_coordinates(model)
     lines = capsys.readouterr().out.splitlines()[2:]
     assert [line.split()[0] for line in lines] == [str(k) for k in range(model.nq)]
-    assert [line[11:].split()[0] for line in lines] == list(model.q_names)
-    assert [line[5:9].strip() for line in lines[5:8]] == ["5", "", "6"]
+    assert [line[9:].split()[0] for line in lines] == list(model.q_names)
+    assert [line[4:7].strip() for line in lines[5:8]] == ["5", "", "6"]
 
 
 def test_what_looks_wrong_is_printed_last(tmp_path, capsys):
@@ -64,4 +66,30 @@ def test_what_looks_wrong_is_printed_last(tmp_path, capsys):
         warnings.simplefilter("error")
         assert main(["info", str(odd)]) == 0
     said = capsys.readouterr()
-    assert said.out.splitlines()[-1].startswith("warning: ") and not said.err
+    *above, last = said.out.split("warning: ")
+    assert " ".join(last.split()).startswith('link "a": its principal moments') and not said.err
+    assert len(above) == 1
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("robot", wd.robot_names())
+def test_nothing_is_wider_than_80_columns(robot, base, monkeypatch, capsys):
+    """A pipe and a terminal of 80 columns: every link, joint and limit is there, on lines that fit."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["info", robot, "--base", base]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    model = wd.load_robot(robot, floating_base=base == "floating")
+    for name in (*model.link_names, *model.q_names):
+        assert name in said
+
+
+def test_configurations_are_named(tmp_path, capsys):
+    """Those of an MJCF file's keyframes."""
+    arm = tmp_path / "arm.xml"
+    arm.write_text(
+        '<mujoco><worldbody><body><joint/><geom size="0.1"/></body></worldbody>'
+        '<keyframe><key name="home"/><key name="up" qpos="1"/></keyframe></mujoco>'
+    )
+    assert main(["info", str(arm)]) == 0
+    assert "configurations: home, up\n" in capsys.readouterr().out

@@ -36,7 +36,7 @@ def cells(table):
 def test_a_row_has_time_rate_error_and_compile_time():
     """Without peers the rate is a column too; what is not defined says so in the first of them."""
     refused = Measurement(CASE, refusal="no")
-    assert cells(tables.table("title", [TIMED, refused])) == [
+    assert cells(tables.table([TIMED, refused])) == [
         ["rnea", "rnea"],
         ["4,096", "4,096"],
         ["10", "not defined"],
@@ -50,8 +50,8 @@ def test_peers_have_two_columns_each():
     """Time and its multiple of warpdyn's; both are blank where the peer refuses."""
     peers = (PeerTime("P", 35.0, 1e-9), PeerTime("Q", refusal="no such joint"))
     timed = Measurement(CASE, seconds=4096e-8, worst_error=2e-7, first_call=0.123, peers=peers)
-    table = tables.table("title", [timed])
-    assert cells(table)[2:] == [["10"], ["2.0e-07"], ["0.12"], ["35"], ["3.5"], [""], [""]]
+    table = tables.table([timed])
+    assert cells(table)[2:] == [["10"], ["2.0e-07"], ["35"], ["3.5"], [""], [""]]
     lines = tables.explain([timed])
     assert any(line.startswith("Beside: float64") for line in lines)
     assert lines[-1] == "rnea is not compared with Q: no such joint"
@@ -67,8 +67,28 @@ def test_the_reader_is_told_where_more_is(monkeypatch):
         assert said is there
 
 
-def test_tables_keep_their_shape_in_pipes(capsys):
-    """Where the output has no width, it is 120 columns."""
-    assert tables.console().width == 120 or tables.console().is_terminal
-    tables.print_measurements("title", [TIMED])
-    assert "100 million" in capsys.readouterr().out
+def test_tables_keep_their_shape_in_pipes(monkeypatch, capsys):
+    """Where the output has no width, and in a terminal of 80 columns, lines fit 80, and nothing is cut."""
+    slow = Case("jacobian", 1_048_576, "float32", "columns", "cpu")
+    seconds = 1_048_576 * 123_456e-9
+    peers = (PeerTime("Pinocchio 4.1.0", 123_456.0), PeerTime("MuJoCo 4.0.0", 123_456_789.0))
+    for columns in (None, "80"):
+        if columns is None:
+            monkeypatch.delenv("COLUMNS", raising=False)
+        else:
+            monkeypatch.setenv("COLUMNS", columns)
+        for beside in ((), peers):
+            timed = Measurement(slow, seconds, 2e-7, first_call=123.456, peers=beside)
+            tables.print_measurements("a title of some length " * 5, [timed])
+            said = capsys.readouterr().out
+            assert max(map(len, said.splitlines())) <= 80 and "…" not in said
+            wanted = ["jacobian", "1,048,576", "123,456", "2.0e-07"]
+            wanted += ["1,000", "123,456,789"] if beside else ["8.1 thousand", "123.46"]
+            assert all(each in said for each in wanted)
+
+
+def test_prose_is_broken_between_words(monkeypatch, capsys):
+    """A word that is longer than the line is kept whole: it may be a path."""
+    monkeypatch.setenv("COLUMNS", "20")
+    tables.say("a line of prose, and /a/path/that/is/long/a-b.png")
+    assert capsys.readouterr().out == "a line of prose, and\n/a/path/that/is/long/a-b.png\n"

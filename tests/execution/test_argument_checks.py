@@ -38,20 +38,18 @@ def test_the_first_argument_is_a_model() -> None:
 
 
 def test_shapes_of_one_slice_or_of_a_row_for_each() -> None:
-    """Every input passes as (B, *shape), one that is shared as its shape too, and nothing else."""
+    """Every input passes as (B, *shape), its shape alone too, and nothing else."""
     params = PANDA.params(mass={PANDA.link_names[1]: np.ones(B)})
     call = wd.rnea.describe(PANDA, S.q, S.v, S.a, gravity=S.gravity, f_ext=S.forces, params=params)
     for x in inputs_of(call).values():
-        first = ("q", S.q)
-        check_shape(call, x, (B, *x.shape), B, first)
-        one_serves_all = x.name == "gravity" or x.name.startswith("params:")
-        assert x.shared == one_serves_all
-        if one_serves_all:
-            check_shape(call, x, x.shape, B, first)
-        wrong = [(B + 1, *x.shape), (*x.shape, B), (B, 1, *x.shape)]
-        for shape in wrong + ([] if one_serves_all else [x.shape]):
-            with pytest.raises(ValueError, match="must be"):
-                check_shape(call, x, shape, B, first)
+        assert x.plain == (x.name == "gravity" or x.name.startswith("params:"))
+        for lead in ((B,), (3, B), (), (0,)):
+            check_shape(call, x, (*lead, *x.shape), lead, "q")
+            check_shape(call, x, x.shape, lead, "q")
+            for shape in ((B + 1, *x.shape), (*x.shape, B), (B, 1, *x.shape), (*x.shape[:-1], 1)):
+                if shape not in ((*lead, *x.shape), x.shape):
+                    with pytest.raises(ValueError, match="must be"):
+                        check_shape(call, x, shape, lead, "q")
 
 
 def test_a_wrong_shape_is_named_with_what_it_should_be() -> None:
@@ -60,7 +58,19 @@ def test_a_wrong_shape_is_named_with_what_it_should_be() -> None:
     cases = (
         (lambda: wd.rnea(PANDA, S.q[:, :-1], S.v, S.a), rf"q must be \(B, nq\) = \(B, {nq}\)"),
         (lambda: wd.rnea(PANDA, S.q, S.v[:2], S.a), rf"v must be \(B, nv\) = \({B}, {nv}\)"),
-        (lambda: wd.rnea(PANDA, S.q[0], S.v, S.a), "as q is of one robot, got"),
+        (
+            lambda: wd.rnea(PANDA, S.q[0], S.v[0, 1:], S.a[0]),
+            rf"v must be \(nv,\) = \({nv},\), as q is of one robot, got \({nv - 1},\)",
+        ),
+        (
+            lambda: wd.rnea(PANDA, S.q[0], S.v, S.a[:2]),
+            rf"a must be \(B, nv\) = \({B}, {nv}\), got \(2, {nv}\); \(nv,\) serves all robots",
+        ),
+        (
+            lambda: wd.rnea(PANDA, S.q[None], S.v[None], S.a),
+            rf"a must be \(\.\.\., nv\) = \(1, {B}, {nv}\), got \({B}, {nv}\)",
+        ),
+        (lambda: wd.crba(PANDA, S.q[None, :, 1:]), rf"q must be \(\.\.\., nq\) = \(\.\.\., {nq}\)"),
         (
             lambda: wd.rnea(PANDA, S.q, S.v, S.a, f_ext=S.forces[:, 1:]),
             rf"f_ext must be \(B, nlinks, 6\) = \({B}, {PANDA.nlinks}, 6\)",

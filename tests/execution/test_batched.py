@@ -48,7 +48,7 @@ def test_a_signature_is_that_of_the_description_with_the_result(name: str) -> No
 def test_help_shows_the_function() -> None:
     """Its signature, what it returns, and its docstring, and not the class that it is of."""
     text = pydoc.plain(pydoc.render_doc(wd.rnea))
-    assert "rnea(model: 'Model', q: 'Array'" in text and "-> 'Array'" in text
+    assert "rnea(model: 'Model', q: 'Array[A]'" in text and "-> 'A'" in text
     assert "Inverse dynamics: joint forces" in text and "class Function" not in text
 
 

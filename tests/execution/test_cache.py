@@ -24,6 +24,7 @@ from warpdyn.execution.cache import (
     RECORDING,
     cache_directory,
     data_files,
+    kept_programs,
     modules_of,
     source_files,
 )
@@ -174,7 +175,7 @@ def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
     recorded, first = second_process(tmp_path)
     folders = tmp_path / "programs", tmp_path / "kernels"
     kept = files(*folders)
-    assert recorded >= 5 and len(list(folders[0].iterdir())) == 5
+    assert recorded >= 5 and len(list(folders[0].glob("*.json"))) == 5
     assert any(name.endswith((".o", ".obj")) for name in kept), sorted(kept)
     again, second = second_process(tmp_path)
     assert again == 0 and second == first
@@ -198,15 +199,23 @@ def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyP
         kept.write_text(text)
 
 
-def test_a_cache_that_cannot_be_written_costs_time_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_cache_that_cannot_be_written_costs_time_and_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A read-only home, or a file where the folder should be."""
+    """A read-only home, or a file where the folder should be: said once, with the remedy."""
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(blocked / "inside"))
+    monkeypatch.setattr(wd.config, "compile_messages", True)
     model = wd.load_robot("cartpole")
     assert np.all(np.isfinite(wd.crba(model, model.neutral)))
+    assert np.all(np.isfinite(wd.com(model, model.neutral)))
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert said.startswith(
+        f"warpdyn: warning: programs cannot be kept in {blocked / 'inside'} (Not a directory)"
+    )
+    assert "Set WARPDYN_CACHE_DIR" in said
+    assert kept_programs() == []
 
 
 def test_models_of_equal_content_share_programs() -> None:

@@ -120,3 +120,67 @@ def test_a_tree_is_built_once() -> None:
     model = by_name("cartpole").model
     assert tree_of(model) is tree_of(model)
     assert tree_of(wd.load_robot("cartpole")) is not tree_of(wd.load_robot("cartpole"))
+
+
+AT_REST = {
+    "rnea": ("v", "a"),
+    "aba": ("v", "tau"),
+    "bias_forces": ("v",),
+    "com_acceleration": ("v", "a"),
+    "momentum": ("v",),
+    "rnea_derivatives": ("v", "a"),
+}
+
+
+@pytest.mark.parametrize("representation", ["local", "mixed"])
+@pytest.mark.parametrize("function", AT_REST)
+def test_none_is_zero_folded(function: str, representation: str) -> None:
+    """Zero velocity and acceleration give what zeros give, by a shorter program that reads neither;
+    the base's velocity in another representation too."""
+    model = wd.load_robot("panda", floating_base=True)
+    if representation == "mixed" and function != "rnea_derivatives":
+        model = model.with_base_velocity("mixed")
+    s = states(model, 3)
+    arrays = {"v": np.zeros_like(s.v), "a": np.zeros_like(s.v), "tau": s.v}
+    names = AT_REST[function]
+    zeros = [arrays[name] for name in names]
+    nones = [None if name in ("v", "a") else arrays[name] for name in names]
+    call = getattr(wd, function)
+    wanted, folded = call(model, s.q, *zeros), call(model, s.q, *nones)
+    slow = wd.oracle(call, model, s.q, *nones)
+    for other in (wanted, slow):
+        pairs = zip(*(x if isinstance(x, tuple) else (x,) for x in (folded, other)), strict=True)
+        assert all(error(x, y, np.ones(1)) <= CLOSE for x, y in pairs)
+    long, short = (
+        record_call(each, input_shapes(each), True)
+        for each in (call.describe(model, s.q, *rest) for rest in (zeros, nones))
+    )
+    assert not {"v", "a"} & set(short.inputs) and short.operations < long.operations
+
+
+@pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=lambda f: f.__name__)
+def test_derivatives_at_rest(function: Any) -> None:
+    """By what is left, as with zeros; by what is zero there are none."""
+    model = by_name("mimic_branches").model
+    s = states(model, 3)
+    given = (None, s.a) if function is wd.aba else (None, None)
+    zeros = [np.zeros_like(s.v) if x is None else x for x in given]
+    wrt = ["q", "tau"] if function is wd.aba else ["q"]
+    assert all(
+        error(x, y) <= CLOSE
+        for x, y in zip(
+            *(
+                np.atleast_1d(wd.vjp(function, model, s.q, *rest, cotangents=s.v, wrt=wrt))
+                for rest in (given, zeros)
+            ),
+            strict=True,
+        )
+    )
+    by_q = [wd.derivatives(function, model, s.q, *rest, wrt="q") for rest in (given, zeros)]
+    assert error(*by_q) <= CLOSE
+    q = s.q.copy()
+    run = wd.bind(function, model, q, *given)
+    q[:] = states(model, 3, seed=1).q
+    assert error(run(), function(model, q, *zeros)) <= CLOSE
+    with pytest.raises(ValueError, match=r"was given no input array 'v'; it has q"):
+        wd.vjp(function, model, s.q, *given, cotangents=s.v, wrt="v")

@@ -11,7 +11,7 @@ NQ, NV = 9, 8
 
 
 @pytest.mark.parametrize(
-    ("record", "name", "shape", "shared", "subject"),
+    ("record", "name", "shape", "plain", "subject"),
     [
         (inputs.argument("q", None, NQ, NV, False), "q", (NQ,), False, "q"),
         (inputs.argument("tau", None, NQ, NV, False), "tau", (NV,), False, "tau"),
@@ -25,12 +25,12 @@ NQ, NV = 9, 8
     ],
     ids=lambda x: x.name if isinstance(x, Input) else "",
 )
-def test_records(record: Input, name: str, shape: tuple, shared: bool, subject: str) -> None:
+def test_records(record: Input, name: str, shape: tuple, plain: bool, subject: str) -> None:
     """The names are those of `wrt=` and of recorded programs; what they concern is no part of one."""
-    assert (record.name, record.shape, record.shared, record.subject) == (
+    assert (record.name, record.shape, record.plain, record.subject) == (
         name,
         shape,
-        shared,
+        plain,
         subject,
     )
 

@@ -213,17 +213,17 @@ WRONG = (
     (
         lambda x: wd.rnea(MODELS["pendulum"], x, x, jnp.ones((3, 3))),
         ValueError,
-        r"a must be \(3, 2\), got \(3, 3\)",
+        r"a must be \(B, nv\) = \(3, 2\), got \(3, 3\)",
     ),
     (
         lambda x: wd.rnea(MODELS["pendulum"], x, x, jnp.ones((4, 2))),
         ValueError,
-        r"a must be \(3, 2\), got \(4, 2\)",
+        r"a must be \(B, nv\) = \(3, 2\), got \(4, 2\); \(nv,\) serves all robots",
     ),
     (
         lambda x: wd.rnea(MODELS["pendulum"], x, x, x, gravity=jnp.ones(2)),
         ValueError,
-        r"gravity must be \(3,\) or \(3, 3\), got \(2,\), in a call of rnea for double_pendulum",
+        r"gravity must be \(B, 3\) = \(3, 3\), got \(2,\); \(3,\) serves all robots",
     ),
     (
         lambda x: wd.crba(MODELS["pendulum"], x, out=jnp.ones((3, 2, 2))),

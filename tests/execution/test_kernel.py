@@ -89,10 +89,11 @@ print(wd.rnea(model, q, q, q).sum())
     ("before", "environment", "chats"),
     [
         ("", {}, False),
+        ("", {"WARPDYN_VERBOSE": "0"}, False),
         ("", {"WARPDYN_VERBOSE": "1"}, True),
         ("import warp as wp; wp.config.log_level = wp.LOG_DEBUG", {}, True),
     ],
-    ids=["as it is", "asked for", "set before"],
+    ids=["as it is", "silent", "asked for", "set before"],
 )
 def test_stdout_is_the_programs(before: str, environment: dict[str, str], chats: bool) -> None:
     """Warp's banner and its line for each module are not printed unless they are asked for."""

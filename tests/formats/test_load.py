@@ -48,6 +48,21 @@ def test_a_file_is_read_by_the_reader_of_its_format(tmp_path: Path) -> None:
         wd.load("<robot/>")
 
 
+def test_options_are_those_of_the_reader() -> None:
+    """What the reader of the format does not have is refused, whatever its value; what is not given is as it has it."""
+    urdf = '<robot name="r"><link name="a"/></robot>'
+    for option, value in (("loops", "cut"), ("model", "r")):
+        with pytest.raises(
+            TypeError, match=rf"URDF text: load_urdf, .* has no option {option}; leave"
+        ):
+            wd.load(urdf, **{option: value})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="floating_bas"):
+        wd.load(urdf, floating_bas=True)  # type: ignore[call-arg]
+    free = wd.load(urdf, floating_base=True, quaternion="wxyz", base_velocity="mixed")
+    assert free.q_names[3].endswith("qw") and free.base_velocity == "local_world_aligned"
+    assert not wd.load(urdf).floating_base and wd.load(robot(AB, joint())).floating_base
+
+
 def load_plain(source: Any, *, floating_base: bool = False) -> Model:
     """A robot of a JSON text: {"links": {name: mass}, "joints": {name: [kind, parent, child]}}."""
     text = RobotText.of(source, "load_plain", "plain")

@@ -125,6 +125,10 @@ def test_sites_are_frames_of_their_own_name() -> None:
         (body(INERTIAL, gravcomp="1"), "gravcomp"),
         (body('<inertial pos="0 0 0" mass="1" diaginertia="1 1 9"/>'), "triangle inequality"),
         ('<mujoco><option gravity="0 0 0"/><worldbody/></mujoco>', r"gravity is \(0, 0, 0\)"),
+        (
+            '<mujoco><option><flag gravity="disable"/></option><worldbody/></mujoco>',
+            r"gravity is \(0, 0, 0\)",
+        ),
         ("<mujoco><worldbody><wheel/></worldbody></mujoco>", "element <wheel>"),
         (
             f'<mujoco><worldbody><site name="s"/><body><freejoint/>{INERTIAL}</body></worldbody></mujoco>',

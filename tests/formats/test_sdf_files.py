@@ -1,4 +1,4 @@
-"""Real SDF files and Drake's values for them: ../shared/sdf beside the repository, with its README; else skipped."""
+"""Real SDF files and Drake's values, where they lie beside the checkout; collected only there (conftest.py)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ VALUES = sorted(FOLDER.glob("reference/*.npz"))
 
 DIGITS = 1e-12
 """Relative to the largest entry; poses go through products of matrices here, of quaternions in Drake."""
-
-pytestmark = pytest.mark.skipif(not FILES, reason="no ../shared/sdf here")
 
 REFUSED = {
     "cassie_v4": 'link "cassie::right-hip-roll": <pose> is "-0.01793 -junk0.0001 -0.04428 0 0 0"; it needs 6',

@@ -1,9 +1,16 @@
-"""A model as text."""
+"""A model as text, and as HTML."""
 
 from __future__ import annotations
 
+import sys
+
+import pytest
 from hand_models import hand
+from lxml import etree
 from robots import Robot
+
+import warpdyn as wd
+from warpdyn.model.describe import DEEPEST, tree
 
 
 def test_summary_draws_the_tree() -> None:
@@ -28,3 +35,94 @@ def test_every_link_has_a_line_below_its_parents(robot: Robot) -> None:
     for name in robot.model.joint_names:
         column = robot.model.coordinates[name].q.start
         assert any(f"{name} q[{column}" in line for line in lines)
+
+
+def test_a_line_that_is_too_long_is_two() -> None:
+    """The link comes below its joint, with the branch that goes on from it; limits are left out."""
+    assert tree(hand(), 37) == [
+        "base  5 kg",
+        "├─ (fixed) ─ eye  0.3 kg",
+        "└─ wrist q[0] (revolute) ─ palm  1 kg",
+        "   ├─ slide q[1:4] (planar)",
+        "   │     puck  0.1 kg",
+        "   ├─ finger q[4] (prismatic)",
+        "   │     left  0.2 kg",
+        "   └─ follower (mimics finger)",
+        "         right  0.2 kg",
+    ]
+    lines = tree(hand(), 36)
+    assert lines[2:4] == ["└─ wrist q[0] (revolute)", "   │  palm  1 kg"]
+
+
+def html_of(model: wd.Model) -> etree._Element:
+    """Its HTML, which is well-formed XML."""
+    return etree.fromstring(model._repr_html_(), etree.XMLParser(huge_tree=True))
+
+
+def shown(row: etree._Element) -> str:
+    """The text of a row, without the rows below it."""
+    return "".join(row.xpath("./text() | ./b//text() | ./i//text()"))
+
+
+def rows(html: etree._Element) -> list[str]:
+    """What stands in each row, from above."""
+    return [shown(row) for row in html.xpath("//li[not(details)] | //li/details/summary")]
+
+
+def test_html_shows_joints_and_links() -> None:
+    """A row for each link: its joint, of which kind, where in q, within which limits; its mass."""
+    assert rows(html_of(hand())) == [
+        "fixed base → base 5 kg",
+        "mount fixed → eye 0.3 kg",
+        "wrist revolute q[0] [-1 … 2 rad, 5 rad/s, 30 N·m] → palm 1 kg",
+        "slide planar q[1:4] [3 rad/s or m/s, 4 N·m or N] → puck 0.1 kg",
+        "finger prismatic q[4] [0 … 0.04 m, 1 m/s, 20 N] → left 0.2 kg",
+        "follower prismatic = 1 × finger + 0 → right 0.2 kg",
+    ]
+    assert rows(html_of(hand(floating_base=True)))[0] == "free base q[0:7] → base 5 kg"
+    assert shown(html_of(hand()).find("summary")) == hand().summary().splitlines()[0]
+
+
+def test_html_has_every_link_in_order(robot: Robot) -> None:
+    """And each stands in a list that its parent stands in or heads."""
+    model, html = robot.model, html_of(robot.model)
+    assert [row.rpartition("→ ")[2].split(" ")[0] for row in rows(html)] == [
+        name.split(" ")[0] for name in model.link_names
+    ]
+    names = html.xpath("//li//b")
+    place = {model.link_names[k]: name for k, name in enumerate(names)}
+    for link, name in place.items():
+        parent = model.parent(link)
+        if parent is not None:
+            lists = set(place[parent].iterancestors("ul"))
+            heads = place[parent].iterancestors("details")
+            lists |= set(next(heads).findall("ul"))
+            assert name.xpath("ancestor::ul[1]")[0] in lists
+
+
+def test_names_cannot_be_html() -> None:
+    """What a description calls its links is text."""
+    builder = wd.ModelBuilder("<i>&").add_link('<script>"').add_link("</li>")
+    model = builder.add_joint("j<&", "continuous", '<script>"', "</li>").build()
+    html = html_of(model)
+    assert rows(html) == ['fixed base → <script>"', "j<& continuous q[0] → </li>"]
+    assert not html.xpath("//script") and html.xpath("//summary/b/text()") == ["<i>&"]
+
+
+@pytest.mark.parametrize("comb", [False, True], ids=["chain", "comb"])
+def test_long_robots_have_html(comb: bool) -> None:
+    """A thousand links, one on the other or each with another one beside it: every one is there, and no element lies
+    deeper than readers of HTML follow."""
+    builder = wd.ModelBuilder().add_link("0")
+    for k in range(1, 1001):
+        builder.add_link(str(k)).add_joint(f"j{k}", "continuous", str(k - 1), str(k))
+        if comb:
+            builder.add_link(f"{k}b").add_frame(f"{k}c", f"{k - 1}")
+            builder.add_joint(f"j{k}b", "fixed", str(k - 1), f"{k}b")
+    model = builder.build()
+    assert model.nlinks > sys.getrecursionlimit()
+    html = html_of(model)
+    assert len(rows(html)) == model.nlinks == len(set(rows(html)))
+    deepest = max(len(list(each.iterancestors())) for each in html.iter())
+    assert deepest <= 3 * DEEPEST + 5
+    assert deepest > 100 if comb else deepest < 5

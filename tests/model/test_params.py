@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
+from array_kinds import LIBRARIES, host, made, usable
 from devices import Placed
 from programs import evaluate
 from robots import Robot, by_name, joint, link, urdf
@@ -73,7 +74,7 @@ def numbers(model: wd.Model, quantity: str, count: int, seed: int = 0) -> np.nda
         return values + draw.uniform(-spread, spread, (count, *values.shape))
 
     if quantity == "mass":
-        return near([x.mass for x in links], 0.1)
+        return np.abs(near([x.mass for x in links], 0.1))
     if quantity == "com":
         return near([x.com for x in links], 0.05)
     if quantity == "inertia":
@@ -416,7 +417,7 @@ def test_inverse_kinematics_of_each_environments_robot() -> None:
 
 def operations(model: wd.Model, function: Any = wd.rnea, arrays: int = 3, **varied: Any) -> int:
     params = model.params(**varied) if varied else None
-    call = described(function, (model, *[None] * arrays), {"params": params})
+    call = described(function, (model, *[...] * arrays), {"params": params})
     return record_call(call, input_shapes(call), True).operations
 
 
@@ -425,7 +426,7 @@ def test_what_does_not_vary_costs_nothing() -> None:
     arithmetic on it."""
     panda = by_name("panda").model
     plain = operations(panda)
-    empty = described(wd.rnea, (panda, None, None, None), {"params": panda.params()})
+    empty = described(wd.rnea, (panda, ..., ..., ...), {"params": panda.params()})
     assert record_call(empty, input_shapes(empty), True).operations == plain
     assert operations(panda, mass={"panda_link0": 1.0}) == plain  # bolted to the floor
     assert operations(panda, armature={"panda_joint3": 0.1}) == plain + 2
@@ -543,3 +544,205 @@ def test_replaced_arrays() -> None:
     assert heavy["mass"][0, 0] == 9.0 and "params:mass" in all_arrays(
         wd.com.describe(RIG, s.q, params=light)
     )
+
+
+# Rows, resets and kinds.
+
+PANDA = by_name("panda").model
+DRAWS: dict[str, Any] = {
+    "mass": wd.scale(0.8, 1.2),
+    "armature": {"panda_joint[1-4]": wd.add(0.05, 0.1)},
+    "gravity": wd.add(-0.1, 0.1),
+}
+MASK = np.array([True, False, False, True, False, False])
+
+
+def drawn(library: str, seed: int = 1) -> wd.Params:
+    """Six robots drawn at random, in a library's float64 arrays."""
+    usable(library)
+    return wd.randomise(PANDA, 6, seed=seed, like=made(library, np.zeros(1)), **DRAWS)
+
+
+def same(a: wd.Params, b: Mapping[str, np.ndarray]) -> bool:
+    """All that varies has these numbers."""
+    return all(np.array_equal(host(a[quantity]), x) for quantity, x in b.items())
+
+
+def hosted(params: wd.Params) -> dict[str, np.ndarray]:
+    names = ("mass", "inertia", "armature", "gravity")
+    return {quantity: host(params[quantity]).copy() for quantity in names}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_rows_of_params(library: str) -> None:
+    """p[idx] are the robots of those rows: their torques are those rows of all torques."""
+    params, q = drawn(library), wd.random_configuration(PANDA, 6)
+    whole, numbers = wd.oracle(wd.rnea, PANDA, q, None, None, params=params), hosted(params)
+    for index in (np.array([4, 1, -1]), MASK, MASK.tolist(), [0, 2], [], slice(1, 6, 2), 3):
+        some = params[index]
+        chosen = np.array(index, int) if isinstance(index, list) and not index else index
+        assert isinstance(some, wd.Params) and some.names == params.names
+        assert same(some, {quantity: x[chosen] for quantity, x in numbers.items()})
+        rows = [made(library, q[chosen]), None, None]
+        tau = host(wd.rnea(PANDA, *rows, params=some))
+        assert error(tau, whole[chosen], np.ones(1)) <= ROUND_OFF["float64"]
+    assert params.envs == 6 and params[3].envs is None
+    own = made(library, np.array([4, 1], np.int32))
+    assert same(params[own], {quantity: x[[4, 1]] for quantity, x in numbers.items()})
+
+
+def test_rows_leave_what_serves_all() -> None:
+    """And read where environments lie side by side, as they do in the params of them."""
+    some = PANDA.params(mass={"panda_hand": np.arange(1.0, 7.0)}, com={"panda_hand": (0, 0, 0.1)})
+    assert some["com"].shape == (1, 3) and some[MASK]["com"] is some["com"]
+    assert some[MASK]["mass"][:, 0].tolist() == [1.0, 4.0]
+    few = drawn("numpy")[MASK]
+    assert few["inertia"].strides[0] == few["inertia"].itemsize
+
+
+def test_what_rows_refuse() -> None:
+    """Masks of another length, entries instead of rows, and going through params."""
+    params = drawn("numpy")
+    for wrong, kind, words in (
+        (MASK[:3], ValueError, r"entry for each environment: \(6,\); got \(3,\)"),
+        ((0, 1), TypeError, r'p\["mass"\]\[idx, k\]'),
+        (None, TypeError, "by a quantity or by rows"),
+        (6, IndexError, "out of bounds"),
+    ):
+        with pytest.raises(kind, match=words):
+            params[wrong]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(params)
+    with pytest.raises(KeyError, match="no varying quantity named 'gravity'"):
+        PANDA.params(mass={"panda_hand": 1.0})["gravity"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_reset_copies_rows(library: str) -> None:
+    """Where the mask holds, the fresh robots; in place, where a bound call reads them, but for
+    JAX."""
+    params, fresh = drawn(library), drawn(library, seed=2)
+    old, new = hosted(params), hosted(fresh)
+    q = made(library, wd.random_configuration(PANDA, 6))
+    in_place = library != "jax"
+    run = wd.bind(wd.gravity_torques, PANDA, q, params=params) if in_place else None
+    after = params.reset(made(library, MASK) if library != "warp" else MASK, fresh)
+    wanted = {
+        name: np.where(MASK.reshape(-1, *[1] * (x.ndim - 1)), new[name], x)
+        for name, x in old.items()
+    }
+    assert same(after, wanted) and same(params, wanted if in_place else old)
+    if run is not None:
+        expected = host(wd.gravity_torques(PANDA, q, params=after))
+        assert np.array_equal(host(run()), expected)
+    from_numpy = params.reset(np.ones(6, bool), drawn("numpy", seed=3).to("float32"))
+    assert same(from_numpy, hosted(drawn("numpy", seed=3).to("float32")))
+
+
+def test_what_reset_refuses() -> None:
+    """Masks that are none, params that vary in something else, rows that are not there."""
+    params = drawn("numpy")
+    with pytest.raises(
+        TypeError, match=r"mask must be booleans \(B,\), got int64; such as done > 0"
+    ):
+        params.reset(MASK.astype(int), params)
+    with pytest.raises(ValueError, match=r"entry for each environment: \(6,\); got \(2,\)"):
+        params.reset([True, False], params)
+    with pytest.raises(ValueError, match="fresh must vary what these params do"):
+        params.reset(MASK, PANDA.params(6, mass=1.0))
+    with pytest.raises(ValueError, match=r"mass of fresh must be \(6, 11\).*got \(2, 11\)"):
+        params.reset(MASK, params[MASK])
+    mixed = PANDA.params(mass={"panda_hand": np.ones(6)}, armature={"panda_joint1": 0.1})
+    mixed = mixed.replaced(armature=mixed["armature"])
+    with pytest.raises(ValueError, match=r"armature \(1,\) serves all environments"):
+        mixed.reset(MASK, mixed)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_params_move_to_another_dtype(library: str) -> None:
+    """`.to("float32")`, and any library's word for it."""
+    params = drawn(library)
+    numbers = hosted(params)
+    for dtype in ("float32", np.float32):
+        small = params.to(dtype, device="cpu")
+        assert same(small, {name: x.astype(np.float32) for name, x in numbers.items()})
+    q = made(library, np.zeros((6, PANDA.nq), np.float32))
+    assert host(wd.gravity_torques(PANDA, q, params=small)).dtype == np.float32
+    with pytest.raises(TypeError, match="dtype must be float32 or float64, got int32"):
+        params.to("int32")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_params_follow_the_arrays(library: str, dtype: Any) -> None:
+    """Plain numbers are of the kind of the arrays beside them, or of `like`; gravity too."""
+    usable(library)
+    q = made(library, wd.random_configuration(PANDA, 6).astype(dtype))
+    mass = made(library, np.linspace(0.5, 1.0, 6).astype(dtype))
+    wanted = PANDA.params(
+        mass={"panda_hand": np.linspace(0.5, 1.0, 6)}, com={"panda_hand": (0.0, 0.1, 0.2)}
+    )
+    tau = wd.oracle(wd.gravity_torques, PANDA, q, params=wanted, gravity=(0, 0, -3.0))
+    scale = ROUND_OFF[np.dtype(dtype).name]
+    for params in (
+        PANDA.params(
+            6, mass={"panda_hand": mass}, com={"panda_hand": (0.0, 0.1, 0.2)}, gravity=[0, 0, -3.0]
+        ),
+        PANDA.params(
+            mass={"panda_hand": np.linspace(0.5, 1.0, 6)},
+            com={"panda_hand": (0.0, 0.1, 0.2)},
+            gravity=np.array([0, 0, -3.0]),
+            like=q,
+        ),
+    ):
+        assert error(host(wd.gravity_torques(PANDA, q, params=params)), tau) <= 10 * scale
+        assert params["gravity"].shape[-1] == 3
+    with pytest.raises(ValueError, match=r"gravity must be \(3,\) or \(B, 3\), got \(2,\)"):
+        PANDA.params(gravity=(1.0, 2.0))
+
+
+def test_arrays_are_passed_back() -> None:
+    """What `randomise` drew makes the same params again: masses as they are, and any by names."""
+    params, q = drawn("numpy"), wd.random_configuration(PANDA, 6)
+    back = PANDA.params(
+        mass=params["mass"],
+        inertia=params["inertia"],
+        armature=params.named("armature"),
+        gravity=params["gravity"],
+    )
+    assert back.names == params.names
+    torques = [wd.gravity_torques(PANDA, q, params=p) for p in (params, back)]
+    assert np.array_equal(*torques)
+    single = PANDA.params(mass=params["mass"][0])
+    assert single.named("mass")["panda_hand"] == single["mass"][-3]
+    with pytest.raises(ValueError, match=r"got \(6, 4\)"):
+        PANDA.params(armature=params["armature"])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_negative_masses_are_refused(library: str) -> None:
+    """With the link and the row; so are armatures and friction, and what is not finite."""
+    usable(library)
+    masses = made(library, np.array([1.0, 0.0, -2.0, 3.0]))
+    words = (
+        'mass of link "panda_hand" of panda must be finite and not negative, got -2 in row 2 of 4'
+    )
+    with pytest.raises(ValueError, match=words):
+        PANDA.params(mass={"panda_hand": masses})
+    with pytest.raises(ValueError, match=r'mass of link "panda_link0" of panda .*, got -1$'):
+        PANDA.params(mass=-1.0)
+    with pytest.raises(
+        ValueError, match=r'armature of joint "panda_joint2" .* got nan in row 0 of 2'
+    ):
+        PANDA.params(2, armature={"panda_joint2": np.nan})
+
+
+def test_traced_masses_are_taken() -> None:
+    """Inside JAX and Torch transformations, where no number can be read."""
+    jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
+
+    def mass(x: Any) -> Any:
+        return PANDA.params(mass={"panda_hand": x})["mass"]
+
+    assert jax.jit(mass)(made("jax", np.ones(3))).shape == (3, 1)
+    assert torch.vmap(mass)(torch.ones(2, 3)).shape == (2, 3, 1)

@@ -47,6 +47,30 @@ def test_peers_are_given_the_file_itself(tmp_path):
     assert wd.load_urdf(urdf_of(model, mjcf)).nv == model.nv
 
 
+def test_limits_are_complete_in_the_urdf_that_is_written(tmp_path, capfd):
+    """Pinocchio's reader refuses a joint that has limits of position alone, as MJCF writes them."""
+    pytest.importorskip("pinocchio")
+    mjcf = tmp_path / "a.xml"
+    mjcf.write_text(MJCF.replace('axis="0 1 0"', 'axis="0 1 0" range="-90 90"'))
+    model = wd.load(mjcf)
+    (peer,), absent = find_peers.find_peers(model, mjcf, ["pinocchio"])
+    assert not absent and peer.name.startswith("Pinocchio") and not capfd.readouterr().err
+    read = wd.load_urdf(urdf_of(model, mjcf)).joint("shoulder").limits
+    assert (read.lower, read.upper) == (model.position_lower[0], model.position_upper[0])
+
+
+def test_mujoco_reads_an_mjcf_file_by_itself(tmp_path):
+    """What URDF has no word for is no reason: only Pinocchio is given URDF."""
+    pytest.importorskip("mujoco")
+    mjcf = tmp_path / "a.xml"
+    mjcf.write_text(MJCF.replace('axis="0 1 0"', 'axis="0 1 0" armature="0.1"'))
+    model = wd.load(mjcf)
+    for fused in (False, True):
+        (peer,), absent = find_peers.find_peers(model, mjcf, ["mujoco"], fused)
+        assert not absent and peer.links == model.link_names
+    assert not find_peers.find_peers(model, mjcf, ["pinocchio"])[0]
+
+
 @pytest.mark.parametrize("name", PEERS)
 def test_installed_peers_answer(name):
     """A bundled robot is read by every peer that is installed."""

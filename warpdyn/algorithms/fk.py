@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from ..algebra.pose_forms import homogeneous, position_and_quaternion
 from ..algebra.scalar import Scalar
@@ -14,6 +15,7 @@ FORMS: Mapping[str, Callable[[Placement], list]] = {
     "matrix": homogeneous,
     "pose": position_and_quaternion,
 }
+Form = Literal["matrix", "pose"]
 
 
 def fk(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar
@@ -16,6 +17,9 @@ from ..algebra.spatial import HERE, IDENTITY, ZERO, ZERO_MOTION, Motion, Placeme
 from ..model.tree import WORLD, Tree
 from .frame_columns import relative_columns
 from .frames import body_placements
+
+AccelerationKind = Literal["spatial", "classical"]
+"""The derivative of a velocity as a vector in space, or of the point at the reference's origin."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Where bodies stand, which bodies lie between two, one frame or several.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import HERE, Placement, Vector
@@ -14,6 +14,8 @@ from ..model.tree import WORLD, Frame, Tree
 
 PARTS = {"both": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
 """Rows of a spatial vector."""
+
+Part = Literal["both", "linear", "angular"]
 
 
 def common_carrier(tree: Tree, bodies: Sequence[int]) -> int:

@@ -1,5 +1,5 @@
 """Memory of NumPy, Torch, JAX and Warp, whatever robot it is for."""
 
-from .protocol import Array, Library, View
+from .protocol import A, Array, Library, View
 
-__all__ = ["Array", "Library", "View"]
+__all__ = ["A", "Array", "Library", "View"]

@@ -10,22 +10,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .libraries import NUMPY, library_of
-from .protocol import Array, Part
+from .protocol import A, Array, Part
 
 __all__ = ["Part", "column", "columns", "joined", "picked"]
 
 
-def columns(array: Array, chosen: slice) -> Array:
+def columns(array: Array[A], chosen: slice) -> A:
     """array[..., chosen], a view where the library has views."""
     return array[(*[slice(None)] * (array.ndim - 1), chosen)]
 
 
-def column(array: Array, k: int) -> Array:
+def column(array: Array[A], k: int) -> A:
     """array[..., k]; a view of one entry where the library has no array without dimensions."""
     return library_of(array).entry(array, k)
 
 
-def picked(array: Array, chosen: Sequence[int]) -> Array:
+def picked(array: Array[A], chosen: Sequence[int]) -> A:
     """array[..., chosen], for columns in any order."""
     return library_of(array).picked(array, chosen)
 

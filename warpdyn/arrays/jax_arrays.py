@@ -33,6 +33,19 @@ class JaxArrays(NumpyArrays):
             )
         return super().view(name, np.from_dlpack(array))
 
+    def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:
+        return jnp.where(jnp.asarray(mask).reshape(-1, *[1] * (array.ndim - 1)), rows, array)
+
+    def moved(self, array: Any, dtype: str, device: Any) -> Any:
+        array = array.astype(dtype)
+        if isinstance(device, str):
+            platform, _, number = device.partition(":")
+            device = jax.devices(platform)[int(number or 0)]
+        return array if device is None else jax.device_put(array, device)
+
+    def readable(self, array: Any) -> bool:
+        return not isinstance(array, jax.core.Tracer)
+
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
         if isinstance(value, (int, float)) or value.ndim == 0:
             value = jnp.asarray(value, like.dtype)

@@ -29,6 +29,9 @@ class LikeNumpy(Library):
     def first_of(self, array: Any) -> Any:
         return array[0, ...]  # an array also where no dimension is left
 
+    def with_leading(self, array: Any, number: int, leading: tuple[int, ...]) -> Any:
+        return array.reshape((*leading, *array.shape[number:]))
+
     def from_host(self, host: np.ndarray, device: str) -> Any:
         return self.operations.asarray(host)
 
@@ -48,8 +51,29 @@ class LikeNumpy(Library):
         return array[..., list(chosen)]
 
     def converted(self, values: Any, dtype: Any, like: Any) -> Any:
-        """Any values in a dtype, on the device of `like`."""
         return self.operations.asarray(values, dtype=dtype)
+
+    def rows(self, array: Any, index: Any) -> Any:
+        if isinstance(index, (int, slice)):
+            return array[index]
+        if index.dtype == bool:
+            (index,) = self.operations.nonzero(index)
+        # Picked along the last dimension, so that environments lie side by side.
+        moveaxis = self.operations.moveaxis
+        return moveaxis(self.operations.take(moveaxis(array, 0, -1), index, -1), -1, 0)
+
+    def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:
+        mask = self.operations.asarray(mask).reshape(-1, *[1] * (array.ndim - 1))
+        array[...] = self.operations.where(mask, rows, array)
+        return array
+
+    def moved(self, array: Any, dtype: str, device: Any) -> Any:
+        if device is not None and str(device) != "cpu":
+            raise ValueError(
+                f"{self.name} arrays lie on the CPU, not on {device}; "
+                "make them with like= an array that lies there"
+            )
+        return array.astype(dtype, copy=False)
 
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
         if isinstance(value, (int, float)) or value.ndim == 0:

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+A = TypeVar("A", bound="Array[object]")
+"""The kind of array that a function is given, and gives back: of whatever shape."""
 
-class Array(Protocol):
-    """An array of any library that libraries.py knows: what all of them have."""
+Sliced_co = TypeVar("Sliced_co", covariant=True)
+"""What a part of an array is: an array of the same library and dtype, of whatever shape."""
+
+
+class Array(Protocol[Sliced_co]):
+    """An array of any library that libraries.py knows: what all of them have.
+
+    `Array[A]` is one whose parts are A. By this a type checker knows that functions of NumPy's
+    arrays return NumPy's, without taking results to have the number of dimensions of an argument.
+    """
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -23,7 +33,7 @@ class Array(Protocol):
     def ndim(self) -> int: ...
     @property
     def dtype(self) -> Any: ...
-    def __getitem__(self, key: Any, /) -> Any: ...
+    def __getitem__(self, key: slice | tuple[slice, ...], /) -> Sliced_co: ...
     def __array__(self) -> np.ndarray: ...
 
 
@@ -43,6 +53,25 @@ class View(NamedTuple):
     device: str
 
 
+def rows_of(v: View, number: int) -> View | None:
+    """The same memory with one dimension in the place of the first `number`; None where no single
+    stride leads through them."""
+    count, stride = 1, 0
+    for size, step in zip(reversed(v.shape[:number]), reversed(v.strides[:number]), strict=True):
+        if size == 0:
+            count, stride = 0, 0
+            break
+        if size == 1:
+            continue
+        if count == 1:
+            stride = step
+        elif step != stride * count:
+            return None
+        count *= size
+    shape, strides = (count, *v.shape[number:]), (stride, *v.strides[number:])
+    return v._replace(shape=shape, strides=strides)
+
+
 class Part(NamedTuple):
     """Columns to join: (..., width), or (...) where `single`; plain numbers and lists too."""
 
@@ -54,8 +83,8 @@ class Part(NamedTuple):
 class Library(ABC):
     """The functions of one array library, made once.
 
-    A call needs `view`, `allocate`, `environment_first` and `first_of`, and `from_host` for plain
-    numbers; the rest serves the oracle, coordinates by name, parameters that vary, groups and the
+    A call needs `view`, `allocate`, `environment_first`, `first_of` and `with_leading`, and
+    `from_host` for plain numbers; the rest serves the oracle, coordinates by name, parameters that vary, groups and the
     command line.
     """
 
@@ -86,6 +115,13 @@ class Library(ABC):
         """The only environment of a (1, ...) array, in the same memory."""
 
     @abstractmethod
+    def with_leading(self, array: Any, number: int, leading: tuple[int, ...]) -> Any:
+        """The entries with dimensions `leading` in the place of the first `number`.
+
+        A view where strides allow, as they do for one dimension split into several.
+        """
+
+    @abstractmethod
     def from_host(self, host: np.ndarray, device: str) -> Any:
         """NumPy's numbers as an array of this library on the device."""
 
@@ -100,6 +136,25 @@ class Library(ABC):
     @abstractmethod
     def cast(self, array: Any, dtype: str) -> Any:
         """The numbers as "bool" or "int32"."""
+
+    @abstractmethod
+    def converted(self, values: Any, dtype: Any, like: Any) -> Any:
+        """Any values in a dtype, on the device of `like`."""
+
+    @abstractmethod
+    def rows(self, array: Any, index: Any) -> Any:
+        """array[index], by a number, a slice, or an array of whole numbers or a mask, of this
+        library's or of NumPy's."""
+
+    @abstractmethod
+    def overwritten(self, array: Any, mask: Any, rows: Any) -> Any:
+        """The array with those of `rows`, of its own kind, where a mask (B,), this library's or
+        NumPy's, holds: in place where the library can write so."""
+
+    @abstractmethod
+    def moved(self, array: Any, dtype: str, device: Any) -> Any:
+        """The numbers in a dtype, and on a device where one is named; environments that lie side by
+        side in memory stay so."""
 
     @abstractmethod
     def entry(self, array: Any, k: int) -> Any:
@@ -138,6 +193,10 @@ class Library(ABC):
     def handed_back(self, result: Any) -> Any:
         """A result, in what `allocate` made, as the library's own array."""
         return result
+
+    def readable(self, array: Any) -> bool:
+        """Whether the numbers can be read now; not those of an array that is traced."""
+        return True
 
     def stream(self, device: str) -> Any:
         """The CUDA stream that the library works on; None for Warp's own."""

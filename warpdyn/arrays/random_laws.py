@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import warp as wp
 
 from .protocol import View
 from .random_rows import uniform
 
-LAWS = ("uniform", "log-uniform", "normal")
+Law = Literal["uniform", "log-uniform", "normal"]
+LAWS: tuple[Law, ...] = get_args(Law)
 LOG_UNIFORM, NORMAL = 1, 2
 REACH = 3.0
 """Normal numbers further than this from the mean, in standard deviations, are not drawn."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .libraries import library_of_all
-from .protocol import Array
+from .libraries import NUMPY, library_of, library_of_all
+from .protocol import Array, dtype_name
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
@@ -52,3 +52,27 @@ def stacked(
     like = next((x for x in values if hasattr(x, "dtype")), None)
     kind = dtype or (np.float64 if like is None else like.dtype)
     return library_of_all(values).stacked(values, tuple(shape), count, kind)
+
+
+def first_array(values: Sequence[Any]) -> Array | None:
+    """The array whose kind plain numbers beside it take: the first that is not NumPy's, else
+    NumPy's first; None where there are numbers alone."""
+    arrays = [x for x in values if dtype_name(getattr(x, "dtype", "")) in ("float32", "float64")]
+    return next((x for x in arrays if library_of(x) is not NUMPY), next(iter(arrays), None))
+
+
+def of_kind(array: Any, like: Any, dtype: Any = None) -> Array:
+    """Numbers (B, ..) in the library and on the device of `like`, in its dtype or in `dtype`;
+    environments that lie side by side stay so."""
+    library, name = library_of(like), dtype_name(dtype or like.dtype)
+    if library is library_of(array):
+        same: Array = library.moved(array, name, None if library is NUMPY else like.device)
+        return same
+    host = library_of(array).to_host(array)
+    if host.ndim < 2:
+        return library.converted(np.asarray(host, dtype=name), name, like)  # type: ignore[no-any-return]
+    memory = library.converted(
+        np.ascontiguousarray(np.moveaxis(host, 0, -1), dtype=name), name, like
+    )
+    seen: Array = library.environment_first(memory, len(host))
+    return seen

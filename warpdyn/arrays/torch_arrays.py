@@ -59,6 +59,26 @@ class TorchArrays(LikeNumpy):
         kind = dtype if isinstance(dtype, torch.dtype) else getattr(torch, dtype_name(dtype))
         return torch.as_tensor(values, dtype=kind, device=like.device)
 
+    def rows(self, array: torch.Tensor, index: Any) -> torch.Tensor:
+        if isinstance(index, (int, slice)):
+            return array[index]
+        index = torch.as_tensor(index, device=array.device)
+        return array.movedim(0, -1)[..., index].contiguous().movedim(-1, 0)
+
+    def overwritten(self, array: torch.Tensor, mask: Any, rows: torch.Tensor) -> torch.Tensor:
+        mask = torch.as_tensor(mask, device=array.device)
+        # No number travels to the host, which masked assignment would wait for.
+        return array.copy_(torch.where(mask.reshape(-1, *[1] * (array.ndim - 1)), rows, array))
+
+    def moved(self, array: torch.Tensor, dtype: str, device: Any) -> torch.Tensor:
+        where, kind = array.device if device is None else device, getattr(torch, dtype)
+        if array.ndim > 1 and array.stride(0) == 1:
+            return array.movedim(0, -1).to(where, kind).movedim(-1, 0)
+        return array.to(where, kind)
+
+    def readable(self, array: torch.Tensor) -> bool:
+        return not torch._C._functorch.is_functorch_wrapped_tensor(array)
+
     def padded(self, array: torch.Tensor, more: Sequence[int]) -> torch.Tensor:
         ends = [n for behind in reversed(more) for n in (0, behind)]
         return torch.nn.functional.pad(array, ends)

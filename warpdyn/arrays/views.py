@@ -14,7 +14,7 @@ import warp as wp
 
 from . import layout
 from .libraries import NUMPY, WARP, known, library_of, not_an_array, recognised
-from .protocol import Array, Library, View, dtype_name
+from .protocol import A, Array, Library, View, dtype_name
 
 
 def view(name: str, array: Array) -> View:
@@ -105,6 +105,6 @@ def on_host(array: Any) -> np.ndarray:
     return np.asarray(library_of(array).to_host(array), dtype=float)
 
 
-def cast(array: Array, dtype: str) -> Array:
+def cast(array: A, dtype: str) -> A:
     """The numbers as "bool" or "int32"."""
     return library_of(array).cast(array, dtype)

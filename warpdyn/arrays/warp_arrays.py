@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 import numpy as np
 import warp as wp
 
 from . import layout
-from .protocol import Library, Part, View, dtype_name, wrong_dtype
+from .protocol import Library, Part, View, dtype_name, rows_of, wrong_dtype
+
+DIMENSIONS = 4
+"""Warp's limit."""
 
 DTYPES = {"float32": wp.float32, "float64": wp.float64}
 
@@ -38,6 +43,22 @@ class WarpArrays(Library):
     def first_of(self, array: wp.array) -> wp.array:
         return array if array.ndim == 1 else array[0]
 
+    def with_leading(self, array: wp.array, number: int, leading: tuple[int, ...]) -> wp.array:
+        shape = (*leading, *array.shape[number:])
+        if len(shape) > DIMENSIONS:
+            raise ValueError(
+                f"Warp arrays have at most {DIMENSIONS} dimensions; this one would be {shape}: "
+                "give the call fewer leading dimensions"
+            )
+        v = self.view("an array", array)
+        rows = rows_of(v, number)
+        if rows is None:
+            return self.with_leading(array.contiguous(), number, leading)
+        size = 4 if v.single else 8
+        steps = [*accumulate(reversed(leading[1:]), mul, initial=rows.strides[0])]
+        strides = (*reversed(steps), *rows.strides[1:])
+        return _seen(array, shape, tuple([n * size for n in strides]))
+
     def from_host(self, host: np.ndarray, device: str) -> wp.array:
         return wp.array(host, dtype=DTYPES[str(host.dtype)], device=device)
 
@@ -54,6 +75,51 @@ class WarpArrays(Library):
         result = wp.empty(array.shape, dtype=getattr(wp, dtype), device=array.device)
         wp.utils.array_cast(array, result)
         return result
+
+    def converted(self, values: Any, dtype: Any, like: Any) -> wp.array:
+        host = values.numpy() if isinstance(values, wp.array) else values
+        return wp.array(host, dtype=DTYPES[dtype_name(dtype)], device=like.device)
+
+    def rows(self, array: wp.array, index: Any) -> wp.array:
+        if isinstance(index, slice):
+            return array[index]
+        if isinstance(index, int):
+            return array[range(array.shape[0])[index]]
+        chosen = self._chosen(index, array)
+        result = self._side_by_side((len(chosen), *array.shape[1:]), array.dtype, array.device)
+        wp.copy(result, array[chosen])
+        return result
+
+    def overwritten(self, array: wp.array, mask: Any, rows: wp.array) -> wp.array:
+        chosen = self._chosen(mask, array)
+        if len(chosen):
+            wp.copy(array[chosen], rows[chosen])
+        return array
+
+    def moved(self, array: wp.array, dtype: str, device: Any) -> wp.array:
+        where, kind = wp.get_device(str(device or array.device)), DTYPES[dtype]
+        if array.dtype is not kind:
+            wide = self._side_by_side(array.shape, kind, array.device)
+            wp.utils.array_cast(array, wide)
+            array = wide
+        if where == array.device:
+            return array
+        result = self._side_by_side(array.shape, kind, where)
+        wp.copy(result, array)
+        return result
+
+    def _chosen(self, index: Any, array: wp.array) -> wp.array:
+        """Numbers of rows, for whole numbers or a mask; Warp itself looks at no bounds."""
+        host = np.asarray(index.numpy() if isinstance(index, wp.array) else index)
+        count = array.shape[0]
+        host = np.arange(count)[host]
+        return wp.array(host, dtype=wp.int32, device=array.device)
+
+    def _side_by_side(self, shape: tuple[int, ...], kind: Any, device: Any) -> wp.array:
+        """A new array of rows that lie side by side."""
+        lead = layout.padded(shape[0], kind is wp.float32)
+        memory = wp.empty((*shape[1:], lead), dtype=kind, device=device)
+        return self.environment_first(memory, shape[0])
 
     def entry(self, array: wp.array, k: int) -> wp.array:
         """array[..., k]; of a vector a view of one entry."""

@@ -33,7 +33,7 @@ from .command_line import (
 )
 from .hardware import hardware
 from .peer_times import PeerTime, peers_by_algorithm
-from .tables import print_measurements
+from .tables import print_measurements, say
 from .timing import Case, Measurement, measured
 from .workload import ARGUMENTS
 
@@ -65,7 +65,7 @@ def bench(args: argparse.Namespace) -> int:
         modules = args.peers or tuple(PEERS)
         peers, absent = peers_by_algorithm(model, robot_file(args.robot), modules, algorithms)
         for line in absent:
-            print(f"left out: {line}")
+            say(f"left out: {line}")
     measurements = list(measured(model, cases, frame, peers))
     place = f"on {device}: {hardware(device)}"
     print_measurements(f"{model.name}, {args.dtype}, {args.layout}, {place}", measurements)

@@ -1,47 +1,65 @@
-"""`warpdyn check`: the five algorithms against Pinocchio and MuJoCo."""
+"""`warpdyn check`: the five algorithms against Pinocchio and MuJoCo, or else the oracle."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..model import Model
 from ..model.description import ModelError
 from ..peers.find_peers import find_peers
-from ..peers.peer import Peer
-from .accuracy import LIMITS, SAMPLE, difference_from
+from ..peers.peer import NotComparable, Peer
+from .accuracy import LIMITS, SAMPLE, difference_from, error_of
 from .command_line import UserError, chosen_device, named_frame, read_model, robot_file
-from .tables import console
+from .tables import console, say
 from .workload import ARGUMENTS, Workload, furthest_link, random_states
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+ORACLE = "oracle"
+"""Name of the column where there is no peer."""
+
 
 def check(args: argparse.Namespace) -> int:
-    """Compare with Pinocchio and MuJoCo; 1 if a difference is too large, 2 if neither answers."""
+    """Compare with Pinocchio and MuJoCo, where neither answers with the oracle; 1 if a difference is
+    too large."""
     model = read_model(args)
     frame = named_frame(args, model)
     peers, absent = find_peers(model, robot_file(args.robot))
     for line in absent:
-        print(f"not compared: {line}")
-    if not peers:
-        raise UserError("there is no other library to compare with")
+        say(f"not compared: {line}")
     if not model.nv:
         raise UserError(f"{model.name} has no moving joint: nothing to compare")
+    if not peers:
+        say(
+            "no other library reads this robot: its kernels are compared with the oracle, the same "
+            "algorithms on plain float64 numbers, which would share a mistake of warpdyn's"
+        )
     differences = compare(model, peers, frame, chosen_device(args.device))
-    title = f"{model.name}: largest relative difference over {SAMPLE} random states"
-    console().print(table(title, differences))
-    print(
-        "aba: by its residual M a + h - tau, with the peer's M and h, "
-        "relative to the size of its terms"
+    say(f"{model.name}: largest relative difference over {SAMPLE} random states")
+    console().print(table(differences))
+    whose = "the peer's" if peers else "the oracle's"
+    say(
+        f"aba: by its residual M a + h - tau, with {whose} M and h, relative to the size of its "
+        "terms"
     )
-    refused = {f"{d.algorithm} is not defined: {d.refusal}" for d in differences if d.refusal}
-    for line in sorted(refused):
-        print(line)
+    for line in _only_some(model, peers):
+        say(line)
+    for line in sorted({f"{d.algorithm}: {d.refusal}" for d in differences if d.refusal}):
+        say(line)
     return 0 if all(d.passes for d in differences) else 1
+
+
+def _only_some(model: Model, peers: Sequence[Peer]) -> Iterator[str]:
+    """A line for each peer that lacks links."""
+    for peer in peers:
+        missing = [name for name in model.link_names if name not in peer.links]
+        if missing:
+            shown = f"{', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}"
+            yield f"fk: {peer.name} has no poses of {len(missing)} links ({shown})"
 
 
 @dataclass(frozen=True)
@@ -63,8 +81,9 @@ class Difference:
 def compare(
     model: Model, peers: Sequence[Peer], frame: str | None = None, device: str = "cpu"
 ) -> list[Difference]:
-    """Every algorithm, in both precisions, against every peer."""
-    frame = frame or furthest_link(model)
+    """Every algorithm, in both precisions, against every peer, or else the oracle."""
+    common = set(model.link_names).intersection(*(peer.links for peer in peers))
+    frame = frame or furthest_link(model, common or None)
     states, differences = random_states(model, SAMPLE), []
     for dtype in LIMITS:
         for algorithm in ARGUMENTS:
@@ -73,32 +92,43 @@ def compare(
                 work = Workload.of(model, algorithm, states, **options)
                 work.call()
             except ModelError as error:
-                refused = [Difference(algorithm, p.name, dtype, refusal=str(error)) for p in peers]
-                differences += refused
+                no = f"not defined: {error}"
+                names = [p.name for p in peers] or [ORACLE]
+                differences += [Difference(algorithm, name, dtype, refusal=no) for name in names]
                 continue
+            if not peers:
+                worst = error_of(work, SAMPLE)
+                differences.append(Difference(algorithm, ORACLE, dtype, worst))
             for peer in peers:
-                worst = difference_from(peer, work, frame)
-                differences.append(Difference(algorithm, peer.name, dtype, worst))
+                try:
+                    worst, refusal = difference_from(peer, work, frame), ""
+                except NotComparable as why:
+                    worst, refusal = float("nan"), f"not compared: {why}"
+                differences.append(Difference(algorithm, peer.name, dtype, worst, refusal))
     return differences
 
 
-def table(title: str, differences: Sequence[Difference]) -> Table:
-    """A row for each algorithm, a column for each peer and precision; failures are marked."""
+def table(differences: Sequence[Difference]) -> Table:
+    """A row for each algorithm and precision, a column for each peer; failures are marked."""
     from rich.table import Table
 
-    result = Table(title=title, title_justify="left", title_style="bold")
-    columns = list(dict.fromkeys((d.peer, d.dtype) for d in differences))
-    cells = {(d.algorithm, d.peer, d.dtype): d for d in differences}
-    result.add_column("algorithm")
-    for peer, dtype in columns:
-        result.add_column(f"{peer}\n{dtype}, limit {LIMITS[dtype]:g}", justify="right")
-    for algorithm in dict.fromkeys(d.algorithm for d in differences):
-        row = [cells[(algorithm, peer, dtype)] for peer, dtype in columns]
-        result.add_row(algorithm, *(_cell(d) for d in row))
+    result = Table()
+    peers = list(dict.fromkeys(d.peer for d in differences))
+    cells = {(d.algorithm, d.dtype, d.peer): d for d in differences}
+    for name in ("algorithm", "precision"):
+        result.add_column(name, no_wrap=True)
+    result.add_column("limit", justify="right", no_wrap=True)
+    for peer in peers:
+        result.add_column(peer, justify="right")
+    for dtype in dict.fromkeys(d.dtype for d in differences):
+        for algorithm in dict.fromkeys(d.algorithm for d in differences):
+            row = [cells[(algorithm, dtype, peer)] for peer in peers]
+            result.add_row(algorithm, dtype, f"{LIMITS[dtype]:g}", *(_cell(d) for d in row))
+        result.add_section()
     return result
 
 
 def _cell(d: Difference) -> str:
     if d.refusal:
-        return "not defined"
+        return d.refusal.partition(":")[0]
     return f"{d.worst:.1e}" if d.passes else f"[red]{d.worst:.1e} too large[/red]"

@@ -10,12 +10,16 @@ import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import warp as wp
 
 from .. import load, load_robot, robot_names
+from ..execution.kernel_cache import start_kernel_cache
+from ..formats.registry import MJCF, SDF, format_of_text
+from ..formats.robot_text import RobotText, tag_name
 from ..model import Model
-from ..model.description import ModelWarning
+from ..model.description import ModelError, ModelWarning
 
 
 class UserError(Exception):
@@ -31,7 +35,10 @@ def robot_file(robot: str) -> Path:
 def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
     """The robot of the command line; what looks wrong in its file goes to stderr."""
     robot = args.robot
-    options = {} if args.base is None else {"floating_base": args.base == "floating"}
+    options: dict[str, Any] = {}
+    if args.base is not None:
+        options["floating_base"] = args.base == "floating"
+    options |= _reading(args, robot_file(robot))
     # A reader's warning would come with the source line that called it; users want its text alone.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
@@ -47,6 +54,22 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
     for warning in caught if show_warnings else ():
         print(f"warning: {warning.message}", file=sys.stderr)
     return model
+
+
+def _reading(args: argparse.Namespace, path: Path) -> dict[str, Any]:
+    """How a file is read beyond its base: what MJCF includes is read, as MuJoCo does for one who
+    names a file; loops are cut where that is asked for."""
+    try:
+        text = RobotText.of(path, "warpdyn", "")
+        tag = "" if format_of_text(text.data, text.suffix) else tag_name(text.xml("<robot>"))
+    except ModelError:  # which `load` says better
+        return {}
+    options: dict[str, Any] = {"includes": True} if tag == MJCF.root else {}
+    if args.loops is not None:
+        if tag not in (MJCF.root, SDF.root):
+            raise UserError(f"--loops is for SDF and MJCF files, and {path} is neither")
+        options["loops"] = args.loops
+    return options
 
 
 def refuse_immobile(model: Model) -> Model:
@@ -87,6 +110,7 @@ def start_warp() -> None:
         stderr = os.dup(2)
         os.dup2(written.fileno(), 2)
         try:
+            start_kernel_cache()
             wp.init()
         finally:
             os.dup2(stderr, 2)

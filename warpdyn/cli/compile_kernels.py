@@ -1,15 +1,35 @@
-"""`warpdyn compile`: the kernels of a robot compiled ahead, into the cache."""
+"""`warpdyn compile`: the kernels of a robot compiled ahead, into the cache, on all cores."""
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import warp as wp
 
+import warpdyn
+
+from ..execution.announcements import silent
+from ..execution.batched import Function
+from ..execution.compiling import Kernel, load_all
+from ..functions.compile_ahead import kernels_of
 from ..model.description import ModelError
 from .command_line import known_device, named_frame, read_model, refuse_immobile, start_warp
-from .workload import ARGUMENTS, Workload, furthest_link, random_states
+from .workload import ARGUMENTS, furthest_link
+
+COMPILABLE: Mapping[str, Function] = {
+    name: function
+    for name, function in vars(warpdyn).items()
+    if isinstance(function, Function) and function.of_a_model
+}
+"""Public functions of a model, by name."""
+
+OF_ONE_FRAME = ("jacobian", "jacobian_derivative", "inverse_kinematics")
+"""Functions that could do without a frame, but are meant with one."""
 
 
 def compile_kernels(args: argparse.Namespace) -> int:
@@ -17,18 +37,45 @@ def compile_kernels(args: argparse.Namespace) -> int:
     model = refuse_immobile(read_model(args))
     frame = named_frame(args, model) or furthest_link(model)
     start_warp()
-    states, begin = random_states(model, 1), time.perf_counter()
+    begin = time.perf_counter()
+    kernels: dict[Kernel, str] = {}
     for device in args.device or ["cpu", *(["cuda:0"] if wp.is_cuda_available() else [])]:
         known_device(device)
         for dtype in args.dtype:
-            for algorithm in args.algorithm or ARGUMENTS:
-                start, place = time.perf_counter(), f"{algorithm:9} {dtype} {device:7}"
-                options = {"frame": frame, "dtype": dtype, "device": device}
+            for name in args.algorithm or ARGUMENTS:
+                call = partial(COMPILABLE[name], **frame_of(name, frame))
+                options = {"dtype": dtype, "device": device, "gradients": args.gradients or ()}
                 try:
-                    Workload.of(model, algorithm, states, **options).call()
-                except ModelError as error:
-                    print(f"{place} not defined: {error}")
+                    made = kernels_of(model, call, **options)
+                except (ModelError, ValueError) as error:
+                    print(f"{name:9} {dtype} {device:7} not defined: {error}")
                     continue
-                print(f"{place} {time.perf_counter() - start:6.2f} s", flush=True)
-    print(f"{model.name} is ready, after {time.perf_counter() - begin:.2f} s")
+                kernels |= dict.fromkeys(made, f"{dtype} {device:7}")
+    compiled = load_with_bar(kernels)
+    seconds = time.perf_counter() - begin
+    print(
+        f"{model.name} is ready, after {seconds:.2f} s: "
+        f"{compiled} kernels compiled, {len(kernels) - compiled} in the cache before"
+    )
     return 0
+
+
+def frame_of(name: str, frame: str) -> dict[str, Any]:
+    """The keyword of functions that are of one frame."""
+    parameter = inspect.signature(COMPILABLE[name].describe).parameters.get("frame")
+    needed = parameter is not None and parameter.default is parameter.empty
+    return {"frame": frame} if needed or name in OF_ONE_FRAME else {}
+
+
+def load_with_bar(kernels: Mapping[Kernel, str]) -> int:
+    """Compile, with a line for each kernel, and a bar on stderr where that is a terminal."""
+    from tqdm import tqdm
+
+    width = max((len(kernel.label) for kernel in kernels), default=0)
+    with tqdm(total=len(kernels), unit="kernel", leave=False, disable=None) as bar, silent():
+
+        def done(kernel: Kernel, seconds: float) -> None:
+            bar.write(f"{kernel.label:{width}} {kernels[kernel]} {seconds:6.2f} s")
+            bar.update()
+
+        return load_all(list(kernels), done)

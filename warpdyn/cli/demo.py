@@ -16,12 +16,13 @@ from ..model import Model
 from .command_line import (
     check_picture,
     chosen_device,
+    named_frame,
     read_model,
     refuse_immobile,
     write_file,
 )
 from .hardware import hardware
-from .tables import print_measurements
+from .tables import print_measurements, say
 from .timing import Case, measured
 from .workload import ARGUMENTS, position_bounds
 
@@ -36,23 +37,24 @@ def demo(args: argparse.Namespace) -> int:
     """Five algorithms on 4,096 random states, checked and timed, then the picture."""
     check_picture(args.output)
     model = refuse_immobile(read_model(args))
-    device = chosen_device(args.device)
-    measurements = list(measured(model, cases(device)))
+    frame, device = named_frame(args, model), chosen_device(args.device)
+    measurements = list(measured(model, cases(device), frame))
     place = f"on {device}: {hardware(device)}"
     title = f"{model.name} ({model.nv} dof), {BATCH:,} random states, float32, {place}"
     print_measurements(title, measurements)
     if any(m.refusal for m in measurements):
-        print("no picture of gravity compensation: forward dynamics is not defined for this robot")
+        say("no picture of gravity compensation: forward dynamics is not defined for this robot")
         return 0
     if model.floating_base:
-        print(
+        say(
             "the base is free, and no joint torque holds it up: "
             "the picture is of the robot with its base fixed"
         )
         model = refuse_immobile(replace(model, floating_base=False))
     motion = simulate(model)
     write_file(args.output, lambda path: picture(model, motion, path))
-    print(f"gravity compensation: {story(model, motion)}\npicture: {args.output}")
+    say(f"gravity compensation: {story(model, motion)}")
+    print(f"picture: {args.output}")
     return 0
 
 
@@ -168,5 +170,6 @@ def story(model: Model, motion: Trajectories) -> str:
         np.rad2deg(np.nanmax(np.abs(x - x[0])[:, angles])) for x in (motion.falling, motion.held)
     )
     return (
-        f"without torque a joint turns by up to {fallen:.0f} degrees; with tau = g(q) by {held:.1g}"
+        f"without torque a joint turns by up to {fallen:.0f} degrees; "
+        f"with tau = g(q) by {held:.1g} degrees"
     )

@@ -6,30 +6,35 @@ import argparse
 import math
 
 from ..model import Model
+from ..model.describe import head, tree
 from .command_line import read_model
+from .tables import say, width
 
 
 def info(args: argparse.Namespace) -> int:
     """Print the tree of links, its coordinates with their limits, masses, and what looks wrong."""
     model = read_model(args, show_warnings=False)
-    print(model.summary())
+    say(head(model))
+    for line in tree(model, width()):
+        print(line)
     print_coordinates(model)
     for joint in model.joints:
         if joint.mimic is not None and joint.kind.nv:
             mimic = joint.mimic
-            print(
-                f"           {joint.name} = {mimic.multiplier:g} * {mimic.joint} + {mimic.offset:g}"
-            )
+            say(f"{joint.name} = {mimic.multiplier:g} * {mimic.joint} + {mimic.offset:g}")
+    if model.configurations:
+        say(f"configurations: {', '.join(model.configurations)}")
     for warning in model.warnings:
-        print(f"warning: {warning}")
+        say(f"warning: {warning}")
     return 0
 
 
 def print_coordinates(model: Model) -> None:
     """A line for each coordinate of q: its column in q and in v, its name and its limits."""
+    longest = max(map(len, (*model.q_names, "coordinate")))
     if model.nv:
         limits = f"{'lower':>9} {'upper':>9} {'velocity':>9} {'effort':>9}"
-        print(f"\n{'q':>4} {'v':>4}  {'coordinate':32} {limits}")
+        print(f"\n{'q':>3} {'v':>3}  {'coordinate':{longest}} {limits}")
     for joint in model.moving_joints:
         columns, limit = model.coordinates[joint.name], joint.limits
         bounds = (limit.lower, limit.upper, limit.velocity, limit.effort)
@@ -37,4 +42,4 @@ def print_coordinates(model: Model) -> None:
         for k in range(joint.kind.nq):
             # A quaternion has one coordinate more than the joint has velocities.
             q, v = columns.q.start + k, columns.v.start + k if k < joint.kind.nv else ""
-            print(f"{q:4} {v:>4}  {model.q_names[q]:32} {shown}")
+            print(f"{q:3} {v:>3}  {model.q_names[q]:{longest}} {shown}")

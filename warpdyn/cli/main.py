@@ -19,9 +19,10 @@ from .. import __version__, robot_names
 from ..codegen.source import TARGETS
 from ..model.description import ModelError
 from .bench import bench
+from .caches import show_caches
 from .check import check
 from .command_line import UserError
-from .compile_kernels import compile_kernels
+from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
 from .info import info
 from .print_source import print_source
@@ -51,10 +52,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"warpdyn: error: {error.strerror or error}", file=sys.stderr)
+        return 2
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line with its six commands."""
+    """The command line with its seven commands."""
     result = argparse.ArgumentParser(
         prog="warpdyn",
         description="Batched rigid-body dynamics of robots. ROBOT is a URDF, SDF or MJCF file, "
@@ -68,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
     _add_compile(commands)
     _add_source(commands)
     _add_demo(commands)
+    _add_cache(commands)
     return result
 
 
@@ -77,7 +82,7 @@ def _add_info(commands: Commands) -> None:
 
 
 def _add_check(commands: Commands) -> None:
-    text = "compare fk, jacobian, crba, rnea and aba with Pinocchio and MuJoCo, where installed"
+    text = "compare fk, jacobian, crba, rnea and aba with Pinocchio and MuJoCo, else the oracle"
     sub = _add_command(commands, "check", check, text)
     _add_frame(sub)
     _add_device(sub)
@@ -120,12 +125,26 @@ def _add_bench(commands: Commands) -> None:
 
 
 def _add_compile(commands: Commands) -> None:
-    text = "compile the kernels of a robot ahead, into the cache"
+    text = "compile the kernels of a robot ahead, into the cache, on all cores"
     sub = _add_command(commands, "compile", compile_kernels, text)
     sub.add_argument(
         "--dtype", nargs="+", choices=DTYPES, default=["float32"], help="default: float32"
     )
-    _add_algorithms(sub)
+    sub.add_argument(
+        "--algorithm",
+        nargs="+",
+        choices=sorted(COMPILABLE),
+        metavar="NAME",
+        help="functions of the library, such as aba_derivatives inverse_kinematics; "
+        f"default: {' '.join(ARGUMENTS)}",
+    )
+    sub.add_argument(
+        "--gradients",
+        nargs="+",
+        metavar="INPUT",
+        help="inputs that will require a gradient in Torch or JAX, such as q v: "
+        "what their backward pass asks for is compiled too",
+    )
     _add_frame(sub)
     text = "default: cpu, and cuda:0 if there is one"
     sub.add_argument("--device", nargs="+", metavar="DEVICE", help=text)
@@ -149,10 +168,19 @@ def _add_source(commands: Commands) -> None:
 def _add_demo(commands: Commands) -> None:
     text = "compute, check and time 4,096 random states, then draw gravity compensation"
     sub = _add_command(commands, "demo", demo, text)
+    _add_frame(sub)
     _add_device(sub)
     sub.add_argument(
         "--output", type=Path, default=Path("demo.png"), metavar="FILE", help="default: demo.png"
     )
+
+
+def _add_cache(commands: Commands) -> None:
+    text = "show where programs and kernels are kept, how many and how large, or remove them"
+    sub = commands.add_parser("cache", help=text, description=text[0].upper() + text[1:] + ".")
+    text = "remove them; kernels of other programs in Warp's cache stay"
+    sub.add_argument("--empty", action="store_true", help=text)
+    sub.set_defaults(run=show_caches)
 
 
 def _add_command(
@@ -168,6 +196,11 @@ def _add_command(
     sub.add_argument(
         "--base", choices=("fixed", "floating"), help="fix the root link or let it float"
     )
+    sub.add_argument(
+        "--loops",
+        choices=("refuse", "cut"),
+        help="joints and constraints of SDF and MJCF that close a loop; default: refuse",
+    )
     sub.set_defaults(run=run)
     return sub
 
@@ -182,7 +215,8 @@ def _add_device(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_algorithms(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, help="default: all five")
+    text = f"some of {', '.join(ARGUMENTS)}; default: all five"
+    sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, metavar="NAME", help=text)
 
 
 def _count(text: str) -> int:

@@ -20,7 +20,7 @@ def print_source(args: argparse.Namespace) -> int:
         options = {"frame": frame}
     names = ARGUMENTS[algorithm]
     # Recording needs the shapes of the inputs alone, so that the call is described without arrays.
-    call = FUNCTIONS[algorithm].describe(model, *(None for _ in names), **options)
+    call = FUNCTIONS[algorithm].describe(model, *(... for _ in names), **options)
     program = record_call(call, input_shapes(call), single)
     title = f"{algorithm}_{model.name}"
     if args.target == "text":

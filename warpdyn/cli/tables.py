@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,40 +17,55 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+def width() -> int:
+    """Columns of the terminal; files and pipes, which have no width, get 80."""
+    return shutil.get_terminal_size().columns
+
+
 def console() -> Console:
-    """Console in which tables keep their shape in files and pipes, which have no width."""
+    """Console for tables, in files and pipes too."""
     from rich.console import Console
 
-    console = Console()
-    return console if console.is_terminal else Console(width=120)
+    return Console(width=width())
+
+
+def say(text: str) -> None:
+    """Print prose, broken between words where it is too long."""
+    fill = textwrap.fill(text, width(), break_long_words=False, break_on_hyphens=False)
+    print(fill)
 
 
 def print_measurements(title: str, measurements: Sequence[Measurement]) -> None:
-    """The table, and below it what its reader has to know."""
-    output = console()
-    output.print(table(title, measurements))
+    """The table below its title, and then what its reader has to know."""
+    say(title)
+    console().print(table(measurements))
     for line in explain(measurements):
-        output.print(line, highlight=False)
+        say(line)
 
 
-def table(title: str, measurements: Sequence[Measurement]) -> Table:
+def table(measurements: Sequence[Measurement]) -> Table:
     """The measurements as a table; a peer's columns follow warpdyn's."""
+    from rich.box import HEAVY_HEAD, SIMPLE_HEAD
     from rich.table import Table
 
-    result = Table(title=title, title_justify="left", title_style="bold")
     peers = list(dict.fromkeys(p.peer for m in measurements for p in m.peers))
-    rate = [] if peers else ["robots per second"]  # so that the table stays narrow
-    result.add_column("algorithm")
-    for name in ("batch", "ns per robot", *rate, "worst relative error", r"compile \[s]"):
-        result.add_column(name, justify="right")
+    # Both forms fit 80 columns, the one beside peers without what they are not compared in.
+    style = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)} if peers else {"box": HEAVY_HEAD}
+    result = Table(**style)
+    alone = [] if peers else ["robots per\nsecond"], [] if peers else ["compile\n\\[s]"]
+    result.add_column("algorithm", no_wrap=True)
+    for name in ("batch", "ns per\nrobot", *alone[0], "worst\nerror", *alone[1]):
+        result.add_column(name, justify="right", no_wrap=True)
     for name in peers:
-        result.add_column(f"{name}\n\\[ns]", justify="right")
-        result.add_column("times", justify="right")
+        result.add_column(f"{name.replace(' ', chr(10))}\n\\[ns]", justify="right", no_wrap=True)
+        result.add_column("times", justify="right", no_wrap=True)
     for m in measurements:
         cells = ["not defined"]
         if not m.refusal:
-            rates = [in_words(m.robots_per_second)] if rate else []
-            cells = [short(m.ns_per_robot), *rates, f"{m.worst_error:.1e}", f"{m.first_call:.2f}"]
+            cells = [short(m.ns_per_robot), f"{m.worst_error:.1e}"]
+            if not peers:
+                cells.insert(1, in_words(m.robots_per_second))
+                cells.append(f"{m.first_call:.2f}")
             for p in m.peers:
                 timed = (short(p.ns_per_robot), short(p.ns_per_robot / m.ns_per_robot))
                 cells += ("", "") if p.refusal else timed
@@ -61,11 +78,16 @@ def explain(measurements: Sequence[Measurement]) -> list[str]:
     lines = [
         "fk: poses of all links; jacobian: of the link behind the most joints "
         "unless --frame names another. "
-        "Worst relative error: of a sample, against the same algorithm on float64 numbers "
-        "(aba: what M a + h lacks of tau). Compile: seconds from the first call to its result; "
-        "a robot that was compiled before comes from the cache.",
+        "Worst error: relative, of a sample, against the same algorithm on float64 numbers "
+        "(aba: what M a + h lacks of tau).",
     ]
-    if any(m.peers for m in measurements):
+    beside = any(m.peers for m in measurements)
+    if not beside:
+        lines[0] += (
+            " Compile: seconds from the first call to its result; a robot that was compiled before "
+            "comes from the cache."
+        )
+    if beside:
         limit = LIMITS[measurements[0].case.dtype]
         lines.append(
             "Beside: float64, one Python call for a state, on the same states converted beforehand "

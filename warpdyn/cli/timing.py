@@ -10,6 +10,7 @@ from typing import Any
 
 import warp as wp
 
+from ..execution.announcements import silent
 from ..model import Model
 from ..model.description import ModelError
 from ..peers.peer import Peer
@@ -89,7 +90,8 @@ def measure(
     try:
         work = Workload.of(model, case.algorithm, states, frame=frame, **options)
         start = time.perf_counter()
-        run = work.bind()  # records, compiles and runs once
+        with silent():  # a bar is running, and the time is told
+            run = work.bind()  # records, compiles and runs once
         if case.device != "cpu":
             wp.synchronize_device(case.device)
         first_call = time.perf_counter() - start

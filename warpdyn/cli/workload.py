@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,12 +64,15 @@ def random_states(model: Model, count: int, seed: int = 0) -> dict[str, np.ndarr
     }
 
 
-def furthest_link(model: Model) -> str:
-    """The link behind the most moving joints; the last one of a serial arm."""
+def furthest_link(model: Model, among: Collection[str] | None = None) -> str:
+    """The link behind the most moving joints, of these where they are named; the last one of a
+    serial arm."""
     depth = {model.root: 0}
     for joint in model.joints:
         depth[joint.child] = depth[joint.parent] + (joint.kind.nv > 0)
-    return max(depth, key=lambda name: depth[name])
+    return max(
+        (name for name in depth if among is None or name in among), key=lambda name: depth[name]
+    )
 
 
 def options_of(algorithm: str, frame: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import Array, View, views
 from ..arrays.libraries import NUMPY
 from ..arrays.overlap import check_writable, overlapping
+from ..arrays.protocol import rows_of
 from ..model import Model
 from .call import Call
 from .inputs import Input
@@ -41,9 +42,9 @@ def plain_numbers(x: Input, array: Any, first: View) -> Array:
     return array
 
 
-def listed(array: Any) -> Array:
+def listed(numbers: Sequence[Any]) -> Array:
     """Plain numbers of one environment as a float64 array."""
-    return np.asarray(array, dtype=float) if isinstance(array, (list, tuple)) else array
+    return np.asarray(numbers, dtype=float)
 
 
 def check_kind(name: str, v: View, first_name: str, first: View) -> None:
@@ -67,28 +68,32 @@ def _dtype(v: View) -> str:
 
 
 def check_shape(
-    call: Call, x: Input, shape: tuple[int, ...], batch: int | None, first: tuple[str, View | Any]
+    call: Call, x: Input, shape: tuple[int, ...], lead: tuple[int, ...], leader: str
 ) -> None:
-    """Refuse an array that is not a row of the input for each environment, or one row where that
+    """Refuse an array that is neither a row of the input for each environment, nor one row that
     serves all.
 
-    batch: None for a call of one environment. first: name and array of the first input.
+    lead: the call's leading dimensions, those of its input `leader`; () for one robot.
     """
-    needed = x.shape if batch is None else (batch, *x.shape)
-    if shape == needed or (x.shared and shape == x.shape):
+    if shape in ((*lead, *x.shape), x.shape):
         return
     numbers = ", ".join(map(str, x.shape))
-    sizes = x.sizes or numbers
-    if batch is None and len(first[1].shape) == 1:
-        need = f"({sizes}) = ({numbers}), as {first[0]} is of one robot"
-        if x.name == first[0]:
-            need = f"({sizes},) = ({numbers},) or (B, {sizes}), one row for each robot"
+    sizes, comma = x.sizes or numbers, "," * (len(x.shape) == 1)
+    if not lead:
+        need = f"({sizes}{comma}) = ({numbers}{comma})"
+        if x.name == leader:
+            need += f" or (B, {sizes}), one row for each robot"
+        else:
+            need += f", as {leader} is of one robot"
     else:
-        rows = batch if x.name != first[0] else "B"
-        need = f"(B, {sizes})"
-        if (sizes, rows) != (numbers, "B"):
+        any_rows = "B" if len(lead) == 1 else "..."
+        rows = any_rows if x.name == leader else ", ".join(map(str, lead))
+        need = f"({any_rows}, {sizes})"
+        if (sizes, rows) != (numbers, any_rows):
             need += f" = ({rows}, {numbers})"
-    raise ValueError(f"{x.label} must be {need}, got {shape}.{_shape_hint(call.model, x, shape)}")
+    serves = f"; ({sizes}{comma}) serves all robots" if lead and x.name != leader else ""
+    hint = _shape_hint(call.model, x, shape)
+    raise ValueError(f"{x.label} must be {need}, got {shape}{serves}.{hint}")
 
 
 def _shape_hint(model: Model, x: Input, shape: tuple[int, ...]) -> str:
@@ -134,8 +139,10 @@ def check_outs(
     first_name: str,
     first: View,
     over: Sequence[str | None],
+    number: int,
 ) -> list[View]:
-    """Refuse arrays that results cannot be written to; else where they lie.
+    """Refuse arrays that results cannot be written to; else where they lie, their `number` leading
+    dimensions as one.
 
     `over`: for each result the input whose very array it may be.
     """
@@ -148,6 +155,13 @@ def check_outs(
         if v.shape != shape:
             raise ValueError(f"{name} must be {shape}, got {tuple(v.shape)}")
         check_writable(out, v)
+        rows = v if number < 2 else rows_of(v, number)
+        if rows is None:
+            raise ValueError(
+                f"{name} has leading dimensions {v.shape[:number]} that no single stride leads "
+                f"through (strides {v.strides[:number]}); pass an array of one piece"
+            )
+        v = rows
         if over[k] is not None and seen.get(str(over[k])) == v:
             del seen[str(over[k])]
         other = overlapping(v, seen)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from ..arrays import Array
 from ..model import Model
 from .argument_checks import check_first_argument
 from .call import Call
@@ -73,21 +72,32 @@ FUNCTIONS: dict[str, Function] = {}
 """Functions of arrays by name, the first of each; not those of a function, as `vjp` is."""
 
 
-def batched(describe: Callable[P, Call[R]]) -> Function[P, R]:
-    """The function that carries out what `describe` says."""
+def batched(describe: Callable[P, Call[R]]) -> Callable[P, R]:
+    """The `Function` that carries out what `describe` says.
+
+    A type checker takes it for a plain function: of those it keeps what they have in common with
+    their results, the kind of array (`arrays.A`), where `Function[P, R]` would forget it.
+    """
     function = Function(describe)
     if next(iter(inspect.signature(describe).parameters), "") != "function":
         FUNCTIONS.setdefault(function.__name__, function)
     return function
 
 
-def bind(function: Callable[..., Array], *args: Any, **kwargs: Any) -> Callable[[], Array]:
+def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:
     """A call prepared once: `run = bind(wd.rnea, model, q, v, a, out=tau)`, then `run()` launches
     without any check.
 
     The arrays stay the ones given here: change their contents in place between calls. Returns a
     callable that returns the result array. Constant entries of the result (structural zeros) are
     written when binding, not at each run.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> run = wd.bind(wd.gravity_torques, model, q)
+    >>> q[:] = model.neutral  # in place: it is read at each run
+    >>> np.allclose(run(), wd.gravity_torques(model, q))
+    True
     """
     call = described(function, args, kwargs)
     run: Callable[[], Any] = prepare(call).bound()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..codegen.source import Source
+from .announcements import say
 
 FORMAT = 4
 """Changes when what is kept on disk changes its meaning."""
@@ -41,9 +42,18 @@ def cached(
         partial = path.with_suffix(f".{os.getpid()}")
         partial.write_text(json.dumps(asdict(source)))
         partial.replace(path)
-    except OSError:
-        pass  # a read-only home costs time, nothing else
+    except OSError as error:  # which costs time, nothing else
+        _tell_unwritable(path.parent, error.strerror)
     return source
+
+
+@cache
+def _tell_unwritable(folder: Path, reason: str) -> None:
+    """Say it once."""
+    say(
+        f"warning: programs cannot be kept in {folder} ({reason}); every process records them "
+        "anew. Set WARPDYN_CACHE_DIR to a folder that can be written"
+    )
 
 
 def cache_directory() -> Path:
@@ -55,6 +65,14 @@ def cache_directory() -> Path:
         if root
         else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warpdyn"
     )
+
+
+def kept_programs() -> list[Path]:
+    """Files of the programs that are kept, and what is left of any that were being written."""
+    names = re.compile(r"[0-9a-f]{64}\.(json|\d+)")
+    folder = cache_directory()
+    files = folder.iterdir() if folder.is_dir() else ()
+    return sorted(path for path in files if names.fullmatch(path.name))
 
 
 RECORDING = ("warpdyn.execution.evaluate", "warpdyn.codegen.source")

@@ -18,11 +18,14 @@ from ..recording.program import shape_of
 from .base_velocity import Axes
 from .inputs import GRAVITY, Input, argument, force, forces, parameter, seed, solution
 
-Gravity = Sequence[float] | Array | None
-Forces = Mapping[str, Array] | Array | None
+Gravity = Sequence[float] | Array[object] | None
+Forces = Mapping[str, Array[object]] | Array[object] | None
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world frame [m/s²]; the default, folded into the program."""
+
+AT_REST = ("v", "a")
+"""Arguments that may be None, for zero: velocity and acceleration."""
 
 Nested = Any
 """A scalar, or nested lists of scalars."""
@@ -59,7 +62,9 @@ class Call(Generic[R]):
     name: str
     model: Model
     algorithms: tuple[Callable[..., Any], ...]
-    arrays: Mapping[str, Array]
+    arrays: Mapping[str, Any]
+    """The arguments by name, in the algorithm's order; None for a velocity or acceleration that is
+    zero, which is no input but a constant of the program."""
     _: KW_ONLY
     out: Any = None
     options: tuple[tuple[str, Any], ...] = ()
@@ -91,14 +96,19 @@ class Call(Generic[R]):
     over: Mapping[str, str] = field(default_factory=dict)
     """Results that may be written over an argument of the same shape. A result that has an
     argument's name may be in any case."""
-    shared: tuple[str, ...] = ()
-    """Arrays of which one for all environments will do."""
+    any_length: bool = False
+    """Quaternions of its configurations may have any length."""
+    plain: tuple[str, ...] = ()
+    """Arguments that may be plain numbers, beside arrays of any library and dtype."""
     named: Callable[..., R] | None = None
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     identity: Hashable = None
     """What tells the call from others of its name: a user's own kernel. Its program is not kept on
     disk."""
     derivatives: tuple[Derivative, ...] = ()
+    order: tuple[str, ...] = ()
+    """Names of all arguments of the algorithm, where some are zero and `arrays` has no None for
+    them (`arguments_in_order`)."""
     inputs: Mapping[str, Input] | None = None
     """Records of `arrays`, where they are all there is to read (`gathered`); None: `arrays`
     are the arguments, and gravity, external forces and params are added."""
@@ -138,10 +148,12 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
         return call.inputs, dict(call.arrays)
     model, shapes, params = call.model, call.shapes, call.params
     nq, nv = model.nq, model.nv
-    arrays = dict(call.arrays)
-    inputs = {
-        name: argument(name, shapes.get(name), nq, nv, name in call.shared) for name in arrays
-    }
+    inputs: dict[str, Input] = {}
+    arrays: dict[str, Array] = {}
+    for name, x in call.arrays.items():
+        if x is not None or name not in AT_REST:
+            inputs[name] = argument(name, shapes.get(name), nq, nv, name in call.plain)
+            arrays[name] = x
 
     more: list[tuple[Input, Any]] = []
     if params is not None:
@@ -163,8 +175,8 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     if params is not None:
         for quantity, array in params.arrays.items():
             more.append((parameter(quantity, params.shape(quantity)), array))
-    for x, array in more:
-        inputs[x.name], arrays[x.name] = x, array
+    for record, array in more:
+        inputs[record.name], arrays[record.name] = record, array
     return inputs, arrays
 
 
@@ -197,7 +209,13 @@ def input_shapes(call: Call) -> dict[str, tuple[int, ...]]:
 def gathered(call: Call) -> Call:
     """The same call with all that it reads among its `arrays`."""
     inputs, arrays = gather(call)
-    return replace(call, arrays=arrays, inputs=inputs)
+    return replace(call, arrays=arrays, inputs=inputs, order=arguments_in_order(call))
+
+
+def arguments_in_order(call: Call) -> tuple[str, ...]:
+    """Names of all arguments of a call's algorithm where some are zero; () where none is."""
+    some = any(x is None and name in AT_REST for name, x in call.arrays.items())
+    return tuple(call.arrays) if some else call.order
 
 
 def algorithms_of(call: Call) -> list[Callable[..., Any]]:
@@ -236,8 +254,7 @@ def derived(
         )
     known, arrays = gather(call)
     inputs = dict(known)
-    first = next(iter(inputs.values()))
-    leading = len(_shape(arrays[first.name])) - len(first.shape)
+    leading = max(len(_shape(arrays[x.name])) - len(x.shape) for x in inputs.values())
     if solved is not None and call.solves:
         x = solution(call.results[0], inputs[call.solves.right].shape)
         inputs[x.name], arrays[x.name] = x, solved
@@ -255,6 +272,7 @@ def derived(
         arrays=arrays,
         inputs=inputs,
         derivatives=(*call.derivatives, Derivative(kind, tuple(wrt), tuple(records))),
+        order=arguments_in_order(call),
         out=out,
     )
 

@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 from ..algebra.linear import solve_symmetric
 from ..algebra.scalar import Scalar
 from ..model import Model
-from ..model.params import typical, varied
 from ..model.tree import Tree, build_tree
+from ..model.varied import typical, varied
 from ..recording.differentiation import pullback, pushforward
 from ..recording.program import Program, flat, folded, record, shape_of
 from .base_velocity import (
@@ -35,6 +35,7 @@ from .call import (
     Derivative,
     Nested,
     Solves,
+    arguments_in_order,
     input_shapes,
     inputs_of,
     result_names,
@@ -148,6 +149,10 @@ def evaluate(
     arguments = {
         name: x for name, x in inputs.items() if name not in known or known[name].kind == "argument"
     }
+    order = arguments_in_order(call)
+    if order:
+        zero = [0.0] * call.model.nv
+        arguments = {name: arguments.get(name, zero) for name in order}
     extra = dict(call.options)
     if call.forces:
         extra["gravity"] = inputs.get("gravity", STANDARD_GRAVITY)
@@ -324,7 +329,8 @@ def _equation(
     at[solves.unknown] = solution
     residual = evaluate(_equation_part(call, solves, solves.residual, FORCE), at, epsilon)
     reads = {name: x for name, x in at.items() if name == "q" or _is_parameter(known, name)}
-    matrix_call = replace(_equation_part(call, solves, solves.matrix, FORCE + FORCE), forces=False)
+    matrix_call = _equation_part(call, solves, solves.matrix, FORCE + FORCE)
+    matrix_call = replace(matrix_call, forces=False, order=())
     return at, list(flat(residual["out"])), evaluate(matrix_call, reads, epsilon)["out"]
 
 
@@ -342,6 +348,9 @@ def _equation_part(call: Call, solves: Solves, algorithm: Callable[..., Any], ou
         name=algorithm.__name__,
         algorithms=(algorithm,),
         options=(),
+        order=tuple(
+            solves.unknown if name == solves.right else name for name in arguments_in_order(call)
+        ),
         by_velocity=by_velocity,
     )
 

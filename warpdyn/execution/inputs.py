@@ -22,8 +22,8 @@ class Input(NamedTuple):
     """As in `wrt=` and among a program's inputs: "q", "f_ext:hand", "params:mass"."""
     shape: tuple[int, ...]
     """Shape of one environment's slice."""
-    shared: bool
-    """Whether one slice may serve all environments."""
+    plain: bool
+    """Whether it may be plain numbers, beside arrays of any library and dtype."""
     subject: str
     """The link of a force, the quantity of a parameter, the result or input that a seed belongs
     to."""
@@ -38,14 +38,14 @@ class Input(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def argument(name: str, shape: tuple[int, ...] | None, nq: int, nv: int, shared: bool) -> Input:
+def argument(name: str, shape: tuple[int, ...] | None, nq: int, nv: int, plain: bool) -> Input:
     """An argument of a function; where `shape` is None, q has nq entries and any other nv."""
     if shape is None:
         sizes = "nq" if name == "q" else "nv"
         shape = (nq if name == "q" else nv,)
     else:
         sizes = "nq" if name in CONFIGURATIONS and shape == (nq,) else ""
-    return Input("argument", name, shape, shared, name, name, sizes)
+    return Input("argument", name, shape, plain, name, name, sizes)
 
 
 GRAVITY = Input("gravity", "gravity", (3,), True, "gravity", "gravity", "")

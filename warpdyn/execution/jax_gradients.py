@@ -7,7 +7,7 @@ call of Warp's that works on XLA's own buffers, on the CPU and on CUDA streams.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
@@ -19,28 +19,31 @@ import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from .call import Call, derived, gather, without_seeds
+from .call import Call, derived, gather, gathered, without_seeds
 from .evaluate import result_shapes
 from .inputs import Input
+from .leading import all_in_rows, with_leading
 
 Compute = Callable[[Call], Any]
 
 
 def run(call: Call, compute: Compute) -> Any:
     """Carry out a call, as an operation of JAX's where it traces or the arrays lie on a GPU."""
-    inputs, arrays = gather(call)
+    _, arrays = gather(call)
     if not any(_traced(x) or _on_gpu(x) for x in arrays.values()):
         return compute(call)
     if call.out is not None:
         raise TypeError("JAX arrays cannot be written in place; leave out= away and use the result")
     first_name, first = next(iter(arrays.items()))
+    if first.dtype not in (jnp.float32, jnp.float64):
+        raise TypeError(f"{first_name} must be float32 or float64, got {first.dtype}; convert it")
     arrays = {name: jnp.asarray(x, first.dtype) for name, x in arrays.items()}
-    _check(call, inputs, arrays)
-    single = first.ndim == len(inputs[first_name].shape)
-    if single:
-        arrays = {name: x[None] for name, x in arrays.items()}
-    results = _bind(replace(call, arrays=arrays, inputs=inputs), compute)
-    results = [x[0] for x in results] if single else results
+    # Shapes are checked while JAX still knows the caller's line.
+    rows, lead = all_in_rows(replace(gathered(call), arrays=arrays))
+    if not lead:
+        rows = replace(rows, arrays={name: jnp.asarray(x)[None] for name, x in rows.arrays.items()})
+    results = _bind(rows, compute)
+    results = with_leading(results, lead) if lead else [x[0] for x in results]
     return tuple(results) if len(results) > 1 else results[0]
 
 
@@ -50,23 +53,6 @@ def _traced(x: Any) -> bool:
 
 def _on_gpu(x: Any) -> bool:
     return isinstance(x, jax.Array) and not _traced(x) and x.devices().pop().platform != "cpu"
-
-
-def _check(call: Call, inputs: Mapping[str, Input], arrays: Mapping[str, Any]) -> None:
-    """Dtype and widths, while JAX still knows the caller's line."""
-    first_name, first = next(iter(arrays.items()))
-    if first.dtype not in (jnp.float32, jnp.float64):
-        raise TypeError(f"{first_name} must be float32 or float64, got {first.dtype}; convert it")
-    batch = first.shape[:1] if first.ndim > len(inputs[first_name].shape) else ()
-    for name, array in arrays.items():
-        x = inputs[name]
-        shapes = {(*batch, *x.shape), x.shape} if x.shared else {(*batch, *x.shape)}
-        if array.shape not in shapes:
-            need = " or ".join(map(str, sorted(shapes, key=len)))
-            raise ValueError(
-                f"{name} must be {need}, got {array.shape}, "
-                f"in a call of {call.name} for {call.model.name}"
-            )
 
 
 @dataclass(frozen=True)

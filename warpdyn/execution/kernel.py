@@ -13,15 +13,16 @@ from typing import Any
 import warp as wp
 
 from ..codegen.source import Source
+from .config import VERBOSE
 
 
 def quieten() -> None:
     """Keep Warp's banner and its line for each module off stdout, where a program's numbers go.
 
-    Left as it is where the environment has WARPDYN_VERBOSE, and where `wp.config.log_level` was set
-    before; to be set at any time after.
+    Left as it is where the environment has WARPDYN_VERBOSE other than 0, and where
+    `wp.config.log_level` was set before; to be set at any time after.
     """
-    if not os.environ.get("WARPDYN_VERBOSE") and wp.config.log_level == wp.LOG_INFO:
+    if os.environ.get(VERBOSE, "0") in ("", "0") and wp.config.log_level == wp.LOG_INFO:
         wp.config.log_level = wp.LOG_WARNING
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
+from math import prod
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -20,39 +21,28 @@ from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
 from . import threads
+from .announcements import announced_late
 from .argument_checks import (
     check_kind,
     check_outs,
-    check_shape,
     listed,
     plain_numbers,
     result_arrays,
 )
 from .cache import cached
 from .call import Call, algorithms_of, gather
+from .compiling import Kernel, expected_seconds, label_of, noted
+from .config import config
 from .evaluate import record_call
 from .kernel import Command, compile_kernel
+from .kernel_cache import start_kernel_cache
+from .leading import Rows
+from .state_checks import check_arrays
 
 R = TypeVar("R")
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 """Rough times for one environment on one core, to decide how many threads a batch is worth."""
-
-
-@dataclass(eq=False)
-class Kernel:
-    """A program compiled for one dtype and device, with launches that wait to be used again."""
-
-    source: Source
-    device: wp.Device
-    compiled: wp.Kernel
-    idle: list[Command] = field(default_factory=list)
-
-    def command(self) -> Command:
-        try:
-            return self.idle.pop()
-        except IndexError:
-            return Command(self.compiled, self.device, self.source.layout.length)
 
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
@@ -68,8 +58,13 @@ def carry_out(call: Call[R]) -> R:
 
 def compute(call: Call) -> Any:
     """Run a call on the arrays themselves; a tuple of results where there are several."""
+    if config.debug:
+        check_arrays(call)
     job = prepare(call)
-    job.launch_once()
+    if noted(job.kernel):
+        job.clear(call.out)
+    else:
+        job.launch_once()
     return job.handed_back()
 
 
@@ -99,6 +94,9 @@ class Job:
     stream: Any
     keep: tuple
     """Arrays that must live as long as the launch."""
+    copied: Sequence[str]
+    """Names of inputs of which a copy is read, where no single stride leads through their leading
+    dimensions."""
 
     def launch_once(self) -> None:
         slices = self._slices()
@@ -107,18 +105,26 @@ class Job:
         self._run(commands, threads.get_num_threads())
         self.kernel.idle += commands
 
+    def clear(self, out: Any) -> None:
+        """Zeros in the results, but for arrays that are the caller's."""
+        for result in self.results if out is None else ():
+            self.library.write(result, 0.0)
+
     def handed_back(self) -> Any:
         results = tuple([self.library.handed_back(result) for result in self.results])
         return results if len(results) > 1 else results[0]
 
     def bound(self) -> Callable[[], Array]:
         """Launch once, then a closure that launches again and leaves constant entries alone."""
+        if self.copied:
+            raise ValueError(
+                f"bind reads arrays where they lie, but no single stride leads through the leading "
+                f"dimensions of {', '.join(self.copied)}; pass an array of one piece"
+            )
         self.launch_once()
         self.arguments[KEEP_CONSTANTS] = 1
         slices = self._slices()
-        commands = [
-            Command(self.kernel.compiled, self.kernel.device, len(self.arguments)) for _ in slices
-        ]
+        commands = [self.kernel.new_command() for _ in slices]
         self._set(commands, slices)
         if len(commands) == 1 and self.stream is None and self.library.in_place:
             launch, result, keep = commands[0].run, self.handed_back(), (self.keep, commands)
@@ -168,29 +174,36 @@ class Job:
 def prepare(call: Call) -> Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch.
 
-    The first array of a call decides its library, dtype, device, memory order and batch; all others
-    must agree.
+    The first array of a call decides its library, dtype and device, the first with leading
+    dimensions their number and the memory order; all others must agree.
     """
     known, arrays = gather(call)
     records = iter(known.values())
     first_input = next(records)
     first_name = first_input.name
-    arrays[first_name] = array = listed(arrays[first_name])
+    array = arrays[first_name]
+    if isinstance(array, (list, tuple)):
+        arrays[first_name] = array = listed(array)
     first = views.view(first_name, array)
     inputs: dict[str, View] = {first_name: first}
     for x in records:
         array = arrays[x.name]
-        if x.shared:
-            # What may serve all environments may be plain numbers: they take the first's library.
-            array = plain_numbers(x, array, first)
-        arrays[x.name] = array = listed(array)
+        if x.plain:
+            arrays[x.name] = array = plain_numbers(x, array, first)
+        if isinstance(array, (list, tuple)):
+            arrays[x.name] = array = listed(array)
         inputs[x.name] = views.view(x.name, array)
-    batch = first.shape[0] if len(first.shape) == len(first_input.shape) + 1 else None
-    # Equality of shapes first, which nearly always holds; what else is right takes longer to say.
+    lead = first.shape[: len(first.shape) - len(first_input.shape)]
+    # A row of each array for each robot, which nearly always holds; what else is right takes longer
+    # to say.
+    plain, copied = len(lead) < 2, []
     for x, v in zip(known.values(), inputs.values(), strict=True):
         check_kind(x.label, v, first_name, first)
-        if v.shape != (x.shape if batch is None else (batch, *x.shape)):
-            check_shape(call, x, v.shape, batch, (first_name, first))
+        plain = plain and v.shape == lead + x.shape
+    if not plain:
+        rows = Rows(call, known, arrays, inputs)
+        lead, inputs, copied = rows.lead, rows.views, rows.copied
+        first, first_input = inputs[rows.leader], known[rows.leader]
 
     # A model that nobody holds takes its kernels along.
     model = call.model
@@ -203,24 +216,24 @@ def prepare(call: Call) -> Job:
     kernel = table.get(key)
     if kernel is None:
         shapes = {name: x.shape for name, x in known.items()}
-        kernel = table[key] = _make_kernel(call, shapes, first.single, wp.get_device(first.device))
+        kernel = table[key] = _make_kernel(call, shapes, first.single, first.device)
 
-    source, count = kernel.source, 1 if batch is None else batch
+    source, count = kernel.source, prod(lead) if lead else 1
     if call.out is None:
         # Results lie as the first input does: environments side by side, or each in one piece.
-        side_by_side = count > 1 and first.strides[0] == 1 and first_input.shape[0] > 1
+        side_by_side = count > 1 and first.strides[0] == 1 and prod(first_input.shape) > 1
         outs: list[Array] = [
             views.empty(first.library, first.device, first.single, count, shape, side_by_side)
             for shape in source.results.values()
         ]
-        results = (
-            tuple(outs) if batch is not None else tuple(first.library.first_of(out) for out in outs)
-        )
+        results = tuple(outs) if lead else tuple(first.library.first_of(out) for out in outs)
+        if len(lead) > 1:
+            results = tuple(first.library.with_leading(out, 1, lead) for out in outs)
         out_views = [views.view("out", out) for out in outs]
     else:
         outs = result_arrays(call, list(source.results))
         results = tuple(outs)
-        wanted = [shape if batch is None else (batch, *shape) for shape in source.results.values()]
+        wanted = [(*lead, *shape) for shape in source.results.values()]
         out_views = check_outs(
             outs,
             wanted,
@@ -228,6 +241,7 @@ def prepare(call: Call) -> Job:
             first_name,
             first,
             [source.over.get(name) for name in source.results],
+            len(lead),
         )
 
     # Results of a large batch would not stay in the cache, and are written past it (`layout`).
@@ -257,6 +271,7 @@ def prepare(call: Call) -> Job:
         results=results,
         stream=stream,
         keep=(arrays, outs),
+        copied=copied,
     )
 
 
@@ -269,38 +284,42 @@ _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 """Strides of the dimensions that an array has not, by how many it has."""
 
 
-LONG, SECONDS_OF_LONG = 100_000, 60.0
-"""Operations of a user's own kernel that are many, and roughly how long compiling these takes [s]."""
+LONG = 100_000
+"""Operations of a user's own kernel that are many."""
 
 
-def check_length(call: Call, operations: int) -> None:
+def check_length(kernel: Kernel) -> None:
     """Warn of a user's own kernel that is long, before it is compiled."""
-    if operations >= LONG:
+    if kernel.source.operations >= LONG:
+        seconds = expected_seconds([kernel])
+        time = "long" if seconds is None else f"about {seconds:.0f} s"
         warnings.warn(
-            f"the kernel {call.name} has {operations:,} operations for {call.model.name}; compiling "
-            f"it takes about {operations / LONG * SECONDS_OF_LONG:.0f} s, once. Python loops are "
-            "written out: wd.repeat(n, step, state) records a step once; or make several kernels",
+            f"the kernel {kernel.label} has {kernel.source.operations:,} operations; compiling it "
+            f"takes {time}, once. Python loops are written out: wd.repeat(n, step, state) records a "
+            "step once; or make several kernels",
             stacklevel=2,
         )
 
 
 def _make_kernel(
-    call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device: wp.Device
+    call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device_name: str
 ) -> Kernel:
     """A kernel from the disk cache, or newly recorded; Warp compiles it at its first launch, or
     finds it compiled."""
+    start_kernel_cache()
+    device, label = wp.get_device(device_name), label_of(call)
     target = target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target))
 
     def make() -> Source:
-        return write(
-            record_call(call, inputs, single), f"{call.name}_{call.model.name}", single, target
-        )
+        with announced_late(f"recording {label}, which will then be compiled, once"):
+            program = record_call(call, inputs, single)
+            return write(program, f"{call.name}_{call.model.name}", single, target)
 
     texts = [*algorithms_of(call), TARGETS[target].code]
-    if call.identity is None:
-        source = cached(key, texts, make)
-    else:
-        source = make()
-        check_length(call, source.operations)
-    return Kernel(source, device, compile_kernel(source))
+    own = call.identity is not None
+    source = make() if own else cached(key, texts, make)
+    kernel = Kernel(source, device, compile_kernel(source), label)
+    if own:
+        check_length(kernel)
+    return kernel

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from ..arrays import views
-from .argument_checks import check_shape
 from .batched import described
 from .call import gather
 from .evaluate import on_numbers
+from .leading import leading
+
+P = ParamSpec("P")
 
 
-def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def oracle(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
     """The same call on plain float64 numbers, one robot at a time: slow, obvious, and what tests
     compare with.
 
@@ -23,22 +25,19 @@ def oracle(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     call = described(function, args, kwargs)
     inputs, arrays = gather(call)
     hosted = {name: views.on_host(array) for name, array in arrays.items()}
-    name, first = next(iter(hosted.items()))
-    count = None if first.ndim == len(inputs[name].shape) else len(first)
-    for each, array in hosted.items():
-        check_shape(call, inputs[each], array.shape, count, (name, first))
+    lead = leading(call, inputs, {name: array.shape for name, array in hosted.items()})
     run = on_numbers(call)
     rows = []
-    for e in range(1 if count is None else count):
+    for e in np.ndindex(lead):
         slices = {n: _slice(array, len(inputs[n].shape), e) for n, array in hosted.items()}
         rows.append(tuple(run(slices).values()))
     results = tuple(np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    results = tuple(result[0] if count is None else result for result in results)
+    results = tuple(result.reshape((*lead, *result.shape[1:])) for result in results)
     if call.named is not None:
         return call.named(*results)
     return results if len(results) > 1 else results[0]
 
 
-def _slice(array: np.ndarray, dimensions: int, e: int) -> Any:
+def _slice(array: np.ndarray, dimensions: int, e: tuple[int, ...]) -> Any:
     """The slice of environment e: its row, or the one that serves all."""
     return (array if array.ndim == dimensions else array[e]).tolist()

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from .call import Call, derived, gather, gathered, result_names
+from .call import Call, derived, gather, result_names
+from .leading import all_in_rows, with_leading
 
 
 def run(call: Call, compute: Callable[[Call], Any]) -> Any:
@@ -24,7 +25,13 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
         raise TypeError(
             "out= cannot take part in a gradient; leave it away, or call under torch.no_grad()"
         )
-    return _applied(gathered(call), compute)
+    rows, lead = all_in_rows(call)
+    results = _applied(rows, compute)
+    if len(lead) < 2:
+        return results
+    if isinstance(results, tuple):
+        return tuple(with_leading(results, lead))
+    return with_leading([results], lead)[0]
 
 
 def _changed(outs: Sequence[torch.Tensor]) -> None:

@@ -15,7 +15,9 @@ from typing import Any
 import warp as wp
 from warp._src import context
 
+from ..arrays.stacking import shape_of
 from .call import Call, derived, gather, result_names
+from .leading import leading
 
 
 def run(call: Call, compute: Callable[[Call], Any]) -> Any:
@@ -35,8 +37,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
             f"out is {over[0]}, which the gradient has yet to read; pass another array while a "
             "tape records"
         )
-    first_name, first = next(iter(arrays.items()))
-    rows = first.shape[: len(first.shape) - len(inputs[first_name].shape)]
+    lead = leading(call, inputs, {name: shape_of(x) for name, x in arrays.items()})
     outcome = compute(call)
     results = dict(
         zip(result_names(call), outcome if isinstance(outcome, tuple) else (outcome,), strict=True)
@@ -49,7 +50,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
         solution = next(iter(results.values())) if call.solves and not call.derivatives else None
         bars = [
             wp.empty(
-                (*rows, *inputs[name].shape),
+                (*lead, *inputs[name].shape),
                 dtype=arrays[name].dtype,
                 device=arrays[name].device,
             )

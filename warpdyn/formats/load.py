@@ -2,32 +2,64 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 from ..model import Model
 from ..model.description import ModelError
+from ..model.reference_frames import Reference
+from ..model.structure import QuaternionOrder
 from .registry import FORMATS, Format, format_of_root, format_of_text, listed, xml_formats
-from .robot_text import RobotText, tag_name
+from .robot_text import Loops, RobotText, tag_name
 
 
-def load(source: str | bytes | os.PathLike[str], **options: Any) -> Model:
+def load(
+    source: str | bytes | os.PathLike[str],
+    *,
+    floating_base: bool | None = None,
+    quaternion: QuaternionOrder | None = None,
+    base_velocity: Reference | None = None,
+    model: str | None = None,
+    loops: Loops | None = None,
+    includes: bool | None = None,
+) -> Model:
     """Robot of a description, whatever its format: URDF, SDF or MJCF, told apart by its outermost
     element.
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is
     "<").
-    options: those of the reader: `load_urdf`, `load_sdf` or `load_mjcf`; all have floating_base and
-    quaternion.
+    floating_base, quaternion, base_velocity, model (SDF), loops (SDF, MJCF), includes (MJCF): as
+    for the reader of the format, `load_urdf`, `load_sdf` or `load_mjcf`; what is not given is as it
+    has it.
 
     Raises ModelError for what cannot be used.
+
+    >>> model = wd.load('<robot name="brick"><link name="brick"/></robot>', floating_base=True)
+    >>> model.nq, model.nv
+    (7, 6)
     """
     text = RobotText.of(source, "load", listed(each.name for each in FORMATS))
     chosen = format_of_text(text.data, text.suffix) or _by_root(text)
     text.kind = chosen.name
-    model: Model = getattr(import_module(chosen.module), chosen.reader)(text, **options)
-    return model
+    options = {
+        "floating_base": floating_base,
+        "quaternion": quaternion,
+        "base_velocity": base_velocity,
+        "model": model,
+        "loops": loops,
+        "includes": includes,
+    }
+    asked = {name: value for name, value in options.items() if value is not None}
+    read: Callable[..., Model] = getattr(import_module(chosen.module), chosen.reader)
+    known = inspect.signature(read).parameters
+    for name in asked:
+        if name not in known:
+            raise TypeError(
+                f"{text.name}: {chosen.reader}, which reads it, has no option {name}; leave it out"
+            )
+    return read(text, **asked)
 
 
 def _by_root(text: RobotText) -> Format:

@@ -10,27 +10,42 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ..algebra.pose_forms import rotation_quaternion
+from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
-from ..model import Model
+from ..model import BASE_JOINT, Model
 from ..model.checks import unphysical
-from ..model.description import Joint, Limits, Link, ModelError, Pose, fixed_joint, unit_vector
+from ..model.description import (
+    Joint,
+    Limits,
+    Link,
+    ModelError,
+    Pose,
+    fixed_joint,
+    unit_vector,
+    vector3,
+)
 from ..model.joints import FLOATING, KINDS
+from ..model.reference_frames import Reference
 from ..model.remarks import warn
 from ..model.restructure import at_rest
+from ..model.structure import QuaternionOrder
 from . import mjcf_inertia
+from .mjcf_actuators import with_effort_limits
 from .mjcf_equality import coupled
+from .mjcf_include import with_includes
+from .mjcf_keyframes import Place, configurations
 from .mjcf_values import Attributes, Element, MjcfValues, z_to
 from .registry import MJCF
-from .robot_text import GRAVITY, RobotText, cuts_loops, tag_name
+from .robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
 
 WORLD = "world"
 """MuJoCo's name of the body that all others hang on: the root link."""
 
 UNREAD = {
-    "include": "other files are never read; write it in, as mujoco.MjSpec.from_file(...).to_xml() does",
+    "include": "other files are read where they are asked for: wd.load(path, includes=True)",
     "attach": "models of other files are never read; write the body in",
     "replicate": "copies are not made here; write them out, as mujoco.MjSpec.from_file(...).to_xml() does",
     "composite": "bodies of a composite are not made here; write them out",
@@ -59,9 +74,10 @@ def load_mjcf(
     source: str | bytes | os.PathLike[str] | RobotText,
     *,
     floating_base: bool | None = None,
-    quaternion: str = "xyzw",
-    base_velocity: str = "local",
-    loops: str = "refuse",
+    quaternion: QuaternionOrder = "xyzw",
+    base_velocity: Reference = "local",
+    loops: Loops = "refuse",
+    includes: bool = False,
 ) -> Model:
     """Robot of an MJCF file.
 
@@ -75,26 +91,31 @@ def load_mjcf(
     "world"; see `Model.with_base_velocity`.
     loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
         a line), or "cut": leave them out, with a remark.
+    includes: True reads what <include> names, in or below the folder of the file; for files that
+        you trust. An <include> is refused otherwise.
 
     The root is the link "world", unless the base is free. A body of several joints hangs on
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
     another in a line is a mimic joint. Bodies without <inertial> take the inertia of their geoms,
-    which the package mujoco computes. Actuators, tendons, contacts, sensors and shapes are not
-    read, nor is anything outside the text.
+    which the package mujoco computes. Keyframes are `Model.configurations`. Where a joint has no
+    limit of its force, the ranges of its actuators make one, with a remark. Tendons, contacts,
+    sensors and shapes are not read, nor, but for includes, is anything outside the text.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """
     cut = cuts_loops(loops)
     text = RobotText.of(source, MJCF.reader, MJCF.name)
-    model = MjcfReader(text.name, text.root_of(MJCF)).model(floating_base, quaternion, cut)
+    root = text.root_of(MJCF)
+    values = MjcfValues(text.name, root, with_includes(text, root) if includes else {})
+    model = MjcfReader(values, root).model(floating_base, quaternion, cut)
     return warn(text.name, model.with_base_velocity(base_velocity))
 
 
 class MjcfReader:
     """One load: its bodies in the order of the file, and the joints made so far."""
 
-    def __init__(self, source: str, root: Element) -> None:
-        self.root, self.values = root, MjcfValues(source, root)
+    def __init__(self, values: MjcfValues, root: Element) -> None:
+        self.root, self.values = root, values
         for tag, remedy in UNREAD.items():
             for element in root.iter(tag):
                 raise self.values.refusal(element, f"<{tag}> is not read: {remedy}")
@@ -104,10 +125,12 @@ class MjcfReader:
         self.joint_names: set[str] = set()
         self.zeros: dict[str, float] = {}
         """Position of each single joint where the file draws it (ref)."""
+        self.places: list[Place] = []
+        """The joints in the order of MuJoCo's qpos."""
         self.numbers = itertools.count()
         self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
-    def model(self, floating_base: bool | None, quaternion: str, cut: bool) -> Model:
+    def model(self, floating_base: bool | None, quaternion: QuaternionOrder, cut: bool) -> Model:
         world = BodyElement(WORLD, "", HERE)
         self.bodies[WORLD] = world
         for element in self.root.findall("worldbody"):
@@ -117,7 +140,9 @@ class MjcfReader:
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
         self.links += [*([] if free else [Link(WORLD)]), *mjcf_inertia.links(self.values, matter)]
         for body in self.bodies.values():
-            if body.name not in (WORLD, free):
+            if body.name == free:
+                self.places.append(Place(BASE_JOINT, FLOATING, _drawn(body.X), bool(body.joints)))
+            elif body.name != WORLD:
                 self.body(body, floating_base is not False)
             if free and body.name == WORLD and body.sites:
                 self.values.remarks.append(
@@ -125,7 +150,11 @@ class MjcfReader:
                 )
             elif not (free and body.name == WORLD):
                 self.sites(body)
-        joints = coupled(self.values, self.root, self.joints, self.zeros, cut)
+        joints = with_effort_limits(self.values, self.root, self.joints)
+        joints = coupled(self.values, self.root, joints, self.zeros, cut)
+        moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
+        moving |= {BASE_JOINT} if free else set()
+        named = configurations(self.values, self.root, self.places, moving)
         return Model.assemble(
             self.root.get("model", "") or "MuJoCo Model",
             self.links,
@@ -134,6 +163,7 @@ class MjcfReader:
             floating_base=bool(free),
             quaternion=quaternion,
             warnings=[*self.values.ignored_lines(), *self.values.remarks, *unphysical(self.links)],
+            named=named,
         )
 
     # What is in a body.
@@ -194,7 +224,8 @@ class MjcfReader:
         for option in self.root.findall("option"):
             written = {str(key): str(value) for key, value in option.attrib.items()}
             gravity = self.values.vector(option, "gravity", written, (0.0, 0.0, GRAVITY))
-            self.values.remark_gravity("option", *gravity)
+            off = any(flag.get("gravity") == "disable" for flag in option.findall("flag"))
+            self.values.remark_gravity("option", *(ZERO if off else gravity))
 
     # The base.
 
@@ -239,6 +270,12 @@ class MjcfReader:
         parent, X = body.parent, body.X
         for k, (element, written, X_frame) in enumerate(body.joints):
             joint, p = self.joint(body, element, written, X_frame)
+            drawn = joint.kind.neutral
+            if joint.kind.single:
+                drawn = (self.zeros[joint.name],)
+            elif joint.kind is FLOATING:
+                drawn = _drawn(body.X)
+            self.places.append(Place(joint.name, joint.kind, drawn))
             if joint.kind is FLOATING:
                 self._free(body)
                 if not free:
@@ -307,29 +344,14 @@ class MjcfReader:
         """Bounds of position where the joint is limited, of effort where its actuators are."""
         single = word in ("hinge", "slide")
         limits = Limits()
-        bounds = self._range(element, written, "range", "limited")
+        bounds = self.values.bounds(element, written, "range", "limited")
         if bounds and single:
             lower, upper = (self.values.compiler.angle(x) if word == "hinge" else x for x in bounds)
             limits = Limits(lower, upper)
         elif bounds:
             self.values.ignore(f"range of a {word} joint", element)
-        efforts = self._range(element, written, "actuatorfrcrange", "actuatorfrclimited")
+        efforts = self.values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited")
         return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits
-
-    def _range(
-        self, element: Element, written: Attributes, key: str, switch: str
-    ) -> Sequence[float]:
-        limited = self.values.choice(element, switch, written, "auto", ("auto", "true", "false"))
-        if key not in written or limited == "false":
-            return ()
-        if limited == "auto" and not self.values.compiler.autolimits:
-            raise self.values.refusal(
-                element, f'it has {key}, and autolimits is off; write {switch}="true" or "false"'
-            )
-        low, high = self.values.numbers(element, key, written, 2)
-        if limited == "true" and low > high:
-            raise self.values.refusal(element, f"{key} must go up, got {low:g} {high:g}")
-        return (low, high) if limited == "true" or low < high else ()
 
     # Frames.
 
@@ -353,3 +375,8 @@ class MjcfReader:
                 place = self.values.placement(element, written)
             self.links.append(Link(link))
             self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))
+
+
+def _drawn(X: Placement) -> tuple[float, ...]:
+    """Coordinates of a free joint that holds its body at `X` (the quaternion x y z w)."""
+    return (*vector3(X.p), *map(float, map(as_number, rotation_quaternion(X.R))))

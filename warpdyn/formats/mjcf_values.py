@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias
 
 from lxml import etree
@@ -28,6 +29,16 @@ Attributes = Mapping[str, str]
 
 TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 """The ways to write an orientation; an element uses one."""
+
+ACTUATORS = (
+    *("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder"),
+    *("muscle", "adhesion", "dcmotor", "plugin"),
+)
+"""The elements of <actuator>."""
+
+ACTUATOR = "actuator"
+"""The word under which a default class keeps what it says of actuators: they share it, whatever
+their element."""
 
 TINY = 1e-14
 """Vectors shorter than this point nowhere, as for MuJoCo."""
@@ -57,8 +68,10 @@ class Compiler:
 class MjcfValues(Reading):
     """One load, with the file's compiler settings and default classes."""
 
-    def __init__(self, source: str, root: Element) -> None:
-        super().__init__(source)
+    def __init__(
+        self, source: str, root: Element, files: Mapping[Element, str] = MappingProxyType({})
+    ) -> None:
+        super().__init__(source, files)
         self.compiler = self._compiler(root)
         self.classes: dict[str, dict[str, dict[str, str]]] = {}
         for element in root.findall("default"):
@@ -97,6 +110,23 @@ class MjcfValues(Reading):
 
     def boolean(self, element: Element, key: str, written: Attributes, default: bool) -> bool:
         return BOOLEANS[self.choice(element, key, written, str(default).lower(), tuple(BOOLEANS))]
+
+    def bounds(
+        self, element: Element, written: Attributes, key: str, switch: str
+    ) -> tuple[float, ...]:
+        """The two ends of a range, where the word of `switch` or, as by default, its presence says
+        that it holds; else nothing."""
+        limited = self.choice(element, switch, written, "auto", ("auto", "true", "false"))
+        if key not in written or limited == "false":
+            return ()
+        if limited == "auto" and not self.compiler.autolimits:
+            raise self.refusal(
+                element, f'it has {key}, and autolimits is off; write {switch}="true" or "false"'
+            )
+        low, high = self.numbers(element, key, written, 2)
+        if limited == "true" and low > high:
+            raise self.refusal(element, f"{key} must go up, got {low:g} {high:g}")
+        return (low, high) if limited == "true" or low < high else ()
 
     # Places.
 
@@ -188,7 +218,8 @@ class MjcfValues(Reading):
         collected = self.classes[name] = {tag: dict(values) for tag, values in start.items()}
         for child in element:
             if tag_name(child) != "default":
-                collected.setdefault(tag_name(child), {}).update(
+                tag = ACTUATOR if tag_name(child) in ACTUATORS else tag_name(child)
+                collected.setdefault(tag, {}).update(
                     {str(k): str(v) for k, v in child.attrib.items()}
                 )
         if parent is None:

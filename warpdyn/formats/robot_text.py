@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal, get_args
 
 from lxml import etree
 
@@ -37,6 +38,8 @@ class RobotText:
     encoding: str | None = None
     """Encoding of `data`, where it is not for the XML to say."""
     root: etree._Element | None = None
+    folder: Path | None = None
+    """Folder of the file; None for a text."""
 
     @property
     def name(self) -> str:
@@ -66,7 +69,8 @@ class RobotText:
         elif not isinstance(source, os.PathLike):
             raise TypeError(f"{caller} needs a path or XML text, got {type(source).__name__}")
         try:
-            return cls(Path(source).name, kind, Path(source).read_bytes())
+            path = Path(source)
+            return cls(path.name, kind, path.read_bytes(), folder=path.parent)
         except FileNotFoundError:
             problem = (
                 f"there is no such file; give the path of a {kind} file, or XML text that begins "
@@ -151,9 +155,13 @@ def _declares_entities(root: etree._Element) -> bool:
     return bool(declared or document.system_url or document.public_id)
 
 
-def cuts_loops(loops: str) -> bool:
+Loops = Literal["refuse", "cut"]
+"""What a reader does with a description that is no tree: refuse it, or leave loops open."""
+
+
+def cuts_loops(loops: Loops) -> bool:
     """What the option `loops` of a reader asks for."""
-    if loops not in ("refuse", "cut"):
+    if loops not in get_args(Loops):
         raise ValueError(f'loops must be "refuse" or "cut", got {loops!r}')
     return loops == "cut"
 
@@ -161,9 +169,13 @@ def cuts_loops(loops: str) -> bool:
 class Reading:
     """A text being read: what messages call it, what was left out, and the remarks made so far."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(
+        self, source: str, files: Mapping[etree._Element, str] = MappingProxyType({})
+    ) -> None:
         self.source = source
-        self.ignored: dict[str, list[int]] = {}
+        self.files = dict(files)
+        """Name of the file that an element was included from."""
+        self.ignored: dict[str, list[str]] = {}
         self.remarks: list[str] = []
 
     def place(self, element: etree._Element) -> str:
@@ -171,8 +183,14 @@ class Reading:
         return f"<{tag_name(element)}>"
 
     def refusal(self, element: etree._Element, problem: str) -> ModelError:
-        line = f" (line {element.sourceline})" if element.sourceline else ""
+        line = f" ({self.line(element)})" if element.sourceline else ""
         return ModelError(f"{self.source}: {self.place(element)}: {problem}{line}")
+
+    def line(self, element: etree._Element) -> str:
+        """Where an element stands: its line, and the file where it was included."""
+        around = (element, *element.iterancestors())
+        file = next((self.files[each] for each in around if each in self.files), None)
+        return f"line {element.sourceline or 0}{f' of {file}' if file else ''}"
 
     def finite_numbers(
         self, element: etree._Element, what: str, text: str, count: int, infinite: bool = False
@@ -198,9 +216,8 @@ class Reading:
             )
 
     def ignore(self, what: str, element: etree._Element) -> None:
-        line: Any = element.sourceline
-        self.ignored.setdefault(what, []).append(line or 0)
+        self.ignored.setdefault(what, []).append(self.line(element))
 
     def ignored_lines(self) -> Iterator[str]:
         for what, lines in self.ignored.items():
-            yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}line {lines[0]})"
+            yield f"ignored {what} ({f'{len(lines)} times, first on ' if len(lines) > 1 else ''}{lines[0]})"

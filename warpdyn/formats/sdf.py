@@ -25,9 +25,11 @@ from ..model.description import (
     vector3,
 )
 from ..model.joints import FLOATING
+from ..model.reference_frames import Reference
 from ..model.remarks import warn
+from ..model.structure import QuaternionOrder
 from .registry import SDF
-from .robot_text import RobotText, cuts_loops, tag_name
+from .robot_text import Loops, RobotText, cuts_loops, tag_name
 from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_joints import Joints
 from .sdf_values import Element, SdfValues, child, children
@@ -43,9 +45,9 @@ def load_sdf(
     *,
     model: str | None = None,
     floating_base: bool | None = None,
-    quaternion: str = "xyzw",
-    base_velocity: str = "local",
-    loops: str = "refuse",
+    quaternion: QuaternionOrder = "xyzw",
+    base_velocity: Reference = "local",
+    loops: Loops = "refuse",
 ) -> Model:
     """Robot of an SDF file, SDFormat 1.4 to 1.12, model or world.
 
@@ -139,7 +141,7 @@ class SdfReader:
         self.values, self.frames, self.top = values, frames, top
         self.weightless: list[str] = []
 
-    def model(self, floating_base: bool | None, quaternion: str, cut: bool) -> Model:
+    def model(self, floating_base: bool | None, quaternion: QuaternionOrder, cut: bool) -> Model:
         self._look_over_world()
         for frame in (self.top, *self.top.walk("model")):
             self._look_over(frame)

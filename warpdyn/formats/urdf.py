@@ -34,7 +34,9 @@ from ..model.description import (
     unit_vector,
 )
 from ..model.joints import URDF_KINDS
+from ..model.reference_frames import Reference
 from ..model.remarks import warn
+from ..model.structure import QuaternionOrder
 from .registry import URDF
 from .robot_text import Reading, RobotText, tag_name
 
@@ -114,8 +116,8 @@ def load_urdf(
     source: str | bytes | os.PathLike[str] | RobotText,
     *,
     floating_base: bool = False,
-    quaternion: str = "xyzw",
-    base_velocity: str = "local",
+    quaternion: QuaternionOrder = "xyzw",
+    base_velocity: Reference = "local",
 ) -> Model:
     """Robot of a URDF file.
 

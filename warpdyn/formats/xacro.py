@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from ..model import Model
 from ..model.description import ModelError
+from ..model.reference_frames import Reference
+from ..model.structure import QuaternionOrder
 from .urdf import load_urdf
 
 
@@ -15,9 +16,9 @@ def load_xacro(
     path: str | os.PathLike[str],
     *,
     floating_base: bool = False,
-    quaternion: str = "xyzw",
-    base_velocity: str = "local",
-    **arguments: Any,
+    quaternion: QuaternionOrder = "xyzw",
+    base_velocity: Reference = "local",
+    **arguments: str | float | bool,
 ) -> Model:
     """Robot of a xacro file, expanded by the package xacro (pip install xacro).
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from ..algorithms import centroidal as _centroidal
 from ..algorithms import momentum as _momentum
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.base_velocity import ACCELERATION, COLUMNS, CONFIGURATION, RATE, VELOCITY, Axes
 from ..execution.batched import batched
 from ..execution.call import Call
 from ..model import Model
 from ..model.description import ModelError
 from ..model.params import Params
-from ..model.reference_frames import reference_of
+from ..model.reference_frames import Reference, reference_of
 
 REFERENCES = {
     "local": ("base", "base"),
@@ -31,7 +31,14 @@ REFERENCES = {
 }
 """Point and axes of a momentum."""
 
+MomentumReference = (
+    Reference | Literal["centroidal", "centroidal_local", "CENTROIDAL", "CENTROIDAL_LOCAL"]
+)
+
 CENTROIDAL_REFERENCES = {"local": ("com", "base"), "local_world_aligned": ("com", "world")}
+CentroidalReference = Literal[
+    "local", "body", "local_world_aligned", "mixed", "LOCAL", "BODY", "LOCAL_WORLD_ALIGNED", "MIXED"
+]
 
 
 def _chosen(reference: str, references: dict[str, tuple[str, str]]) -> tuple[tuple[str, Any], ...]:
@@ -51,7 +58,7 @@ def _call(
     name: str,
     model: Model,
     algorithm: Callable[..., Any],
-    arrays: dict[str, Array],
+    arrays: Mapping[str, Array[A] | None],
     *,
     out: Any,
     params: Params | None,
@@ -59,7 +66,7 @@ def _call(
     columns: bool = False,
     by_velocity: Mapping[str, Axes],
     rate_of: Callable[..., Any] | None = None,
-) -> Call[Array]:
+) -> Call[A]:
     """The algorithm with the root link; `columns`: for a result with a column for each velocity."""
     return Call(
         name,
@@ -79,13 +86,13 @@ def _call(
 @batched
 def momentum(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
-    reference: str = "local_world_aligned",
+    reference: MomentumReference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Total momentum of the robot, h = sum of X* I v over its links.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
@@ -95,7 +102,6 @@ def momentum(
     axes, "centroidal_local" in the root link's.  On a fixed base the first three are one.
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.13.
     """
-    options = _chosen(reference, REFERENCES)
     return _call(
         "momentum",
         model,
@@ -103,7 +109,7 @@ def momentum(
         {"q": q, "v": v},
         out=out,
         params=params,
-        options=options,
+        options=_chosen(reference, REFERENCES),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
@@ -111,19 +117,18 @@ def momentum(
 @batched
 def momentum_jacobian(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
-    reference: str = "local_world_aligned",
+    reference: MomentumReference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The matrix that gives the total momentum, h = J(q) v.
 
     q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.  On a floating base, "local" is
     the first six rows of the mass matrix (`crba`).
     Composite inertias times motion subspaces, RBDA table 6.2.
     """
-    options = _chosen(reference, REFERENCES)
     return _call(
         "momentum_jacobian",
         model,
@@ -131,7 +136,7 @@ def momentum_jacobian(
         {"q": q},
         out=out,
         params=params,
-        options=options,
+        options=_chosen(reference, REFERENCES),
         columns=True,
         by_velocity={"q": CONFIGURATION, "out": COLUMNS},
     )
@@ -140,20 +145,19 @@ def momentum_jacobian(
 @batched
 def centroidal_momentum(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
-    reference: str = "local_world_aligned",
+    reference: CentroidalReference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Momentum about the centre of mass, h = A(q) v.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6): linear [kg·m/s], then angular momentum [kg·m²/s].
     reference: axes of the world ("local_world_aligned", the default) or of the root link ("local").
     Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot, Autonomous Robots 35 (2013).
     """
-    options = _chosen(reference, CENTROIDAL_REFERENCES)
     return _call(
         "centroidal_momentum",
         model,
@@ -161,7 +165,7 @@ def centroidal_momentum(
         {"q": q, "v": v},
         out=out,
         params=params,
-        options=options,
+        options=_chosen(reference, CENTROIDAL_REFERENCES),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
@@ -169,12 +173,12 @@ def centroidal_momentum(
 @batched
 def centroidal_momentum_matrix(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
-    reference: str = "local_world_aligned",
+    reference: CentroidalReference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The centroidal momentum matrix A(q): momentum about the centre of mass is A v; the velocity
     of the centre of mass is A[:3] v / mass.
 
@@ -182,16 +186,14 @@ def centroidal_momentum_matrix(
     Orin, Goswami and Lee (2013); by composite inertias as in Wensing and Orin, Int. J. Humanoid
     Robotics 13 (2016).
     """
-    options = _chosen(reference, CENTROIDAL_REFERENCES)
-    algorithm = _momentum.momentum_jacobian
     return _call(
         "centroidal_momentum_matrix",
         model,
-        algorithm,
+        _momentum.momentum_jacobian,
         {"q": q},
         out=out,
         params=params,
-        options=options,
+        options=_chosen(reference, CENTROIDAL_REFERENCES),
         columns=True,
         by_velocity={"q": CONFIGURATION, "out": COLUMNS},
     )
@@ -199,21 +201,25 @@ def centroidal_momentum_matrix(
 
 @batched
 def centroidal_momentum_matrix_derivative(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
-) -> Call[Array]:
+    model: Model,
+    q: Array[A],
+    v: Array[A],
+    *,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
     """dA/dt, the derivative of the centroidal momentum matrix along the motion v, in the world's
     axes.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6, nv).
     Columns X* (I' S + V ×* I S) with I' the rate of composite inertias; Wensing and Orin (2016).
     """
-    algorithm = _centroidal.centroidal_momentum_matrix_derivative
     arrays = {"q": q, "v": v}
     axes = dict(_chosen("local_world_aligned", CENTROIDAL_REFERENCES))
     return _call(
         "centroidal_momentum_matrix_derivative",
         model,
-        algorithm,
+        _centroidal.centroidal_momentum_matrix_derivative,
         arrays,
         out=out,
         params=params,
@@ -226,24 +232,23 @@ def centroidal_momentum_matrix_derivative(
 @batched
 def centroidal_momentum_rate(
     model: Model,
-    q: Array,
-    v: Array,
-    a: Array,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Rate of the centroidal momentum, A a + dA/dt v, in the world's axes.
 
     q: (B, nq).  v, a: (B, nv).  Returns (B, 6) [N, N·m]: the sum of all forces on the robot, weight
     among them, and of their moments about the centre of mass.
     Orin, Goswami and Lee (2013); by the forward pass of RBDA table 5.1.
     """
-    algorithm = _centroidal.centroidal_momentum_rate
     return _call(
         "centroidal_momentum_rate",
         model,
-        algorithm,
+        _centroidal.centroidal_momentum_rate,
         {"q": q, "v": v, "a": a},
         out=out,
         params=params,
@@ -254,12 +259,12 @@ def centroidal_momentum_rate(
 @batched
 def locked_inertia(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
-    reference: str = "local_world_aligned",
+    reference: MomentumReference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed
     ones included.
 
@@ -267,7 +272,6 @@ def locked_inertia(
     in `momentum`. With "centroidal" it is [[m 1, 0], [0, J]].
     RBDA 2.66.
     """
-    options = _chosen(reference, REFERENCES)
     return _call(
         "locked_inertia",
         model,
@@ -275,7 +279,7 @@ def locked_inertia(
         {"q": q},
         out=out,
         params=params,
-        options=options,
+        options=_chosen(reference, REFERENCES),
         by_velocity={"q": CONFIGURATION},
     )
 
@@ -283,13 +287,13 @@ def locked_inertia(
 @batched
 def average_velocity(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
-    reference: str = "local_world_aligned",
+    reference: MomentumReference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The velocity with which the robot, its joints locked, would have the momentum that it has:
     locked inertia⁻¹ h.
 
@@ -297,7 +301,6 @@ def average_velocity(
     where all mass lies on one line.
     Orin, Goswami and Lee (2013).
     """
-    options = _chosen(reference, REFERENCES)
     return _call(
         "average_velocity",
         model,
@@ -305,7 +308,7 @@ def average_velocity(
         {"q": q, "v": v},
         out=out,
         params=params,
-        options=options,
+        options=_chosen(reference, REFERENCES),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
@@ -313,28 +316,26 @@ def average_velocity(
 @batched
 def average_velocity_jacobian(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
-    reference: str = "local_world_aligned",
+    reference: MomentumReference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The matrix J(q) that gives the average velocity, J v: locked inertia⁻¹ times the momentum's
     Jacobian.
 
     q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.
     Orin, Goswami and Lee (2013).
     """
-    options = _chosen(reference, REFERENCES)
-    algorithm = _momentum.average_velocity_jacobian
     return _call(
         "average_velocity_jacobian",
         model,
-        algorithm,
+        _momentum.average_velocity_jacobian,
         {"q": q},
         out=out,
         params=params,
-        options=options,
+        options=_chosen(reference, REFERENCES),
         columns=True,
         by_velocity={"q": CONFIGURATION, "out": COLUMNS},
     )
@@ -343,29 +344,27 @@ def average_velocity_jacobian(
 @batched
 def average_centroidal_velocity(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
-    reference: str = "local_world_aligned",
+    reference: CentroidalReference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the
     angular momentum.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 6) [m/s, rad/s]; `reference` as in `centroidal_momentum`.
     Orin, Goswami and Lee (2013).
     """
-    options = _chosen(reference, CENTROIDAL_REFERENCES)
-    algorithm = _momentum.average_velocity
     return _call(
         "average_centroidal_velocity",
         model,
-        algorithm,
+        _momentum.average_velocity,
         {"q": q, "v": v},
         out=out,
         params=params,
-        options=options,
+        options=_chosen(reference, CENTROIDAL_REFERENCES),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
@@ -373,27 +372,25 @@ def average_centroidal_velocity(
 @batched
 def average_centroidal_velocity_jacobian(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
-    reference: str = "local_world_aligned",
+    reference: CentroidalReference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The matrix J(q) that gives the average velocity at the centre of mass, J v.
 
     q: (B, nq).  Returns (B, 6, nv); `reference` as in `centroidal_momentum`.
     Orin, Goswami and Lee (2013).
     """
-    options = _chosen(reference, CENTROIDAL_REFERENCES)
-    algorithm = _momentum.average_velocity_jacobian
     return _call(
         "average_centroidal_velocity_jacobian",
         model,
-        algorithm,
+        _momentum.average_velocity_jacobian,
         {"q": q},
         out=out,
         params=params,
-        options=options,
+        options=_chosen(reference, CENTROIDAL_REFERENCES),
         columns=True,
         by_velocity={"q": CONFIGURATION, "out": COLUMNS},
     )

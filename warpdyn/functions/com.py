@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..algorithms import com as _com
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.base_velocity import ACCELERATION, BIAS, COLUMNS, CONFIGURATION, VELOCITY, Axes
 from ..execution.batched import batched
 from ..execution.call import Call
@@ -22,17 +22,23 @@ from ..model.params import Params
 @batched
 def com(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     subtree: str | None = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Centre of mass in the world, sum of m_i c_i / m.
 
     q: (B, nq) [m, rad].  Returns (B, 3) [m].
     subtree: the link with all that hang on it, instead of the whole robot.
     Raises ModelError where the links that count have no mass.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> masses = [link.mass for link in model.links]
+    >>> np.allclose(wd.com(model, q), np.average(wd.link_coms(model, q), 1, masses))
+    True
     """
     return _call(
         _com.com,
@@ -48,13 +54,13 @@ def com(
 @batched
 def com_velocity(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
     subtree: str | None = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Velocity of the centre of mass in the world: linear momentum / m, J v.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s]. subtree: as in `com`.
@@ -73,14 +79,14 @@ def com_velocity(
 @batched
 def com_acceleration(
     model: Model,
-    q: Array,
-    v: Array,
-    a: Array,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     subtree: str | None = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Acceleration of the centre of mass in the world, without gravity: J a + J' v.
 
     q: (B, nq).  v, a: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`.
@@ -99,13 +105,13 @@ def com_acceleration(
 @batched
 def com_bias_acceleration(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
     subtree: str | None = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """J' v, the acceleration of the centre of mass that velocities alone give.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 3) [m/s²]. subtree: as in `com`.
@@ -125,12 +131,12 @@ def com_bias_acceleration(
 @batched
 def com_jacobian(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     subtree: str | None = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Jacobian of the centre of mass: J v is its velocity in the world.
 
     q: (B, nq).  Returns (B, 3, nv). subtree: as in `com`.
@@ -150,8 +156,8 @@ def com_jacobian(
 
 @batched
 def link_coms(
-    model: Model, q: Array, *, params: Params | None = None, out: Array | None = None
-) -> Call[Array]:
+    model: Model, q: Array[A], *, params: Params | None = None, out: Array[A] | None = None
+) -> Call[A]:
     """Centre of mass of each link in the world, where the description puts it; of a link without
     mass too.
 
@@ -179,13 +185,13 @@ def _refuse_massless(model: Model, subtree: str | None) -> None:
 def _call(
     algorithm: Callable[..., Any],
     model: Model,
-    arrays: Mapping[str, Array],
+    arrays: Mapping[str, Array[A] | None],
     subtree: str | None,
-    out: Array | None,
+    out: Array[A] | None,
     params: Params | None,
     by_velocity: Mapping[str, Axes],
     rate_of: Callable[..., Any] | None = None,
-) -> Call[Array]:
+) -> Call[A]:
     """The algorithm over the links that count."""
     return Call(
         algorithm.__name__,

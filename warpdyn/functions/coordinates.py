@@ -8,18 +8,35 @@ Warp arrays are not broadcast, and a coordinate of one robot keeps a dimension o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import A, Array
 from ..arrays.columns import Part, column, columns, joined, picked
 from ..model import BASE_JOINT, Model
 from ..model.structure import Coordinates
 
 Values = Mapping[str, Any] | Array | Sequence[float]
+Numbers = Mapping[str, float | Sequence[float]] | Sequence[float]
+Host = np.ndarray | Sequence[float] | None
+"""What does not make a result anything but NumPy's."""
 
 
+@overload
+def pack_q(
+    model: Model,
+    joints: Mapping[str, Array[A]] | Array[A],
+    *,
+    base: Any = None,
+    default: Any = None,
+) -> A: ...
+@overload
+def pack_q(
+    model: Model, joints: Numbers, *, base: Host = None, default: Host = None
+) -> np.ndarray: ...
+@overload
+def pack_q(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array: ...
 def pack_q(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array:
     """The configuration q (..., nq) from the coordinates of joints [m, rad].
 
@@ -34,6 +51,20 @@ def pack_q(model: Model, joints: Values, *, base: Any = None, default: Any = Non
     return _packed(model, "q", joints, base, default)
 
 
+@overload
+def pack_v(
+    model: Model,
+    joints: Mapping[str, Array[A]] | Array[A],
+    *,
+    base: Any = None,
+    default: Any = None,
+) -> A: ...
+@overload
+def pack_v(
+    model: Model, joints: Numbers, *, base: Host = None, default: Host = None
+) -> np.ndarray: ...
+@overload
+def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array: ...
 def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = None) -> Array:
     """The generalized velocity (..., nv) from velocities of joints [m/s, rad/s], as `pack_q` does;
     base: (..., 6).
@@ -43,36 +74,36 @@ def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = Non
     return _packed(model, "v", joints, base, default)
 
 
-def unpack_q(model: Model, q: Array) -> dict[str, Array]:
+def unpack_q(model: Model, q: Array[A]) -> dict[str, A]:
     """The columns of q (..., nq) by joint name, the base's seven under "floating_base"; what
     `pack_q` takes."""
     return _unpacked(model, "q", q)
 
 
-def unpack_v(model: Model, v: Array) -> dict[str, Array]:
+def unpack_v(model: Model, v: Array[A]) -> dict[str, A]:
     """The columns of v (..., nv), of accelerations or of forces, by joint name."""
     return _unpacked(model, "v", v)
 
 
-def split_q(model: Model, q: Array) -> tuple[Array | None, Array]:
+def split_q(model: Model, q: Array[A]) -> tuple[A | None, A]:
     """q (..., nq) as that of the free base (..., 7), None where there is none, and of the
     joints."""
     return _split(model, "q", q)
 
 
-def split_v(model: Model, v: Array) -> tuple[Array | None, Array]:
+def split_v(model: Model, v: Array[A]) -> tuple[A | None, A]:
     """v (..., nv) as that of the free base (..., 6), None where there is none, and of the
     joints."""
     return _split(model, "v", v)
 
 
-def select_q(model: Model, q: Array, joints: Iterable[str]) -> Array:
+def select_q(model: Model, q: Array[A], joints: Iterable[str]) -> A:
     """The columns of q (..., nq) of the named joints, in their order."""
     _check(model, "q", "q", q, model.nq)
     return picked(q, model.q_indices(joints))
 
 
-def select_v(model: Model, v: Array, joints: Iterable[str]) -> Array:
+def select_v(model: Model, v: Array[A], joints: Iterable[str]) -> A:
     """The columns of v (..., nv), of accelerations or of forces, of the named joints, in their
     order."""
     _check(model, "v", "v", v, model.nv)
@@ -156,16 +187,16 @@ def _part(name: str, values: Any, width: int, single: bool) -> Part:
     return Part(values, width, single)
 
 
-def _unpacked(model: Model, which: str, array: Array) -> dict[str, Array]:
+def _unpacked(model: Model, which: str, array: Array[A]) -> dict[str, A]:
     _check(model, which, which, array, _total(model, which))
-    cut: dict[str, Array] = {}
+    cut: dict[str, A] = {}
     for joint in model.moving_joints:
         place = _slice(model.coordinates[joint.name], which)
         cut[joint.name] = column(array, place.start) if joint.kind.single else columns(array, place)
     return cut
 
 
-def _split(model: Model, which: str, array: Array) -> tuple[Array | None, Array]:
+def _split(model: Model, which: str, array: Array[A]) -> tuple[A | None, A]:
     _check(model, which, which, array, _total(model, which))
     width = _base_width(model, which)
     return (columns(array, slice(0, width)) if width else None), columns(array, slice(width, None))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 from ..algorithms import aba_derivatives as _aba_derivatives
 from ..algorithms import rnea_derivatives as _rnea_derivatives
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.batched import batched, described
 from ..execution.call import Call, Forces, Gravity, derived, inputs_of, result_names
 from ..execution.launch import carry_out
@@ -20,15 +20,15 @@ from .dynamics import refuse_unmoved
 @batched
 def rnea_derivatives(
     model: Model,
-    q: Array,
-    v: Array,
-    a: Array,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Any = None,
-) -> Call[tuple[Array, Array, Array]]:
+    out: tuple[Array[A], Array[A], Array[A]] | None = None,
+) -> Call[tuple[A, A, A]]:
     """Derivatives of inverse dynamics by position, velocity and acceleration.
 
     q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with
@@ -60,15 +60,15 @@ def rnea_derivatives(
 @batched
 def aba_derivatives(
     model: Model,
-    q: Array,
-    v: Array,
-    tau: Array,
+    q: Array[A],
+    v: Array[A] | None,
+    tau: Array[A],
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Any = None,
-) -> Call[tuple[Array, Array, Array, Array]]:
+    out: tuple[Array[A], Array[A], Array[A], Array[A]] | None = None,
+) -> Call[tuple[A, A, A, A]]:
     """Forward dynamics and its derivatives by position, velocity and joint force.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  `f_ext`, `gravity` as in `aba`.
@@ -94,21 +94,39 @@ def aba_derivatives(
     )
 
 
-Results = Array | tuple[Array, ...]
-"""One array, or a tuple where there are several."""
-
-
+@overload
+def vjp(
+    function: Callable[..., Any],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    cotangents: Array[A] | tuple[Array[A], ...],
+    wrt: str,
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A: ...
+@overload
+def vjp(
+    function: Callable[..., Any],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    cotangents: Array[A] | tuple[Array[A], ...],
+    wrt: Sequence[str] | None = None,
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A | tuple[A, ...]: ...
 @batched
 def vjp(
     function: Callable[..., Any],
-    model: Model,
-    *arrays: Array,
-    cotangents: Any,
+    model: Model | Array[A],
+    *arrays: Array[A],
+    cotangents: Array[A] | tuple[Array[A], ...],
     wrt: str | Sequence[str] | None = None,
-    solution: Array | None = None,
-    out: Any = None,
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
     **options: Any,
-) -> Call[Results]:
+) -> Call[A | tuple[A, ...]]:
     """Vector-Jacobian product of any of warpdyn's functions: cotangents of its inputs from those of
     its results.
 
@@ -122,6 +140,12 @@ def vjp(
     solution: the result of `aba` or `solve`, if at hand; else it is computed first.
     Reverse mode on the recorded program (Griewank and Walther, Evaluating Derivatives, section
     3.2); of `aba` by the implicit rule, with multipliers M⁻¹ w.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> by_q = wd.vjp(wd.potential_energy, model, q, cotangents=np.ones(100))
+    >>> np.allclose(by_q, wd.gravity_torques(model, q))
+    True
     """
     call = described(function, (model, *arrays), options)
     if call.solves and solution is None:
@@ -137,16 +161,36 @@ def vjp(
     return derived(call, "vjp", _chosen(call, wrt), seeds, solution, out)
 
 
+@overload
+def jvp(
+    function: Callable[..., Array],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    tangents: Mapping[str, Array[A]],
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A: ...
+@overload
+def jvp(
+    function: Callable[..., Any],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    tangents: Mapping[str, Array[A]],
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A | tuple[A, ...]: ...
 @batched
 def jvp(
     function: Callable[..., Any],
-    model: Model,
-    *arrays: Array,
-    tangents: Mapping[str, Array],
-    solution: Array | None = None,
-    out: Any = None,
+    model: Model | Array[A],
+    *arrays: Array[A],
+    tangents: Mapping[str, Array[A]],
+    solution: Array[A] | None = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
     **options: Any,
-) -> Call[Results]:
+) -> Call[A | tuple[A, ...]]:
     """Jacobian-vector product of any of warpdyn's functions: tangents of its results from those of
     its inputs.
 
@@ -173,15 +217,33 @@ def jvp(
     return derived(call, "jvp", names, tangents, solution, out)
 
 
+@overload
+def derivatives(
+    function: Callable[..., Array],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    wrt: str = "q",
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A: ...
+@overload
+def derivatives(
+    function: Callable[..., Any],
+    model: Model | Array[A],
+    *arrays: Array[A],
+    wrt: str | Sequence[str] = "q",
+    out: Array[A] | tuple[Array[A], ...] | None = None,
+    **options: Any,
+) -> A | tuple[A, ...]: ...
 @batched
 def derivatives(
     function: Callable[..., Any],
-    model: Model,
-    *arrays: Array,
+    model: Model | Array[A],
+    *arrays: Array[A],
     wrt: str | Sequence[str] = "q",
-    out: Any = None,
+    out: Array[A] | tuple[Array[A], ...] | None = None,
     **options: Any,
-) -> Call[Results]:
+) -> Call[A | tuple[A, ...]]:
     """The whole Jacobian of any of warpdyn's functions, a last dimension for each input of `wrt`.
 
     `derivatives(wd.com, model, q)` is (B, 3, nv): by q over the tangent space of nv dimensions, as
@@ -189,6 +251,11 @@ def derivatives(
     function's results, are
     several: results by the first input, then by the next.
     Forward mode along each coordinate; what does not move with a coordinate costs nothing.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> np.allclose(wd.derivatives(wd.com, model, q), wd.com_jacobian(model, q))
+    True
     """
     call = described(function, (model, *arrays), options)
     return derived(replace(call, solves=None), "columns", _chosen(call, wrt), out=out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from ..algorithms import aba as _aba
 from ..algorithms import bias_forces as _bias_forces
@@ -13,7 +13,7 @@ from ..algorithms import gravity_torques as _gravity_torques
 from ..algorithms import mass_matrix_inverse as _mass_matrix_inverse
 from ..algorithms import passive_forces as _passive_forces
 from ..algorithms import rnea as _rnea
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.base_velocity import ACCELERATION, BIAS_FORCE, CONFIGURATION, FORCE, RATE, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call, Forces, Gravity, Solves
@@ -26,15 +26,15 @@ from ..model.params import Params
 @batched
 def rnea(
     model: Model,
-    q: Array,
-    v: Array,
-    a: Array,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Inverse dynamics: joint forces that produce the acceleration `a`, tau = M(q) a + C(q, v) v +
     g(q) - Jᵀ f_ext, and what friction and limit springs take where the model has them
     (`Model.with_friction`, `with_limit_springs`).
@@ -45,8 +45,15 @@ def rnea(
     f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link
     origin, in the link frame.
     gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
-    With `v` and `a` zero it is what compensates gravity.
+    With `v` and `a` zero it is what compensates gravity; None stands for zero, here and in every
+    function with a `v` or an `a`: a constant, folded into a shorter program.
     Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> rest = np.zeros((100, model.nv))
+    >>> np.allclose(wd.rnea(model, q, rest, rest), wd.gravity_torques(model, q))
+    True
     """
     arrays = {"q": q, "v": v, "a": a}
     return Call(
@@ -65,12 +72,17 @@ def rnea(
 
 @batched
 def crba(
-    model: Model, q: Array, *, params: Params | None = None, out: Array | None = None
-) -> Call[Array]:
+    model: Model, q: Array[A], *, params: Params | None = None, out: Array[A] | None = None
+) -> Call[A]:
     """Joint-space inertia matrix M(q), symmetric and positive definite.
 
     q: (B, nq) [m, rad].  Returns M: (B, nv, nv) [kg, kg·m, kg·m²], both triangles.
     Composite-rigid-body algorithm; RBDA table 6.2.
+
+    >>> model = wd.load_robot("panda")
+    >>> M = wd.crba(model, wd.random_configuration(model, 100))
+    >>> M.shape, np.allclose(M, M.transpose(0, 2, 1))
+    ((100, 8, 8), True)
     """
     return Call(
         "crba",
@@ -87,16 +99,16 @@ def crba(
 @batched
 def aba(
     model: Model,
-    q: Array,
-    v: Array,
-    tau: Array,
+    q: Array[A],
+    v: Array[A] | None,
+    tau: Array[A],
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
-    method: str = "auto",
+    method: Literal["auto", "aba", "crba"] = "auto",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Forward dynamics: accelerations that the joint forces `tau` produce, the inverse of `rnea`.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  Returns a: (B, nv) [m/s², rad/s²];
@@ -104,6 +116,11 @@ def aba(
     method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised
     over the tree, RBDA chapter 6; "auto", whichever is the shorter program for the robot.
     Raises ModelError where a joint moves no inertia: its acceleration is not defined.
+
+    >>> model = wd.load_robot("panda")
+    >>> q, v, a = (wd.random_configuration(model, 100, seed=k) for k in range(3))
+    >>> np.allclose(wd.aba(model, q, v, wd.rnea(model, q, v, a)), a)
+    True
     """
     algorithms: dict[str, tuple[Callable[..., Any], ...]] = {
         "aba": (_aba.aba,),
@@ -139,17 +156,22 @@ def aba(
 @batched
 def gravity_torques(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Joint forces that hold the robot still, g(q) - Jᵀ f_ext.
 
     q: (B, nq) [m, rad].  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
     rnea at rest without limit springs; RBDA section 5.3 with v and a zero.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> np.allclose(wd.gravity_torques(model, q, gravity=(0, 0, 0)), 0)
+    True
     """
     algorithm = (_gravity_torques.gravity_torques,)
     return Call(
@@ -169,18 +191,24 @@ def gravity_torques(
 @batched
 def bias_forces(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """What the motion takes without acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
     tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2.
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> rest = np.zeros((100, model.nv))
+    >>> np.allclose(wd.bias_forces(model, q, rest), wd.gravity_torques(model, q))
+    True
     """
     return Call(
         "bias_forces",
@@ -199,8 +227,13 @@ def bias_forces(
 
 @batched
 def effect_torques(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
-) -> Call[Array]:
+    model: Model,
+    q: Array[A],
+    v: Array[A] | None,
+    *,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Joint forces that friction and limit springs take; zero unless the model has them.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M
@@ -221,8 +254,13 @@ def effect_torques(
 
 @batched
 def coriolis_matrix(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
-) -> Call[Array]:
+    model: Model,
+    q: Array[A],
+    v: Array[A] | None,
+    *,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
     """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is
     skew-symmetric).
 
@@ -249,8 +287,8 @@ def coriolis_matrix(
 
 @batched
 def mass_matrix_inverse(
-    model: Model, q: Array, *, params: Params | None = None, out: Array | None = None
-) -> Call[Array]:
+    model: Model, q: Array[A], *, params: Params | None = None, out: Array[A] | None = None
+) -> Call[A]:
     """M(q)⁻¹, symmetric and positive definite.
 
     q: (B, nq) [m, rad].  Returns (B, nv, nv), both triangles.
@@ -273,8 +311,13 @@ def mass_matrix_inverse(
 
 @batched
 def solve(
-    model: Model, q: Array, b: Array, *, params: Params | None = None, out: Array | None = None
-) -> Call[Array]:
+    model: Model,
+    q: Array[A],
+    b: Array[A],
+    *,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
     """x with M(q) x = b, without forming M⁻¹.
 
     q: (B, nq) [m, rad].  b: (B, nv) [N, N·m].  Returns x: (B, nv) [m/s², rad/s²], the acceleration

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..algorithms import energy as _energy
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.base_velocity import CONFIGURATION, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call, Gravity
@@ -13,8 +13,13 @@ from ..model.params import Params
 
 @batched
 def kinetic_energy(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
-) -> Call[Array]:
+    model: Model,
+    q: Array[A],
+    v: Array[A],
+    *,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Kinetic energy vᵀ M(q) v / 2, that of the rotors (armature) included.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J]; a scalar for one robot.  RBDA 2.67, summed
@@ -34,12 +39,12 @@ def kinetic_energy(
 @batched
 def potential_energy(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Potential energy of gravity, -sum of m g · c over all links, root-fixed ones included.
 
     q: (B, nq) [m, rad].  Returns (B,) [J]; zero for mass at the world's origin. Its gradient is
@@ -63,13 +68,13 @@ def potential_energy(
 @batched
 def mechanical_energy(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Kinetic and potential energy together, constant where no force but gravity acts.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J].  gravity: as in `rnea`.

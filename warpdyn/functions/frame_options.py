@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..algorithms.frames import PARTS, of_one, with_point
+from ..algorithms.frames import PARTS, Part, of_one, with_point
 from ..arrays import Array
 from ..model import Model
-from ..model.reference_frames import one_of, reference_of
+from ..model.reference_frames import Reference, one_of, reference_of
 
 Algorithm = Callable[..., Any]
 Options = tuple[tuple[str, Any], ...]
@@ -21,7 +21,7 @@ POINT = {"point": (3,)}
 
 
 def of_link(
-    model: Model, frame: str, reference: str | None = None, part: str | None = None
+    model: Model, frame: str, reference: Reference | None = None, part: Part | None = None
 ) -> Options:
     """The options of what is asked of one link."""
     model.link_index(frame)

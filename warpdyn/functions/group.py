@@ -5,17 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
-from ..arrays import Array, View, views
+from ..arrays import A, Array, View, views
 from ..arrays.libraries import library_of
 from ..execution.batched import bind, described
 from ..execution.call import input_shapes, inputs_of
 from ..execution.evaluate import record_call, result_shapes
 from ..model import Model
-
-Results = Array | tuple[Array, ...]
-"""One array, or a tuple where there are several."""
 
 
 class Cost(NamedTuple):
@@ -76,14 +73,32 @@ class Group:
         empty = 1 - used / max(self.nv * self.count, 1)
         return f"<Group of {self.count} environments: {parts}; {empty:.0%} of (B, {self.nv}) arrays is padding>"
 
+    @overload
     def __call__(
         self,
-        function: Callable[..., Any],
-        *given: Array,
+        function: Callable[..., Array],
+        *given: Array[A],
         out: Any = None,
         each: Mapping[str, Sequence[Any]] | None = None,
         **options: Any,
-    ) -> Results:
+    ) -> A: ...
+    @overload
+    def __call__(
+        self,
+        function: Callable[..., Any],
+        *given: Array[A],
+        out: Any = None,
+        each: Mapping[str, Sequence[Any]] | None = None,
+        **options: Any,
+    ) -> A | tuple[A, ...]: ...
+    def __call__(
+        self,
+        function: Callable[..., Any],
+        *given: Array[A],
+        out: Any = None,
+        each: Mapping[str, Sequence[Any]] | None = None,
+        **options: Any,
+    ) -> A | tuple[A, ...]:
         """The function's result for all environments.
 
         given: its arrays. options: its keywords, the same for all models, arrays of them (B, ..).
@@ -98,14 +113,32 @@ class Group:
             function(*args, out=mine if len(mine) > 1 else mine[0], **keywords)
         return results
 
+    @overload
     def bind(
         self,
-        function: Callable[..., Any],
-        *given: Array,
+        function: Callable[..., Array],
+        *given: Array[A],
         out: Any = None,
         each: Mapping[str, Sequence[Any]] | None = None,
         **options: Any,
-    ) -> Callable[[], Results]:
+    ) -> Callable[[], A]: ...
+    @overload
+    def bind(
+        self,
+        function: Callable[..., Any],
+        *given: Array[A],
+        out: Any = None,
+        each: Mapping[str, Sequence[Any]] | None = None,
+        **options: Any,
+    ) -> Callable[[], A | tuple[A, ...]]: ...
+    def bind(
+        self,
+        function: Callable[..., Any],
+        *given: Array[A],
+        out: Any = None,
+        each: Mapping[str, Sequence[Any]] | None = None,
+        **options: Any,
+    ) -> Callable[[], A | tuple[A, ...]]:
         """The calls prepared once, as `warpdyn.bind` does it: then `run()` launches them without
         any check."""
         calls = self._calls(function, given, options, each)
@@ -115,7 +148,7 @@ class Group:
             for (args, keywords), mine in zip(calls, outs, strict=True)
         ]
 
-        def run() -> Results:
+        def run() -> A | tuple[A, ...]:
             for launch in launches:
                 launch()
             return results
@@ -138,7 +171,7 @@ class Group:
         costs = []
         for k, model in enumerate(self.models):
             call = described(
-                function, (model, *[None] * (len(needed) - 1)), options | _chosen(each, k)
+                function, (model, *[...] * (len(needed) - 1)), options | _chosen(each, k)
             )
             program = record_call(call, input_shapes(call), True)
             read = sum(s.operation == "input" for s in program.statements)
@@ -164,7 +197,7 @@ class Group:
             call = described(function, (model, *given), dict(options) | _chosen(each, k))
             inputs = inputs_of(call)
             parts = tuple(
-                self._part(name, x, rows, inputs[name].shape)
+                x if x is None else self._part(name, x, rows, inputs[name].shape)
                 for name, x in zip(call.arrays, given, strict=True)
             )
             shared = {

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Generic
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..algorithms import inverse_kinematics as _ik
-from ..arrays import Array, views
+from ..arrays import A, Array, views
 from ..execution.batched import batched
 from ..execution.call import Call
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges
 from ..model.params import Params
 
+if sys.version_info >= (3, 11):
+    from typing import NamedTuple
+else:  # there they can be generic
+    from typing_extensions import NamedTuple
+
 FORMS = {(4, 4), (7,), (3,)}
 """Shapes of a target: a matrix, a pose, a position."""
 
 
-class Solution(NamedTuple):
+class Solution(NamedTuple, Generic[A]):
     """What a search for configurations found, environment by environment."""
 
-    q: Array
+    q: A
     """(B, nq), the best that was found, within the limits."""
-    success: Array
-    """(B,) bool: every target is within the tolerance."""
-    position_error: Array
+    success: Any
+    """(B,) bool, of the same library: every target is within the tolerance."""
+    position_error: A
     """(B,) [m], of the worst target; 0 where no position was asked."""
-    orientation_error: Array
+    orientation_error: A
     """(B,) [rad], likewise."""
-    iterations: Array
+    iterations: Any
     """(B,) int32: steps taken, over all starts."""
 
     def __repr__(self) -> str:
@@ -50,7 +56,7 @@ class Solution(NamedTuple):
         )
 
     @classmethod
-    def converted(cls, *results: Array) -> Solution:
+    def converted(cls, *results: A) -> Solution[A]:
         """Flags as bool, counts as int32."""
         q, success, position, orientation, iterations = results
         return cls(
@@ -61,10 +67,10 @@ class Solution(NamedTuple):
 @batched
 def inverse_kinematics(
     model: Model,
-    targets: Mapping[str, Array] | Array,
+    targets: Mapping[str, Array[A]] | Array[A],
     *,
     frame: str | None = None,
-    q0: Array | None = None,
+    q0: Array[A] | None = None,
     position_weight: float | Mapping[str, float] = 1.0,
     orientation_weight: float | Mapping[str, float] = 1.0,
     restarts: int = 32,
@@ -72,8 +78,8 @@ def inverse_kinematics(
     tolerance: tuple[float, float] = (1e-4, 1e-3),
     seed: int = 0,
     params: Params | None = None,
-    out: tuple[Array, ...] | None = None,
-) -> Call[Solution]:
+    out: tuple[Array[A], ...] | None = None,
+) -> Call[Solution[A]]:
     """Configurations within the position limits that bring frames to their targets; a `Solution`.
 
     targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3), positions, where
@@ -88,6 +94,12 @@ def inverse_kinematics(
     One kernel does the whole search. An environment's result depends on neither the others nor its place.
     Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned inverse kinematics by the
     Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at limits: Bertsekas, SIAM J. Control 20 (1982).
+
+    >>> model = wd.load_robot("panda")
+    >>> T = wd.fk(model, wd.random_configuration(model, 100), frame="panda_hand")
+    >>> found = wd.inverse_kinematics(model, T, frame="panda_hand")
+    >>> np.allclose(wd.fk(model, found.q, frame="panda_hand"), T, atol=1e-3)
+    True
     """
     if frame is not None:
         model.link_index(frame)
@@ -143,13 +155,13 @@ def inverse_kinematics(
         shapes=shapes,
         params=params,
         repeats=True,
-        shared=("seed", "q0"),
+        plain=("seed", "q0"),
         named=Solution.converted if out is None else Solution,
         by_velocity={},
     )
 
 
-def _targets(targets: Mapping[str, Array] | Array, frame: str | None) -> dict[str, Array]:
+def _targets(targets: Mapping[str, Array[A]] | Array[A], frame: str | None) -> dict[str, Array[A]]:
     """Target arrays by frame."""
     if isinstance(targets, Mapping):
         if frame is not None:

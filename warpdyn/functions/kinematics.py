@@ -10,20 +10,21 @@ is taken: "local" (origin and axes of the link), "world" (origin and axes of the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from ..algorithms import fk as _fk
 from ..algorithms import frame_motion as _motion
 from ..algorithms import jacobian as _jacobian
 from ..algorithms import jacobian_derivative as _derivative
 from ..algorithms import manipulability as _manipulability
-from ..algorithms.frames import PARTS, of_several
-from ..arrays import Array
+from ..algorithms.frames import PARTS, Part, of_several
+from ..arrays import A, Array
 from ..execution.base_velocity import ACCELERATION, BIAS, COLUMNS, CONFIGURATION, RATE, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call
 from ..model import Model
 from ..model.params import Params
-from ..model.reference_frames import one_of, reference_of
+from ..model.reference_frames import Reference, one_of, reference_of
 from .frame_options import (
     POINT,
     Algorithm,
@@ -38,15 +39,15 @@ from .frame_options import (
 @batched
 def fk(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
     relative_to: str | None = None,
-    form: str = "matrix",
+    form: _fk.Form = "matrix",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Forward kinematics: poses of links in the world, or in the frame `relative_to`.
 
     q: (B, nq) [m, rad].
@@ -57,6 +58,11 @@ def fk(
     7); xyzw whichever order the model's own quaternions have.
     Craig, Introduction to Robotics, section 3.2; the quaternion by Shepperd, J. Guidance and
     Control 1 (1978).
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 100)
+    >>> wd.fk(model, q, frame="panda_hand").shape, wd.fk(model, q, form="pose").shape
+    ((100, 4, 4), (100, 13, 7))
     """
     algorithms, options = for_each_link((_fk.fk,), model, frame, frames)
     one_of("form", form, _fk.FORMS)
@@ -76,17 +82,17 @@ def fk(
 @batched
 def jacobian(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
-    reference: str = "local_world_aligned",
+    reference: Reference = "local_world_aligned",
     relative_to: str | None = None,
-    point: Sequence[float] | Array | None = None,
-    part: str = "both",
+    point: Sequence[float] | Array[A] | None = None,
+    part: Part = "both",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Geometric Jacobian: J v is the spatial velocity of a link, linear part first.
 
     q: (B, nq) [m, rad].
@@ -99,6 +105,12 @@ def jacobian(
     become part of the program, or an array (B, 3).
     part: "both", or three rows: "linear", "angular".
     RBDA section 3.3 (v = J q'); Lynch and Park, Modern Robotics, section 5.1.
+
+    >>> model = wd.load_robot("panda")
+    >>> q, v = model.neutral, np.ones(model.nv)
+    >>> J = wd.jacobian(model, q, frame="panda_hand")
+    >>> np.allclose(J @ v, wd.frame_velocity(model, q, v, frame="panda_hand"))
+    True
     """
     chosen = reference_of(reference)
     options, several = links_option(model, frame, frames)
@@ -127,13 +139,13 @@ def jacobian(
 @batched
 def pose_and_jacobian(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     frame: str,
-    reference: str = "local_world_aligned",
+    reference: Reference = "local_world_aligned",
     params: Params | None = None,
-    out: tuple[Array, Array] | None = None,
-) -> Call[tuple[Array, Array]]:
+    out: tuple[Array[A], Array[A]] | None = None,
+) -> Call[tuple[A, A]]:
     """Pose and Jacobian of a link in one pass: `fk(frame=...)` and `jacobian(frame=...)`.
 
     q: (B, nq) [m, rad].  Returns T: (B, 4, 4) and J: (B, 6, nv).
@@ -155,16 +167,16 @@ def pose_and_jacobian(
 @batched
 def frame_velocity(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
-    reference: str = "local_world_aligned",
+    reference: Reference = "local_world_aligned",
     relative_to: str | None = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Spatial velocity of links: linear, then angular [m/s, rad/s].
 
     q: (B, nq).  v: (B, nv).
@@ -172,6 +184,11 @@ def frame_velocity(
     neither.
     reference, relative_to: as in `jacobian`.
     RBDA table 5.1: v_i = v_parent + S_i q'_i.
+
+    >>> model = wd.load_robot("panda")
+    >>> q, v = wd.random_configuration(model, 100), np.ones((100, model.nv))
+    >>> wd.frame_velocity(model, q, v, frames=["panda_link4", "panda_hand"]).shape
+    (100, 2, 6)
     """
     algorithms, options = for_each_link((_motion.frame_velocity,), model, frame, frames)
     options += (("reference", reference_of(reference)), *relative_option(model, relative_to))
@@ -190,17 +207,17 @@ def frame_velocity(
 @batched
 def frame_acceleration(
     model: Model,
-    q: Array,
-    v: Array,
-    a: Array,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
-    reference: str = "local_world_aligned",
-    kind: str = "spatial",
+    reference: Reference = "local_world_aligned",
+    kind: _motion.AccelerationKind = "spatial",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Acceleration of links, without gravity: linear, then angular [m/s², rad/s²].
 
     q: (B, nq).  v, a: (B, nv).  Returns shapes as in `frame_velocity`.
@@ -210,7 +227,7 @@ def frame_acceleration(
     "local_world_aligned".
     RBDA table 5.1: a_i = a_parent + S_i q''_i + v_i × S_i q'_i; the classical one is equation 2.42.
     """
-    one_of("kind", kind, ("spatial", "classical"))
+    one_of("kind", kind, get_args(_motion.AccelerationKind))
     chosen = reference_of(reference)
     algorithms: tuple[Algorithm, ...] = (_motion.frame_acceleration,)
     if chosen != "local" and (chosen, kind) != ("world", "classical"):
@@ -232,15 +249,15 @@ def frame_acceleration(
 @batched
 def frame_bias_acceleration(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
-    reference: str = "local_world_aligned",
+    reference: Reference = "local_world_aligned",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """J' v, the acceleration of links that velocities alone give [m/s², rad/s²].
 
     q: (B, nq).  v: (B, nv).  Returns shapes as in `frame_velocity`.
@@ -272,17 +289,17 @@ def frame_bias_acceleration(
 @batched
 def jacobian_derivative(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
     frame: str | None = None,
     frames: Sequence[str] | None = None,
-    reference: str = "local_world_aligned",
-    point: Sequence[float] | Array | None = None,
-    part: str = "both",
+    reference: Reference = "local_world_aligned",
+    point: Sequence[float] | Array[A] | None = None,
+    part: Part = "both",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """dJ/dt along the motion v, J as in `jacobian` with the same options.
 
     q: (B, nq).  v: (B, nv).  Returns the shapes of `jacobian`.
@@ -310,14 +327,14 @@ def jacobian_derivative(
 @batched
 def kinematic_hessian(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     frame: str,
-    reference: str = "local_world_aligned",
-    part: str = "both",
+    reference: Reference = "local_world_aligned",
+    part: Part = "both",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Derivative of the Jacobian of a link by the configuration, over the tangent space.
 
     q: (B, nq).  Returns H: (B, 6, nv, nv), H[..., j, k] = d J[..., j] / d q_k; dJ/dt = sum of
@@ -346,13 +363,13 @@ def kinematic_hessian(
 @batched
 def manipulability(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     frame: str,
-    part: str = "both",
+    part: Part = "both",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Yoshikawa's measure of how freely a link can move: sqrt(det(J Jᵀ)), J at the link's origin.
 
     q: (B, nq).  Returns (B,), zero where a direction is lost.

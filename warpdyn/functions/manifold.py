@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
 
 from ..algorithms import manifold as _manifold
-from ..arrays import Array, random_rows, views
+from ..arrays import A, Array, random_rows, views
 from ..execution.argument_checks import check_model
 from ..execution.base_velocity import CONFIGURATION, VELOCITY
 from ..execution.batched import batched
@@ -18,7 +20,7 @@ from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
 
 
 @batched
-def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> Call[Array]:
+def integrate(model: Model, q: Array[A], d: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """The configuration q ⊕ d reached from `q` by the constant velocity `d` in unit time.
 
     q: (B, nq) [m, rad].  d: (B, nv), a velocity times a duration.  Returns (B, nq), quaternions at
@@ -26,6 +28,11 @@ def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> 
     Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are
     their own; all others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as
     pinocchio.integrate.
+
+    >>> model = wd.load_robot("quadruped")
+    >>> q = wd.integrate(model, model.neutral, np.ones(model.nv))
+    >>> np.allclose(np.linalg.norm(q[3:7]), 1)  # the base's quaternion
+    True
     """
     return Call(
         "integrate",
@@ -39,13 +46,18 @@ def integrate(model: Model, q: Array, d: Array, *, out: Array | None = None) -> 
 
 
 @batched
-def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) -> Call[Array]:
+def difference(model: Model, q0: Array[A], q1: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """The constant velocity d that leads from `q0` to `q1` in unit time: integrate(q0, d) = q1.
 
     q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a
     turn, quaternions of either sign; the angle of a revolute or continuous joint is a number like
     any other, whole turns counted.
     Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference.
+
+    >>> model = wd.load_robot("quadruped")
+    >>> q0, q1 = (wd.random_configuration(model, 100, seed=k) for k in range(2))
+    >>> q0.shape, wd.difference(model, q0, q1).shape
+    ((100, 19), (100, 18))
     """
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "out": (model.nv,)}
     return Call(
@@ -61,8 +73,8 @@ def difference(model: Model, q0: Array, q1: Array, *, out: Array | None = None) 
 
 @batched
 def interpolate(
-    model: Model, q0: Array, q1: Array, t: float | Array, *, out: Array | None = None
-) -> Call[Array]:
+    model: Model, q0: Array[A], q1: Array[A], t: float | Array[A], *, out: Array[A] | None = None
+) -> Call[A]:
     """The configuration on the way from `q0` (t = 0) to `q1` (t = 1) at constant velocity; beyond
     them as well.
 
@@ -87,8 +99,8 @@ def interpolate(
 
 @batched
 def configuration_rate(
-    model: Model, q: Array, v: Array, *, baumgarte: float = 0.0, out: Array | None = None
-) -> Call[Array]:
+    model: Model, q: Array[A], v: Array[A], *, baumgarte: float = 0.0, out: Array[A] | None = None
+) -> Call[A]:
     """dq/dt at velocity `v`: quaternion rates included, for integrators that take q for a plain
     vector.
 
@@ -106,12 +118,13 @@ def configuration_rate(
         {"q": q, "v": v},
         out=out,
         options=options,
+        any_length=True,
         by_velocity={"q": CONFIGURATION, "v": VELOCITY},
     )
 
 
 @batched
-def normalize(model: Model, q: Array, *, out: Array | None = None) -> Call[Array]:
+def normalize(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """`q` with its quaternions at unit length; all else as it is.
 
     q: (B, nq) [m, rad].  Returns (B, nq); NaN where a quaternion is zero.
@@ -122,13 +135,14 @@ def normalize(model: Model, q: Array, *, out: Array | None = None) -> Call[Array
         (_manifold.normalize,),
         {"q": q},
         out=out,
+        any_length=True,
         over={"out": "q"},
         by_velocity={"q": CONFIGURATION},
     )
 
 
 @batched
-def clamp(model: Model, q: Array, *, out: Array | None = None) -> Call[Array]:
+def clamp(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """`q` with every coordinate that is beyond a position limit at that limit; quaternions have
     none.
 
@@ -150,6 +164,29 @@ def clamp(model: Model, q: Array, *, out: Array | None = None) -> Call[Array]:
     )
 
 
+Box = tuple[Sequence[float], Sequence[float]]
+UNIT_BOX: Box = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
+
+
+@overload
+def random_configuration(
+    model: Model,
+    count: int,
+    *,
+    seed: int = 0,
+    like: Array[A],
+    dtype: Any = None,
+    device: Any = None,
+    box: Box = UNIT_BOX,
+) -> A: ...
+@overload
+def random_configuration(
+    model: Model, count: int, *, seed: int = 0, dtype: Any = None, box: Box = UNIT_BOX
+) -> np.ndarray: ...
+@overload
+def random_configuration(
+    model: Model, count: int, *, seed: int = 0, dtype: Any = None, device: Any, box: Box = UNIT_BOX
+) -> Array: ...
 def random_configuration(
     model: Model,
     count: int,
@@ -158,7 +195,7 @@ def random_configuration(
     like: Array | None = None,
     dtype: Any = None,
     device: Any = None,
-    box: tuple[Sequence[float], Sequence[float]] = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0)),
+    box: Box = UNIT_BOX,
 ) -> Array:
     """`count` configurations drawn at random, uniformly within position limits.
 
@@ -169,6 +206,11 @@ def random_configuration(
     Orientations are uniform (Shoemake, Graphics Gems III, 1992); angles without limits lie in [-π,
     π), lengths without limits in [-1, 1) m, origins of floating joints in `box`: least and greatest
     x, y, z [m].
+
+    >>> model = wd.load_robot("panda")
+    >>> q = wd.random_configuration(model, 1000, seed=1)
+    >>> np.array_equal(q, wd.clamp(model, q))
+    True
     """
     check_model(model)
     if not isinstance(count, int) or count < 0:
@@ -182,9 +224,7 @@ def random_configuration(
     return kind.handed_back(q)
 
 
-def _ranges(
-    model: Model, box: tuple[Sequence[float], Sequence[float]]
-) -> tuple[list[float], list[float], list[int]]:
+def _ranges(model: Model, box: Box) -> tuple[list[float], list[float], list[int]]:
     """Least and greatest value of each coordinate, and where quaternions begin."""
     try:
         least, greatest = ([float(x) for x in corner] for corner in box)

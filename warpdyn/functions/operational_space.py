@@ -3,7 +3,7 @@ with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from ..algorithms import operational_space as _operational_space
 from ..algorithms.aba import generic_configurations
-from ..algorithms.frames import PARTS
+from ..algorithms.frames import PARTS, Part
 from ..algorithms.jacobian import jacobian
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.base_velocity import CONFIGURATION, UNCHANGED, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call, Forces, Gravity
@@ -21,6 +21,7 @@ from ..execution.evaluate import tree_of
 from ..model import Model
 from ..model.description import ModelError
 from ..model.params import Params
+from ..model.reference_frames import Reference
 from .dynamics import refuse_unmoved
 from .frame_options import of_link
 
@@ -28,17 +29,17 @@ from .frame_options import of_link
 @batched
 def operational_space(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
     frame: str,
-    reference: str = "local_world_aligned",
-    part: str = "both",
+    reference: Reference = "local_world_aligned",
+    part: Part = "both",
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: tuple[Array, Array, Array] | None = None,
-) -> Call[tuple[Array, Array, Array]]:
+    out: tuple[Array[A], Array[A], Array[A]] | None = None,
+) -> Call[tuple[A, A, A]]:
     """Inertia, bias force and dynamically consistent inverse of a frame: Λ A + bias = force on the
     frame.
 
@@ -73,14 +74,14 @@ def operational_space(
 @batched
 def operational_space_inertia(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     frame: str,
-    reference: str = "local_world_aligned",
-    part: str = "both",
+    reference: Reference = "local_world_aligned",
+    part: Part = "both",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Inertia that a frame opposes to forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
 
     q: (B, nq) [m, rad].  Returns (B, 6, 6), symmetric; linear, then angular; reference, part: as
@@ -101,14 +102,14 @@ def operational_space_inertia(
 @batched
 def dynamically_consistent_inverse(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     frame: str,
-    reference: str = "local_world_aligned",
-    part: str = "both",
+    reference: Reference = "local_world_aligned",
+    part: Part = "both",
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Inverse of a frame's Jacobian of least kinetic energy, J̄ = M⁻¹ Jᵀ Λ: J J̄ = 1.
 
     q: (B, nq) [m, rad].  Returns (B, nv, 6).  Joint forces (1 - Jᵀ J̄ᵀ) tau do not accelerate the
@@ -129,10 +130,10 @@ def dynamically_consistent_inverse(
 def _call(
     model: Model,
     algorithm: Callable[..., Any],
-    arrays: dict[str, Array],
+    arrays: Mapping[str, Array[A] | None],
     *,
     out: Any,
-    where: tuple[str, str, str],
+    where: tuple[str, Reference, Part],
     **more: Any,
 ) -> Call[Any]:
     """The algorithm for a frame; `where`: the frame, the reference, the part."""
@@ -151,7 +152,7 @@ def _call(
     )
 
 
-def _refuse_held(model: Model, frame: str, part: str) -> None:
+def _refuse_held(model: Model, frame: str, part: Part) -> None:
     """Raise where M is singular, or the joints cannot move the frame in all directions wherever
     they stand."""
     refuse_unmoved(model)

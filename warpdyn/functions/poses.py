@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from ..algorithms import poses as _poses
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.batched import batched
 from ..execution.call import Call
 from ..model import Model
 from ..model.description import Link
+from ..model.structure import QuaternionOrder
 
 SPACE = Model("space", (Link("world"),), ())
 """A robot without joints, for what is true of every body."""
 
-ORDERS = ("xyzw", "wxyz")
-
 
 @batched
-def matrix_to_pose(matrix: Array, *, order: str = "xyzw", out: Array | None = None) -> Call[Array]:
+def matrix_to_pose(
+    matrix: Array[A], *, order: QuaternionOrder = "xyzw", out: Array[A] | None = None
+) -> Call[A]:
     """Homogeneous 4x4 matrices as [x y z qx qy qz qw].
 
     matrix: (B, 4, 4), its upper left a rotation.  Returns (B, 7); `order="wxyz"` puts qw first; qw
@@ -37,7 +38,9 @@ def matrix_to_pose(matrix: Array, *, order: str = "xyzw", out: Array | None = No
 
 
 @batched
-def pose_to_matrix(pose: Array, *, order: str = "xyzw", out: Array | None = None) -> Call[Array]:
+def pose_to_matrix(
+    pose: Array[A], *, order: QuaternionOrder = "xyzw", out: Array[A] | None = None
+) -> Call[A]:
     """Poses [x y z qx qy qz qw] as homogeneous 4x4 matrices.
 
     pose: (B, 7), unit quaternions; `order="wxyz"` has qw first.  Returns (B, 4, 4).  RBDA 4.12.
@@ -49,8 +52,8 @@ def pose_to_matrix(pose: Array, *, order: str = "xyzw", out: Array | None = None
 
 @batched
 def matrix_to_quaternion(
-    matrix: Array, *, order: str = "xyzw", out: Array | None = None
-) -> Call[Array]:
+    matrix: Array[A], *, order: QuaternionOrder = "xyzw", out: Array[A] | None = None
+) -> Call[A]:
     """Rotation matrices (B, 3, 3) as unit quaternions (B, 4), `order` "xyzw" or "wxyz"; qw >= 0."""
     return _call(
         "matrix_to_quaternion",
@@ -64,8 +67,8 @@ def matrix_to_quaternion(
 
 @batched
 def quaternion_to_matrix(
-    quaternion: Array, *, order: str = "xyzw", out: Array | None = None
-) -> Call[Array]:
+    quaternion: Array[A], *, order: QuaternionOrder = "xyzw", out: Array[A] | None = None
+) -> Call[A]:
     """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA
     4.12."""
     return _call(
@@ -80,8 +83,12 @@ def quaternion_to_matrix(
 
 @batched
 def convert_quaternion(
-    quaternion: Array, *, source: str, target: str, out: Array | None = None
-) -> Call[Array]:
+    quaternion: Array[A],
+    *,
+    source: QuaternionOrder,
+    target: QuaternionOrder,
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Quaternions (B, 4) from one order to the other: `source` and `target` "xyzw" or "wxyz"."""
     options = (("source", _order(source)), ("target", _order(target)))
     algorithm, shapes = _poses.convert_quaternion, {"quaternion": (4,)}
@@ -99,12 +106,12 @@ def convert_quaternion(
 def _call(
     name: str,
     algorithm: Callable[..., Any],
-    arrays: dict[str, Array],
+    arrays: dict[str, Array[A]],
     *,
     shape: tuple[int, ...],
-    order: str,
-    out: Array | None,
-) -> Call[Array]:
+    order: QuaternionOrder,
+    out: Array[A] | None,
+) -> Call[A]:
     shapes = dict.fromkeys(arrays, shape)
     return Call(
         name,
@@ -117,7 +124,7 @@ def _call(
     )
 
 
-def _order(order: str) -> str:
-    if order not in ORDERS:
+def _order(order: QuaternionOrder) -> QuaternionOrder:
+    if order not in get_args(QuaternionOrder):
         raise ValueError(f'the order of a quaternion must be "xyzw" or "wxyz", got {order!r}')
     return order

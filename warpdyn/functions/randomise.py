@@ -14,6 +14,7 @@ import warp as wp
 
 from ..algebra.pose_forms import position_and_quaternion
 from ..arrays import Array, random_laws, views
+from ..arrays.random_laws import Law
 from ..execution.call import STANDARD_GRAVITY
 from ..model import Model
 from ..model.description import Joint, Link, look_up
@@ -33,7 +34,7 @@ class Draw:
     verb: str
     a: float
     b: float
-    law: str
+    law: Law
 
     @property
     def support(self) -> tuple[float, float]:
@@ -55,7 +56,7 @@ class Draw:
         return nominal * self.support[0] if self.verb == "scale" else nominal + self.support[0]
 
 
-def scale(low: float, high: float, law: str = "uniform") -> Draw:
+def scale(low: float, high: float, law: Law = "uniform") -> Draw:
     """Multiply by a factor, one for each link or joint of each environment.
 
     law: "uniform" between `low` and `high`; "log-uniform" between them, halving as likely as
@@ -64,12 +65,12 @@ def scale(low: float, high: float, law: str = "uniform") -> Draw:
     return _draw("scale", low, high, law)
 
 
-def add(low: float, high: float, law: str = "uniform") -> Draw:
+def add(low: float, high: float, law: Law = "uniform") -> Draw:
     """Add a number, for vectors one to each component. `law` as in `scale`."""
     return _draw("add", low, high, law)
 
 
-def _draw(verb: str, low: float, high: float, law: str) -> Draw:
+def _draw(verb: str, low: float, high: float, law: Law) -> Draw:
     draw = Draw(verb, float(low), float(high), law)
     if law not in random_laws.LAWS:
         raise ValueError(
@@ -199,10 +200,11 @@ def randomise(
         arrays[quantity] = drawn(
             quantity, nominal, index, len(owners), rows(quantity, names[quantity]), kernel, more
         )
-    down = None
+    down: Any = None
     if gravity is not None:
         nominal = np.array([STANDARD_GRAVITY])
-        down = drawn("gravity", nominal, [0], 1, [gravity.row], random_laws.draw_numbers, [])[:, 0]
+        down = drawn("gravity", nominal, [0], 1, [gravity.row], random_laws.draw_numbers, [])
+        down = down[:, 0]
     return Params(model, arrays, names, down)
 
 

@@ -9,7 +9,7 @@ second moment about the **origin of the link's frame**, in its axes.
 from __future__ import annotations
 
 from ..algorithms import regressors as _regressors
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.base_velocity import ACCELERATION, CONFIGURATION, FORCE, UNCHANGED, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call, Gravity
@@ -20,14 +20,14 @@ from ..model.params import Params
 @batched
 def joint_torque_regressor(
     model: Model,
-    q: Array,
-    v: Array,
-    a: Array,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of
     a link.
 
@@ -56,8 +56,13 @@ def joint_torque_regressor(
 
 @batched
 def kinetic_energy_regressor(
-    model: Model, q: Array, v: Array, *, params: Params | None = None, out: Array | None = None
-) -> Call[Array]:
+    model: Model,
+    q: Array[A],
+    v: Array[A] | None,
+    *,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
 
     q: (B, nq).  v: (B, nv).  Returns (B, 10 nlinks): for each link v·v / 2, v × ω, and products of
@@ -81,12 +86,12 @@ def kinetic_energy_regressor(
 @batched
 def potential_energy_regressor(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
     gravity: Gravity = None,
     params: Params | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The row U(q) with potential energy U pi [J], zero at the world's origin; links fixed to the
     world count.
 

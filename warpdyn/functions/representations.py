@@ -3,21 +3,25 @@ representations of a twist, and the state as MuJoCo, Newton, Drake and Pinocchio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from ..algorithms import configurations as _configurations
 from ..algorithms import representations as _representations
-from ..arrays import Array
+from ..arrays import A, Array
 from ..execution.batched import batched
 from ..execution.call import Call
 from ..model import Model
-from ..model.conventions import CONVENTIONS, ColumnMap, column_map
-from ..model.reference_frames import REFERENCES, reference_of
+from ..model.conventions import CONVENTIONS, ColumnMap, OtherLibrary, column_map
+from ..model.reference_frames import REFERENCES, Reference, reference_of
 from .poses import SPACE
 
-OWN = "warpdyn"
+OWN: Literal["warpdyn"] = "warpdyn"
 """The coordinates that every other function takes."""
+
+Side = Literal["warpdyn"] | OtherLibrary
+Representation = Reference | Side
+"""Whose coordinates; or in which way, or whose, a free base's velocity is written."""
 
 VELOCITIES, FORCES = ("v_to", "v_from"), ("tau_to", "tau_from")
 """Columns of a layout: to the library, and from it."""
@@ -26,13 +30,13 @@ VELOCITIES, FORCES = ("v_to", "v_from"), ("tau_to", "tau_from")
 @batched
 def convert_configuration(
     model: Model,
-    q: Array,
+    q: Array[A],
     *,
-    source: str = OWN,
-    target: str = OWN,
+    source: Side = OWN,
+    target: Side = OWN,
     joints: Sequence[str] | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The configuration that another library writes otherwise, to it or from it.
 
     source, target: one "warpdyn", the other "mujoco", "newton", "drake" or "pinocchio".
@@ -63,15 +67,15 @@ def convert_configuration(
 @batched
 def convert_velocity(
     model: Model,
-    q: Array,
-    v: Array,
+    q: Array[A],
+    v: Array[A] | None,
     *,
-    source: str = OWN,
-    target: str = OWN,
+    source: Representation = OWN,
+    target: Representation = OWN,
     joints: Sequence[str] | None = None,
     com: Sequence[float] | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The generalized velocity with the free base's twist in another representation; joints pass
     through.
 
@@ -106,16 +110,16 @@ def convert_velocity(
 @batched
 def convert_acceleration(
     model: Model,
-    q: Array,
-    v: Array,
-    a: Array,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
     *,
-    source: str = OWN,
-    target: str = OWN,
+    source: Representation = OWN,
+    target: Representation = OWN,
     joints: Sequence[str] | None = None,
     com: Sequence[float] | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """The rate of the target's velocity components, from the source's velocity `v` and its rate
     `a`.
 
@@ -140,15 +144,15 @@ def convert_acceleration(
 @batched
 def convert_force(
     model: Model,
-    q: Array,
-    tau: Array,
+    q: Array[A],
+    tau: Array[A],
     *,
-    source: str = OWN,
-    target: str = OWN,
+    source: Representation = OWN,
+    target: Representation = OWN,
     joints: Sequence[str] | None = None,
     com: Sequence[float] | None = None,
-    out: Array | None = None,
-) -> Call[Array]:
+    out: Array[A] | None = None,
+) -> Call[A]:
     """Generalized forces of the same power, the free base's wrench in another representation.
 
     q: (B, nq), warpdyn's.  tau: (B, nv) [N, N·m] in the source's convention, named as in
@@ -172,12 +176,12 @@ def _whole(
     name: str,
     algorithm: Callable[..., Any],
     model: Model,
-    arrays: dict[str, Array],
+    arrays: Mapping[str, Array[A] | None],
     *,
-    out: Array | None,
+    out: Array[A] | None,
     convention: tuple[str, str, Sequence[str] | None, Sequence[float] | None],
     which: tuple[str, str],
-) -> Call[Array]:
+) -> Call[A]:
     """A conversion of all velocity coordinates; inputs and results say in which representation they
     are."""
     source, target, joints, com = convention
@@ -234,8 +238,13 @@ def _representation(model: Model, side: str, name: str) -> str:
 
 @batched
 def convert_twist(
-    pose: Array, twist: Array, *, source: str, target: str, out: Array | None = None
-) -> Call[Array]:
+    pose: Array[A],
+    twist: Array[A],
+    *,
+    source: Reference,
+    target: Reference,
+    out: Array[A] | None = None,
+) -> Call[A]:
     """A frame's twist from one representation to another, given the frame's pose.
 
     pose: (B, 7) [x y z qx qy qz qw] of the frame in the world (or in any other frame, which is then
@@ -262,8 +271,13 @@ def convert_twist(
 
 @batched
 def convert_wrench(
-    pose: Array, wrench: Array, *, source: str, target: str, out: Array | None = None
-) -> Call[Array]:
+    pose: Array[A],
+    wrench: Array[A],
+    *,
+    source: Reference,
+    target: Reference,
+    out: Array[A] | None = None,
+) -> Call[A]:
     """A wrench on a frame from one representation to another, given the frame's pose; arguments as
     in `convert_twist`.
 
@@ -287,7 +301,7 @@ def convert_wrench(
 
 
 @batched
-def motion_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
+def motion_transform(pose: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """The 6x6 matrix that takes twists in a frame to twists in the frame that its pose is given in.
 
     pose: (B, 7) [x y z qx qy qz qw].  Returns X = [[R, [p]× R], [0, R]]: (B, 6, 6), linear rows
@@ -305,7 +319,7 @@ def motion_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
 
 
 @batched
-def force_transform(pose: Array, *, out: Array | None = None) -> Call[Array]:
+def force_transform(pose: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     """The 6x6 matrix that takes wrenches in a frame to wrenches in the frame that its pose is given
     in.
 

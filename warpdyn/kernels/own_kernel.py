@@ -92,7 +92,7 @@ class OwnKernel(Function[..., Any]):
             params=params,
             by_velocity={},
             identity=self,
-            shared=prepared.shared,
+            plain=prepared.plain,
             named=prepared.named if out is None else prepared.plainly_named,
         )
 
@@ -152,7 +152,7 @@ class OwnKernel(Function[..., Any]):
             results=results,
             asks_env=asks_env,
             shapes={**of_results, **(shaped if asks_env else shapes)},
-            shared=tuple(n for n in given if declared[n].serves_all or not shapes[n]),
+            plain=tuple(n for n in given if declared[n].serves_all or not shapes[n]),
             named=results.handed_out(self.__name__, convert=True),
             plainly_named=results.handed_out(self.__name__, convert=False),
         )
@@ -165,7 +165,7 @@ class _Prepared(NamedTuple):
     asks_env: bool
     shapes: Mapping[str, tuple[int, ...]]
     """Of one environment's slices of arrays and results."""
-    shared: tuple[str, ...]
+    plain: tuple[str, ...]
     named: Callable[..., Any] | None
     plainly_named: Callable[..., Any] | None
     """What makes the user's result of the arrays, and of those of `out=`."""

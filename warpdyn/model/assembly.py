@@ -41,6 +41,8 @@ def in_tree_order(
 
 
 def rebuilt(robot: Robot, links: Sequence[Link], joints: Sequence[Joint]) -> Robot:
-    """The same robot with other links and joints, checked and put in tree order."""
+    """The same robot with other links and joints, checked and put in tree order; its configurations
+    are kept for the joints that still move."""
     links, joints = in_tree_order(robot.name, links, joints, floating_base=robot.floating_base)
-    return replace(robot, links=links, joints=joints)
+    result = replace(robot, links=links, joints=joints)
+    return replace(result, named=tuple(c.kept(result.coordinates) for c in result.named))

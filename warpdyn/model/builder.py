@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from .checks import rigid_body, unphysical
 from .description import (
     ORIGIN,
@@ -21,9 +24,11 @@ from .description import (
     Pose,
     unit_vector,
 )
-from .joints import FIXED, KINDS
+from .joints import KINDS, KindName
 from .model import Model
+from .reference_frames import Reference
 from .remarks import warn
+from .structure import QuaternionOrder
 
 
 class ModelBuilder:
@@ -47,8 +52,8 @@ class ModelBuilder:
         self,
         name: str,
         mass: float = 0.0,
-        com: Sequence[float] = ORIGIN,
-        inertia: Any = ZERO3,
+        com: ArrayLike = ORIGIN,
+        inertia: ArrayLike = ZERO3,
         *,
         visuals: Sequence[Geometry] = (),
         collisions: Sequence[Geometry] = (),
@@ -70,11 +75,11 @@ class ModelBuilder:
     def add_joint(
         self,
         name: str,
-        kind: str,
+        kind: KindName,
         parent: str,
         child: str,
         pose: Any = ORIGIN,
-        axis: Sequence[float] = (1.0, 0.0, 0.0),
+        axis: Sequence[float] | np.ndarray = (1.0, 0.0, 0.0),
         *,
         lower: float = -math.inf,
         upper: float = math.inf,
@@ -85,7 +90,7 @@ class ModelBuilder:
         armature: float = 0.0,
         mimic: str | tuple[str, float, float] | None = None,
         pitch: float = 0.0,
-        axis2: Sequence[float] | None = None,
+        axis2: Sequence[float] | np.ndarray | None = None,
         limits2: Limits | None = None,
         damping2: float = 0.0,
         friction2: float = 0.0,
@@ -137,10 +142,14 @@ class ModelBuilder:
     def add_frame(self, name: str, parent: str, pose: Any = ORIGIN) -> ModelBuilder:
         """A frame on link `parent`: a link without mass on the fixed joint "<name>_joint"."""
         self.add_link(name)
-        return self.add_joint(f"{name}_joint", FIXED.name, parent, name, pose)
+        return self.add_joint(f"{name}_joint", "fixed", parent, name, pose)
 
     def build(
-        self, *, floating_base: bool = False, quaternion: str = "xyzw", base_velocity: str = "local"
+        self,
+        *,
+        floating_base: bool = False,
+        quaternion: QuaternionOrder = "xyzw",
+        base_velocity: Reference = "local",
     ) -> Model:
         """The model, its root link fixed to the world or free; raises ModelError for what is not
         one tree."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from .description import Joint, followed
 from .model import Model
@@ -45,7 +46,9 @@ class Convention:
         return self.quaternion, self.quaternion_first
 
 
-CONVENTIONS = {
+OtherLibrary = Literal["mujoco", "newton", "drake", "pinocchio"]
+
+CONVENTIONS: dict[str, Convention] = {
     "mujoco": Convention(base="mujoco", quaternion="wxyz", balls=True),
     "newton": Convention(base="newton"),
     "drake": Convention(base="drake", quaternion="wxyz", quaternion_first=True),

@@ -1,11 +1,20 @@
-"""A model as text: the tree of its links."""
+"""A model as text, and as HTML for notebooks: the tree of its links."""
 
 from __future__ import annotations
 
 import math
+from html import escape
 
-from .description import Joint
-from .structure import Structure
+from .description import Joint, Limits, Link
+from .joints import JointKind
+from .structure import BASE_JOINT, Structure
+
+DEEPEST = 40
+"""Branches within branches that HTML opens and shuts; readers of HTML lose count beyond a few
+hundred elements. What branches off further on stands in the same list."""
+
+SHOWN = 40
+"""Links of a model whose branches are open at first."""
 
 
 def summary(self: Structure) -> str:
@@ -20,7 +29,13 @@ def head(model: Structure) -> str:
     return f"{model.name}: {moving}, {base}, {model.total_mass:.6g} kg"
 
 
-def _branches(model: Structure) -> list[str]:
+def tree(model: Structure, width: int) -> list[str]:
+    """The tree of links with their joints, without limits; in a line of more than `width` columns
+    the link comes below its joint."""
+    return _branches(model, width)
+
+
+def _branches(model: Structure, width: int | None = None) -> list[str]:
     """A line for each link, below its parent."""
     by_parent: dict[str, list[Joint]] = {}
     for joint in model.joints:
@@ -28,26 +43,108 @@ def _branches(model: Structure) -> list[str]:
     lines, waiting = [], [(model.links[0], "", "")]
     while waiting:
         link, head, indent = waiting.pop()
-        lines.append(f"{head}{link.name}" + (f"  {link.mass:.4g} kg" if link.mass else ""))
         joints = by_parent.get(link.name, [])
+        line = f"{head}{link.name}" + (f"  {link.mass:.4g} kg" if link.mass else "")
+        above, rule, below = line.rpartition(" ─ ")
+        if width is not None and rule and len(line) > width:
+            lines.append(above)
+            line = f"{indent}{'│' if joints else ' '}  {below}"
+        lines.append(line)
         for joint in reversed(joints):
             corner, below = ("└─", "   ") if joint is joints[-1] else ("├─", "│  ")
-            head = f"{indent}{corner} {_describe(model, joint)} ─ "
+            head = f"{indent}{corner} {_describe(model, joint, width is None)} ─ "
             waiting.append((model.link(joint.child), head, indent + below))
     return lines
 
 
-def _describe(model: Structure, joint: Joint) -> str:
+def _describe(model: Structure, joint: Joint, limited: bool) -> str:
+    """A joint's name, columns and kind; if `limited` its limits too."""
     if not joint.kind.nv:
         return f"({joint.kind.name})"
+    if joint.mimic and not limited:
+        return f"{joint.name} (mimics {joint.mimic.joint})"
     if joint.mimic:
         return f"{joint.name} (mimics {joint.mimic.joint} x {joint.mimic.multiplier:g} + {joint.mimic.offset:g})"
-    columns = model.coordinates[joint.name].q
-    column = f"q[{columns.start}]" if joint.kind.nq == 1 else f"q[{columns.start}:{columns.stop}]"
-    limits = joint.limits
+    column, limits = _columns(model, joint.name), joint.limits
     bounds = (
         f" {limits.lower:.4g}..{limits.upper:.4g}"
-        if math.isfinite(limits.upper - limits.lower)
+        if limited and math.isfinite(limits.upper - limits.lower)
         else ""
     )
     return f"{joint.name} {column} ({joint.kind.name}{bounds})"
+
+
+def _columns(model: Structure, joint: str) -> str:
+    """Where the coordinates of a joint lie in q."""
+    q = model.coordinates[joint].q
+    return f"q[{q.start}]" if q.stop - q.start == 1 else f"q[{q.start}:{q.stop}]"
+
+
+def html(self: Structure) -> str:
+    """The tree of links with their joints, limits and masses, to open and shut in a notebook.
+
+    Links that carry one another stand below each other; what branches off stands in a list of its
+    own.
+    """
+    by_parent: dict[str, list[Joint]] = {}
+    for joint in self.joints:
+        by_parent.setdefault(joint.parent, []).append(joint)
+    name, _, numbers = head(self).partition(": ")
+    shown = ' open="open"' if self.nlinks <= SHOWN else ""
+    written = [
+        f'<details open="open"><summary><b>{escape(name)}</b>: {escape(numbers)}</summary><ul>'
+    ]
+    base = f"free base {_columns(self, BASE_JOINT)}" if self.floating_base else "fixed base"
+    # Links with the row that each has, how deep it stands, and whether a list of its own begins
+    # with it; or the end of such a list. A stack, as chains may be longer than calls may be nested.
+    root = _link_html(self.links[0], f"<i>{base}</i>")
+    waiting: list[tuple[str, str, int, bool] | str] = [(self.root, root, 0, False)]
+    while waiting:
+        last = waiting.pop()
+        if isinstance(last, str):
+            written.append(last)
+            continue
+        link, row, depth, branches = last
+        joints = by_parent.get(link, [])
+        if branches and joints and depth < DEEPEST:
+            depth += 1
+            written.append(f"<li><details{shown}><summary>{row}</summary><ul>")
+            waiting.append("</ul></details></li>")
+        else:
+            written.append(f"<li>{row}</li>")
+        for joint in reversed(joints):
+            row = _link_html(self.link(joint.child), _joint_html(self, joint))
+            waiting.append((joint.child, row, depth, len(joints) > 1))
+    return "".join([*written, "</ul></details>"])
+
+
+def _link_html(link: Link, joint: str) -> str:
+    mass = f" {link.mass:.4g} kg" if link.mass else ""
+    return f"{joint} → <b>{escape(link.name)}</b>{mass}"
+
+
+def _joint_html(model: Structure, joint: Joint) -> str:
+    """Name, kind, columns and limits of a joint."""
+    words = [escape(joint.name), f"<i>{escape(joint.kind.name)}</i>"]
+    if joint.mimic is not None:
+        leader, factor, offset = joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset
+        words.append(f"= {factor:g} × {escape(leader)} + {offset:g}")
+    elif joint.kind.nv:
+        words.append(_columns(model, joint.name))
+        several = joint.v_limits if joint.kind.series else (joint.limits,)
+        words += [_limits_html(joint.kind, each) for each in several if each != Limits()]
+    return " ".join(words)
+
+
+def _limits_html(kind: JointKind, limits: Limits) -> str:
+    length, speed, force = ("rad", "rad/s", "N·m") if kind.turns else ("m", "m/s", "N")
+    if kind.turns and not all(kind.angles):
+        length, speed, force = "rad or m", "rad/s or m/s", "N·m or N"
+    bounds = []
+    if math.isfinite(limits.lower) or math.isfinite(limits.upper):
+        bounds.append(f"{limits.lower:.4g} … {limits.upper:.4g} {length}")
+    if math.isfinite(limits.velocity):
+        bounds.append(f"{limits.velocity:.4g} {speed}")
+    if math.isfinite(limits.effort):
+        bounds.append(f"{limits.effort:.4g} {force}")
+    return f"[{', '.join(bounds)}]"

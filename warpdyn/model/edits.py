@@ -9,21 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, cast
+
+from numpy.typing import ArrayLike
 
 from .assembly import rebuilt
 from .checks import not_negative, rigid_body
-from .description import ORIGIN, ZERO3, Joint, Link, Matrix3
+from .description import ORIGIN, ZERO3, Joint, Link, look_up
 from .joints import FLOATING
-from .reference_frames import reference_of
-from .restructure import welded
+from .named_configurations import Configuration
+from .reference_frames import Reference, reference_of
+from .restructure import coordinates_at, welded
 from .structure import Robot, Structure
 
 PerJoint = float | Mapping[str, float] | None
 """One value for all joints, values by joint name, or nothing."""
 
 
-def with_base_velocity(self: Robot, representation: str) -> Robot:
+def with_base_velocity(self: Robot, representation: Reference) -> Robot:
     """The same robot with its free base's velocity, acceleration and force in another
     representation.
 
@@ -32,7 +35,9 @@ def with_base_velocity(self: Robot, representation: str) -> Robot:
     "world": twist of the point that is at the world's origin. Aliases "body", "mixed", "inertial".
     It holds in v, a (the rate of v), tau, and columns of Jacobians.
     """
-    return replace(self, base_velocity=reference_of(representation, "base_velocity"))
+    return replace(
+        self, base_velocity=cast("Reference", reference_of(representation, "base_velocity"))
+    )
 
 
 # Joints.
@@ -47,7 +52,10 @@ def with_armature(self: Robot, armature: float | Mapping[str, float]) -> Robot:
 
 
 def with_friction(
-    self: Robot, *, viscous: PerJoint | str = None, coulomb: PerJoint | str = None
+    self: Robot,
+    *,
+    viscous: PerJoint | Literal["description"] = None,
+    coulomb: PerJoint | Literal["description"] = None,
 ) -> Robot:
     """The same robot with friction in its joints: viscous [N·m·s/rad, N·s/m] and Coulomb [N·m, N].
 
@@ -112,6 +120,22 @@ def with_limits(
     return rebuilt(self, self.links, joints)
 
 
+def with_configuration(self: Robot, name: str, q: Any) -> Robot:
+    """The same robot with a configuration of that name, in the place of one that has it already.
+
+    q: (nq,) [rad, m], or coordinates by joint name (a free base's under "floating_base"), neutral
+    for joints that are not named. Quaternions may be of any length. Limits are not looked at.
+    """
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"a configuration needs a name, got {name!r}")
+    for joint in q if isinstance(q, Mapping) else ():
+        look_up(self.coordinates, joint, "moving joint", self.name)
+    at = coordinates_at(self, self.moving_joints, q, what="q")
+    made = Configuration(name, tuple((joint, tuple(x)) for joint, x in at.items()))
+    others = {c.name: c for c in self.named}
+    return replace(self, named=tuple({**others, name: made}.values()))
+
+
 def _by_joint(
     self: Structure, what: str, asked: PerJoint | str, applies: Callable[[Joint], bool]
 ) -> dict[str, float]:
@@ -168,10 +192,16 @@ def _limited(joint: Joint, bounds: Mapping[str, float | None]) -> Joint:
 
 
 def with_payload(
-    self: Robot, link: str, mass: float, com: Sequence[float] = ORIGIN, inertia: Matrix3 = ZERO3
+    self: Robot, link: str, mass: float, com: ArrayLike = ORIGIN, inertia: ArrayLike = ZERO3
 ) -> Robot:
     """The same robot with a load on `link`: mass [kg], com in the link frame [m], inertia about it
-    [kg·m²]."""
+    [kg·m²].
+
+    >>> model = wd.load_robot("panda")
+    >>> loaded = model.with_payload("panda_hand", mass=2.0, com=(0, 0, 0.1))
+    >>> np.allclose(loaded.total_mass, model.total_mass + 2.0)
+    True
+    """
     load = Link("payload", *rigid_body("a payload", mass, com, inertia))
     return _with_link(self, welded(self.link(link), load))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar
 
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar, as_number, cos, sin
@@ -366,6 +366,20 @@ KINDS: dict[str, JointKind] = {
         BALL,
     )
 }
+
+KindName = Literal[
+    "revolute",
+    "continuous",
+    "gearbox",
+    "universal",
+    "revolute2",
+    "screw",
+    "prismatic",
+    "fixed",
+    "planar",
+    "floating",
+    "ball",
+]
 
 URDF_KINDS = {
     name: KINDS[name]

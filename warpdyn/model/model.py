@@ -8,12 +8,14 @@ over, with fixed joints lumped and mimic joints reduced, is its tree (`warpdyn.m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from . import describe, edits, restructure
 from .assembly import in_tree_order
 from .description import Joint, Link, ModelError
+from .named_configurations import Configuration
 from .params import params as parameters
-from .structure import Structure
+from .structure import QuaternionOrder, Structure
 from .to_urdf import to_urdf as urdf_text
 
 
@@ -36,15 +38,16 @@ class Model(Structure):
         *,
         source: str = "model",
         floating_base: bool = False,
-        quaternion: str = "xyzw",
+        quaternion: QuaternionOrder = "xyzw",
         warnings: Sequence[str] = (),
+        named: Sequence[Configuration] = (),
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
 
         Raises ModelError, beginning with `source`, for what is not one tree of sound links and
         joints.
         """
-        if quaternion not in ("xyzw", "wxyz"):
+        if quaternion not in get_args(QuaternionOrder):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
         links, joints = in_tree_order(source, links, joints, floating_base=floating_base)
         return cls(
@@ -54,6 +57,7 @@ class Model(Structure):
             floating_base=floating_base,
             quaternion=quaternion,
             warnings=tuple(warnings),
+            named=tuple(named),
         )
 
     # Copies with other numbers.
@@ -66,6 +70,7 @@ class Model(Structure):
     with_link_mass = edits.with_link_mass
     with_link_inertia = edits.with_link_inertia
     with_limits = edits.with_limits
+    with_configuration = edits.with_configuration
 
     # Copies with other links and joints.
 
@@ -81,3 +86,4 @@ class Model(Structure):
     params = parameters
     to_urdf = urdf_text
     summary = describe.summary
+    _repr_html_ = describe.html

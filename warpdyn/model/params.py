@@ -8,17 +8,18 @@ may be changed in place between launches.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..algebra.quaternions import quaternion_rotation
-from ..algebra.scalar import Scalar
-from ..arrays.stacking import count_of, shape_of, stacked
-from .description import Effects, Joint, Link, Pose, look_up
-from .structure import Robot, Structure
+from ..arrays import Library
+from ..arrays.libraries import library_of
+from ..arrays.protocol import dtype_name
+from ..arrays.stacking import count_of, first_array, of_kind, shape_of, stacked
+from .description import look_up
+from .structure import Structure
 
 LINK = {"mass": (), "com": (3,), "inertia": (6,)}
 JOINT = {
@@ -37,26 +38,20 @@ mass in the link's axes; placement of the joint's frame in its parent link, x y 
 armature and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`.
 """
 
-TYPICAL: dict[str, Any] = {
-    "mass": 1.0,
-    "com": (0.1, 0.2, 0.3),
-    "inertia": (0.02, 0.0, 0.0, 0.03, 0.0, 0.04),
-    "armature": 0.1,
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Params:
-    """Parameters of a model that vary, by quantity.
-
-    `arrays`: (B, k, *shape), or (k, *shape) where one set serves all environments, for the k links
-    or joints of `names`; `gravity` (B, 3) or (3,). Made by `model.params(...)`.
-    """
+    """Parameters of a model that vary, by quantity; made by `model.params(...)`."""
 
     model: Structure
+    """Whose they are."""
     arrays: Mapping[str, Any]
+    """By quantity: (B, k, *shape) for the k links or joints of `names`, or (k, *shape) where one
+    set serves all environments."""
     names: Mapping[str, tuple[str, ...]]
+    """By quantity, the links or joints that it varies for."""
     gravity: Any = None
+    """(B, 3) or (3,), acceleration of free fall in the world [m/s²]; None for the standard one."""
 
     def __repr__(self) -> str:
         """What varies, of whom, in which shape."""
@@ -68,7 +63,7 @@ class Params:
 
         varying = [told(quantity) for quantity in self.names]
         if self.gravity is not None:
-            varying.append(f"gravity {tuple(self.gravity.shape)}")
+            varying.append(f"gravity {shape_of(self.gravity)}")
         return f"<Params of {self.model.name}: {', '.join(varying) or 'nothing varies'}>"
 
     @property
@@ -80,16 +75,137 @@ class Params:
         """Shape of one environment's slice of a quantity's array."""
         return (len(self.names[quantity]), *SHAPES[quantity])
 
-    def __getitem__(self, quantity: str) -> Any:
-        return look_up(
-            self.arrays, quantity, "varying quantity", f"the params of {self.model.name}"
+    @property
+    def envs(self) -> int | None:
+        """Number of environments; None where one set serves all of them."""
+        return next((x.shape[0] for q, x in self._all.items() if self._by_environment(q, x)), None)
+
+    def __getitem__(self, which: Any) -> Any:
+        """The array of a quantity, `p["mass"]`; or the params of some environments, for minibatches:
+        `p[idx]` with a slice, whole numbers or a mask, as arrays have it.
+
+        What serves all environments stays as it is.
+        """
+        if isinstance(which, str):
+            whose = f"the params of {self.model.name}"
+            return look_up(self._all, which, "varying quantity", whose)
+        index = _row_index(which)
+        envs = self.envs
+        if getattr(index, "ndim", 0) and dtype_name(index.dtype) == "bool":
+            _check_mask(index, envs)
+        return self._with(
+            {
+                quantity: _rows(x, index) if self._by_environment(quantity, x) else x
+                for quantity, x in self._all.items()
+            }
         )
+
+    __iter__ = None
+    """Nothing to go through: neither the quantities nor the environments alone."""
+
+    def named(self, quantity: str) -> dict[str, Any]:
+        """{name: values}, as `model.params` takes them, without a copy: the columns of a quantity's
+        array by link or joint."""
+        array, whole = self[quantity], self.model
+        by_row = self._by_environment(quantity, array)
+        names = look_up(self.names, quantity, "quantity of links or joints", whole.name)
+        return {name: array[:, k] if by_row else array[k] for k, name in enumerate(names)}
+
+    def reset(self, mask: Any, fresh: Params) -> Params:
+        """These params with the rows of `fresh` where `mask` (B,) holds, such as those of a new
+        `wd.randomise(..)` for the environments whose episode ended.
+
+        Written in place, where bound calls read them, and returned; JAX arrays cannot be written,
+        so that there only the params returned have the new rows.
+        """
+        if fresh.names != self.names or fresh._all.keys() != self._all.keys():
+            raise ValueError(
+                f"fresh must vary what these params do, by the same names: {self!r}; got {fresh!r}"
+            )
+        mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
+        if dtype_name(mask.dtype) != "bool":
+            raise TypeError(f"mask must be booleans (B,), got {mask.dtype}; such as done > 0")
+        _check_mask(mask, self.envs)
+        arrays = {}
+        for quantity, x in self._all.items():
+            if tuple(fresh[quantity].shape) != tuple(x.shape):
+                raise ValueError(
+                    f"{quantity} of fresh must be {tuple(x.shape)}, as it is in these params, "
+                    f"got {tuple(fresh[quantity].shape)}"
+                )
+            if not self._by_environment(quantity, x):
+                raise ValueError(
+                    f"{quantity} {tuple(x.shape)} serves all environments and has no rows to reset; "
+                    "make it with envs="
+                )
+            library = library_of(x)
+            rows = of_kind(fresh[quantity], x)
+            arrays[quantity] = library.overwritten(x, _local(mask, library), rows)
+        return self._with(arrays)
+
+    def to(self, dtype: Any = None, device: Any = None) -> Params:
+        """The same numbers in another dtype ("float32", np.float32, torch.float32 ..), on another
+        device of their library's ("cuda:0")."""
+        moved = {}
+        for quantity, x in self._all.items():
+            name = dtype_name(x.dtype if dtype is None else dtype)
+            if name not in ("float32", "float64"):
+                raise TypeError(f"dtype must be float32 or float64, got {dtype}")
+            moved[quantity] = library_of(x).moved(x, name, device)
+        return self._with(moved)
 
     def replaced(self, **arrays: Any) -> Params:
         """The same quantities with other arrays."""
         for quantity in arrays:
             self[quantity]
-        return replace(self, arrays={**self.arrays, **arrays})
+        return self._with({**self._all, **arrays})
+
+    @property
+    def _all(self) -> dict[str, Any]:
+        """Every array by quantity, gravity's too."""
+        return {**self.arrays, **({} if self.gravity is None else {"gravity": self.gravity})}
+
+    def _with(self, arrays: Mapping[str, Any]) -> Params:
+        """The same names with these arrays."""
+        others = {quantity: x for quantity, x in arrays.items() if quantity != "gravity"}
+        return replace(self, arrays=others, gravity=arrays.get("gravity"))
+
+    def _by_environment(self, quantity: str, array: Any) -> bool:
+        """Whether an array has a row for each environment."""
+        single = 1 if quantity == "gravity" else len(SHAPES[quantity]) + 1
+        return len(array.shape) > single
+
+
+def _row_index(which: Any) -> Any:
+    """An index of rows as a number, a slice or an array."""
+    if isinstance(which, tuple) or which is None or which is Ellipsis:
+        raise TypeError(
+            f"params are indexed by a quantity or by rows, p[idx]; got {which!r}. "
+            'For single entries take the array: p["mass"][idx, k]'
+        )
+    if isinstance(which, (int, slice)):
+        return which
+    index = which if hasattr(which, "dtype") else np.asarray(which, dtype=None if which else int)
+    return int(index) if index.ndim == 0 else index
+
+
+def _rows(array: Any, index: Any) -> Any:
+    library = library_of(array)
+    return library.rows(array, _local(index, library) if hasattr(index, "ndim") else index)
+
+
+def _local(index: Any, library: Library) -> Any:
+    """A mask or whole numbers in a library's own array, or in NumPy's."""
+    mine = library_of(index)
+    return index if mine is library else mine.to_host(index)
+
+
+def _check_mask(mask: Any, envs: int | None) -> None:
+    if mask.ndim != 1 or mask.shape[0] != envs:
+        needed = "none, as one set serves all" if envs is None else f"({envs},)"
+        raise ValueError(
+            f"a mask must have an entry for each environment: {needed}; got {tuple(mask.shape)}"
+        )
 
 
 def params(
@@ -106,6 +222,7 @@ def params(
     stiffness: Any = None,
     damping: Any = None,
     gravity: Any = None,
+    like: Any = None,
     dtype: Any = None,
 ) -> Params:
     """Parameters that differ from one environment to the next, for the `params=` of every function.
@@ -115,9 +232,20 @@ def params(
     [kg·m²]) or joints (placement (B, njoints, 7) x y z qx qy qz qw, armature, viscous, coulomb,
     stiffness, damping (B, njoints)).
     gravity: (B, 3) [m/s²]. What is not given stays as it is and costs nothing at run time.
-    envs: number of environments, where only single values are given. The arrays' library, dtype and
-    device are kept; `dtype` converts NumPy's. Change the arrays in place (`params["mass"][:] = ..`)
-    between calls.
+    An array for all links that have mass, as `randomise` draws masses, will do too, so that
+    `model.params(mass=p["mass"])` takes its arrays back; of any other names `mass=p.named("mass")`.
+    envs: number of environments, where only single values are given.
+    like: an array, such as q, whose library, dtype and device all parameters are to have. Without
+    it arrays keep theirs, and plain numbers take those of the first array beside them, float64 of
+    NumPy where there is none; `dtype` converts.
+    Change the arrays in place (`params["mass"][:] = ..`) between calls.
+    Raises ValueError for a mass, armature, friction or spring that is negative or not finite, with
+    its link or joint and the row, where the numbers can be read (not while JAX traces them).
+
+    >>> model = wd.load_robot("panda")
+    >>> params = model.params(mass={"panda_hand": np.linspace(0.5, 1.5, 100)})
+    >>> wd.crba(model, wd.random_configuration(model, 100), params=params).shape
+    (100, 8, 8)
     """
     quantities = {
         "mass": mass,
@@ -133,20 +261,65 @@ def params(
     arrays: dict[str, Any] = {}
     names: dict[str, tuple[str, ...]] = {}
     rows = {} if envs is None else {"envs": envs}
+    beside = like
+    if like is None:
+        beside = first_array([*_each(quantities.values()), gravity])
     for quantity, values in quantities.items():
         if values is None:
             continue
-        names[quantity], arrays[quantity] = _stack(self, quantity, values, envs, dtype)
-        if len(arrays[quantity].shape) > len(SHAPES[quantity]) + 1:
-            rows[quantity] = arrays[quantity].shape[0]
-    if gravity is not None and len(shape_of(gravity)) == 2:
-        rows["gravity"] = shape_of(gravity)[0]
+        names[quantity], array = _stack(self, quantity, values, envs, dtype)
+        if beside is not None and (like is not None or first_array([*_each([values])]) is None):
+            array = of_kind(array, beside, dtype)
+        _check_signs(self, quantity, names[quantity], array)
+        arrays[quantity] = array
+        if len(array.shape) > len(SHAPES[quantity]) + 1:
+            rows[quantity] = array.shape[0]
+    if gravity is not None:
+        follows = like is not None or not hasattr(gravity, "dtype")
+        gravity = _gravity(gravity, envs, beside if follows else None, dtype)
+        if len(gravity.shape) == 2:
+            rows["gravity"] = gravity.shape[0]
     if len(set(rows.values())) > 1:
         counts = ", ".join(f"{what}: {count}" for what, count in rows.items())
         raise ValueError(
             f"params are for different numbers of environments: {counts}; give all of them the same"
         )
     return Params(self, arrays, names, gravity)
+
+
+def _each(values: Iterable[Any]) -> Iterator[Any]:
+    """Every value of quantities, those of mappings by name one by one."""
+    for x in values:
+        yield from x.values() if isinstance(x, Mapping) else (x,)
+
+
+def _gravity(gravity: Any, envs: int | None, like: Any, dtype: Any) -> Any:
+    """(B, 3) or (3,) as an array; one for all is repeated for `envs`."""
+    array = gravity if hasattr(gravity, "dtype") else np.asarray(gravity, dtype=dtype or float)
+    if like is not None or dtype is not None:
+        array = of_kind(array, array if like is None else like, dtype)
+    if tuple(array.shape[-1:]) != (3,) or len(array.shape) > 2:
+        raise ValueError(f"gravity must be (3,) or (B, 3), got {tuple(array.shape)}")
+    if envs is None or len(array.shape) == 2:
+        return array
+    rows: Any = stacked([array], (3,), envs, array.dtype)
+    return rows[:, 0]
+
+
+def _check_signs(model: Structure, quantity: str, names: tuple[str, ...], array: Any) -> None:
+    """Refuse numbers that no body and no friction has, where they can be read."""
+    library = library_of(array)
+    if quantity in ("com", "inertia", "placement") or not library.readable(array):
+        return
+    host = library.to_host(array)
+    wrong = np.argwhere(~((host >= 0) & (host < np.inf)))
+    if len(wrong):
+        *row, k = wrong[0].tolist()
+        of = f'{"link" if quantity in LINK else "joint"} "{names[k]}" of {model.name}'
+        where = f" in row {row[0]} of {len(host)}" if row else ""
+        raise ValueError(
+            f"{quantity} of {of} must be finite and not negative, got {host[(*row, k)]:g}{where}"
+        )
 
 
 def _stack(
@@ -157,6 +330,10 @@ def _stack(
     known = tuple(each.name for each in (model.links if quantity in LINK else model.joints))
     shape = SHAPES[quantity]
     if not isinstance(values, Mapping):
+        bodies = tuple(link.name for link in model.links if link.mass)
+        columns = len(shape) + 1
+        if quantity in LINK and shape_of(values)[-columns:] == (len(bodies), *shape):
+            known = bodies  # as `randomise` draws them
         return known, _whole(quantity, values, (len(known), *shape), envs, dtype, model.name)
     for name in values:
         look_up(dict.fromkeys(known), name, "link" if quantity in LINK else "joint", model.name)
@@ -203,64 +380,3 @@ def _whole(
     if shape == expected and envs:
         return stacked([array[k] for k in range(expected[0])], expected[1:], envs, dtype)
     return array if dtype is None or array.dtype == dtype else array.astype(dtype)
-
-
-def typical(model: Robot, varying: Mapping[str, tuple[str, ...]]) -> Robot:
-    """The model with some sound number in place of each that varies (names by quantity), to see
-    what is defined in general."""
-    names = {quantity: varying[quantity] for quantity in TYPICAL if quantity in varying}
-    return varied(model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
-
-
-def varied(model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> Robot:
-    """The model with these values, numbers or symbols, in place of those of its description."""
-    by_name: dict[str, dict[str, Any]] = {}
-    for quantity, nested in values.items():
-        for name, value in zip(names[quantity], nested, strict=True):
-            by_name.setdefault(f"{'link' if quantity in LINK else 'joint'} {name}", {})[
-                quantity
-            ] = value
-    links = tuple(_link(link, by_name.get(f"link {link.name}")) for link in model.links)
-    joints = tuple(_joint(joint, by_name.get(f"joint {joint.name}")) for joint in model.joints)
-    return replace(model, links=links, joints=joints)
-
-
-def _link(link: Link, values: Mapping[str, Any] | None) -> Link:
-    if values is None:
-        return link
-    inertia: Any = link.inertia
-    if "inertia" in values:
-        xx, xy, xz, yy, yz, zz = values["inertia"]
-        inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-    return replace(
-        link,
-        mass=values.get("mass", link.mass),
-        com=tuple(values.get("com", link.com)),
-        inertia=inertia,
-    )
-
-
-def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
-    if values is None:
-        return joint
-    pose = joint.pose
-    if "placement" in values:
-        pose = _pose(values["placement"])
-    varied_effects = {
-        name: values[name]
-        for name in ("viscous", "coulomb", "stiffness", "damping")
-        if name in values
-    }
-    effects = joint.effects or ((Effects(),) * joint.kind.nv if varied_effects else ())
-    return replace(
-        joint,
-        pose=pose,
-        armature=values.get("armature", joint.armature),
-        effects=tuple(replace(each, **varied_effects) for each in effects),
-    )
-
-
-def _pose(placement: Sequence[Scalar]) -> Pose:
-    x, y, z, *quaternion = placement
-    rows = quaternion_rotation(quaternion).matrix.rows
-    return Pose((x, y, z), tuple(tuple(row) for row in rows))  # type: ignore[arg-type]

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 REFERENCES = ("local", "world", "local_world_aligned")
 """Origin and axes of the frame, of the world, and the frame's origin with the world's axes."""
+
+Reference = Literal[
+    "local",
+    "world",
+    "local_world_aligned",
+    "body",
+    "inertial",
+    "mixed",
+    "LOCAL",
+    "WORLD",
+    "LOCAL_WORLD_ALIGNED",
+    "BODY",
+    "INERTIAL",
+    "MIXED",
+]
+"""What `reference=` may be: their names, aliases, and both as Pinocchio writes them."""
 
 ALIASES = {"body": "local", "inertial": "world", "mixed": "local_world_aligned"}
 

@@ -48,24 +48,13 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
     self.joint_indices(kept)
     independent = self.moving_joints[int(self.floating_base) :]
     locked = {joint.name: joint for joint in independent if joint.name not in kept}
-    q = self.neutral
-    if at is not None and not isinstance(at, Mapping):
-        q = np.asarray(at, dtype=float)
-        if q.shape != (self.nq,):
-            raise ValueError(
-                f"at must be a mapping by joint name, or q (nq,) = ({self.nq},), got {q.shape}"
-            )
-    values: dict[str, Any] = {name: q[self.coordinates[name].q] for name in locked}
-    for name, value in at.items() if isinstance(at, Mapping) else ():
+    for name in at if isinstance(at, Mapping) else ():
         if name in kept:
             raise ValueError(
                 f'joint "{name}" of {self.name} keeps its coordinates; leave it out of `at`'
             )
         look_up(locked, name, "joint to lock", self.name)
-        values[name] = value
-    still = {
-        name: _coordinates(joint, values[name], self.quaternion) for name, joint in locked.items()
-    }
+    still = coordinates_at(self, list(locked.values()), at)
     return rebuilt(self, self.links, locked_joints(self.joints, still))
 
 
@@ -96,6 +85,30 @@ def at_rest(joint: Joint, q: Sequence[float]) -> Joint:
         T = Placement(turn, ZERO)
         X = X.compose(T).compose(Placement(R, p)).compose(T.inverse())
     return fixed_joint(joint.name, joint.parent, joint.child, X)
+
+
+def coordinates_at(
+    self: Structure, joints: Iterable[Joint], at: Any, what: str = "at"
+) -> dict[str, list[float]]:
+    """Coordinates (quaternions x y z w) of moving joints, by name, where `at` has them.
+
+    at: coordinates by joint name, or a whole q (nq,), which messages call `what`; joints that it
+    does not name are neutral.
+    """
+    q = self.neutral
+    if at is not None and not isinstance(at, Mapping):
+        q = np.asarray(at, dtype=float)
+        if q.shape != (self.nq,):
+            raise ValueError(
+                f"{what} must be a mapping by joint name, or q (nq,) = ({self.nq},), got {q.shape}"
+            )
+    values: Mapping[str, Any] = at if isinstance(at, Mapping) else {}
+    return {
+        joint.name: _coordinates(
+            joint, values.get(joint.name, q[self.coordinates[joint.name].q]), self.quaternion
+        )
+        for joint in joints
+    }
 
 
 def _coordinates(joint: Joint, value: Any, order: str) -> list[float]:
@@ -225,6 +238,8 @@ def attach(
 
     pose: of the other's root in `frame`: a Pose, a 4x4 matrix, x y z, or x y z qx qy qz qw.
     prefix: goes before the other's names. joint: name of the joint, by default "<frame>_to_<root>".
+    A configuration of this robot has the other's joints where the other's of the same name has
+    them, neutral where there is none.
     """
     self.link(frame)
     root = prefix + other.root
@@ -242,7 +257,13 @@ def attach(
             f'both have a {what} named "{name}"; give what is attached a prefix, such as '
             'prefix="tool_"'
         )
-    return rebuilt(self, [*self.links, *links], [*self.joints, mount, *joints])
+    there = {c.name: c.kept(other.joint_names) for c in other.named}
+    prefixed = {name: prefix + name for name in other.joint_names}
+    named = (
+        c.joined(there[c.name].renamed(prefixed)) if c.name in there else c for c in self.named
+    )
+    both = replace(self, named=tuple(named))
+    return rebuilt(both, [*self.links, *links], [*self.joints, mount, *joints])
 
 
 def detach(self: Robot, link: str) -> Robot:
@@ -281,7 +302,8 @@ def rename(
         self.link(link)
     for joint in joints or {}:
         self.joint(joint)
-    result = rebuilt(self, *renamed(self, links or {}, joints or {}))
+    named = replace(self, named=tuple(c.renamed(joints or {}) for c in self.named))
+    result = rebuilt(named, *renamed(self, links or {}, joints or {}))
     return result if name is None else replace(result, name=name)
 
 

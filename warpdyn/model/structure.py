@@ -11,15 +11,20 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from .description import Joint, Link, look_up, several
 from .joints import FLOATING
+from .named_configurations import Configuration, Configurations
+from .reference_frames import Reference
 
 BASE_JOINT = "floating_base"
 """Name of the joint between the world and the root link of a floating model."""
+
+QuaternionOrder = Literal["xyzw", "wxyz"]
+"""Where a quaternion's scalar part stands."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +40,33 @@ class Structure:
     """Links and joints in tree order: depth first, siblings as they stand in the description."""
 
     name: str
+    """The robot's, as its description has it."""
     links: tuple[Link, ...]
+    """Every link of the description, the root first."""
     joints: tuple[Joint, ...]
+    """Every joint of the description, fixed and mimic joints included; joint k carries link
+    k + 1."""
     floating_base: bool = False
-    quaternion: str = "xyzw"
-    base_velocity: str = "local"
+    """Whether the root moves freely, by the first columns of q (7) and v (6)."""
+    quaternion: QuaternionOrder = "xyzw"
+    """Order of each quaternion in q."""
+    base_velocity: Reference = "local"
+    """How the free base's columns of v, a and tau are taken (`with_base_velocity`)."""
     warnings: tuple[str, ...] = ()
+    """What looked wrong in the description, and was used as written."""
+    named: tuple[Configuration, ...] = ()
+    """What `configurations` makes arrays of."""
 
     # Names and indices.
 
     @property
     def root(self) -> str:
+        """Name of the link that carries all others."""
         return self.links[0].name
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:
+        """Names of all links: the order of `fk`, of `f_ext` arrays and of inertial parameters."""
         return tuple(link.name for link in self.links)
 
     @cached_property
@@ -88,24 +105,30 @@ class Structure:
 
     @cached_property
     def v_names(self) -> tuple[str, ...]:
+        """One name for each column of v, of accelerations and of joint forces."""
         return tuple(_dotted(j.name, c) for j in self.moving_joints for c in j.kind.v_names)
 
     @property
     def nq(self) -> int:
+        """Columns of q: a base's or floating joint's quaternion counts four."""
         return len(self.q_names)
 
     @property
     def nv(self) -> int:
+        """Columns of v, of accelerations and of joint forces: degrees of freedom."""
         return len(self.v_names)
 
     @property
     def nlinks(self) -> int:
+        """Number of links, those on fixed joints included."""
         return len(self.links)
 
     def link_index(self, name: str) -> int:
+        """Position of a link in `link_names`; KeyError, with near names, where there is none."""
         return look_up(self._link_indices, name, "link", self.name)
 
     def link_indices(self, names: Iterable[str]) -> list[int]:
+        """Positions of links in `link_names`, in the order of `names`."""
         return [self.link_index(name) for name in several(names)]
 
     def joint_index(self, name: str) -> int:
@@ -113,6 +136,7 @@ class Structure:
         return look_up(self._joint_indices, name, "moving joint", self.name)
 
     def joint_indices(self, names: Iterable[str]) -> list[int]:
+        """Positions of joints in `joint_names`, in the order of `names`."""
         return [self.joint_index(name) for name in several(names)]
 
     def q_indices(self, names: Iterable[str]) -> list[int]:
@@ -127,6 +151,7 @@ class Structure:
         return [look_up(self.coordinates, n, "moving joint", self.name) for n in several(names)]
 
     def link(self, name: str) -> Link:
+        """A link by name: its mass, centre of mass, inertia and shapes."""
         return self.links[self.link_index(name)]
 
     def joint(self, name: str) -> Joint:
@@ -139,10 +164,12 @@ class Structure:
         return self._parent_joints.get(link)
 
     def parent(self, link: str) -> str | None:
+        """The link that carries a link; None for the root."""
         joint = self.parent_joint(link)
         return joint.parent if joint else None
 
     def children(self, link: str) -> tuple[str, ...]:
+        """The links whose joints hang on a link."""
         self.link_index(link)
         return tuple(j.child for j in self.joints if j.parent == link)
 
@@ -168,11 +195,23 @@ class Structure:
     @cached_property
     def neutral(self) -> np.ndarray:
         """(nq,) zero position; a floating base at the origin, not turned."""
+        return self._q_at({})
+
+    @cached_property
+    def configurations(self) -> Configurations:
+        """Positions by name, each (nq,) and read-only: the description's keyframes, and those of
+        `with_configuration`."""
+        return Configurations(
+            self.name, {c.name: self._q_at(dict(c.coordinates)) for c in self.named}
+        )
+
+    def _q_at(self, coordinates: Mapping[str, tuple[float, ...]]) -> np.ndarray:
+        """(nq,) the coordinates of each joint (quaternions x y z w), neutral where it has none."""
         return np.array(
             [
                 x
                 for j in self.moving_joints
-                for x in j.kind.reordered(j.kind.neutral, self.quaternion)
+                for x in j.kind.reordered(coordinates.get(j.name, j.kind.neutral), self.quaternion)
             ]
         )
 
@@ -183,6 +222,7 @@ class Structure:
 
     @cached_property
     def position_upper(self) -> np.ndarray:
+        """(nq,) upper position limits [rad, m]; inf where there is none."""
         return np.array([limits.upper for j in self.moving_joints for limits in j.q_limits])
 
     @cached_property

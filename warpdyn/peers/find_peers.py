@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from ..model import Model
-from ..model.description import ModelError
+from ..model.description import Joint, ModelError
 from .mujoco import MuJoCo
 from .peer import NotComparable, Peer, bare
 from .pinocchio import Pinocchio
@@ -24,7 +26,8 @@ def find_peers(
 ) -> tuple[list[Peer], list[str]]:
     """The peers that can be asked, and a line for each that cannot.
 
-    `fused`: MuJoCo with links on fixed joints made one body.
+    MuJoCo reads an MJCF file by itself. `fused`: MuJoCo with links on fixed joints of a URDF made
+    one body.
     """
     peers: list[Peer] = []
     absent = []
@@ -33,9 +36,12 @@ def find_peers(
         if find_spec(module) is None:
             absent.append(f"{title} is not installed (pip install {package})")
             continue
-        options = {"fused": fused} if read is MuJoCo else {}
         try:
-            peers.append(read(model, urdf_of(model, path), **options))
+            if read is MuJoCo:
+                own = is_mjcf(path)  # which MuJoCo reads by itself
+                peers.append(MuJoCo(model, path if own else urdf_of(model, path), fused))
+            else:
+                peers.append(read(model, urdf_of(model, path)))
         except NotComparable as why:
             absent.append(str(why))
         except ModelError as why:
@@ -43,7 +49,27 @@ def find_peers(
     return peers, absent
 
 
+def is_mjcf(path: Path) -> bool:
+    """Whether a file's outermost element is MJCF's."""
+    return path.is_file() and bare(path.read_text(errors="replace")).tag == "mujoco"
+
+
 def urdf_of(model: Model, path: Path) -> str:
-    """The text of a URDF file; of a file in another format the URDF that warpdyn writes."""
+    """The text of a URDF file; of a file in another format the URDF that warpdyn writes, in which
+    every joint has limits of velocity and effort, as Pinocchio's reader wants them."""
     text = path.read_text(errors="replace")
-    return text if bare(text).tag == "robot" else model.to_urdf()
+    if bare(text).tag == "robot":
+        return text
+    return replace(model, joints=tuple(map(_with_all_limits, model.joints))).to_urdf()
+
+
+def _with_all_limits(joint: Joint) -> Joint:
+    limits = joint.limits
+    if not joint.kind.nv or math.isinf(limits.lower):
+        return joint
+    velocity, effort = min(limits.velocity, UNREACHED), min(limits.effort, UNREACHED)
+    return replace(joint, limits=replace(limits, velocity=velocity, effort=effort))
+
+
+UNREACHED = 1e9
+"""A limit that limits nothing."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,80 +13,105 @@ from lxml import etree
 from ..algebra.quaternions import quaternion_rotation
 from ..model import BASE_JOINT, Model
 from ..model.joints import FLOATING
-from .peer import (
-    NotComparable,
-    bare,
-    driven_joints,
-    first_line,
-    refuse_mimic_joints,
-    xyzw_columns,
-)
+from .mujoco_mjcf import bare_spec, frame_numbers, held_positions, joint_numbers
+from .peer import NotComparable, bare, driven_joints, first_line, refuse_mimic_joints
 
 
 class MuJoCo:
-    """MuJoCo's kinematics, mj_crb and mj_rne on the URDF without its shapes.
+    """MuJoCo's kinematics, mj_crb and mj_rne on the URDF without its shapes, or on an MJCF file.
 
-    `fused`: links on fixed joints are made one body, as MuJoCo does by default; it then
+    `fused`: links of the URDF on fixed joints are made one body, as MuJoCo does by default; it then
     has no poses of theirs.
     """
 
-    def __init__(self, model: Model, urdf: str, fused: bool = False) -> None:
-        """Read the URDF; NotComparable where MuJoCo reads another robot or none."""
+    def __init__(self, model: Model, source: str | Path, fused: bool = False) -> None:
+        """Read the text of a URDF or an MJCF file; NotComparable where MuJoCo reads another robot
+        or none."""
         import mujoco
 
         self.mujoco, self.model = mujoco, model
         self.name = f"MuJoCo {mujoco.__version__}"
-        for joint in model.joints:
-            if joint.kind.nv and not joint.kind.single:
-                raise NotComparable(
-                    f'MuJoCo has no {joint.kind.name} joint in URDF ("{joint.name}")'
-                )
         try:
-            spec = mujoco.MjSpec.from_string(_for_mujoco(urdf, fused))
-            if model.floating_base:
-                spec.worldbody.first_body().add_freejoint().name = BASE_JOINT
-            self.robot = spec.compile()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of words in the file that MuJoCo will drop
+                if isinstance(source, Path):
+                    self.robot = bare_spec(mujoco, source, model).compile()
+                else:
+                    self.robot = _urdf_spec(mujoco, source, model, fused).compile()
+        except NotComparable:
+            raise
         except Exception as error:
             raise NotComparable(f"MuJoCo does not read it: {first_line(error)}") from error
         # The model alone is compared: nothing that MuJoCo adds to M q'' + h = tau.
         self.robot.opt.gravity[:] = (0.0, 0.0, -9.81)
-        self.robot.opt.disableflags |= (
-            mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
-        )
-        self.robot.dof_armature[:] = 0.0
+        others = ("CONSTRAINT", "CONTACT", "SPRING", "DAMPER", "ACTUATION")
+        bits = (int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{word}")) for word in others)
+        self.robot.opt.disableflags = sum(bits)
+        self.robot.opt.density = self.robot.opt.viscosity = 0.0
+        self.robot.body_gravcomp[:] = 0.0
         self.data = mujoco.MjData(self.robot)
+        self.qpos, self.held = np.zeros(self.robot.nq), list[str]()
+        if isinstance(source, Path):
+            numbers = joint_numbers(self.robot, model)
+            self.frames = frame_numbers(self.robot, model)
+            for name, place, value in held_positions(self.robot, numbers, model):
+                self.qpos[place] = value
+                self.held.append(name)
+        else:
+            self.robot.dof_armature[:] = 0.0
+            numbers = self._numbers(mujoco.mjtObj.mjOBJ_JOINT, [j.name for j in model.joints])
+            if model.floating_base:
+                numbers[BASE_JOINT] = 0
+            bodies = self._numbers(mujoco.mjtObj.mjOBJ_BODY, model.link_names)
+            self.frames = {name: (False, number) for name, number in bodies.items()}
+            self.frames.setdefault(model.root, (False, 0))
         self.places, self.G = [], np.zeros((self.robot.nv, model.nv))
         for d in driven_joints(model):
-            number = mujoco.mj_name2id(self.robot, mujoco.mjtObj.mjOBJ_JOINT, d.joint.name)
-            if number < 0:
+            if d.joint.name not in numbers:
                 raise NotComparable(f'MuJoCo has no joint "{d.joint.name}"')
+            number = numbers[d.joint.name]
             q, v = self.robot.jnt_qposadr[number], self.robot.jnt_dofadr[number]
-            self.places.append((d, q))
+            self.places.append((d, q, v))
             self.G[v : v + d.joint.kind.nv, d.v] = d.multiplier * np.eye(d.joint.kind.nv)
-        missing = [n for n in model.link_names[1:] if self._body(n) < 0]
-        if missing and not fused:
+            if d.joint.kind is FLOATING:  # which has no armature here, with a remark
+                self.robot.dof_armature[v : v + 6] = 0.0
+        missing = [name for name in model.link_names if name not in self.frames]
+        if missing and not fused and not isinstance(source, Path):
             raise NotComparable(f'MuJoCo has no body "{missing[0]}"')
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links whose poses MuJoCo has."""
+        return tuple(name for name in self.model.link_names if name in self.frames)
+
+    def _numbers(self, kind: Any, names: Sequence[str]) -> dict[str, int]:
+        """MuJoCo's numbers of those that it has."""
+        numbers = {name: self.mujoco.mj_name2id(self.robot, kind, name) for name in names}
+        return {name: number for name, number in numbers.items() if number >= 0}
 
     def _converted(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """MuJoCo's q, and T of its v = T v: a free base's linear part is in world axes there."""
-        qpos, T = np.zeros(self.robot.nq), self.G.copy()
-        for d, start in self.places:
-            if d.joint.kind is FLOATING:  # always MuJoCo's first joint
-                x, y, z, w = (q[d.q][k] for k in xyzw_columns(self.model))
-                qpos[start : start + 7] = [*q[d.q][:3], w, x, y, z]
-                R = [[*row] for row in quaternion_rotation([x, y, z, w]).matrix.rows]
-                T[:3, d.v.start : d.v.start + 3] = R
-            else:
+        qpos, T = self.qpos.copy(), self.G.copy()
+        for d, start, v in self.places:
+            kind = d.joint.kind
+            if kind.single:
                 qpos[start] = d.multiplier * q[d.q][0] + d.offset
+                continue
+            *place, x, y, z, w = kind.scalar_last(list(q[d.q]), self.model.quaternion)
+            qpos[start : start + kind.nq] = [*place, w, x, y, z]
+            if kind is FLOATING:
+                R = [[*row] for row in quaternion_rotation([x, y, z, w]).matrix.rows]
+                T[v : v + 3, d.v.start : d.v.start + 3] = R
         return qpos, T
 
     def _rotation_term(self, T: np.ndarray, v: np.ndarray) -> np.ndarray:
         """R (w x v) of a free base, whose linear velocity there is R v: (R v)' = R (a + w x v)."""
         added = np.zeros(self.robot.nv)
-        for d, _ in self.places:
+        for d, _, start in self.places:
             if d.joint.kind is FLOATING:
                 linear, angular = v[d.v][:3], v[d.v][3:]
-                added[:3] = T[:3, d.v.start : d.v.start + 3] @ np.cross(angular, linear)
+                R = T[start : start + 3, d.v.start : d.v.start + 3]
+                added[start : start + 3] = R @ np.cross(angular, linear)
         return added
 
     def call(
@@ -96,7 +123,11 @@ class MuJoCo:
         vectors = [T @ x for x in others]
         if algorithm == "rnea":
             vectors[1] += self._rotation_term(T, others[0])
-        J, tau, body = np.zeros((6, robot.nv)), np.zeros(robot.nv), max(self._body(frame), 0)
+        J, tau = np.zeros((6, robot.nv)), np.zeros(robot.nv)
+        if algorithm == "jacobian" and frame not in self.frames:
+            raise NotComparable(f'MuJoCo has no body or site "{frame}"')
+        site, number = self.frames.get(frame, (False, 0))
+        frame_jacobian = mujoco.mj_jacSite if site else mujoco.mj_jacBody
 
         def fk() -> None:
             data.qpos = qpos
@@ -105,7 +136,7 @@ class MuJoCo:
         def jacobian() -> np.ndarray:
             fk()
             mujoco.mj_comPos(robot, data)
-            mujoco.mj_jacBody(robot, data, J[:3], J[3:], body)
+            frame_jacobian(robot, data, J[:3], J[3:], number)
             return J
 
         def crba() -> None:
@@ -118,8 +149,8 @@ class MuJoCo:
             data.qvel, data.qacc = vectors
             mujoco.mj_comPos(robot, data)
             mujoco.mj_comVel(robot, data)
-            mujoco.mj_rne(robot, data, 1, tau)
-            return tau
+            mujoco.mj_rne(robot, data, 1, tau)  # without rotors, which mj_inverse adds
+            return tau + robot.dof_armature * vectors[1]
 
         def aba() -> Any:
             data.qpos = qpos
@@ -137,13 +168,14 @@ class MuJoCo:
         return calls[algorithm]
 
     def fk(self, q: np.ndarray) -> np.ndarray:
-        """(nlinks, 4, 4) poses of all links."""
+        """(nlinks, 4, 4) poses of all links; the identity where it has none, see `links`."""
         self.call("fk", q)()
         poses = np.tile(np.eye(4), (self.model.nlinks, 1, 1))
-        for k, name in enumerate(self.model.link_names):
-            body = max(self._body(name), 0)
-            poses[k, :3, :3] = self.data.xmat[body].reshape(3, 3)
-            poses[k, :3, 3] = self.data.xpos[body]
+        for name, (site, number) in self.frames.items():
+            k, data = self.model.link_index(name), self.data
+            R, p = (data.site_xmat, data.site_xpos) if site else (data.xmat, data.xpos)
+            poses[k, :3, :3] = R[number].reshape(3, 3)
+            poses[k, :3, 3] = p[number]
         return poses
 
     def jacobian(self, q: np.ndarray, frame: str) -> np.ndarray:
@@ -164,11 +196,21 @@ class MuJoCo:
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """(nv,) accelerations; T is a rotation where there are no mimic joints."""
         refuse_mimic_joints(self.model)
+        for name in self.held:
+            raise NotComparable(f'joint "{name}" is held by a constraint: other accelerations')
         T = self._converted(q)[1]
         return T.T @ (self.call("aba", q, v, tau)() - self._rotation_term(T, v))
 
-    def _body(self, link: str) -> int:
-        return self.mujoco.mj_name2id(self.robot, self.mujoco.mjtObj.mjOBJ_BODY, link)
+
+def _urdf_spec(mujoco: Any, urdf: str, model: Model, fused: bool) -> Any:
+    """MuJoCo's specification of a URDF, with the model's base."""
+    for joint in model.joints:
+        if joint.kind.nv and not joint.kind.single:
+            raise NotComparable(f'MuJoCo has no {joint.kind.name} joint in URDF ("{joint.name}")')
+    spec = mujoco.MjSpec.from_string(_for_mujoco(urdf, fused))
+    if model.floating_base:
+        spec.worldbody.first_body().add_freejoint().name = BASE_JOINT
+    return spec
 
 
 def _for_mujoco(urdf: str, fused: bool = False) -> str:

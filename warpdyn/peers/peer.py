@@ -26,6 +26,11 @@ class Peer(Protocol):
 
     name: str
 
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links that it has; of others its poses say nothing."""
+        ...
+
     def fk(self, q: np.ndarray) -> np.ndarray:
         """(nlinks, 4, 4) poses of all links."""
         ...

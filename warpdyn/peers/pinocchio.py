@@ -52,6 +52,11 @@ class Pinocchio:
         if sum(place.nv for _, place in self.places) != self.robot.nv:
             raise NotComparable("Pinocchio has joints that are not in the model")
 
+    @property
+    def links(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.model.link_names
+
     def configuration(self, q: np.ndarray) -> np.ndarray:
         """Pinocchio's q: cosine and sine for a joint without limits and for a plane's angle."""
         full = np.empty(self.robot.nq)

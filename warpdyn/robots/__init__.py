@@ -4,10 +4,11 @@ source."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from ..formats.urdf import load_urdf
 from ..model import Model
+from ..model.reference_frames import Reference
+from ..model.structure import QuaternionOrder
 
 FLOATING = ("humanoid", "quadruped")
 """Robots whose base is free unless `floating_base=False` is said."""
@@ -18,11 +19,20 @@ def robot_names() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("*.urdf"))
 
 
-def load_robot(name: str, **options: Any) -> Model:
-    """A robot that comes with warpdyn, by name; `options` are those of `load_urdf`.
+def load_robot(
+    name: str,
+    *,
+    floating_base: bool | None = None,
+    quaternion: QuaternionOrder = "xyzw",
+    base_velocity: Reference = "local",
+) -> Model:
+    """A robot that comes with warpdyn, by name; options as for `load_urdf`.
 
     The bases of humanoid and quadruped are free unless `floating_base=False` is said;
     `robot_names()` has all names.
+
+    >>> wd.load_robot("panda").floating_base, wd.load_robot("quadruped").floating_base
+    (False, True)
     """
     names = robot_names()
     if name not in names:
@@ -30,5 +40,8 @@ def load_robot(name: str, **options: Any) -> Model:
             f"there is no robot {name!r}; choose one of {', '.join(names)}, or read a file with load"
         )
     return load_urdf(
-        Path(__file__).with_name(f"{name}.urdf"), **{"floating_base": name in FLOATING, **options}
+        Path(__file__).with_name(f"{name}.urdf"),
+        floating_base=name in FLOATING if floating_base is None else floating_base,
+        quaternion=quaternion,
+        base_velocity=base_velocity,
     )

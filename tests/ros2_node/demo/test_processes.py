@@ -11,7 +11,14 @@ import pytest
 import rclpy
 
 from ros2_node.demo import processes
-from ros2_node.demo.processes import Child, on_this_machine, ros_arguments
+from ros2_node.demo.processes import (
+    Child,
+    Client,
+    ProcessError,
+    on_this_machine,
+    ros_arguments,
+)
+from warpdyn import ModelError
 
 SLEEPER = """
 import signal, sys, time
@@ -60,15 +67,63 @@ def test_a_child_is_waited_for_and_ended_by_a_signal(module):
     assert child.end() < 1.0, "the second time there is nothing to end"
 
 
-def test_a_child_that_ends_by_itself_is_an_error_with_its_output(module):
-    child = module("import sys; print(sys.argv[1:]); raise SystemExit('no robot')")
+def test_a_child_that_ends_by_itself_is_one_line_with_its_last_words(module):
+    """Which process, how it ended, and the last line that it wrote; whoever waits hears it at once."""
+    child = module("import sys; print(sys.argv[1:]); raise SystemExit('no robot\\n')")
     child.process.wait()
-    with pytest.raises(RuntimeError, match="no robot"):
+    said = r"^acting ended by itself \(exit status 1\); its last words: no robot$"
+    with pytest.raises(ProcessError, match=said):
         child.check()
-    with pytest.raises(RuntimeError, match=r"no 'ready:' from the process"):
+    with pytest.raises(ProcessError, match=said):
         child.wait_for("ready:")
     assert "['one', 'two']" in child.log.read_text()
-    child.end(signal.SIGTERM)
+    rclpy.init(domain_id=int(os.environ["ROS_DOMAIN_ID"]))
+    client = Client("waiting", [child])
+    try:
+        with pytest.raises(ProcessError, match=said):
+            client.call("nobody/there")
+        with pytest.raises(ProcessError, match=said):
+            client.rest(30.0)
+    finally:
+        client.close()
+        rclpy.try_shutdown()
+        child.end(signal.SIGTERM)
+
+
+def test_a_child_that_is_killed_or_silent_is_named(module, monkeypatch):
+    """By the signal; without a word it has none; one that never says what is waited for is told by its time."""
+    child = module(SLEEPER)
+    child.wait_for("ready:")
+    monkeypatch.setattr(processes, "PATIENCE", 0.0)
+    with pytest.raises(ProcessError, match=r"^acting did not say 'done' within 0 s; .* asleep$"):
+        child.wait_for("done")
+    child.process.kill()
+    child.process.wait()
+    with pytest.raises(ProcessError, match=r"acting ended by itself \(signal 9\)"):
+        child.check()
+    child.end()
+    silent = module("raise SystemExit(3)")
+    silent.process.wait()
+    with pytest.raises(ProcessError, match=r"\(exit status 3\); its last words: none$"):
+        silent.check()
+    silent.end()
+
+
+@pytest.mark.parametrize(
+    "error", [ProcessError("ros2_node.node ended by itself"), ModelError("nope.urdf: not there")]
+)
+def test_the_demo_says_in_one_line_why_it_stopped(error, monkeypatch, capsys):
+    """Without a traceback, and by its exit status."""
+    from ros2_node.demo import __main__ as demo
+
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(demo, "closed_loop", fail)
+    monkeypatch.setattr(demo, "on_this_machine", lambda domain: None)
+    monkeypatch.setattr("sys.argv", ["demo"])
+    assert demo.main() == 2
+    assert capsys.readouterr().err == f"the demo stopped: {error}\n"
 
 
 def test_dds_is_kept_on_this_machine(monkeypatch):

@@ -1,0 +1,92 @@
+"""docs/fast.md's tables from the results folder that README.md names: `python -m benchmarks.fast_page`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+from .readme import ROOT, chosen
+from .report import Run, read, short
+
+PAGE = ROOT / "docs/fast.md"
+BATCHES = (1, 256, 4096, 65536)
+ROWS = (
+    ("panda", "rnea"),
+    ("panda", "aba"),
+    ("panda", "crba"),
+    ("panda", "fk"),
+    ("panda", "rnea_derivatives"),
+    ("talos_reduced", "rnea"),
+    ("talos_reduced", "aba"),
+    ("talos_reduced", "aba_derivatives"),
+)
+"""Small and large programs: the gains differ by them."""
+MARKS = "<!-- {} -->\n{}\n<!-- end of {} -->"
+
+
+def measured(run: Run, robot: str, algorithm: str, **wanted: Any) -> dict[str, Any] | None:
+    """The last line of warpdyn's own with these entries."""
+    wanted = {"robot": robot, "algorithm": algorithm, "dtype": "float32", "threads": 1, **wanted}
+    fitting = [r for r in run.own if all(r.get(key) == value for key, value in wanted.items())]
+    return fitting[-1] if fitting else None
+
+
+def calls(run: Run) -> str:
+    """Time of a whole call of the panda's rnea, plain and bound."""
+    rows = ["| robots | `wd.rnea(...)` | bound | gain |", "|---|---|---|---|"]
+    for batch in BATCHES:
+        line = measured(run, "panda", "rnea", batch=batch, layout="columns")
+        if line is None:
+            continue
+        plain, bound = (line[key] * batch / 1e3 for key in ("ns_of_plain_call", "ns"))
+        rows.append(f"| {batch:,} | {short(plain)} us | {short(bound)} us | {plain / bound:.1f}× |")
+    return "\n".join(rows)
+
+
+def ways(run: Run) -> str:
+    """Ratios by robot and algorithm, each of two ways that ran in turns."""
+    rows = [
+        "| | `[n, B]` memory over rows | float32 over float64 | 2 threads over 1, B = 16,384 | B = 65,536 |",
+        "|---|---|---|---|---|",
+    ]
+    for robot, algorithm in ROWS:
+        at = (run, robot, algorithm)
+        by_rows = measured(*at, batch=16384, layout="rows")
+        single = run.main(robot, algorithm)
+        double = measured(*at, batch=16384, layout="columns", dtype="float64")
+        shared = [measured(*at, batch=b, layout="columns", threads=2) for b in (16384, 65536)]
+        ratios = [
+            by_rows["ns"] / by_rows["ns_of_columns"] if by_rows else None,
+            double["ns"] / single["ns"] if double and single else None,
+            *(
+                r["ns_of_one_thread"] / r["ns"] if r and r.get("ns_of_one_thread") else None
+                for r in shared
+            ),
+        ]
+        cells = ("" if ratio is None else f"{ratio:.2f}×" for ratio in ratios)
+        rows.append(f"| {robot} {algorithm} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def text(page: str, run: Run) -> str:
+    """The page with its tables made anew."""
+    tables = {"calls": calls(run), "ways": ways(run)}
+    for name, table in tables.items():
+        place = re.compile(rf"<!-- {name} -->\n.*?<!-- end of {name} -->", re.DOTALL)
+        page = place.sub(lambda _: MARKS.format(name, table, name), page)  # noqa: B023
+    return page
+
+
+def main() -> int:
+    folder = chosen()
+    if folder is None:
+        print("README.md names no folder of results", file=sys.stderr)
+        return 2
+    PAGE.write_text(text(PAGE.read_text(), read(folder)))
+    print(f"{PAGE} has the figures of {folder.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""MJCF: limits of effort from actuators; what MuJoCo can bring to a joint is never more."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from mjcf_texts import INERTIAL, load
+
+from warpdyn.formats.mjcf import load_mjcf
+from warpdyn.model.description import ModelError, ModelWarning
+
+
+def arm(actuators: str, extra: str = "", joint: str = "", compiler: str = "") -> str:
+    return (
+        f"<mujoco><compiler {compiler}/>{extra}<worldbody><body><joint name='a' {joint}/>{INERTIAL}"
+        f"<body pos='1 0 0'><joint name='b' type='slide'/>{INERTIAL}</body></body></worldbody>"
+        f"<actuator>{actuators}</actuator></mujoco>"
+    )
+
+
+CLASSES = """<default><motor gear="3"/><default class="strong"><general forcerange="-40 50"/></default>
+  <default class="weak"><position kp="50" forcerange="-4 4"/></default></default>"""
+TENDON = '<tendon><fixed name="t"><joint joint="a" coef="0.5"/><joint joint="b" coef="-2"/></fixed></tendon>'
+
+
+@pytest.mark.parametrize(
+    ("actuators", "extra", "limits"),
+    [
+        ('<motor joint="a" ctrlrange="-2 3" gear="10"/>', "", (30, math.inf)),
+        ('<motor joint="a" forcerange="-5 1" ctrlrange="-9 9" gear="-2"/>', "", (10, math.inf)),
+        ('<motor joint="a" forcerange="-50 50" ctrlrange="-1 1"/>', "", (1, math.inf)),
+        ('<motor jointinparent="a" ctrlrange="0 1"/><motor joint="b"/>', "", (1, math.inf)),
+        ('<motor joint="a" ctrlrange="-1 1" ctrllimited="false"/>', "", (math.inf, math.inf)),
+        ('<position joint="a" kp="9" ctrlrange="-1 1"/>', "", (math.inf, math.inf)),
+        ('<position joint="a" kp="9" ctrlrange="-1 1" forcerange="-7 7"/>', "", (7, math.inf)),
+        ('<velocity joint="b" kv="9" forcerange="-7 7"/>', "", (math.inf, 7)),
+        ('<general joint="a" gainprm="20 0 0" ctrlrange="-2 1"/>', "", (40, math.inf)),
+        (
+            '<general joint="a" gainprm="20" ctrlrange="-2 1" biastype="affine"/>',
+            "",
+            (math.inf,) * 2,
+        ),
+        ('<general joint="a" ctrlrange="-2 1" dyntype="integrator"/>', "", (math.inf,) * 2),
+        ('<general joint="a" ctrlrange="-2 1" dyntype="filter"/>', "", (2, math.inf)),
+        (
+            '<motor joint="a" ctrlrange="-1 1"/><motor joint="a" ctrlrange="-2 2"/>',
+            "",
+            (3, math.inf),
+        ),
+        ('<motor joint="a" ctrlrange="-1 1"/><motor joint="a"/>', "", (math.inf, math.inf)),
+        ('<motor joint="a" ctrlrange="-1 1"/>', CLASSES, (3, math.inf)),
+        ('<general joint="a" class="strong"/>', CLASSES, (150, math.inf)),
+        ('<general joint="b" class="weak" ctrlrange="-1 1"/>', CLASSES, (math.inf, 12)),
+        ('<motor tendon="t" ctrlrange="-3 3" gear="2"/>', TENDON, (3, 12)),
+        (
+            '<motor tendon="t" ctrlrange="-3 3"/><motor joint="b" ctrlrange="-1 1"/>',
+            TENDON,
+            (1.5, 7),
+        ),
+        (
+            '<motor site="s" ctrlrange="-3 3"/><adhesion body="x" ctrlrange="0 1"/>',
+            "",
+            (math.inf,) * 2,
+        ),
+    ],
+)
+def test_limits_are_ranges_times_gears(
+    actuators: str, extra: str, limits: tuple[float, ...]
+) -> None:
+    """Of the control where the force is control times gain, of the force; sums of several, by fixed tendons too."""
+    assert load(arm(actuators, extra)).effort_limit.tolist() == list(limits)
+
+
+@pytest.mark.parametrize(
+    "actuators",
+    [
+        '<motor joint="a" ctrlrange="-2 3" gear="10"/>',
+        '<general joint="a" gainprm="20" ctrlrange="-2 1"/><motor joint="b" forcerange="-3 3"/>',
+        '<motor tendon="t" ctrlrange="-3 3" gear="2"/><motor joint="b" class="strong"/>',
+        '<position joint="a" class="weak" gear="2"/><general joint="b" class="weak"/>',
+    ],
+)
+def test_mujoco_reaches_the_limit_and_no_more(actuators: str) -> None:
+    """qfrc_actuator at extreme controls and states, against the limit of each joint."""
+    mujoco = pytest.importorskip("mujoco")
+    text = arm(actuators, CLASSES + TENDON)
+    model, there = load(text), mujoco.MjModel.from_xml_string(text)
+    data, largest = mujoco.MjData(there), np.zeros(2)
+    for signs in np.ndindex(*(2,) * there.nu):
+        for far in (-1e3, 1e3):
+            data.qpos[:], data.ctrl[:] = far, 1e3 * (2.0 * np.array(signs) - 1.0)
+            mujoco.mj_forward(there, data)
+            largest = np.maximum(largest, np.abs(data.qfrc_actuator))
+    bounded = np.isfinite(model.effort_limit)
+    assert bounded.any()
+    np.testing.assert_allclose(largest[bounded], model.effort_limit[bounded], rtol=1e-12)
+
+
+def test_a_limit_of_the_joint_stays() -> None:
+    """actuatorfrcrange is the joint's word; actuators are asked where there is none."""
+    motor = '<motor joint="a" ctrlrange="-2 2"/>'
+    assert load(arm(motor, joint='actuatorfrcrange="-7 7"')).joint("a").limits.effort == 7
+    assert load(arm(motor)).joint("a").limits.effort == 2
+
+
+def test_what_is_taken_is_remarked() -> None:
+    """One joint by name, several by their number; nothing where nothing is taken."""
+    with pytest.warns(ModelWarning, match='limit of effort of joint "a" is that of actuators'):
+        load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>'))
+    both = '<motor joint="a" ctrlrange="-1 1"/><motor joint="b" ctrlrange="-1 1"/>'
+    assert any("limit of effort of 2 joints is" in line for line in load(arm(both)).warnings)
+    assert not load(arm('<motor joint="a"/>')).warnings
+
+
+def test_ranges_without_autolimits_need_a_word() -> None:
+    """As MuJoCo asks; a range that goes down is refused."""
+    with pytest.raises(
+        ModelError, match="it has ctrlrange, and autolimits is off; write ctrllimited"
+    ):
+        load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>', compiler='autolimits="false"'))
+    with pytest.raises(ModelError, match="forcerange must go up, got 2 1"):
+        load_mjcf(arm('<motor joint="a" forcerange="2 1" forcelimited="true"/>'))

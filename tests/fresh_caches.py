@@ -1,0 +1,42 @@
+"""Processes with caches of their own, so that a first compile can be watched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+ONE_CALL = """
+import numpy as np
+import warpdyn as wd
+model, z = wd.load_robot("cartpole"), np.zeros((1, 2))
+print(wd.rnea(model, z, z, z).sum())
+"""
+"""The smallest kernel there is, and its result."""
+
+
+def environment(folder: Path, **changes: str) -> dict[str, str]:
+    """This process's environment, with both caches in the folder and messages as users get them."""
+    kept = {name: x for name, x in os.environ.items() if name != "WARPDYN_VERBOSE"}
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "WARPDYN_CACHE_DIR": str(folder / "programs"),
+        "WARP_CACHE_PATH": str(folder / "kernels"),
+        **changes,
+    }
+
+
+def run(program: str, environment: dict[str, str]) -> tuple[str, list[str]]:
+    """What a program writes: stdout, and the lines on stderr without Warp's about its driver."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, [line for line in done.stderr.splitlines() if "CUDA driver" not in line]

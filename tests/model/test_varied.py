@@ -1,0 +1,40 @@
+"""A model with other numbers, or symbols, in place of some of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn.model.varied import TYPICAL, typical, varied
+
+MODEL = wd.load_robot("panda")
+
+
+def test_values_take_the_place_of_those_named() -> None:
+    """Of links and joints, and of no other."""
+    names = {"mass": ("panda_link3", "panda_hand"), "viscous": ("panda_joint2",)}
+    changed = varied(MODEL, names, {"mass": [2.5, 0.25], "viscous": [0.7]})
+    assert [x.mass for x in changed.links if x.name in names["mass"]] == [2.5, 0.25]
+    others = zip(changed.links, MODEL.links, strict=True)
+    assert all(a is b for a, b in others if a.name not in names["mass"])
+    assert changed.joint("panda_joint2").effects[0].viscous == 0.7
+    assert changed.joint("panda_joint3") is MODEL.joint("panda_joint3")
+
+
+def test_placements_and_inertias() -> None:
+    """A quaternion of x y z w; six entries of a symmetric matrix."""
+    names = {"placement": ("panda_joint1",), "inertia": ("panda_hand",)}
+    half = np.sqrt(0.5)
+    values = {"placement": [[1, 2, 3, 0, 0, half, half]], "inertia": [[1, 2, 3, 4, 5, 6]]}
+    changed = varied(MODEL, names, values)
+    pose = changed.joint("panda_joint1").pose
+    assert pose.position == (1, 2, 3)
+    assert np.allclose(pose.rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    assert changed.link("panda_hand").inertia == ((1, 2, 3), (2, 4, 5), (3, 5, 6))
+
+
+def test_a_typical_robot_has_mass() -> None:
+    """Where masses vary, whatever the model's own."""
+    massless = MODEL.with_frame("tip", "panda_hand", (0.0, 0.0, 0.1))
+    assert massless.link("tip").mass == 0.0
+    assert typical(massless, {"mass": ("tip",)}).link("tip").mass == TYPICAL["mass"]

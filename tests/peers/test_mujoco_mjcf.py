@@ -1,0 +1,137 @@
+"""MuJoCo on an MJCF file: answers are the oracle's, for every kind of joint, base and constraint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mjcf_texts import ARM, GRIPPER, INERTIAL, LOOSE, SPHERICAL, TEXTS, WALKER, body, load
+from states import states
+
+import warpdyn as wd
+from warpdyn.peers.mujoco import MuJoCo
+from warpdyn.peers.peer import NotComparable
+
+mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
+
+ROUNDING = 1e-10
+"""Relative to the largest entry; MuJoCo makes inertias diagonal and normalises quaternions."""
+
+
+def read(tmp_path: Path, text: str, **options: object) -> tuple[wd.Model, MuJoCo]:
+    file = tmp_path / "robot.xml"
+    file.write_text(text)
+    model = load(file, includes=True, **options)
+    return model, MuJoCo(model, file)
+
+
+def agrees(model: wd.Model, peer: MuJoCo) -> None:
+    """fk of the links that it has, jacobian, crba, rnea and, without mimic joints, aba."""
+    s, there = states(model, 3), model.link_indices(peer.links)
+    for q, v, a, tau in zip(s.q, s.v, s.a, s.tau, strict=True):
+        pairs = [
+            (peer.fk(q)[there], wd.oracle(wd.fk, model, q)[there]),
+            (peer.crba(q), wd.oracle(wd.crba, model, q)),
+            (peer.rnea(q, v, a), wd.oracle(wd.rnea, model, q, v, a)),
+        ]
+        for frame in peer.links[-3:]:
+            truth = wd.oracle(wd.jacobian, model, q, frame=frame)
+            pairs.append((peer.jacobian(q, frame), truth))
+        if not any(joint.mimic for joint in model.joints) and not peer.held:
+            pairs.append((peer.aba(q, v, tau), wd.oracle(wd.aba, model, q, v, tau)))
+        for mine, truth in pairs:
+            near = ROUNDING * max(1.0, np.abs(truth).max())
+            np.testing.assert_allclose(mine, truth, rtol=0, atol=near)
+
+
+@pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_answers_are_the_oracles(tmp_path: Path, text: str, quaternion: str) -> None:
+    """Our five files: several joints of a body, ball and free joints, sites, followers, a joint held still."""
+    model, peer = read(tmp_path, text, quaternion=quaternion)
+    agrees(model, peer)
+    assert all(name in peer.links or ":" in name for name in model.link_names)
+
+
+@pytest.mark.parametrize("text", [ARM, LOOSE, SPHERICAL], ids=["arm", "loose", "spherical"])
+def test_names_are_not_needed(tmp_path: Path, text: str) -> None:
+    """Bodies and joints without names are found by their order."""
+    for word in ("body", "joint", "freejoint"):
+        for name in (
+            "pitch",
+            "yaw",
+            "upper",
+            "left",
+            "cube",
+            "thrown",
+            "slipping",
+            "a",
+            "ball",
+            "c",
+        ):
+            text = text.replace(f'<{word} name="{name}"', f"<{word}")
+    model, peer = read(tmp_path, text)
+    assert any(name.startswith("joint") for name in model.joint_names)
+    assert any(name.startswith("body") for name in peer.links)
+    agrees(model, peer)
+
+
+def test_the_base_is_the_models(tmp_path: Path) -> None:
+    """Free joints are held where the model holds them; a body without a joint is freed where it frees it."""
+    for text, floating in ((WALKER, False), (LOOSE, False), (body(INERTIAL), True)):
+        model, peer = read(tmp_path, text, floating_base=floating)
+        assert peer.robot.nv == model.nv == {WALKER: 7, LOOSE: 2}.get(text, 6)
+        agrees(model, peer)
+
+
+def test_nothing_but_the_dynamics_is_compared(tmp_path: Path) -> None:
+    """Springs, dampers, gravity compensation, fluid, contact, gravity switched off, actuators and shapes that are
+    not there: none of them is in the answers."""
+    extra = (
+        '<option density="1000" viscosity="1" gravity="0 0 -9.81"><flag gravity="disable"/></option>'
+        '<asset><mesh name="m" file="no.stl"/><texture name="t" file="no.png" type="2d"/>'
+        '<material name="p" texture="t"/></asset>'
+    )
+    after = (
+        '<actuator><motor joint="j" ctrlrange="-1 1"/></actuator><contact><exclude body1="b" body2="c"/></contact>'
+        '<tendon><fixed name="f"><joint joint="j" coef="1"/></fixed></tendon>'
+        '<equality><tendon tendon1="f" active="true"/></equality>'
+        '<sensor><jointpos joint="j"/></sensor><keyframe><key qpos="0 0"/></keyframe>'
+    )
+    inside = (
+        f'<joint name="j" axis="0 1 0" stiffness="5" damping="3" frictionloss="1" armature="0.2"/>{INERTIAL}'
+        f'<geom type="mesh" mesh="m" material="p"/><site name="s" pos="0 0 1" material="p"/>'
+        f'<body name="c" pos="1 0 0" gravcomp="1"><joint name="k"/>{INERTIAL}</body>'
+    )
+    text = body(inside).replace("<worldbody>", extra + "<worldbody>")
+    model, peer = read(tmp_path, text.replace("</mujoco>", after + "</mujoco>"), loops="cut")
+    agrees(model, peer)
+    assert "s" in peer.links
+
+
+def test_joints_held_by_a_chain_stand_where_mujoco_has_them(tmp_path: Path) -> None:
+    """A joint that is held, and one that follows it: constants of both, from their references."""
+    text = GRIPPER.replace('joint1="follow" joint2="lead"', 'joint1="follow" joint2="held"')
+    model, peer = read(tmp_path, text)
+    assert not model.joint("follow").kind.nv and not model.joint("held").kind.nv
+    assert not model.joint("tip").kind.nv
+    agrees(model, peer)
+    with pytest.raises(NotComparable, match="is held by a constraint: other accelerations"):
+        peer.aba(model.neutral, np.zeros(2), np.zeros(2))
+
+
+def test_another_robot_is_refused(tmp_path: Path) -> None:
+    """A file without the model's joints, one that MuJoCo does not read, a link that it has not."""
+    model, peer = read(tmp_path, ARM)
+    with pytest.raises(NotComparable, match='no body or site "upper:shoulder"'):
+        peer.jacobian(model.neutral, "upper:shoulder")
+    file = tmp_path / "other.xml"
+    file.write_text(body(INERTIAL + "<joint name='x'/>"))
+    with pytest.raises(NotComparable, match='MuJoCo has no joint "'):
+        MuJoCo(model, file)
+    file.write_text(body("<joint name='shoulder' type='ball'/>" + INERTIAL))
+    with pytest.raises(NotComparable, match='another kind of joint than "shoulder"'):
+        MuJoCo(model, file)
+    with pytest.raises(NotComparable, match="MuJoCo does not read it"):
+        MuJoCo(model, tmp_path / "none.xml")

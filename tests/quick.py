@@ -1,0 +1,101 @@
+"""What `scripts/test.sh --quick` runs: of every room the tests that tell most, on robots that differ most.
+
+A room's files stand whole, or with `::` and the tests of one that are run. What runs over all robots runs over
+`QUICK_ROBOTS` alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from robots import Robot
+
+QUICK = {
+    "algebra": ("test_linear.py", "test_quaternions.py", "test_scalar.py", "test_spatial.py"),
+    "arrays": ("test_numpy_arrays.py", "test_overlap.py", "test_protocol.py", "test_views.py"),
+    "model": (
+        "test_assembly.py",
+        "test_builder.py",
+        "test_checks.py",
+        "test_joints.py",
+        "test_model.py",
+        "test_params.py",
+    ),
+    "recording": (
+        "test_graph.py",
+        "test_loops.py",
+        "test_order.py",
+        "test_program.py",
+        "test_recorder.py",
+    ),
+    "codegen": (
+        "test_arguments.py",
+        "test_cpu_loop.py",
+        "test_emit.py",
+        "test_partition.py",
+        "test_source.py",
+    ),
+    "formats": (
+        "test_load.py",
+        "test_mjcf.py",
+        "test_registry.py",
+        "test_sdf.py",
+        "test_urdf.py",
+    ),
+    "algorithms": (
+        "test_rnea.py",
+        "test_aba.py",
+        "test_crba.py",
+        "test_fk.py",
+        "test_jacobian.py",
+        "test_rnea_derivatives.py",
+    ),
+    "peers": ("test_peer.py", "test_find_peers.py"),
+    "execution": (
+        "test_argument_checks.py",
+        "test_cache.py::test_a_second_process_neither_records_nor_compiles",
+        "test_call.py",
+        "test_in_place.py",
+        "test_inputs.py",
+        "test_launch.py",
+        "test_oracle.py",
+    ),
+    "robots": ("test_robots.py",),
+    "functions": (
+        "test_dynamics.py",
+        "test_energy.py",
+        "test_frame_options.py",
+        "test_kinematics.py",
+        "test_manifold.py",
+    ),
+    "cli": ("test_command_line.py", "test_info.py", "test_tables.py", "test_workload.py"),
+    "benchmarks": (
+        "test_benchmarks.py::test_readme_table_comes_from_the_results",
+        "test_benchmarks.py::test_pinocchio_and_mujoco_compute_the_same",
+    ),
+    "ros2_node/control": (
+        "test_joint_states.py",
+        "test_robot.py",
+        "test_settings.py",
+        "test_supervisor.py",
+        "test_torque_output.py",
+    ),
+    "ros2_node/ros": ("test_topics.py", "test_outputs.py", "test_guards.py"),
+    "ros2_node/demo": ("test_plant.py",),
+    ".": ("test_architecture.py", "test_face.py", "test_readme.py"),
+}
+"""Folder of tests/ → its files, or `file::test` for one test of a file."""
+
+QUICK_ROBOTS = ("panda", "quadruped_floating", "balls")
+"""An arm with a mimic joint, a free base with legs, and joints whose coordinates are no plain numbers."""
+
+
+def is_quick(item: pytest.Item, tests: Path) -> bool:
+    """Whether a test is of the quick half: its file or itself is named, and its robot is, where it has one."""
+    path = item.path.relative_to(tests)
+    listed = QUICK.get(path.parent.as_posix(), ())
+    if path.name not in listed and f"{path.name}::{item.originalname}" not in listed:
+        return False
+    robot = item.callspec.params.get("robot") if hasattr(item, "callspec") else None
+    return not isinstance(robot, Robot) or robot.name in QUICK_ROBOTS

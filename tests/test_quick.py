@@ -1,0 +1,66 @@
+"""The quick half has tests of every room, and names none that is gone."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from quick import QUICK, QUICK_ROBOTS
+from robots import ROBOTS
+
+TESTS = Path(__file__).resolve().parent
+ROS = "ros"
+"""Folder of the tests that share a network of nodes: not part of the quick half."""
+
+
+def test_every_room_is_in_it() -> None:
+    """A folder with tests has a row; the row has files of that folder, and tests of those files."""
+    folders = {path.parent.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")}
+    assert folders - {ROS, "ros2_node"} == set(QUICK)
+    for folder, entries in QUICK.items():
+        for entry in entries:
+            file, _, test = entry.partition("::")
+            text = (TESTS / folder / file).read_text()
+            assert not test or re.search(rf"^def {test}\b", text, re.MULTILINE), entry
+    assert set(QUICK_ROBOTS) <= {robot.name for robot in ROBOTS}
+
+
+def test_it_runs_what_it_names_on_its_robots() -> None:
+    """`--quick` collects the tests of `QUICK`, and of those over all robots the ones on `QUICK_ROBOTS`."""
+    listed = collect(TESTS.parent, "--quick", "tests/algorithms", "tests/peers")
+    files = {line.partition("::")[0] for line in listed}
+    rooms = ("algorithms", "peers")
+    assert files == {f"tests/{room}/{file}" for room in rooms for file in QUICK[room]}
+    bounds = [line for line in listed if "::test_rnea_matches_the_oracle" in line]
+    assert len(bounds) == 2 * len(QUICK_ROBOTS)  # float64 and float32
+
+
+def test_a_checkout_by_itself_skips_nothing_for_want_of_its_neighbours(tmp_path: Path) -> None:
+    """Where no stored values lie beside the checkout, the tests that compare with them are not there either."""
+    stored = ("test_reference.py", "formats/test_sdf_files.py")
+    helpers = [path.name for path in TESTS.glob("*.py") if not path.name.startswith("test_")]
+    (tmp_path / "tests/formats").mkdir(parents=True)
+    for name in (*helpers, *stored):
+        shutil.copy(TESTS / name, tmp_path / "tests" / name)
+    shutil.copy(TESTS.parent / "pyproject.toml", tmp_path)
+    assert collect(tmp_path, "tests") == []
+
+
+def collect(checkout: Path, *arguments: str) -> list[str]:
+    """Names of the tests that pytest would run there; none of them fails to be imported."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *arguments]
+    done = subprocess.run(
+        command,
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(TESTS.parent)},
+        check=False,
+    )
+    assert done.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED), done.stdout
+    return [line for line in done.stdout.splitlines() if "::" in line]

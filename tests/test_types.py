@@ -1,0 +1,218 @@
+"""The API as a type checker sees it: kinds of arrays, words, options and results."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.algorithms.fk import FORMS, Form
+from warpdyn.algorithms.frames import PARTS, Part
+from warpdyn.functions import centroidal, representations
+from warpdyn.model.conventions import CONVENTIONS, OtherLibrary
+from warpdyn.model.joints import KindName
+from warpdyn.model.reference_frames import ALIASES, REFERENCES, Reference, reference_of
+from warpdyn.model.structure import QuaternionOrder
+
+ROOT = Path(__file__).parents[1]
+
+PROGRAM = """
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+import warpdyn as wd
+
+model = wd.load("x.urdf", floating_base=True, base_velocity="mixed", loops="cut")
+model = wd.load_robot("panda", quaternion="wxyz", floating_base=None)
+q, v = np.zeros((3, 7)), np.zeros((3, 7))
+t, f = torch.zeros((3, 7)), np.zeros((3, 7), np.float32)
+
+
+def step(q: NDArray[np.float64], v: np.ndarray, params: wd.Params) -> np.ndarray:
+    a = wd.aba(model, q, v, np.zeros(7), gravity=(0, 0, -1), f_ext={"hand": v}, params=params)
+    batch, rows, columns = wd.crba(model, np.zeros((3, 7)), params=None).shape
+    return wd.integrate(model, q, a * 0.1 / rows, out=q)
+
+
+reveal_type(wd.rnea(model, q, v, v))  # ndarray
+reveal_type(wd.rnea(model, f, f, f, out=f))  # ndarray
+reveal_type(wd.rnea(model, t, t, t))  # Tensor
+reveal_type(wd.jacobian(model, t, frame="hand", point=[0, 0, 1]))  # Tensor
+reveal_type(wd.fk(model, q, form="pose"))  # ndarray
+reveal_type(wd.pose_and_jacobian(model, t, frame="hand"))  # tuple[Tensor, Tensor]
+reveal_type(wd.bind(wd.rnea, model, q, v, v, out=v))  # def () -> ndarray
+reveal_type(wd.bind(wd.crba, model, t)())  # Tensor
+reveal_type(wd.inverse_kinematics(model, {"hand": t}).q)  # Tensor
+reveal_type(wd.inverse_kinematics(model, q, frame="hand"))  # Solution[ndarray]
+reveal_type(wd.derivatives(wd.rnea, model, t, t, t))  # Tensor
+reveal_type(wd.vjp(wd.rnea, model, q, v, v, cotangents=v, wrt="q"))  # ndarray
+reveal_type(wd.jvp(wd.com, model, q, tangents={"q": v}))  # ndarray
+reveal_type(wd.random_configuration(model, 3))  # ndarray
+reveal_type(wd.random_configuration(model, 3, like=t))  # Tensor
+reveal_type(wd.Group([model], [3])(wd.rnea, t, t, t))  # Tensor
+reveal_type(wd.pack_q(model, {"a": 1.0}))  # ndarray
+reveal_type(wd.split_q(model, t)[1])  # Tensor
+reveal_type(wd.matrix_to_pose(t, order="wxyz"))  # Tensor
+reveal_type(model.with_payload("hand", 1.0, np.zeros(3), np.eye(3)))  # Model
+reached = wd.inverse_kinematics(model, {"hand": q}).success.all()
+wd.jacobian(model, q, frame="hand", reference="LOCAL_WORLD_ALIGNED", part="linear")
+wd.momentum(model, q, v, reference="centroidal")
+wd.convert_velocity(model, q, v, source="mixed", target="mujoco")
+
+wd.jacobian(model, q, frame="hand", reference="lokal")  # error: "reference"
+wd.jacobian(model, q, frame="hand", part="top")  # error: "part"
+wd.fk(model, q, form="quaternion")  # error: "form"
+wd.frame_acceleration(model, q, v, v, kind="spacial")  # error: "kind"
+wd.aba(model, q, v, v, method="rnea")  # error: "method"
+wd.matrix_to_pose(q, order="wxzy")  # error: "order"
+wd.momentum(model, q, v, reference="com")  # error: "reference"
+wd.convert_force(model, q, v, source="bullet")  # error: "source"
+wd.scale(0.5, 2.0, "gauss")  # error: "scale"
+wd.load("x.urdf", floating_bas=True)  # error: "floating_bas"
+wd.load("x.xml", loops="open")  # error: "loops"
+wd.load_robot("panda", base_velocity="lokal")  # error: "base_velocity"
+wd.ModelBuilder("r").add_joint("j", "hinge", "a", "b")  # error: "add_joint"
+model.with_base_velocity("lokal")  # error: 'lokal'
+wd.rnea(model, q, v, v, params={"mass": 1.0})  # error: "params"
+wd.rnea(model, q, v)  # error: "a"
+wd.bind(wd.rnea, model, q, v)  # error: "bind"
+wd.crba(model, "q")  # error: "crba"
+wrong: torch.Tensor = wd.crba(model, q)  # error: Tensor
+"""
+
+
+def test_a_type_checker_knows_kinds_words_and_options(tmp_path: Path) -> None:
+    """NumPy's arrays give NumPy's, Torch's give Torch's; a misspelt word or option is an error where it stands,
+    and nothing else is."""
+    pytest.importorskip("mypy")
+    pytest.importorskip("torch")
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", tmp_path / "program.py"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+    )
+    said: dict[int, list[str]] = {}
+    for line in done.stdout.splitlines():
+        place = re.fullmatch(r"(.*program\.py):(\d+): (?:error|note): (.*)", line)
+        assert place or line.startswith("Found "), done.stdout + done.stderr
+        if place:
+            said.setdefault(int(place[2]), []).append(place[3])
+    for number, line in enumerate(PROGRAM.splitlines(), 1):
+        code, _, wanted = line.partition("  # ")
+        answers = said.get(number, [])
+        if wanted.startswith("error: "):
+            assert answers and wanted.removeprefix("error: ") in answers[0], (line, answers)
+        elif wanted:
+            (answer,) = answers
+            assert without_details(answer) == wanted, (line, answer)
+        else:
+            assert not answers, (code, answers)
+
+
+def without_details(revealed: str) -> str:
+    """What `reveal_type` says without modules, shapes and dtypes."""
+    kind = re.fullmatch(r'Revealed type is "(.*)"', revealed)
+    assert kind, revealed
+    text = re.sub(r"numpy\.floating\[[\w.]+\]", "float32", kind[1])
+    text = re.sub(r"ndarray\[tuple\[[^\]]*\], numpy\.dtype\[[^\]]*\]\]", "ndarray", text)
+    text = re.sub(r"\w+(?:\.\w+)*\.(\w+)", r"\1", text)
+    named = re.search(r"fallback=(.*)\]$", text)
+    return named[1] if named else text
+
+
+def words(alias: Any) -> list[str]:
+    """The words of a Literal, or of a union of them."""
+    return [word for each in get_args(alias) for word in (words(each) or [each])]
+
+
+@pytest.mark.parametrize(
+    ("alias", "known"),
+    [
+        (Form, FORMS),
+        (Part, PARTS),
+        (KindName, wd.KINDS),
+        (OtherLibrary, CONVENTIONS),
+        (representations.Side, [representations.OWN, *CONVENTIONS]),
+    ],
+    ids=["Form", "Part", "KindName", "OtherLibrary", "Side"],
+)
+def test_the_words_of_a_type_are_those_that_are_known(alias: Any, known: Collection[str]) -> None:
+    """Each once, neither more nor less."""
+    assert sorted(words(alias)) == sorted(known)
+
+
+@pytest.mark.parametrize(
+    ("alias", "choices"),
+    [
+        (Reference, REFERENCES),
+        (centroidal.MomentumReference, centroidal.REFERENCES),
+        (centroidal.CentroidalReference, centroidal.CENTROIDAL_REFERENCES),
+    ],
+    ids=["Reference", "MomentumReference", "CentroidalReference"],
+)
+def test_references_are_typed_as_they_are_accepted(alias: Any, choices: Collection[str]) -> None:
+    """By name and alias, in small letters and as Pinocchio has them."""
+    small = {*choices, *(word for word, name in ALIASES.items() if name in choices)}
+    assert sorted(words(alias)) == sorted(small | {word.upper() for word in small})
+    assert {reference_of(word, choices=list(choices)) for word in words(alias)} == set(choices)
+
+
+def public_callables() -> dict[str, Any]:
+    """Public functions, and public methods of the classes that users call."""
+    known = {name: getattr(wd, name) for name in wd.__all__ if name.islower()}
+    known |= {
+        f"inertial.{name}": each
+        for name, each in vars(wd.inertial).items()
+        if inspect.isfunction(each) and each.__module__ == wd.inertial.__name__
+    }
+    for owner in (wd.Model, wd.ModelBuilder, wd.Group, wd.Params):
+        for name, method in inspect.getmembers(owner, callable):
+            if not name.startswith("_"):
+                known[f"{owner.__name__}.{name}"] = method
+    return {name: each for name, each in known.items() if callable(each)}
+
+
+FREE = {"derivatives: wrt", "compile: device", "Model.attach: prefix", "Model.assemble: source"}
+"""Texts that are no choice between words."""
+
+
+def test_no_word_is_any_text() -> None:
+    """Where a public function has a word by default, its type says which others there are."""
+    untyped = {
+        f"{name}: {parameter.name}"
+        for name, function in public_callables().items()
+        for parameter in inspect.signature(function).parameters.values()
+        if isinstance(parameter.default, str) and "str" in re.findall(r"\w+", parameter.annotation)
+    }
+    assert untyped <= FREE
+
+
+def test_no_public_function_takes_unnamed_options() -> None:
+    """But those that hand them on to another function, and a xacro file's arguments."""
+    open_ended = {
+        name
+        for name, function in public_callables().items()
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is parameter.VAR_KEYWORD
+    }
+    handing_on = {"bind", "oracle", "vjp", "jvp", "derivatives", "Group.bind", "Group.cost"}
+    assert open_ended <= {*handing_on, "load_xacro", "Params.replaced"}
+
+
+def test_texts_that_come_at_run_time_are_taken(tmp_path: Path) -> None:
+    """A word that a program reads is a str to a type checker, and works as ever."""
+    word, order = "".join(["wor", "ld"]), "wxyz"
+    model: Any = wd.load_robot("panda", quaternion=order, base_velocity=word)  # type: ignore[arg-type]
+    assert model.quaternion in get_args(QuaternionOrder) and model.base_velocity in REFERENCES

@@ -1,0 +1,30 @@
+"""Switches of the whole process, each begun by an environment variable."""
+
+from __future__ import annotations
+
+import os
+
+VERBOSE = "WARPDYN_VERBOSE"
+"""Environment variable. "0": no line of ours; unset: ours alone; anything else: Warp's as well."""
+
+
+class Config:
+    """`wd.config`: switches that may be set at any time."""
+
+    debug: bool
+    """Every ordinary call looks at its arrays first and refuses, by environment and joint, numbers
+    that are not finite and quaternions that are not of unit length. WARPDYN_DEBUG=1."""
+
+    compile_messages: bool
+    """Whether stderr has a line, or a bar on a terminal, before a compile of more than a second,
+    and a line where a cache cannot be written. At first False where WARPDYN_VERBOSE is 0."""
+
+    def __init__(self) -> None:
+        self.debug = os.environ.get("WARPDYN_DEBUG", "") not in ("", "0")
+        self.compile_messages = os.environ.get(VERBOSE) != "0"
+
+    def __repr__(self) -> str:
+        return f"<Config: {', '.join(f'{name}={on}' for name, on in vars(self).items())}>"
+
+
+config = Config()

@@ -1,0 +1,95 @@
+"""Leading dimensions of a call: none for one robot, (B,) for a batch, (T, E) for trajectories.
+
+A kernel counts environments in one number, so that the leading dimensions of every array are one
+for it. What has none of them serves all environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from ..arrays import Array, View, views
+from ..arrays.libraries import library_of
+from ..arrays.protocol import rows_of
+from ..arrays.stacking import shape_of
+from .argument_checks import check_shape
+from .call import Call, gathered, inputs_of
+from .inputs import Input
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def leading(call: Call, inputs: Mapping[str, Input], shapes: Shapes) -> tuple[int, ...]:
+    """The call's leading dimensions, those of the first array that has any; refuse an array that
+    has neither these nor none."""
+    lead: tuple[int, ...] = ()
+    leader = next(iter(inputs))
+    for name, x in inputs.items():
+        extra = len(shapes[name]) - len(x.shape)
+        if extra > 0:
+            lead, leader = shapes[name][:extra], name
+            break
+    for name, x in inputs.items():
+        check_shape(call, x, shapes[name], lead, leader)
+    return lead
+
+
+class Rows:
+    """Arrays of a call with one dimension of environments, or none, and what they were."""
+
+    def __init__(
+        self,
+        call: Call,
+        inputs: Mapping[str, Input],
+        arrays: dict[str, Array],
+        seen: Mapping[str, View],
+    ):
+        """Copies that are needed take the place of their arrays in `arrays`."""
+        self.lead = leading(call, inputs, {name: v.shape for name, v in seen.items()})
+        self.views: dict[str, View] = {}
+        self.copied: list[str] = []
+        self.leader = next(iter(inputs))
+        """Name of the first array that has the leading dimensions."""
+        number, found = len(self.lead), False
+        for name, v in seen.items():
+            if len(v.shape) > len(inputs[name].shape):
+                if not found:
+                    self.leader, found = name, True
+                rows = v if number == 1 else rows_of(v, number)
+                if rows is None:
+                    arrays[name] = in_rows(arrays[name], self.lead)
+                    rows = views.view(name, arrays[name])
+                    self.copied.append(name)
+                v = rows
+            self.views[name] = v
+
+
+def in_rows(array: Array, lead: tuple[int, ...]) -> Array:
+    """(*lead, ..) as (B, ..)."""
+    whole: Array = library_of(array).with_leading(array, len(lead), (prod(lead),))
+    return whole
+
+
+def all_in_rows(call: Call) -> tuple[Call, tuple[int, ...]]:
+    """A call whose arrays have one leading dimension or none, by operations that their library
+    differentiates; and the leading dimensions that they had."""
+    whole, inputs = gathered(call), inputs_of(call)
+    shapes = {name: shape_of(x) for name, x in whole.arrays.items()}
+    lead = leading(call, inputs, shapes)
+    if len(lead) > 1:
+        arrays = {
+            name: in_rows(x, lead) if len(shapes[name]) > len(inputs[name].shape) else x
+            for name, x in whole.arrays.items()
+        }
+        whole = replace(whole, arrays=arrays)
+    return whole, lead
+
+
+def with_leading(results: Sequence[Any], lead: tuple[int, ...]) -> list[Any]:
+    """(B, ..) as (*lead, ..), for each of several results."""
+    if len(lead) < 2:
+        return list(results)
+    return [library_of(x).with_leading(x, 1, lead) for x in results]

@@ -1,0 +1,108 @@
+"""MJCF: <include>. Neighbours of a file are written into it, where the user asked for them.
+
+Nothing outside the file's folder is read, through links either, and no more than `MOST_FILES` files
+of `MOST_BYTES` together.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..model.description import ModelError
+from .mjcf_values import Element
+from .robot_text import Reading, RobotText, xml_root
+
+MOST_FILES = 100
+MOST_BYTES = 64 * 2**20
+
+
+def with_includes(text: RobotText, root: Element) -> dict[Element, str]:
+    """Put the content of included files in the place of each <include>, as MuJoCo does.
+
+    Returns the file of each element that was put in, by its name from the folder of the text.
+    """
+    inclusion = Inclusion(text)
+    inclusion.expand(root, (text.name,))
+    return inclusion.files
+
+
+class Inclusion(Reading):
+    """The files included so far, each once, and what came of them."""
+
+    def __init__(self, text: RobotText) -> None:
+        super().__init__(text.name)
+        self.folder = None if text.folder is None else text.folder.resolve()
+        self.bytes = len(text.data)
+        self.included = set() if self.folder is None else {(self.folder / text.name).resolve()}
+
+    def expand(self, root: Element, chain: tuple[str, ...]) -> None:
+        """The tree with the content of other files in place of its <include> elements.
+
+        chain: the files that lead here, by the names that <include> elements give them.
+        """
+        for element in list(root.iter("include")):
+            parent = element.getparent()
+            if parent is None:
+                raise self.refusal(element, "it is no content; write an element around it")
+            path = self._path(element, chain)
+            name = path.relative_to(self.folder).as_posix() if self.folder else path.name
+            content = self._read(element, path, name)
+            self.files[content] = name
+            self.expand(content, (*chain, name))
+            children = list(content)
+            for child in children:
+                self.files.setdefault(child, name)
+            place = parent.index(element)
+            parent[place : place + 1] = children
+
+    def _path(self, element: Element, chain: tuple[str, ...]) -> Path:
+        """The file that is meant: from the folder of the text, or else of the file it stands in."""
+        file = element.get("file", "")
+        if not file:
+            raise self.refusal(element, 'it has no file; write file="..."')
+        if self.folder is None:
+            raise self.refusal(
+                element, f'"{file}" is looked for beside a file; give its path, not a text'
+            )
+        beside = (self.folder / chain[-1]).parent
+        try:
+            places = [(folder / file).resolve() for folder in (self.folder, beside)]
+            inside = [path for path in places if path.is_relative_to(self.folder)]
+            path = next((path for path in inside if path.is_file()), None)
+        except (OSError, RuntimeError, ValueError):  # links in a circle, a name that is too long
+            inside, path = [self.folder], None
+        if not inside:
+            raise self.refusal(
+                element,
+                f'"{file}" is outside of the folder of {self.source}; only files in it or below '
+                "are read",
+            )
+        if path is None:
+            raise self.refusal(element, f'there is no file "{file}"; put it beside {self.source}')
+        if path in {(self.folder / each).resolve() for each in chain}:
+            circle = " -> ".join((*chain, file))
+            raise self.refusal(element, f"files include each other in a circle: {circle}")
+        if path in self.included:
+            raise self.refusal(
+                element, f'"{file}" is included twice; MJCF takes a file once, write it in'
+            )
+        self.included.add(path)
+        return path
+
+    def _read(self, element: Element, path: Path, name: str) -> Element:
+        """The outermost element of a file, whose name says nothing."""
+        try:
+            self.bytes += path.stat().st_size
+            if self.bytes > MOST_BYTES or len(self.included) > MOST_FILES:
+                raise self.refusal(
+                    element,
+                    f"there is too much to include: at most {MOST_FILES} files of "
+                    f"{MOST_BYTES // 2**20} MiB together are read",
+                )
+            data = path.read_bytes()
+        except OSError as error:
+            raise self.refusal(element, f'"{name}" cannot be read: {error.strerror}') from None
+        try:
+            return xml_root(name, data, None, "<mujoco>")
+        except ModelError as error:
+            raise self.refusal(element, f"of {error}") from None

@@ -1,0 +1,81 @@
+"""The model with numbers or symbols in place of those that vary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.scalar import Scalar
+from .description import Effects, Joint, Link, Pose
+from .params import LINK
+from .structure import Robot
+
+TYPICAL: dict[str, Any] = {
+    "mass": 1.0,
+    "com": (0.1, 0.2, 0.3),
+    "inertia": (0.02, 0.0, 0.0, 0.03, 0.0, 0.04),
+    "armature": 0.1,
+}
+
+
+def typical(model: Robot, varying: Mapping[str, tuple[str, ...]]) -> Robot:
+    """The model with some sound number in place of each that varies (names by quantity), to see
+    what is defined in general."""
+    names = {quantity: varying[quantity] for quantity in TYPICAL if quantity in varying}
+    return varied(model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
+
+
+def varied(model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> Robot:
+    """The model with these values, numbers or symbols, in place of those of its description."""
+    by_name: dict[str, dict[str, Any]] = {}
+    for quantity, nested in values.items():
+        for name, value in zip(names[quantity], nested, strict=True):
+            by_name.setdefault(f"{'link' if quantity in LINK else 'joint'} {name}", {})[
+                quantity
+            ] = value
+    links = tuple(_link(link, by_name.get(f"link {link.name}")) for link in model.links)
+    joints = tuple(_joint(joint, by_name.get(f"joint {joint.name}")) for joint in model.joints)
+    return replace(model, links=links, joints=joints)
+
+
+def _link(link: Link, values: Mapping[str, Any] | None) -> Link:
+    if values is None:
+        return link
+    inertia: Any = link.inertia
+    if "inertia" in values:
+        xx, xy, xz, yy, yz, zz = values["inertia"]
+        inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    return replace(
+        link,
+        mass=values.get("mass", link.mass),
+        com=tuple(values.get("com", link.com)),
+        inertia=inertia,
+    )
+
+
+def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
+    if values is None:
+        return joint
+    pose = joint.pose
+    if "placement" in values:
+        pose = _pose(values["placement"])
+    varied_effects = {
+        name: values[name]
+        for name in ("viscous", "coulomb", "stiffness", "damping")
+        if name in values
+    }
+    effects = joint.effects or ((Effects(),) * joint.kind.nv if varied_effects else ())
+    return replace(
+        joint,
+        pose=pose,
+        armature=values.get("armature", joint.armature),
+        effects=tuple(replace(each, **varied_effects) for each in effects),
+    )
+
+
+def _pose(placement: Sequence[Scalar]) -> Pose:
+    x, y, z, *quaternion = placement
+    rows = quaternion_rotation(quaternion).matrix.rows
+    return Pose((x, y, z), tuple(tuple(row) for row in rows))  # type: ignore[arg-type]

@@ -1,0 +1,121 @@
+"""An MJCF file as MuJoCo reads it, by itself, and which of its joints and frames are the model's.
+
+What adds nothing to M q'' + h = tau is left out: shapes of bodies whose inertia is written, sensors,
+actuators, tendons, contacts, constraints but those between joints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..model import BASE_JOINT, Model
+from ..model.description import Joint
+from ..model.joints import FLOATING
+from .peer import NotComparable
+
+LEFT_OUT = (
+    *("sensors", "actuators", "tendons", "excludes", "pairs", "keys", "tuples", "skins", "flexes"),
+    *("materials", "textures"),
+)
+"""Lists of a specification that are emptied."""
+
+
+def bare_spec(mujoco: Any, path: Path, model: Model) -> Any:
+    """MuJoCo's specification of the file, without what adds nothing, with the model's base."""
+    spec = mujoco.MjSpec.from_file(str(path.resolve()))
+    for shape in (*spec.geoms, *spec.sites):
+        shape.material = ""
+    for what in LEFT_OUT:
+        for element in list(getattr(spec, what)):
+            spec.delete(element)
+    for element in list(spec.equalities):
+        if element.type != mujoco.mjtEq.mjEQ_JOINT:
+            spec.delete(element)
+    from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    for body in spec.bodies:
+        written = body.explicitinertial and not from_geoms
+        for geom in list(body.geoms):
+            # warpdyn refuses a model in which a mesh weighs: those that are left weigh nothing.
+            if written or geom.meshname or geom.hfieldname:
+                spec.delete(geom)
+    for element in (*spec.meshes, *spec.hfields):
+        spec.delete(element)
+    free = [j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
+    if model.floating_base and not free:
+        spec.worldbody.first_body().add_freejoint().name = BASE_JOINT
+    elif not any(joint.kind is FLOATING for joint in model.moving_joints):
+        for joint in free:  # held where the file puts their bodies
+            spec.delete(joint)
+    return spec
+
+
+def joint_numbers(robot: Any, model: Model) -> dict[str, int]:
+    """MuJoCo's number of each joint of the model; where the file has no name, by order."""
+    named = {robot.joint(i).name: i for i in range(robot.njnt) if robot.joint(i).name}
+    numbers = {joint.name: named[joint.name] for joint in model.joints if joint.name in named}
+    moving = (joint for joint in model.joints if joint.kind.nv and joint.name not in named)
+    nameless = [i for i in range(robot.njnt) if not robot.joint(i).name]
+    if model.floating_base:
+        numbers[BASE_JOINT] = 0
+        nameless = [i for i in nameless if i]
+    numbers |= dict(zip((joint.name for joint in moving), nameless, strict=False))
+    for joint in (j for j in model.moving_joints if j.name in numbers):
+        number = numbers[joint.name]
+        size = {0: 6, 1: 3, 2: 1, 3: 1}[int(robot.jnt_type[number])]
+        if size != joint.kind.nv:
+            raise NotComparable(f'MuJoCo has another kind of joint than "{joint.name}"')
+    return numbers
+
+
+def frame_numbers(robot: Any, model: Model) -> dict[str, tuple[bool, int]]:
+    """For each link that MuJoCo has, whether it is a site, and its number there.
+
+    Links between several joints of a body are the model's alone.
+    """
+    bodies = {robot.body(i).name: i for i in range(robot.nbody) if robot.body(i).name}
+    sites = {robot.site(i).name: i for i in range(robot.nsite) if robot.site(i).name}
+    frames = {name: (False, bodies[name]) for name in model.link_names if name in bodies}
+    unknown = []
+    for link in (each for each in model.link_names if each not in frames):
+        joint = model.parent_joint(link)
+        site = link if link in sites else link.removesuffix("_site")
+        if site in sites and joint is not None and joint.name == f"{link}_joint":
+            frames[link] = True, sites[site]
+        elif joint is None or not _between(link, joint):
+            unknown.append(link)
+    nameless = [i for i in range(1, robot.nbody) if not robot.body(i).name]
+    if len(unknown) == len(nameless):
+        frames |= {link: (False, i) for link, i in zip(unknown, nameless, strict=True)}
+    return frames
+
+
+def _between(link: str, joint: Joint) -> bool:
+    return joint.kind.nv > 0 and link.endswith(f":{joint.name}")
+
+
+def held_positions(
+    robot: Any, numbers: dict[str, int], model: Model
+) -> Iterator[tuple[str, int, float]]:
+    """Name, address in qpos and value of each joint that MuJoCo's constraints hold still."""
+    constraints = {
+        int(robot.eq_obj1id[i]): (int(robot.eq_obj2id[i]), np.array(robot.eq_data[i][:5]))
+        for i in range(robot.neq)
+        if robot.eq_active0[i]
+    }
+
+    def position(number: int) -> float:
+        leader, c = constraints.get(number, (-1, np.zeros(5)))
+        start = robot.qpos0[robot.jnt_qposadr[number]]
+        if leader < 0:
+            return float(start + c[0])
+        moved = position(leader) - robot.qpos0[robot.jnt_qposadr[leader]]
+        return float(start + np.polynomial.polynomial.polyval(moved, c))
+
+    for joint in model.joints:
+        if joint.name in numbers and not joint.kind.nv:
+            number = numbers[joint.name]
+            yield joint.name, int(robot.jnt_qposadr[number]), position(number)
