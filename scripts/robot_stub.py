@@ -86,18 +86,31 @@ def method(function: Function, sources: dict[str, str]) -> str:
     )
 
 
+class Renamed(ast.NodeTransformer):
+    """An annotation with arrays under another name, `Array[A]` and its type variable both."""
+
+    def __init__(self, array: str, scope: dict[str, Any]):
+        self.array, self.scope = ast.Name(array), scope
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """`Array[A]`."""
+        whole = isinstance(node.value, ast.Name) and node.value.id in ("Array", "Forces", "Gravity")
+        return self.visit(node.value) if whole else self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """`Array`, or `A`."""
+        known = self.scope.get(node.id)
+        return self.array if node.id == "Array" or isinstance(known, TypeVar) else node
+
+
 def typed(annotation: str, array: str, scope: dict[str, Any], sources: dict[str, str]) -> str:
     """An annotation with arrays under another name; where its names come from is noted."""
-    tree = ast.parse(annotation, mode="eval")
+    tree = Renamed(array, scope).visit(ast.parse(annotation, mode="eval"))
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Name) or node.id in ("Gravity", "Forces"):
-            continue
-        known = scope.get(node.id)
-        if node.id == "Array" or isinstance(known, TypeVar):
-            node.id = array
-        elif node.id in SOURCES or known is not None:
+        if isinstance(node, ast.Name) and node.id not in ("Gravity", "Forces", array):
             own = f"..{scope['__name__'].removeprefix('warpdyn.')}"
-            sources.setdefault(node.id, SOURCES.get(node.id, own))
+            if node.id in SOURCES or node.id in scope:
+                sources.setdefault(node.id, SOURCES.get(node.id, own))
     return ast.unparse(tree)
 
 

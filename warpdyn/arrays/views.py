@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,10 @@ def numbers(library: Library, device: str, single: bool, values: tuple[float, ..
 
 
 @lru_cache(maxsize=16)
-def counted(library: Library, device: str, single: bool, count: int | None) -> Array:
-    """0, 1, 2, ... below `count` as a column (count, 1), or (0,) for None; kept as `numbers` are."""
-    host = np.arange(count or 1, dtype=np.float32 if single else np.float64)
-    return library.from_host(host if count is None else host[:, None], device)
+def counted(library: Library, device: str, single: bool, lead: tuple[int, ...]) -> Array:
+    """0, 1, 2, ... as (*lead, 1), an entry for each environment; kept as `numbers` are."""
+    host = np.arange(prod(lead), dtype=np.float32 if single else np.float64)
+    return library.from_host(host.reshape(*lead, 1), device)
 
 
 def column(name: str, value: Any, like: Array) -> Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping
+from math import prod
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -78,8 +79,7 @@ class OwnKernel(Function[..., Any]):
             prepared = known[key] = self._prepared(model, given, chosen, params)
         arrays = _as_arrays(given, prepared.shapes)
         if prepared.asks_env:
-            first = next(iter(arrays))
-            arrays[ENV] = _environments(arrays[first], prepared.shapes[first])
+            arrays[ENV] = _environments(arrays, prepared.shapes)
         return Call(
             name,
             model,
@@ -251,7 +251,7 @@ def _check_hashable(kernel: str, options: tuple[tuple[str, Any], ...]) -> None:
 def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
     """Arrays by name; a plain number, for an input that is one of each environment, as one of the
     first array's kind."""
-    arrays = {n: listed(x) for n, x in given.items()}
+    arrays = {n: listed(x) if isinstance(x, (list, tuple)) else x for n, x in given.items()}
     if all(shapes[n] for n in arrays):
         return arrays
     first = next((x for x in arrays.values() if not isinstance(x, (int, float))), None)
@@ -263,12 +263,15 @@ def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     return arrays
 
 
-def _environments(first: Any, shape: tuple[int, ...]) -> Any:
-    """The environments' numbers as a column, of the kind of the first array."""
-    v = views.view("the first array", first)
-    count = None if len(v.shape) == len(shape) else v.shape[0]
-    if v.single and (count or 0) > 1 << 24:
+def _environments(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Any:
+    """The environments' numbers, one for each, of the kind of the first array and with the leading
+    dimensions of the first one that has any."""
+    lead: tuple[int, ...] = ()
+    for name, x in arrays.items():
+        lead = lead or tuple(x.shape[: len(x.shape) - len(shapes[name])])
+    v = views.view("the first array", next(iter(arrays.values())))
+    if v.single and prod(lead) > 1 << 24:
         raise ValueError(
-            f"robot.env of {count} environments has no float32 numbers beyond 2^24; use float64"
+            f"robot.env of {prod(lead)} environments has no float32 numbers beyond 2^24; use float64"
         )
-    return views.counted(v.library, v.device, v.single, count)
+    return views.counted(v.library, v.device, v.single, lead)

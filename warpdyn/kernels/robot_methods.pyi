@@ -5,10 +5,17 @@ Written by scripts/robot_stub.py from the public functions.
 
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
 from .values import Values
+from ..functions.representations import Reference, Representation, Side
+from ..functions.poses import QuaternionOrder
+from ..functions.operational_space import Part
+from ..functions.kinematics import _fk, _motion
+from ..functions.inverse_kinematics import Solution
+from ..functions.centroidal import CentroidalReference, MomentumReference
 
 Array = Values | np.ndarray | Sequence[float] | float
 Gravity = Array | None
@@ -18,12 +25,12 @@ class RobotMethods:
     def aba(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         tau: Array,
         *,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
-        method: str = ...,
+        method: Literal['auto', 'aba', 'crba'] = ...,
     ) -> Values:
         """Forward dynamics: accelerations that the joint forces `tau` produce, the inverse of `rnea`.
 
@@ -31,12 +38,17 @@ class RobotMethods:
         `f_ext`, `gravity` and joint effects as in `rnea`.
         method: "aba", the articulated-body algorithm, RBDA table 7.1; "crba", M a = tau - h factorised
         over the tree, RBDA chapter 6; "auto", whichever is the shorter program for the robot.
-        Raises ModelError where a joint moves no inertia: its acceleration is not defined."""
+        Raises ModelError where a joint moves no inertia: its acceleration is not defined.
+
+        >>> model = wd.load_robot("panda")
+        >>> q, v, a = (wd.random_configuration(model, 100, seed=k) for k in range(3))
+        >>> np.allclose(wd.aba(model, q, v, wd.rnea(model, q, v, a)), a)
+        True"""
 
     def aba_derivatives(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         tau: Array,
         *,
         f_ext: Forces = ...,
@@ -52,9 +64,9 @@ class RobotMethods:
     def average_centroidal_velocity(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
-        reference: str = ...,
+        reference: CentroidalReference = ...,
     ) -> Values:
         """The average velocity at the centre of mass: that of the centre of mass, and J⁻¹ times the
         angular momentum.
@@ -66,7 +78,7 @@ class RobotMethods:
         self,
         q: Array,
         *,
-        reference: str = ...,
+        reference: CentroidalReference = ...,
     ) -> Values:
         """The matrix J(q) that gives the average velocity at the centre of mass, J v.
 
@@ -76,9 +88,9 @@ class RobotMethods:
     def average_velocity(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
-        reference: str = ...,
+        reference: MomentumReference = ...,
     ) -> Values:
         """The velocity with which the robot, its joints locked, would have the momentum that it has:
         locked inertia⁻¹ h.
@@ -91,7 +103,7 @@ class RobotMethods:
         self,
         q: Array,
         *,
-        reference: str = ...,
+        reference: MomentumReference = ...,
     ) -> Values:
         """The matrix J(q) that gives the average velocity, J v: locked inertia⁻¹ times the momentum's
         Jacobian.
@@ -102,7 +114,7 @@ class RobotMethods:
     def bias_forces(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
@@ -110,14 +122,20 @@ class RobotMethods:
         """What the motion takes without acceleration, h = C(q, v) v + g(q) - Jᵀ f_ext.
 
         q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
-        tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2."""
+        tau = M a + h + `effect_torques`: friction and limit springs are not in it. RBDA 6.2.
+
+        >>> model = wd.load_robot("panda")
+        >>> q = wd.random_configuration(model, 100)
+        >>> rest = np.zeros((100, model.nv))
+        >>> np.allclose(wd.bias_forces(model, q, rest), wd.gravity_torques(model, q))
+        True"""
 
     def centroidal_momentum(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
-        reference: str = ...,
+        reference: CentroidalReference = ...,
     ) -> Values:
         """Momentum about the centre of mass, h = A(q) v.
 
@@ -129,7 +147,7 @@ class RobotMethods:
         self,
         q: Array,
         *,
-        reference: str = ...,
+        reference: CentroidalReference = ...,
     ) -> Values:
         """The centroidal momentum matrix A(q): momentum about the centre of mass is A v; the velocity
         of the centre of mass is A[:3] v / mass.
@@ -152,8 +170,8 @@ class RobotMethods:
     def centroidal_momentum_rate(
         self,
         q: Array,
-        v: Array,
-        a: Array,
+        v: Array | None,
+        a: Array | None,
     ) -> Values:
         """Rate of the centroidal momentum, A a + dA/dt v, in the world's axes.
 
@@ -180,13 +198,19 @@ class RobotMethods:
 
         q: (B, nq) [m, rad].  Returns (B, 3) [m].
         subtree: the link with all that hang on it, instead of the whole robot.
-        Raises ModelError where the links that count have no mass."""
+        Raises ModelError where the links that count have no mass.
+
+        >>> model = wd.load_robot("panda")
+        >>> q = wd.random_configuration(model, 100)
+        >>> masses = [link.mass for link in model.links]
+        >>> np.allclose(wd.com(model, q), np.average(wd.link_coms(model, q), 1, masses))
+        True"""
 
     def com_acceleration(
         self,
         q: Array,
-        v: Array,
-        a: Array,
+        v: Array | None,
+        a: Array | None,
         *,
         subtree: str | None = ...,
     ) -> Values:
@@ -197,7 +221,7 @@ class RobotMethods:
     def com_bias_acceleration(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
         subtree: str | None = ...,
     ) -> Values:
@@ -220,7 +244,7 @@ class RobotMethods:
     def com_velocity(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
         subtree: str | None = ...,
     ) -> Values:
@@ -247,11 +271,11 @@ class RobotMethods:
     def convert_acceleration(
         self,
         q: Array,
-        v: Array,
-        a: Array,
+        v: Array | None,
+        a: Array | None,
         *,
-        source: str = ...,
-        target: str = ...,
+        source: Representation = ...,
+        target: Representation = ...,
         joints: Sequence[str] | None = ...,
         com: Sequence[float] | None = ...,
     ) -> Values:
@@ -269,8 +293,8 @@ class RobotMethods:
         self,
         q: Array,
         *,
-        source: str = ...,
-        target: str = ...,
+        source: Side = ...,
+        target: Side = ...,
         joints: Sequence[str] | None = ...,
     ) -> Values:
         """The configuration that another library writes otherwise, to it or from it.
@@ -289,8 +313,8 @@ class RobotMethods:
         q: Array,
         tau: Array,
         *,
-        source: str = ...,
-        target: str = ...,
+        source: Representation = ...,
+        target: Representation = ...,
         joints: Sequence[str] | None = ...,
         com: Sequence[float] | None = ...,
     ) -> Values:
@@ -306,8 +330,8 @@ class RobotMethods:
         self,
         quaternion: Array,
         *,
-        source: str,
-        target: str,
+        source: QuaternionOrder,
+        target: QuaternionOrder,
     ) -> Values:
         """Quaternions (B, 4) from one order to the other: `source` and `target` "xyzw" or "wxyz"."""
 
@@ -316,8 +340,8 @@ class RobotMethods:
         pose: Array,
         twist: Array,
         *,
-        source: str,
-        target: str,
+        source: Reference,
+        target: Reference,
     ) -> Values:
         """A frame's twist from one representation to another, given the frame's pose.
 
@@ -331,10 +355,10 @@ class RobotMethods:
     def convert_velocity(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
-        source: str = ...,
-        target: str = ...,
+        source: Representation = ...,
+        target: Representation = ...,
         joints: Sequence[str] | None = ...,
         com: Sequence[float] | None = ...,
     ) -> Values:
@@ -363,8 +387,8 @@ class RobotMethods:
         pose: Array,
         wrench: Array,
         *,
-        source: str,
-        target: str,
+        source: Reference,
+        target: Reference,
     ) -> Values:
         """A wrench on a frame from one representation to another, given the frame's pose; arguments as
         in `convert_twist`.
@@ -376,7 +400,7 @@ class RobotMethods:
     def coriolis_matrix(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
     ) -> Values:
         """C(q, v), with C v the velocity-product forces and dM/dt = C + Cᵀ (so that dM/dt - 2 C is
         skew-symmetric).
@@ -394,7 +418,12 @@ class RobotMethods:
         """Joint-space inertia matrix M(q), symmetric and positive definite.
 
         q: (B, nq) [m, rad].  Returns M: (B, nv, nv) [kg, kg·m, kg·m²], both triangles.
-        Composite-rigid-body algorithm; RBDA table 6.2."""
+        Composite-rigid-body algorithm; RBDA table 6.2.
+
+        >>> model = wd.load_robot("panda")
+        >>> M = wd.crba(model, wd.random_configuration(model, 100))
+        >>> M.shape, np.allclose(M, M.transpose(0, 2, 1))
+        ((100, 8, 8), True)"""
 
     def difference(
         self,
@@ -406,15 +435,20 @@ class RobotMethods:
         q0, q1: (B, nq) [m, rad].  Returns d: (B, nv).  Rotations go the shorter way, at most half a
         turn, quaternions of either sign; the angle of a revolute or continuous joint is a number like
         any other, whole turns counted.
-        Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference."""
+        Solà, Deray, Atchuthan (2018), equation 26; as pinocchio.difference.
+
+        >>> model = wd.load_robot("quadruped")
+        >>> q0, q1 = (wd.random_configuration(model, 100, seed=k) for k in range(2))
+        >>> q0.shape, wd.difference(model, q0, q1).shape
+        ((100, 19), (100, 18))"""
 
     def dynamically_consistent_inverse(
         self,
         q: Array,
         *,
         frame: str,
-        reference: str = ...,
-        part: str = ...,
+        reference: Reference = ...,
+        part: Part = ...,
     ) -> Values:
         """Inverse of a frame's Jacobian of least kinetic energy, J̄ = M⁻¹ Jᵀ Λ: J J̄ = 1.
 
@@ -425,7 +459,7 @@ class RobotMethods:
     def effect_torques(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
     ) -> Values:
         """Joint forces that friction and limit springs take; zero unless the model has them.
 
@@ -441,7 +475,7 @@ class RobotMethods:
         frame: str | None = ...,
         frames: Sequence[str] | None = ...,
         relative_to: str | None = ...,
-        form: str = ...,
+        form: _fk.Form = ...,
     ) -> Values:
         """Forward kinematics: poses of links in the world, or in the frame `relative_to`.
 
@@ -452,7 +486,12 @@ class RobotMethods:
         With form="pose", [x y z qx qy qz qw] instead, qw >= 0: (B, nlinks, 7), (B, len(frames), 7), (B,
         7); xyzw whichever order the model's own quaternions have.
         Craig, Introduction to Robotics, section 3.2; the quaternion by Shepperd, J. Guidance and
-        Control 1 (1978)."""
+        Control 1 (1978).
+
+        >>> model = wd.load_robot("panda")
+        >>> q = wd.random_configuration(model, 100)
+        >>> wd.fk(model, q, frame="panda_hand").shape, wd.fk(model, q, form="pose").shape
+        ((100, 4, 4), (100, 13, 7))"""
 
     def force_transform(
         self,
@@ -468,13 +507,13 @@ class RobotMethods:
     def frame_acceleration(
         self,
         q: Array,
-        v: Array,
-        a: Array,
+        v: Array | None,
+        a: Array | None,
         *,
         frame: str | None = ...,
         frames: Sequence[str] | None = ...,
-        reference: str = ...,
-        kind: str = ...,
+        reference: Reference = ...,
+        kind: _motion.AccelerationKind = ...,
     ) -> Values:
         """Acceleration of links, without gravity: linear, then angular [m/s², rad/s²].
 
@@ -488,11 +527,11 @@ class RobotMethods:
     def frame_bias_acceleration(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
         frame: str | None = ...,
         frames: Sequence[str] | None = ...,
-        reference: str = ...,
+        reference: Reference = ...,
     ) -> Values:
         """J' v, the acceleration of links that velocities alone give [m/s², rad/s²].
 
@@ -504,11 +543,11 @@ class RobotMethods:
     def frame_velocity(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
         frame: str | None = ...,
         frames: Sequence[str] | None = ...,
-        reference: str = ...,
+        reference: Reference = ...,
         relative_to: str | None = ...,
     ) -> Values:
         """Spatial velocity of links: linear, then angular [m/s, rad/s].
@@ -517,7 +556,12 @@ class RobotMethods:
         Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
         neither.
         reference, relative_to: as in `jacobian`.
-        RBDA table 5.1: v_i = v_parent + S_i q'_i."""
+        RBDA table 5.1: v_i = v_parent + S_i q'_i.
+
+        >>> model = wd.load_robot("panda")
+        >>> q, v = wd.random_configuration(model, 100), np.ones((100, model.nv))
+        >>> wd.frame_velocity(model, q, v, frames=["panda_link4", "panda_hand"]).shape
+        (100, 2, 6)"""
 
     def gravity_torques(
         self,
@@ -529,7 +573,12 @@ class RobotMethods:
         """Joint forces that hold the robot still, g(q) - Jᵀ f_ext.
 
         q: (B, nq) [m, rad].  Returns (B, nv) [N, N·m].  `f_ext`, `gravity` as in `rnea`.
-        rnea at rest without limit springs; RBDA section 5.3 with v and a zero."""
+        rnea at rest without limit springs; RBDA section 5.3 with v and a zero.
+
+        >>> model = wd.load_robot("panda")
+        >>> q = wd.random_configuration(model, 100)
+        >>> np.allclose(wd.gravity_torques(model, q, gravity=(0, 0, 0)), 0)
+        True"""
 
     def integrate(
         self,
@@ -542,7 +591,12 @@ class RobotMethods:
         unit length; `out` may be `q` itself.
         Floating, ball and planar joints move along exp(d) of SE(3), SO(3), SE(2), as their twists are
         their own; all others add. Solà, Deray, Atchuthan, A micro Lie theory (2018), equation 25; as
-        pinocchio.integrate."""
+        pinocchio.integrate.
+
+        >>> model = wd.load_robot("quadruped")
+        >>> q = wd.integrate(model, model.neutral, np.ones(model.nv))
+        >>> np.allclose(np.linalg.norm(q[3:7]), 1)  # the base's quaternion
+        True"""
 
     def interpolate(
         self,
@@ -569,7 +623,7 @@ class RobotMethods:
         iterations: int = ...,
         tolerance: tuple[float, float] = ...,
         seed: int = ...,
-    ) -> tuple[Values, ...]:
+    ) -> Solution[Values]:
         """Configurations within the position limits that bring frames to their targets; a `Solution`.
 
         targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3), positions, where
@@ -583,7 +637,13 @@ class RobotMethods:
         out: five arrays, all of the dtype of the targets.
         One kernel does the whole search. An environment's result depends on neither the others nor its place.
         Damped least squares, damping proportional to the cost: Sugihara, Solvability-unconcerned inverse kinematics by the
-        Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at limits: Bertsekas, SIAM J. Control 20 (1982)."""
+        Levenberg-Marquardt method, IEEE T-RO 27 (2011); coordinates at limits: Bertsekas, SIAM J. Control 20 (1982).
+
+        >>> model = wd.load_robot("panda")
+        >>> T = wd.fk(model, wd.random_configuration(model, 100), frame="panda_hand")
+        >>> found = wd.inverse_kinematics(model, T, frame="panda_hand")
+        >>> np.allclose(wd.fk(model, found.q, frame="panda_hand"), T, atol=1e-3)
+        True"""
 
     def jacobian(
         self,
@@ -591,10 +651,10 @@ class RobotMethods:
         *,
         frame: str | None = ...,
         frames: Sequence[str] | None = ...,
-        reference: str = ...,
+        reference: Reference = ...,
         relative_to: str | None = ...,
         point: Sequence[float] | Array | None = ...,
-        part: str = ...,
+        part: Part = ...,
     ) -> Values:
         """Geometric Jacobian: J v is the spatial velocity of a link, linear part first.
 
@@ -607,18 +667,24 @@ class RobotMethods:
         point: takes the place of the origin of `frame`, in its coordinates [m]: three numbers, which
         become part of the program, or an array (B, 3).
         part: "both", or three rows: "linear", "angular".
-        RBDA section 3.3 (v = J q'); Lynch and Park, Modern Robotics, section 5.1."""
+        RBDA section 3.3 (v = J q'); Lynch and Park, Modern Robotics, section 5.1.
+
+        >>> model = wd.load_robot("panda")
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> J = wd.jacobian(model, q, frame="panda_hand")
+        >>> np.allclose(J @ v, wd.frame_velocity(model, q, v, frame="panda_hand"))
+        True"""
 
     def jacobian_derivative(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
         frame: str | None = ...,
         frames: Sequence[str] | None = ...,
-        reference: str = ...,
+        reference: Reference = ...,
         point: Sequence[float] | Array | None = ...,
-        part: str = ...,
+        part: Part = ...,
     ) -> Values:
         """dJ/dt along the motion v, J as in `jacobian` with the same options.
 
@@ -628,8 +694,8 @@ class RobotMethods:
     def joint_torque_regressor(
         self,
         q: Array,
-        v: Array,
-        a: Array,
+        v: Array | None,
+        a: Array | None,
         *,
         gravity: Gravity = ...,
     ) -> Values:
@@ -644,8 +710,8 @@ class RobotMethods:
         q: Array,
         *,
         frame: str,
-        reference: str = ...,
-        part: str = ...,
+        reference: Reference = ...,
+        part: Part = ...,
     ) -> Values:
         """Derivative of the Jacobian of a link by the configuration, over the tangent space.
 
@@ -669,7 +735,7 @@ class RobotMethods:
     def kinetic_energy_regressor(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
     ) -> Values:
         """The row K(q, v) with kinetic energy K pi [J], but for that of armatures.
 
@@ -690,7 +756,7 @@ class RobotMethods:
         self,
         q: Array,
         *,
-        reference: str = ...,
+        reference: MomentumReference = ...,
     ) -> Values:
         """Inertia of the robot with its joints locked, the sum of X* I X⁻¹ over its links, root-fixed
         ones included.
@@ -704,7 +770,7 @@ class RobotMethods:
         q: Array,
         *,
         frame: str,
-        part: str = ...,
+        part: Part = ...,
     ) -> Values:
         """Yoshikawa's measure of how freely a link can move: sqrt(det(J Jᵀ)), J at the link's origin.
 
@@ -727,7 +793,7 @@ class RobotMethods:
         self,
         matrix: Array,
         *,
-        order: str = ...,
+        order: QuaternionOrder = ...,
     ) -> Values:
         """Homogeneous 4x4 matrices as [x y z qx qy qz qw].
 
@@ -739,14 +805,14 @@ class RobotMethods:
         self,
         matrix: Array,
         *,
-        order: str = ...,
+        order: QuaternionOrder = ...,
     ) -> Values:
         """Rotation matrices (B, 3, 3) as unit quaternions (B, 4), `order` "xyzw" or "wxyz"; qw >= 0."""
 
     def mechanical_energy(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
         gravity: Gravity = ...,
     ) -> Values:
@@ -757,9 +823,9 @@ class RobotMethods:
     def momentum(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
-        reference: str = ...,
+        reference: MomentumReference = ...,
     ) -> Values:
         """Total momentum of the robot, h = sum of X* I v over its links.
 
@@ -774,7 +840,7 @@ class RobotMethods:
         self,
         q: Array,
         *,
-        reference: str = ...,
+        reference: MomentumReference = ...,
     ) -> Values:
         """The matrix that gives the total momentum, h = J(q) v.
 
@@ -803,11 +869,11 @@ class RobotMethods:
     def operational_space(
         self,
         q: Array,
-        v: Array,
+        v: Array | None,
         *,
         frame: str,
-        reference: str = ...,
-        part: str = ...,
+        reference: Reference = ...,
+        part: Part = ...,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> tuple[Values, Values, Values]:
@@ -832,8 +898,8 @@ class RobotMethods:
         q: Array,
         *,
         frame: str,
-        reference: str = ...,
-        part: str = ...,
+        reference: Reference = ...,
+        part: Part = ...,
     ) -> Values:
         """Inertia that a frame opposes to forces on it, Λ = (J M⁻¹ Jᵀ)⁻¹.
 
@@ -846,7 +912,7 @@ class RobotMethods:
         q: Array,
         *,
         frame: str,
-        reference: str = ...,
+        reference: Reference = ...,
     ) -> tuple[Values, Values]:
         """Pose and Jacobian of a link in one pass: `fk(frame=...)` and `jacobian(frame=...)`.
 
@@ -856,7 +922,7 @@ class RobotMethods:
         self,
         pose: Array,
         *,
-        order: str = ...,
+        order: QuaternionOrder = ...,
     ) -> Values:
         """Poses [x y z qx qy qz qw] as homogeneous 4x4 matrices.
 
@@ -891,7 +957,7 @@ class RobotMethods:
         self,
         quaternion: Array,
         *,
-        order: str = ...,
+        order: QuaternionOrder = ...,
     ) -> Values:
         """Unit quaternions (B, 4), `order` "xyzw" or "wxyz", as rotation matrices (B, 3, 3).  RBDA
         4.12."""
@@ -899,8 +965,8 @@ class RobotMethods:
     def rnea(
         self,
         q: Array,
-        v: Array,
-        a: Array,
+        v: Array | None,
+        a: Array | None,
         *,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
@@ -915,14 +981,21 @@ class RobotMethods:
         f_ext: {link: (B, 6)} or (B, nlinks, 6), forces on links: force then torque about the link
         origin, in the link frame.
         gravity: (3,) or (B, 3) acceleration of free fall in the world [m/s²]; default (0, 0, -9.81).
-        With `v` and `a` zero it is what compensates gravity.
-        Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1."""
+        With `v` and `a` zero it is what compensates gravity; None stands for zero, here and in every
+        function with a `v` or an `a`: a constant, folded into a shorter program.
+        Recursive Newton-Euler; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1.
+
+        >>> model = wd.load_robot("panda")
+        >>> q = wd.random_configuration(model, 100)
+        >>> rest = np.zeros((100, model.nv))
+        >>> np.allclose(wd.rnea(model, q, rest, rest), wd.gravity_torques(model, q))
+        True"""
 
     def rnea_derivatives(
         self,
         q: Array,
-        v: Array,
-        a: Array,
+        v: Array | None,
+        a: Array | None,
         *,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
