@@ -32,6 +32,7 @@ from .command_line import (
     write_file,
 )
 from .hardware import hardware
+from .own_kernels import own_kernel
 from .peer_times import PeerTime, peers_by_algorithm
 from .tables import print_measurements, say
 from .timing import Case, Measurement, measured
@@ -54,11 +55,12 @@ def bench(args: argparse.Namespace) -> int:
     frame = named_frame(args, model)
     if args.threads:
         set_num_threads(args.threads)
-    device, algorithms = chosen_device(args.device), args.algorithm or tuple(ARGUMENTS)
+    device, own = chosen_device(args.device), own_kernel(args, model)
+    algorithms = args.algorithm or (() if own else tuple(ARGUMENTS))
     cases = [
-        Case(algorithm, batch, args.dtype, args.layout, device)
+        Case(name, batch, args.dtype, args.layout, device)
         for batch in args.batch
-        for algorithm in algorithms
+        for name in (*algorithms, *([own.label] if own else ()))
     ]
     peers: dict[str, list[Peer]] = {}
     if args.peers is not None:  # named without a module: all of them
@@ -66,9 +68,11 @@ def bench(args: argparse.Namespace) -> int:
         peers, absent = peers_by_algorithm(model, robot_file(args.robot), modules, algorithms)
         for line in absent:
             say(f"left out: {line}")
-    measurements = list(measured(model, cases, frame, peers))
+    measurements = list(measured(model, cases, frame, peers, own))
     place = f"on {device}: {hardware(device)}"
     print_measurements(f"{model.name}, {args.dtype}, {args.layout}, {place}", measurements)
+    if own:
+        say(own.about())
     if args.json:
         write_file(args.json, lambda path: path.write_text(to_json(model, measurements)))
     if args.plot:

@@ -19,6 +19,7 @@ from ..execution.compiling import Kernel, load_all
 from ..functions.compile_ahead import kernels_of
 from ..model.description import ModelError
 from .command_line import known_device, named_frame, read_model, refuse_immobile, start_warp
+from .own_kernels import own_kernel
 from .workload import ARGUMENTS, furthest_link
 
 COMPILABLE: Mapping[str, Function] = {
@@ -37,19 +38,24 @@ def compile_kernels(args: argparse.Namespace) -> int:
     model = refuse_immobile(read_model(args))
     frame = named_frame(args, model) or furthest_link(model)
     start_warp()
+    own = own_kernel(args, model)
     begin = time.perf_counter()
     kernels: dict[Kernel, str] = {}
     for device in args.device or ["cpu", *(["cuda:0"] if wp.is_cuda_available() else [])]:
         known_device(device)
         for dtype in args.dtype:
-            for name in args.algorithm or ARGUMENTS:
+            options = {"dtype": dtype, "device": device, "gradients": args.gradients or ()}
+            for name in args.algorithm or (() if own else ARGUMENTS):
                 call = partial(COMPILABLE[name], **frame_of(name, frame))
-                options = {"dtype": dtype, "device": device, "gradients": args.gradients or ()}
                 try:
                     made = kernels_of(model, call, **options)
                 except (ModelError, ValueError) as error:
                     print(f"{name:9} {dtype} {device:7} not defined: {error}")
                     continue
+                kernels |= dict.fromkeys(made, f"{dtype} {device:7}")
+            if own:
+                with own.mistakes():
+                    made = kernels_of(model, own.with_options(), **options)
                 kernels |= dict.fromkeys(made, f"{dtype} {device:7}")
     compiled = load_with_bar(kernels)
     seconds = time.perf_counter() - begin

@@ -30,6 +30,9 @@ from .workload import ARGUMENTS
 
 DTYPES = ("float32", "float64")
 
+KERNEL = "my.py:impedance or package.module:impedance"
+"""How a command line names a user's kernel."""
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -108,6 +111,7 @@ def _add_bench(commands: Commands) -> None:
         "rows: one robot after the other",
     )
     _add_algorithms(sub)
+    _add_kernel(sub)
     _add_frame(sub)
     _add_device(sub)
     sub.add_argument("--threads", type=_count, metavar="N", help="CPU threads; default: all cores")
@@ -138,6 +142,7 @@ def _add_compile(commands: Commands) -> None:
         help="functions of the library, such as aba_derivatives inverse_kinematics; "
         f"default: {' '.join(ARGUMENTS)}",
     )
+    _add_kernel(sub)
     sub.add_argument(
         "--gradients",
         nargs="+",
@@ -153,8 +158,14 @@ def _add_compile(commands: Commands) -> None:
 def _add_source(commands: Commands) -> None:
     text = "print the program that was recorded for a robot"
     sub = _add_command(commands, "source", print_source, text)
-    sub.add_argument("algorithm", choices=ARGUMENTS)
-    text = "of the Jacobian, or of fk (default: all links)"
+    sub.add_argument(
+        "algorithm",
+        metavar="ALGORITHM",
+        help=f"{', '.join(ARGUMENTS)}, or a kernel of your own, {KERNEL}, "
+        "which may also stand before the robot",
+    )
+    _add_option(sub)
+    text = "of the Jacobian, of a kernel's option frame, or of fk (default: all links)"
     sub.add_argument("--frame", metavar="LINK", help=text)
     sub.add_argument("--dtype", choices=DTYPES, default="float32")
     sub.add_argument(
@@ -203,6 +214,17 @@ def _add_command(
     )
     sub.set_defaults(run=run)
     return sub
+
+
+def _add_kernel(sub: argparse.ArgumentParser) -> None:
+    text = f"of your own, {KERNEL}, instead of the algorithms, or beside those of --algorithm"
+    sub.add_argument("--kernel", metavar="FILE:NAME", help=text)
+    _add_option(sub)
+
+
+def _add_option(sub: argparse.ArgumentParser) -> None:
+    text = "options of the kernel, such as stiffness=300; a frame that is not named is --frame's"
+    sub.add_argument("--option", nargs="+", metavar="NAME=VALUE", help=text)
 
 
 def _add_frame(sub: argparse.ArgumentParser) -> None:

@@ -3,28 +3,59 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
 
 from ..codegen.source import write
-from ..execution.call import input_shapes
+from ..execution.call import Call, input_shapes
 from ..execution.evaluate import record_call
-from .command_line import named_frame, read_model
+from ..kernels.loading import names_a_kernel
+from ..model import Model
+from .command_line import UserError, named_frame, read_model
+from .own_kernels import ChosenKernel
 from .workload import ARGUMENTS, FUNCTIONS, furthest_link, options_of
 
 
 def print_source(args: argparse.Namespace) -> int:
     """Print the recorded program, or the C++ that is made of it."""
-    model, algorithm, single = read_model(args), args.algorithm, args.dtype == "float32"
-    frame = named_frame(args, model)
-    options = options_of(algorithm, frame or furthest_link(model))
-    if algorithm == "fk" and frame:
-        options = {"frame": frame}
-    names = ARGUMENTS[algorithm]
-    # Recording needs the shapes of the inputs alone, so that the call is described without arrays.
-    call = FUNCTIONS[algorithm].describe(model, *(... for _ in names), **options)
-    program = record_call(call, input_shapes(call), single)
-    title = f"{algorithm}_{model.name}"
+    args.robot, name = in_order(args.robot, args.algorithm)
+    model, single = read_model(args), args.dtype == "float32"
+    if names_a_kernel(name):
+        own = ChosenKernel.of(name, args, model)
+        # Of arrays their shapes alone are read.
+        call = own.described(own.arrays(1))
+        with own.mistakes():
+            program = record_call(call, input_shapes(call), single)
+    else:
+        call = of_algorithm(name, args, model)
+        program = record_call(call, input_shapes(call), single)
+    title = f"{call.name}_{model.name}"
     if args.target == "text":
         print(program.text(title))
     else:
         print(write(program, title, single, args.target).code)
     return 0
+
+
+def in_order(first: str, second: str) -> tuple[str, str]:
+    """The robot, and what is to be printed of it, which may stand before it where it is a kernel."""
+    return (second, first) if names_a_kernel(first) else (first, second)
+
+
+def of_algorithm(name: str, args: argparse.Namespace, model: Model) -> Call[Any]:
+    """The call of an algorithm, without arrays: recording needs the shapes of the inputs alone."""
+    if name not in ARGUMENTS:
+        near: Sequence[str] = get_close_matches(name, ARGUMENTS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise UserError(
+            f"there is no algorithm {name!r}: {', '.join(ARGUMENTS)}, or a kernel of your own, "
+            f"my.py:impedance{hint}"
+        )
+    if args.option:
+        raise UserError("--option is for a kernel of your own: warpdyn source my.py:impedance ROBOT")
+    frame = named_frame(args, model)
+    options = options_of(name, frame or furthest_link(model))
+    if name == "fk" and frame:
+        options = {"frame": frame}
+    return FUNCTIONS[name].describe(model, *(... for _ in ARGUMENTS[name]), **options)

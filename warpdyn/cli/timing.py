@@ -15,8 +15,9 @@ from ..model import Model
 from ..model.description import ModelError
 from ..peers.peer import Peer
 from .accuracy import error_of
+from .own_kernels import ChosenKernel
 from .peer_times import PeerTime, prepare
-from .workload import Workload, furthest_link, random_states
+from .workload import Memory, Workload, furthest_link, random_states
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,12 @@ def measured(
     cases: Sequence[Case],
     frame: str | None = None,
     peers: Mapping[str, Sequence[Peer]] | None = None,
+    own: ChosenKernel | None = None,
 ) -> Iterator[Measurement]:
-    """The cases one after another, with a progress bar on stderr where that is a terminal."""
+    """The cases one after another, with a progress bar on stderr where that is a terminal.
+
+    own: the kernel that the cases with its label are of.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -77,18 +82,21 @@ def measured(
         task = progress.add_task("", total=len(cases))
         for case in cases:
             progress.update(task, description=f"{case.algorithm} of {case.batch:,} robots")
-            yield measure(model, case, frame, (peers or {}).get(case.algorithm, ()))
+            yield measure(model, case, frame, (peers or {}).get(case.algorithm, ()), own)
             progress.advance(task)
 
 
 def measure(
-    model: Model, case: Case, frame: str | None = None, peers: Sequence[Peer] = ()
+    model: Model,
+    case: Case,
+    frame: str | None = None,
+    peers: Sequence[Peer] = (),
+    own: ChosenKernel | None = None,
 ) -> Measurement:
     """Time one case on random states, in turns with the peers; check a sample of results."""
-    states, frame = random_states(model, case.batch), frame or furthest_link(model)
-    options = {"dtype": case.dtype, "layout": case.layout, "device": case.device}
+    frame = frame or furthest_link(model)
     try:
-        work = Workload.of(model, case.algorithm, states, frame=frame, **options)
+        work = workload(model, case, frame, own)
         start = time.perf_counter()
         with silent():  # a bar is running, and the time is told
             run = work.bind()  # records, compiles and runs once
@@ -106,6 +114,15 @@ def measure(
         for peer, call, count in others
     )
     return Measurement(case, seconds, error_of(work), first_call, peers=timed)
+
+
+def workload(model: Model, case: Case, frame: str, own: ChosenKernel | None) -> Workload:
+    """What a case is of: an algorithm on random states, or the kernel of its label."""
+    options = {"dtype": case.dtype, "layout": case.layout, "device": case.device}
+    if own is not None and case.algorithm == own.label:
+        return own.workload(case.batch, Memory(**options))
+    states = random_states(model, case.batch)
+    return Workload.of(model, case.algorithm, states, frame=frame, **options)
 
 
 def interleaved_seconds(

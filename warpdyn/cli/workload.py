@@ -111,13 +111,17 @@ def on_host(array: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Workload:
-    """An algorithm, its arrays on a device, and the array for its results."""
+    """An algorithm, its arrays on a device, and the array for its results (several: a tuple)."""
 
     model: Model
     algorithm: str
     inputs: tuple[Any, ...]
     out: Any
     options: Mapping[str, Any]
+    own: Callable[..., Any] | None = None
+    """The user's kernel that is meant by `algorithm`."""
+    shared: tuple[bool, ...] = ()
+    """Which inputs of a user's kernel are one array for all robots."""
 
     @classmethod
     def of(
@@ -148,8 +152,8 @@ class Workload:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The algorithm's public function."""
-        return FUNCTIONS[self.algorithm]
+        """The algorithm's public function, or the user's kernel."""
+        return FUNCTIONS[self.algorithm] if self.own is None else self.own
 
     def call(self) -> Any:
         """The public function, as users call it."""
@@ -161,8 +165,17 @@ class Workload:
 
     def states(self, sample: int) -> list[np.ndarray]:
         """The first inputs, as the kernel reads them, in float64."""
-        return [on_host(x)[:sample].astype(float) for x in self.inputs]
+        shared = self.shared or (False,) * len(self.inputs)
+        return [
+            on_host(x)[() if for_all else slice(sample)].astype(float)
+            for x, for_all in zip(self.inputs, shared, strict=True)
+        ]
 
     def results(self, sample: int) -> np.ndarray:
         """The first results, in float64."""
         return on_host(self.out)[:sample].astype(float)
+
+    def all_results(self, sample: int) -> list[np.ndarray]:
+        """The first of each result, in float64."""
+        arrays = self.out if isinstance(self.out, tuple) else (self.out,)
+        return [on_host(x)[:sample].astype(float) for x in arrays]

@@ -15,6 +15,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from ..model import Model
 from .argument_checks import check_first_argument
 from .call import Call
+from .inputs import CONFIGURATIONS
 from .launch import carry_out, prepare
 
 P = ParamSpec("P")
@@ -47,6 +48,13 @@ class Function(Generic[P, R]):
         if self.of_a_model and not (args and isinstance(args[0], Model)):
             check_first_argument(args, kwargs)
         return carry_out(self.describe(*args, **kwargs))
+
+    def argument_shape(self, model: Model, name: str) -> tuple[int, ...]:
+        """Shape of one environment's slice of an argument: configurations, poses, times, and all
+        else nv."""
+        if name in CONFIGURATIONS:
+            return (model.nq,)
+        return {"targets": (4, 4), "t": ()}.get(name, (model.nv,))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Behave as functions do in a class body; by this `help` and `inspect` take it for one."""

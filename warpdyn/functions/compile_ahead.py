@@ -12,7 +12,6 @@ from ..arrays.libraries import library_for
 from ..execution.batched import Function, described
 from ..execution.call import Call, derived, inputs_of, result_names
 from ..execution.compiling import Kernel, load_all
-from ..execution.inputs import CONFIGURATIONS
 from ..execution.kernel_cache import start_kernel_cache
 from ..execution.launch import prepare
 from ..model import Model
@@ -118,20 +117,12 @@ def call_on_zeros(
             'functools.partial(wd.jacobian, frame="hand"), '
             f"got {getattr(inner, '__name__', inner)!r}; for all others use `with wd.compiling():`"
         )
-    parameters = list(inspect.signature(inner.describe).parameters.values())[1:]
+    parameters = list(inspect.signature(inner).parameters.values())[1:]
     arrays = [
-        zeros(*_shape(model, each.name))
+        zeros(*inner.argument_shape(model, each.name))
         for each in parameters
         if each.default is each.empty
         and each.kind is each.POSITIONAL_OR_KEYWORD
         and each.name not in options
     ]
     return described(function, (*before, model, *arrays), options)
-
-
-def _shape(model: Model, name: str) -> tuple[int, ...]:
-    """Shape of one environment's slice of an argument: configurations, poses, times, and all else
-    nv."""
-    if name in CONFIGURATIONS:
-        return (model.nq,)
-    return {"targets": (4, 4), "t": ()}.get(name, (model.nv,))

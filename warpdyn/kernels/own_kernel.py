@@ -56,6 +56,10 @@ class OwnKernel(Function[..., Any]):
     def __reduce__(self) -> str:
         return self.__qualname__
 
+    def argument_shape(self, model: Model, name: str) -> tuple[int, ...]:
+        """Shape of one environment's slice of an array."""
+        return self.signature.arrays[name].sizes(model)
+
     def _described(
         self,
         model: Model,

@@ -1,0 +1,186 @@
+"""A user's own kernel in a command line: its name, its options, and arrays to run it on."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..execution.call import Call
+from ..kernels.loading import in_one_line, line_in, load_kernel
+from ..kernels.own_kernel import OwnKernel
+from ..kernels.signature import NEEDED
+from ..model import Model
+from ..model.description import ModelError
+from .command_line import UserError, named_frame
+from .workload import ARGUMENTS, Memory, Workload, furthest_link, random_states
+
+STATES = ("q", "v", "a", "tau")
+"""Arrays that are drawn as for the algorithms, and those whose name goes on from theirs: q_wanted, v0."""
+
+
+@dataclass(frozen=True)
+class ChosenKernel:
+    """A kernel with its options, for a robot."""
+
+    text: str
+    """As the command line names it."""
+    kernel: OwnKernel
+    model: Model
+    options: dict[str, Any]
+
+    @classmethod
+    def of(cls, text: str, args: argparse.Namespace, model: Model) -> ChosenKernel:
+        """The kernel `file.py:name` or `package.module:name` with what `--option` says."""
+        here = str(Path.cwd())
+        if here not in sys.path:  # as with `python -m`
+            sys.path.append(here)
+        try:
+            kernel = load_kernel(text)
+        except (ValueError, ImportError) as error:
+            raise UserError(str(error)) from None
+        return cls(text, kernel, model, options_of(kernel, args, model))
+
+    @property
+    def label(self) -> str:
+        """Its name in tables; with its file where an algorithm has that name."""
+        name = self.kernel.__name__
+        return Path(self.text).name if name in ARGUMENTS else name
+
+    @property
+    def inputs(self) -> list[str]:
+        """The arrays that it is called with: those without a default."""
+        return [n for n, each in self.kernel.signature.arrays.items() if each.default is None]
+
+    @property
+    def shared(self) -> list[str]:
+        """Those of them of which one array serves all robots."""
+        declared = self.kernel.signature.arrays
+        return [n for n in self.inputs if declared[n].serves_all and declared[n].shape]
+
+    def with_options(self) -> partial[Any]:
+        """What is to be compiled."""
+        return partial(self.kernel, **self.options)
+
+    def described(self, arrays: Sequence[Any]) -> Call[Any]:
+        """Its call on arrays; a mistake in its text is a `UserError`."""
+        with self.mistakes():
+            return self.kernel.describe(self.model, *arrays, **self.options)
+
+    def arrays(self, count: int) -> list[np.ndarray]:
+        """Arrays for `count` robots, float64: configurations within limits, velocities,
+        accelerations and efforts as for the algorithms, all else uniform in (-1, 1)."""
+        draw, drawn, result = np.random.default_rng(1), dict.fromkeys(STATES, 0), []
+        for name in self.inputs:
+            each = self.kernel.signature.arrays[name]
+            shape, kind = each.sizes(self.model), kind_of(name)
+            if name in self.shared:
+                result.append(draw.uniform(-1.0, 1.0, shape))
+            elif kind and each.shape == ("nq" if kind == "q" else "nv",):
+                result.append(random_states(self.model, count, seed=drawn[kind])[kind])
+                drawn[kind] += 1
+            else:
+                result.append(draw.uniform(-1.0, 1.0, (count, *shape)))
+        return result
+
+    def workload(self, count: int, memory: Memory) -> Workload:
+        """It on arrays for `count` robots, with arrays for its results."""
+        shared = [name in self.shared for name in self.inputs]
+        inputs = [
+            memory.filled(x[None])[0] if for_all else memory.filled(x)
+            for x, for_all in zip(self.arrays(count), shared, strict=True)
+        ]
+        call = self.described(inputs)
+        out = tuple(memory.empty(count, call.shapes[name]) for name in call.results)
+        return Workload(
+            self.model,
+            self.label,
+            tuple(inputs),
+            out if len(out) > 1 else out[0],
+            self.options,
+            self.kernel,
+            tuple(shared),
+        )
+
+    @contextmanager
+    def mistakes(self) -> Iterator[None]:
+        """Errors of its text, and of its arguments, are one line."""
+        try:
+            yield
+        except (UserError, ModelError, MemoryError):
+            raise
+        except Exception as error:
+            file = Path(inspect.getfile(self.kernel.text))
+            theirs = line_in(error, file) is not None
+            if not theirs and not isinstance(error, (TypeError, ValueError)):
+                raise
+            said = in_one_line(error, file) if theirs else str(error)
+            raise UserError(" ".join(said.split())) from error
+
+    def about(self) -> str:
+        """What its figures are of, in a sentence."""
+        chosen = {n: x for n, x in self.kernel.signature.defaults.items() if x is not NEEDED}
+        options = ", ".join(f"{n} = {x!r}" for n, x in {**chosen, **self.options}.items())
+        others = [n for n in self.inputs if not kind_of(n)]
+        drawn = f"; {', '.join(others)} drawn from (-1, 1)" if others else ""
+        return f"{self.label}: {self.text}{f', {options}' if options else ''}{drawn}."
+
+
+def own_kernel(args: argparse.Namespace, model: Model) -> ChosenKernel | None:
+    """The kernel of `--kernel`, None without it."""
+    if args.kernel is None:
+        if args.option:
+            raise UserError("--option is for a kernel of your own: --kernel my.py:impedance")
+        return None
+    return ChosenKernel.of(args.kernel, args, model)
+
+
+def options_of(kernel: OwnKernel, args: argparse.Namespace, model: Model) -> dict[str, Any]:
+    """Options by name, of `--option NAME=VALUE ...`.
+
+    A frame that nobody names is the link of `--frame`, or else the furthest one.
+    """
+    defaults, name = kernel.signature.defaults, kernel.__name__
+    options = read_options(args.option or ())
+    unknown = [n for n in options if n not in defaults]
+    if unknown:
+        known = f"it has {', '.join(defaults)}" if defaults else "it has none"
+        raise UserError(f"{name} has no option {unknown[0]!r}; {known}")
+    if "frame" in defaults and "frame" not in options:
+        frame = named_frame(args, model)
+        if frame or defaults["frame"] is NEEDED:
+            options["frame"] = frame or furthest_link(model)
+    missing = [n for n, x in defaults.items() if x is NEEDED and n not in options]
+    if missing:
+        shown = " ".join(f"{n}=..." for n in missing)
+        raise UserError(f"{name} needs its options: --option {shown}")
+    return options
+
+
+def read_options(pairs: Sequence[str]) -> dict[str, Any]:
+    """Options by name; values are what Python reads in them, or else text."""
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise UserError(f"options are NAME=VALUE, such as stiffness=300; got {pair!r}")
+        try:
+            options[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[name] = value
+    return options
+
+
+def kind_of(name: str) -> str:
+    """Of which state an array's name says that it is one: q, v, a, tau, or none."""
+    stem = name.partition("_")[0].rstrip("0123456789")
+    return stem if stem in STATES else ""

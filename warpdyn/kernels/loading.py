@@ -1,0 +1,114 @@
+"""A kernel by its name in text: `my.py:impedance`, `package.module:impedance`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+
+from .own_kernel import OwnKernel
+from .refusals import RecordingError
+
+
+def names_a_kernel(text: str) -> bool:
+    """Whether a text has the form of a kernel's name, and not that of a file that is there."""
+    return ":" in text and not Path(text).exists()
+
+
+def load_kernel(text: str) -> OwnKernel:
+    """The kernel that `file.py:name` or `package.module:name` names.
+
+    A file is run as a module, with its folder in front of Python's path meanwhile, so that it may
+    import its neighbours; a module is imported. ValueError: the text, the file or the name cannot
+    be used; ImportError: the module is not there, or cannot be run, with its file and line.
+    """
+    place, _, name = text.rpartition(":")
+    if not place or not name.isidentifier():
+        raise ValueError(
+            "a kernel is named by its file or its module, and its name: my.py:impedance or "
+            f"package.module:impedance; got {text!r}"
+        )
+    module = _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
+    there = getattr(module, name, None)
+    if isinstance(there, OwnKernel):
+        return there
+    if callable(there):
+        raise ValueError(f"{text} is not a kernel: put @wd.kernel above it")
+    if there is not None:
+        raise ValueError(f"{text} is not a kernel but a {type(there).__name__}")
+    known = [n for n, each in vars(module).items() if isinstance(each, OwnKernel)]
+    if not known:
+        raise ValueError(f"{place} has no kernel: put @wd.kernel above a function of one robot")
+    near = get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{place} has no kernel {name!r}; it has {', '.join(known)}{hint}")
+
+
+def _of_file(path: Path) -> ModuleType:
+    """A file as a module of its own."""
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    name = f"kernels_of_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None, "the file ends in .py"
+    module = importlib.util.module_from_spec(spec)
+    folder = str(path.absolute().parent)
+    sys.modules[name] = module  # where dataclasses look
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise ImportError(in_one_line(error, path)) from error
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)
+    return module
+
+
+def _of_name(name: str) -> ModuleType:
+    """A module by its name."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise ImportError(f"{name}: {in_one_line(error)}") from error
+        spec = None
+    except (Exception, SystemExit) as error:  # a package above it, or the name itself
+        raise ImportError(f"{name}: {in_one_line(error)}") from error
+    if spec is None:
+        raise ImportError(
+            f"there is no module {name!r} on Python's path; a file is named with its ending: "
+            f"{name.rpartition('.')[2]}.py"
+        )
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise ImportError(in_one_line(error, Path(spec.origin or name))) from error
+
+
+def in_one_line(error: BaseException, file: Path | None = None) -> str:
+    """What an error says, with the line of the user's file where it came up.
+
+    A RecordingError has that line already; of other errors it is the innermost one in `file`.
+    """
+    said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    said = " ".join(said.split())
+    if isinstance(error, RecordingError):
+        return said
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{Path(error.filename).name}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    line = None if file is None else line_in(error, file)
+    where = "" if file is None or line is None else f"{file.name}:{line}: "
+    return f"{where}{type(error).__name__}: {said}" if said else f"{where}{type(error).__name__}"
+
+
+def line_in(error: BaseException, file: Path) -> int | None:
+    """The innermost line of a file that an error passed through."""
+    there = file.absolute()
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((f.lineno for f in reversed(frames) if Path(f.filename).absolute() == there), None)
