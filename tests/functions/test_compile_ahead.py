@@ -129,3 +129,21 @@ def test_mistakes_say_what_to_do() -> None:
         wd.compile(MODEL, [wd.rnea, wd.crba], gradients=("q", "Q"))
     with pytest.raises(ValueError, match='dtype must be "float32" or "float64", got \'half\''):
         wd.compile(MODEL, [wd.rnea], dtype="half")
+
+
+def test_a_kernel_of_ones_own_is_compiled_like_a_function(no_new_kernel) -> None:
+    """By the shapes of its signature, with its options; what has a default is left away."""
+
+    @wd.kernel
+    def pulled(robot, q, target: (3,), t: (), rest: (2,) = (0.0, 1.0), *, frame, gain=2.0):
+        return gain * t * (target - robot.fk(q, frame=frame)[:3, 3])
+
+    listed = [partial(pulled, frame=FRAME), partial(pulled, frame=FRAME, gain=3.0)]
+    wd.compile(MODEL, listed, gradients="q")
+    assert wd.compile(MODEL, listed, gradients="q") == 0
+    no_new_kernel()
+    arrays = [np.zeros((3, 2), np.float32), np.zeros((3, 3), np.float32), np.zeros(3, np.float32)]
+    for gain in (2.0, 3.0):
+        out = pulled(MODEL, *arrays, frame=FRAME, gain=gain)
+        options = {"cotangents": out, "wrt": "q"}
+        wd.vjp(pulled, MODEL, *arrays, frame=FRAME, gain=gain, **options)

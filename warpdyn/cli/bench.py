@@ -7,6 +7,7 @@ import json
 import os
 import platform
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,8 @@ def bench(args: argparse.Namespace) -> int:
         peers, absent = peers_by_algorithm(model, robot_file(args.robot), modules, algorithms)
         for line in absent:
             say(f"left out: {line}")
-    measurements = list(measured(model, cases, frame, peers, own))
+    with own.mistakes() if own else nullcontext():
+        measurements = list(measured(model, cases, frame, peers, own))
     place = f"on {device}: {hardware(device)}"
     print_measurements(f"{model.name}, {args.dtype}, {args.layout}, {place}", measurements)
     if own:

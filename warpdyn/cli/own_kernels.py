@@ -181,6 +181,6 @@ def read_options(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def kind_of(name: str) -> str:
-    """Of which state an array's name says that it is one: q, v, a, tau, or none."""
+    """The state that an array is one of by its name: q, v, a, tau, or none."""
     stem = name.partition("_")[0].rstrip("0123456789")
     return stem if stem in STATES else ""

@@ -53,7 +53,9 @@ def of_algorithm(name: str, args: argparse.Namespace, model: Model) -> Call[Any]
             f"my.py:impedance{hint}"
         )
     if args.option:
-        raise UserError("--option is for a kernel of your own: warpdyn source my.py:impedance ROBOT")
+        raise UserError(
+            "--option is for a kernel of your own: warpdyn source my.py:impedance ROBOT"
+        )
     frame = named_frame(args, model)
     options = options_of(name, frame or furthest_link(model))
     if name == "fk" and frame:

@@ -1,0 +1,267 @@
+"""A user's own kernel on the command line: printed, timed, compiled; every mistake is one line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.cli.command_line import UserError
+from warpdyn.cli.main import main
+from warpdyn.cli.own_kernels import ChosenKernel, kind_of, read_options
+from warpdyn.cli.workload import Memory
+
+TEXT = '''import numpy as np
+import warpdyn as wd
+
+
+@wd.kernel
+def impedance(robot, q, v, target: (3,), *, frame, stiffness=400.0, damping=40.0):
+    """Torques that pull `frame` to `target` [m] like a spring and carry the robot's weight."""
+    J = robot.jacobian(q, frame=frame, reference="local_world_aligned")[:3]
+    error = target - robot.fk(q, frame=frame)[:3, 3]
+    return robot.gravity_torques(q) + J.T @ (stiffness * error - damping * (J @ v))
+
+
+@wd.kernel
+def several(robot, q, q_next, v0, t: (), bias: ("nv",), gain: (2,) = (1.0, 2.0), *, table_of):
+    """Two results, plain numbers, an array that is left away."""
+    return {"q": q_next - q * t + gain[0], "late": t > 0.5, "sum": v0 + bias * table_of}
+
+
+@wd.kernel
+def tables(robot, table: wd.shared((4, 4)), v):
+    """One table for all."""
+    return table[0, :2] * v[:2]
+
+
+@wd.kernel
+def rnea(robot, q):
+    """A name that an algorithm has."""
+    return 2.0 * q
+
+
+@wd.kernel
+def deciding(robot, q):
+    if q[0] > 0:
+        return q
+    return -q
+
+
+@wd.kernel
+def failing(robot, q, *, size=0):
+    return q / len(range(size)) if size else 1 / size
+
+
+def plain(robot, q):
+    return q
+'''
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of kernels in the folder where the command runs."""
+    path = tmp_path / "my_own.py"
+    path.write_text(TEXT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return path
+
+
+def chosen(text: str, model: wd.Model, *option: str, frame: str | None = None) -> ChosenKernel:
+    """A kernel as the command line chooses it."""
+    return ChosenKernel.of(text, argparse.Namespace(option=option, frame=frame), model)
+
+
+def test_source_takes_kernel_and_robot_in_either_order(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By file and by module; the program is that of the kernel's call."""
+    texts = []
+    for words in (
+        ["my_own.py:impedance", "double_pendulum"],
+        ["double_pendulum", "my_own.py:impedance"],
+        ["double_pendulum", str(mine) + ":impedance"],
+        ["my_own:impedance", "double_pendulum"],
+    ):
+        assert main(["source", *words]) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0].startswith("impedance_double_pendulum(q[2], v[2], target[3]) -> out[2]")
+    assert len(set(texts)) == 1
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_source_of_a_kernel_as_cpp(
+    target: str, mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for dtype, word in (("float32", "float"), ("float64", "double")):
+        words = ["source", "cartpole", "my_own.py:several", "--option", "table_of=2"]
+        assert main([*words, "--target", target, "--dtype", dtype]) == 0
+        assert word in capsys.readouterr().out
+
+
+def test_options_change_the_program(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Numbers are numbers, words are text, and --frame is the option of that name."""
+    programs = []
+    for words in (
+        [],
+        ["--option", "stiffness=300", "frame=panda_link4"],
+        ["--option", "stiffness=300", "--frame", "panda_link4"],
+    ):
+        assert main(["source", "panda", "my_own.py:impedance", *words]) == 0
+        programs.append(capsys.readouterr().out)
+    assert programs[1] == programs[2] != programs[0] and "300.0 *" in programs[1]
+    # The joints behind link 4 do not move it.
+    assert len(programs[1].splitlines()) < len(programs[0].splitlines())
+
+
+def test_values_of_options() -> None:
+    """What Python reads, else text."""
+    given = ["a=1", "b=2.5", "c=True", "d=(1, 2)", "e=panda_hand", "f='x=1'", "g=", "h=None"]
+    assert read_options(given) == {
+        "a": 1,
+        "b": 2.5,
+        "c": True,
+        "d": (1, 2),
+        "e": "panda_hand",
+        "f": "x=1",
+        "g": "",
+        "h": None,
+    }
+    for wrong in ("stiffness", "=3", "a-b=3"):
+        with pytest.raises(
+            UserError, match=re.escape(f"NAME=VALUE, such as stiffness=300; got {wrong!r}")
+        ):
+            read_options([wrong])
+
+
+def test_a_frame_that_nobody_names_is_the_furthest(mine: Path) -> None:
+    model = wd.load_robot("panda")
+    assert chosen("my_own.py:impedance", model).options == {"frame": "panda_leftfinger"}
+    named = chosen("my_own.py:impedance", model, frame="panda_link3")
+    assert named.options == {"frame": "panda_link3"}
+    both = chosen("my_own.py:impedance", model, "frame=panda_hand", frame="panda_link3")
+    assert both.options == {"frame": "panda_hand"}
+
+
+def test_arrays_are_drawn_by_the_signature(mine: Path) -> None:
+    """Configurations within limits, each its own; other arrays from (-1, 1), shared ones once; what
+    has a default is left away."""
+    model = wd.load_robot("panda")
+    q, q_next, v0, t, bias = chosen("my_own.py:several", model, "table_of=1").arrays(50)
+    for x in (q, q_next):
+        assert x.shape == (50, model.nq)
+        assert (x >= model.position_lower).all() and (x <= model.position_upper).all()
+    assert not np.array_equal(q, q_next)
+    assert v0.shape == (50, model.nv) and abs(v0).max() > 1.0  # up to the velocity limits
+    assert t.shape == (50,) and bias.shape == (50, model.nv)
+    assert max(abs(t).max(), abs(bias).max()) < 1.0
+    table, v = chosen("my_own.py:tables", model).arrays(50)
+    assert table.shape == (4, 4) and v.shape == (50, model.nv)
+    names = ("q", "q_next", "v0", "v_wanted", "tau", "a1", "target", "value", "question", "queue")
+    kinds = ["q", "q", "v", "v", "tau", "a", "", "", "", ""]
+    assert [kind_of(name) for name in names] == kinds
+
+
+@pytest.mark.parametrize("layout", ["columns", "rows"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["impedance", "several", "tables"])
+def test_a_workload_is_the_kernels_call(name: str, dtype: str, layout: str, mine: Path) -> None:
+    """Its results are those of the kernel on the same arrays, as its oracle finds them."""
+    model = wd.load_robot("double_pendulum")
+    own = chosen(f"my_own.py:{name}", model, *(["table_of=2"] if name == "several" else []))
+    work = own.workload(9, Memory(dtype, layout))
+    for x in work.out if isinstance(work.out, tuple) else (work.out,):
+        x[:] = np.nan
+    work.bind()()
+    wanted = wd.oracle(own.kernel, model, *work.states(9), **own.options)
+    results = work.all_results(9)
+    several = wanted if isinstance(wanted, tuple) else (wanted,)
+    assert len(results) == len(several) == {"several": 3}.get(name, 1)
+    for result, each in zip(results, several, strict=True):
+        assert np.allclose(result, each, rtol=1e-5 if dtype == "float32" else 1e-12, atol=1e-5)
+
+
+def test_bench_of_a_kernel_alone(
+    mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row for each batch, its figures in the file, and what they are of."""
+    words = "bench double_pendulum --device cpu --batch 3 16 --json new.json --dtype float64"
+    kernel = ["--kernel", "my_own.py:several", "--option", "table_of=2"]
+    assert main([*words.split(), *kernel]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "several: my_own.py:several, table_of = 2; t, bias drawn from (-1, 1)." in said
+    figures = json.loads((tmp_path / "new.json").read_text())["figures"]
+    assert [(f["algorithm"], f["batch"]) for f in figures] == [("several", 3), ("several", 16)]
+    assert all(f["ns_per_robot"] > 0 and f["worst_relative_error"] < 1e-12 for f in figures)
+
+
+def test_bench_beside_algorithms(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a kernel that has an algorithm's name the file is told too."""
+    words = "bench double_pendulum --device cpu --batch 3 --algorithm rnea --kernel my_own.py:rnea"
+    assert main(words.split()) == 0
+    said = capsys.readouterr().out
+    rows = [line.split("│")[1].strip() for line in said.splitlines() if line.startswith("│")]
+    assert rows == ["rnea", "my_own.py:rnea"]
+
+
+def test_compile_fills_the_cache(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The kernel alone, and its gradient; the second time both are there."""
+    words = "compile double_pendulum --kernel my_own.py:impedance --device cpu --gradients q"
+    assert main(words.split()) == 0
+    *lines, _ = capsys.readouterr().out.splitlines()
+    labels = {line.split(" float32 ")[0].strip() for line in lines}
+    assert labels <= {"impedance for double_pendulum", "vjp of impedance for double_pendulum"}
+    assert main(words.split()) == 0
+    assert ": 0 kernels compiled, 2 in the cache before" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("source nix.py:impedance panda", "there is no file nix.py"),
+        ("source panda nix:impedance", "there is no module 'nix'"),
+        ("source panda my_own.py:impedence", "did you mean 'impedance'?"),
+        ("source panda my_own.py:plain", "is not a kernel: put @wd.kernel above it"),
+        ("source panda broken.py:impedance", "broken.py:3: ZeroDivisionError: division by zero"),
+        ("source panda impedance", "or a kernel of your own, my.py:impedance"),
+        ("source panda rnae", "did you mean 'rnea'?"),
+        ("source panda rnea --option a=1", "--option is for a kernel of your own"),
+        ("bench panda --option a=1", "--option is for a kernel of your own: --kernel my.py"),
+        ("source cartpole my_own.py:several", "several needs its options: --option table_of=..."),
+        (
+            "source panda my_own.py:impedance --option stifness=1",
+            "has no option 'stifness'; it has frame, stiffness, damping",
+        ),
+        ("source panda my_own.py:rnea --option a=1", "rnea has no option 'a'; it has none"),
+        ("source panda my_own.py:impedance --option stiffness", "options are NAME=VALUE"),
+        ("source panda my_own.py:impedance --option stiffness=[1]", "stiffness is a list"),
+        ("source panda my_own.py:impedance --option frame=nix", "my_own.py:8: KeyError: panda has"),
+        ("source panda my_own.py:impedance --frame nix", "panda has no link named 'nix'"),
+        ("source panda my_own.py:deciding", "my_own.py:33: a Python `if`"),
+        ("source panda my_own.py:failing", "my_own.py:40: ZeroDivisionError: division by zero"),
+        ("bench panda --kernel my_own.py:deciding", "my_own.py:33: a Python `if`"),
+        ("compile panda --device cpu --kernel my_own.py:deciding", "my_own.py:33: a Python `if`"),
+        ("compile panda --kernel nix.py:a", "there is no file nix.py"),
+    ],
+)
+def test_every_mistake_is_one_line(
+    words: str, said: str, mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, and the user's file and line where it is in a text."""
+    (mine.parent / "broken.py").write_text("import warpdyn as wd\n\nx = 1 / 0\n")
+    assert main(words.split()) == 2
+    err = capsys.readouterr().err.splitlines()
+    assert len(err) == 1 and err[0].startswith("warpdyn: error: ") and said in err[0], err
+
+
+def test_an_error_of_warpdyns_own_is_not_hidden(mine: Path) -> None:
+    """What neither came up in the user's text nor is about its arguments keeps its traceback."""
+    own = chosen("my_own.py:rnea", wd.load_robot("cartpole"))
+    with pytest.raises(ZeroDivisionError), own.mistakes():
+        raise ZeroDivisionError
