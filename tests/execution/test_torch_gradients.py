@@ -365,8 +365,10 @@ def test_searches_are_mapped_and_have_no_derivative() -> None:
 
 
 def test_what_cannot_be_transformed_says_so() -> None:
-    """out= and bind write into and read from memory, which what a transform hands over has not."""
-    model, (q, _, _) = MODELS["pendulum"], motions()
+    """out= and bind write into and read from memory, which what a transform hands over has not; wrong widths."""
+    model, (q, v, a) = MODELS["pendulum"], motions()
+    with pytest.raises(ValueError, match=r"v must be \(2,\) inside of vmap.*got \(1,\).*rnea"):
+        torch.func.vmap(lambda *x: wd.rnea(model, *x))(q, v[:, :1], a)
     with pytest.raises(TypeError, match=r"out= cannot take part in .*torch.func"):
         torch.func.vmap(lambda q: wd.crba(model, q, out=torch.empty(2, 2)))(q)
     with pytest.raises(NotImplementedError, match=r"q has no memory.*torch.func"):

@@ -69,7 +69,9 @@ def _required(arrays: Iterable[Any]) -> bool:
 def _without_memory(arrays: Iterable[Any]) -> bool:
     """Whether one of the arrays is a stand-in for a tensor, such as a tracer's."""
     return any(
-        isinstance(x, Tensor) and type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__
+        type(x) is not Tensor
+        and isinstance(x, Tensor)
+        and type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__
         for x in arrays
     )
 
@@ -186,7 +188,8 @@ def _keep(
     ctx.solves = call.solves is not None and not call.derivatives
     kept = (*tensors, *(results[:1] if ctx.solves else ()))
     ctx.save_for_backward(*kept)
-    ctx.save_for_forward(*kept)
+    if forward_ad._current_level >= 0:
+        ctx.save_for_forward(*kept)
     ctx.set_materialize_grads(False)
 
 
@@ -216,6 +219,12 @@ class _Mapped(_Recorded):
             x[None] if axis is None else x.movedim(axis, 0)
             for x, axis in zip(tensors, axes, strict=True)
         ]
+        for x, record in zip(moved, records, strict=True):
+            if tuple(x.shape[1:][x.ndim - 1 - len(record.shape) :]) != record.shape:
+                raise ValueError(
+                    f"{record.label} must be {record.shape} inside of vmap, or end so; got "
+                    f"{tuple(x.shape[1:])}, in a call of {operation.call.name}"
+                )
         ranks = [x.ndim - len(r.shape) for x, r in zip(moved, records, strict=True)]
         rows = (info.batch_size, *moved[ranks.index(max(ranks))].shape[1 : max(ranks)])
         flat = []
