@@ -69,9 +69,7 @@ def _required(arrays: Iterable[Any]) -> bool:
 def _without_memory(arrays: Iterable[Any]) -> bool:
     """Whether one of the arrays is a stand-in for a tensor, such as a tracer's."""
     return any(
-        type(x) is not Tensor
-        and isinstance(x, Tensor)
-        and type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__
+        isinstance(x, Tensor) and type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__
         for x in arrays
     )
 
@@ -83,10 +81,10 @@ def _changed(outs: Sequence[Tensor]) -> None:
             torch.autograd.graph.increment_version(out)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Operation:
-    """A call but for its tensors: `names` says which inputs they are. Other inputs, plain numbers
-    that serve all environments, are among the call's arrays."""
+    """A call whose tensors come anew each time: `names` says which inputs they are. Other inputs,
+    plain numbers that serve all environments, are those of the call."""
 
     call: Call
     compute: Compute
@@ -99,7 +97,8 @@ class Operation:
 
     def carried_out(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The results, of a launch, or for a tracer of the operator that stands for one."""
-        if _followers() or _without_memory(tensors):
+        unusual = [x for x in tensors if type(x) is not Tensor]
+        if _followers() or (unusual and _without_memory(unusual)):
             return _launched(self, tensors)
         results = self.compute(self.filled(tensors))
         return results if isinstance(results, tuple) else (results,)
@@ -119,10 +118,12 @@ class Operation:
 
 def _applied(call: Call, compute: Compute) -> Any:
     """A call with all that it reads among its arrays, as an operation."""
-    tensors = {name: x for name, x in call.arrays.items() if isinstance(x, Tensor)}
-    plain = {name: x for name, x in call.arrays.items() if name not in tensors}
-    operation = Operation(replace(call, arrays=plain), compute, tuple(tensors))
-    results = _apply(operation, *tensors.values())
+    names, tensors = [], []
+    for name, x in call.arrays.items():
+        if isinstance(x, Tensor):
+            names.append(name)
+            tensors.append(x)
+    results = _apply(Operation(call, compute, tuple(names)), *tensors)
     return results if len(results) > 1 else results[0]
 
 
@@ -153,10 +154,15 @@ class _Recorded(torch.autograd.Function):
         names = ctx.operation.names
         call, solution, tensors = _Recorded._call(ctx)
         wrt = [n for n, needed in zip(names, ctx.needs_input_grad[1:], strict=True) if needed]
-        # What no gradient came for is left out of the program.
-        seeds = {n: w for n, w in zip(result_names(call), cotangents, strict=True) if w is not None}
-        if not seeds or not wrt:
+        if not wrt or all(w is None for w in cotangents):
             return (None,) * (1 + len(names))
+        # Zeros where no gradient came, so that one program serves whatever is asked of the results.
+        like = next(w for w in cotangents if w is not None)
+        given = [
+            like.new_zeros(shape) if w is None else w
+            for w, shape in zip(cotangents, ctx.shapes, strict=True)
+        ]
+        seeds = dict(zip(result_names(call), given, strict=True))
         bars = _applied(derived(call, "vjp", wrt, seeds, solution), ctx.operation.compute)
         named = dict(zip(wrt, bars if len(wrt) > 1 else (bars,), strict=True))
         return None, *(_summed(named.get(n), x) for n, x in zip(names, tensors, strict=True))
@@ -186,6 +192,7 @@ def _keep(
     """Keep what the passes read."""
     ctx.operation, call = operation, operation.call
     ctx.solves = call.solves is not None and not call.derivatives
+    ctx.shapes = [x.shape for x in results]
     kept = (*tensors, *(results[:1] if ctx.solves else ()))
     ctx.save_for_backward(*kept)
     if forward_ad._current_level >= 0:
