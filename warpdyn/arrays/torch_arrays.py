@@ -30,7 +30,14 @@ class TorchArrays(LikeNumpy):
             )
         where, single = array.device, array.dtype is torch.float32
         device = "cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}"
-        return View(self, array.data_ptr(), tuple(array.shape), array.stride(), single, device)
+        try:
+            address = array.data_ptr()
+        except RuntimeError:
+            raise NotImplementedError(
+                f"{name} has no memory: torch.func or a tracer of Torch's stands for it, which this "
+                "call cannot follow; call it outside"
+            ) from None
+        return View(self, address, tuple(array.shape), array.stride(), single, device)
 
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> torch.Tensor:
         dtype = torch.float32 if single else torch.float64
