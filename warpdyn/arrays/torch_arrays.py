@@ -84,6 +84,9 @@ class TorchArrays(LikeNumpy):
         return array.to(where, kind)
 
     def readable(self, array: torch.Tensor) -> bool:
+        # A tracer's tensors have no numbers; asked first, as it cannot follow the second question.
+        if torch.compiler.is_compiling():
+            return False
         return not torch._C._functorch.is_functorch_wrapped_tensor(array)
 
     def padded(self, array: torch.Tensor, more: Sequence[int]) -> torch.Tensor:
