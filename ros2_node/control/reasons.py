@@ -10,8 +10,10 @@ REJECTIONS = (
     "missing_joint",
     "nonfinite_position",
     "position_out_of_range",
+    "position_jump",
     "missing_velocity",
     "nonfinite_velocity",
+    "velocity_out_of_range",
 )
 """Why a joint_states message is rejected."""
 NOTICES = (
@@ -20,11 +22,11 @@ NOTICES = (
     "repeated_message",
     "stamp_backwards",
     "stamp_future",
-    "position_jump",
     "reference_wrong_length",
     "reference_duplicate_name",
     "reference_unknown_joint",
     "reference_nonfinite",
+    "reference_too_far",
     "wrench_unknown_link",
     "wrench_nonfinite",
     "batch_rejected",

@@ -109,6 +109,10 @@ class Reporter:
             age = robot.states.age(now)
             lines["state age"] = f"{age:.3f} s" if np.isfinite(age) else "no state yet"
             lines["command joints"] = " ".join(robot.output.joints)
+            load = robot.dynamics.payload
+            lines["payload"] = f"{load.mass:g} kg on {load.link}" if load.link else "none"
+            if robot.setpoint.refusal:
+                lines["last reference refused"] = robot.setpoint.refusal
             lines["commands clamped"] = str(robot.output.clamped)
             lines["commands rate limited"] = str(robot.output.rate_limited)
         lines["compute time"] = timing

@@ -86,11 +86,12 @@ def test_another_payload_goes_on_with_the_same_robots():
     """Enabled or not; only the inertias change."""
     models, settings = running()
     fleet = models.fleet
-    mass = fleet.dynamics.model.total_mass
+    model, mass = fleet.dynamics.model, fleet.dynamics.total_mass
     heavy = settings.changed({"payload.link": "panda_hand", "payload.mass": 2.0})
     models.request(heavy)
     assert step(models, heavy) is Event.PAYLOAD and models.fleet is fleet
-    assert fleet.dynamics.model.total_mass == pytest.approx(mass + 2.0)
+    assert fleet.dynamics.model is model, "and its kernels"
+    assert fleet.dynamics.total_mass == pytest.approx(mass + 2.0)
 
 
 def test_of_the_requests_during_a_build_the_newest_follows():

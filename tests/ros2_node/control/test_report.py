@@ -92,7 +92,7 @@ def test_the_lines_have_state_counts_and_rates(reporter, robot):
     lines = reporter.values(robot, panda_settings(), 0.25, 1.0, "quick")
     assert lines["state age"] == "0.250 s" and lines["model"] == "panda"
     assert lines["enabled"] == "false" and lines["compute time"] == "quick"
-    assert lines["rejected.wrong_length"] == "2" and lines["noticed.position_jump"] == "1"
+    assert lines["rejected.wrong_length"] == "2" and lines["rejected.position_jump"] == "1"
     assert "rejected.missing_joint" not in lines and lines["last fault"] == "none"
     nobody = Reporter(Counter()).values(None, panda_settings(), 0.0, 1.0, "none yet")
     assert nobody["state"] == "waiting for a model" and "state age" not in nobody
