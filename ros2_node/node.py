@@ -26,6 +26,7 @@ from trajectory_msgs.msg import JointTrajectory
 from .control.fleet import Fleet
 from .control.fleet_dynamics import check_device
 from .control.models import Event
+from .control.report import ready, remarks
 from .control.robot import Robot
 from .control.settings import Settings
 from .control.supervisor import Supervisor
@@ -272,19 +273,9 @@ class WarpdynNode(Node):
         for topics in self._topics:
             topics.describe(model)
         self._display.describe(model, self.get_clock().now().to_msg())
-        output = fleet.robots[0].output
-        for text in model.warnings:
+        for text in (*model.warnings, *remarks(fleet.robots[0])):
             log.warning(text)
-        if output.unlimited:
-            log.warning(
-                f"no effort limit for {', '.join(output.unlimited)}: ~/enable needs effort_limits, "
-                "or unlimited_effort, with which they are not clamped"
-            )
-        log.info(
-            f"ready: {model.name}, {fleet.dynamics.total_mass:.6g} kg, {len(fleet.robots)} robot(s), "
-            f"mode {self.settings.mode}, on {self.settings.device}, "
-            f"commands for {', '.join(output.joints)}"
-        )
+        log.info(ready(fleet.robots, self.settings))
 
     def _on_description(self, message: String) -> None:
         self._models.offer(message.data, self.settings)

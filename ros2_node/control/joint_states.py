@@ -27,9 +27,7 @@ FUTURE = 1_000_000_000
 JUMP_TIME, JUMP_MARGIN, FASTEST = 0.05, 0.1, 20.0
 """A position jumps when it changes by more than twice the velocity limit allows in the time
 passed plus JUMP_TIME [s], plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as
-FASTEST [rad/s, m/s]. The message is dropped. Positions that stay away are believed when nothing has
-been for `state_timeout` plus JUMP_PATIENCE [s]: by then the watchdog has stopped the robot."""
-JUMP_PATIENCE = 0.1
+FASTEST [rad/s, m/s]."""
 SPEED_FACTOR, FREE_SPEED = 2.0, 100.0
 """A velocity beyond this factor on the joint's limit is no velocity, and its message is dropped; a
 joint without limit may reach FREE_SPEED [rad/s, m/s]."""
@@ -65,6 +63,7 @@ class _Unnoted(NamedTuple):
     stamp: int
     now: float
     frozen: bool
+    jumped: bool
 
 
 def single_joints(model: Model) -> tuple[str, ...]:
@@ -97,6 +96,8 @@ class JointStates:
         self.q[:], self.v[:] = model.neutral, 0.0
         self.counts = counts
         self.arrived = -np.inf
+        self.strict = False
+        """Whether positions that jump are dropped, and not only noticed: while commands leave."""
         self._settings = settings
         self._model = model
         self._q_of = {name: model.q_indices([name])[0] for name in self.joints}
@@ -177,8 +178,9 @@ class JointStates:
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
         step = p - self.q[m.columns]
         # One product tells of nearly every message that nothing jumped; only then by joint.
-        if not step @ step <= JUMP_MARGIN**2 and self._jumps(m, step, now):
-            return "position_jump"
+        jumped = not step @ step <= JUMP_MARGIN**2 and self._jumps(m, step, now)
+        if jumped and self.strict:
+            return "position_jump_dropped"
         if self._settings.needs_velocity:
             # Before q changes, and only when nothing can refuse the message any more.
             speed = self._speed(m, p, velocity, stamp, now)
@@ -189,7 +191,7 @@ class JointStates:
         # is not read does not count: it may be NaN, which equals nothing.
         frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
         self.q[m.columns] = p
-        self._unnoted = _Unnoted(m, position, p, stamp, now, frozen)
+        self._unnoted = _Unnoted(m, position, p, stamp, now, frozen, jumped)
         # Numbers of a part are kept even when it is rejected: the other part may follow at once.
         if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
@@ -204,7 +206,7 @@ class JointStates:
         """
         if self._unnoted is None:
             return
-        m, position, needed, stamp, now, frozen = self._unnoted
+        m, position, needed, stamp, now, frozen, jumped = self._unnoted
         self._unnoted = None
         counts = self.counts
         if m.unknown:
@@ -219,6 +221,8 @@ class JointStates:
             return
         if 0 < stamp < m.stamp:
             counts["stamp_backwards"] += 1
+        if jumped:
+            counts["position_jump"] += 1
         self._seen[m.columns] = now
         m.stamp, m.needed = stamp, needed
 
@@ -290,7 +294,6 @@ class JointStates:
         """Whether a joint has moved farther than it can have."""
         passed = now - self._seen[m.columns]
         allowed = 2.0 * self._fastest[m.columns] * (passed + JUMP_TIME) + JUMP_MARGIN
-        allowed[passed > self._settings.state_timeout + JUMP_PATIENCE] = np.inf
         return bool((np.abs(short_way(step, self._continuous[m.columns])) > allowed).any())
 
     def _speed(

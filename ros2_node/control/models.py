@@ -17,6 +17,9 @@ from .robot import check_robot
 from .robot_description import load_model
 from .settings import Settings
 
+PATIENCE = 1.0
+"""How long a description in a parameter may take to be checked [s]; while a robot is enabled, half of
+`state_timeout` if that is less."""
 Source = tuple[str, str, str]
 """Where a model comes from: robot_description, robot_description_file, or else the topic's text."""
 
@@ -75,21 +78,35 @@ class Models:
 
     def check(self, settings: Settings) -> None:
         """ValueError, with the reason, when the parameters describe a robot that these settings
-        cannot be used with. It reads and compiles nothing more than the description."""
+        cannot be used with. It reads the description and compiles nothing.
+
+        Commands wait meanwhile, so it is left to the build when it takes too long.
+        """
         if not (settings.robot_description or settings.robot_description_file):
             return
-        try:
-            file = settings.robot_description_file
-            if not settings.robot_description and Path(file).exists() and not Path(file).is_file():
-                raise ValueError(f"robot_description_file {file!r} is not a file")
-            model = load_model(settings)
-            if self._shown is not None:
-                self._shown.check(model)
-            check_robot(model, settings)
-        except Exception as error:
-            raise ValueError(
-                f"the robot cannot be used, the one before stays: {_said(error)}"
-            ) from error
+        refused: list[str] = []
+
+        def read() -> None:
+            try:
+                self._check(settings)
+            except Exception as error:
+                refused.append(_said(error))
+
+        reader = threading.Thread(target=read, name="description check", daemon=True)
+        reader.start()
+        idle = self.fleet is None or self.fleet.idle
+        reader.join(PATIENCE if idle else min(PATIENCE, 0.5 * settings.state_timeout))
+        if refused:
+            raise ValueError(f"the robot cannot be used, the one before stays: {refused[0]}")
+
+    def _check(self, settings: Settings) -> None:
+        file = settings.robot_description_file
+        if not settings.robot_description and Path(file).exists() and not Path(file).is_file():
+            raise ValueError(f"robot_description_file {file!r} is not a file")
+        model = load_model(settings)
+        if self._shown is not None:
+            self._shown.check(model)
+        check_robot(model, settings)
 
     def offer(self, text: str, settings: Settings) -> None:
         """A description from the topic; the one in use is not built again, and parameters win

@@ -82,6 +82,7 @@ class Robot:
 
         `note` follows when the torques are out (`JointStates` says why).
         """
+        self.states.strict = self.enabled
         if self.states.take(names, position, velocity, stamp, now) is not None:
             return False
         self.prepare(now)

@@ -9,7 +9,7 @@ import numpy as np
 
 from warpdyn import Model
 
-from .finite_difference import short_way
+from .finite_difference import Index, short_way
 from .parameter import per_joint
 from .settings import Settings
 
@@ -40,10 +40,13 @@ class Setpoint:
         """When a reference last named the position of a coordinate [s]."""
         self._placed = np.zeros(model.nq, dtype=bool)
         self._tracked = tuple(tracked)
-        self._q_rows = np.array(model.q_indices(tracked), dtype=int)
-        self._v_rows = np.array(model.v_indices(tracked), dtype=int)
+        self._q_rows = _rows(model.q_indices(tracked), model.nq)
+        self._v_rows = _rows(model.v_indices(tracked), model.nv)
         self._turns = np.array([model.joint(j).kind.name == "continuous" for j in tracked], bool)
+        self._turning = bool(self._turns.any())
         self._error = np.zeros(len(self._tracked))
+        self._everywhere = False
+        """Whether every tracked joint has a wanted position."""
         self._watched = False
 
     def change(self, settings: Settings) -> None:
@@ -91,6 +94,7 @@ class Setpoint:
                 return "reference_too_far"
             self.q[:] = wanted
             self._placed[rows], self._named[rows] = True, now
+            self._everywhere = bool(self._placed[self._q_rows].all())
         self.v[:], self.a[:] = 0.0, 0.0
         if len(velocity):
             self.v[columns] = velocity
@@ -116,7 +120,7 @@ class Setpoint:
         that time."""
         old = self._named < since
         self.q[old] = q[old]
-        self._placed[:] = True
+        self._placed[:] = self._everywhere = True
         if self.arrived < since:
             self.v[:], self.a[:] = 0.0, 0.0
             self.arrived = -np.inf
@@ -128,11 +132,13 @@ class Setpoint:
     def track(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
         """Add kp (q_ref - q) + kd (v_ref - v) to the accelerations of the tracked joints that have
         a wanted position."""
-        rows = self._v_rows
-        placed = self._placed[self._q_rows]
-        self._error = np.where(placed, short_way((self.q - q)[self._q_rows], self._turns), 0.0)
-        rate = np.where(placed, self.v[rows] - v[rows], 0.0)
-        a[rows] += self._kp * self._error + self._kd * rate
+        q_rows, v_rows = self._q_rows, self._v_rows
+        error, rate = self._distance(q), self.v[v_rows] - v[v_rows]
+        if not self._everywhere:
+            placed = self._placed[q_rows]
+            error, rate = np.where(placed, error, 0.0), np.where(placed, rate, 0.0)
+        self._error = error
+        a[v_rows] += self._kp * error + self._kd * rate
 
     def astray(self, q: np.ndarray | None = None) -> str:
         """Which joints are too far from their wanted positions, as `track` saw them last or at `q`;
@@ -140,9 +146,14 @@ class Setpoint:
         if not self._watched:
             return ""
         if q is not None:
-            self._error = short_way((self.q - q)[self._q_rows], self._turns)
-        far = np.abs(self._error) > self._far
-        return self._told(far, self._error) if far.any() else ""
+            self._error = self._distance(q)
+        near = np.abs(self._error) <= self._far
+        return "" if near.all() else self._told(~near, self._error)
+
+    def _distance(self, q: np.ndarray) -> np.ndarray:
+        """From a position to the wanted one, of the tracked joints."""
+        error = self.q[self._q_rows] - q[self._q_rows]
+        return short_way(error, self._turns) if self._turning else error
 
     def _told(self, far: np.ndarray, error: np.ndarray) -> str:
         parts = [
@@ -156,3 +167,8 @@ class Setpoint:
     def placed(self) -> bool:
         """Whether there is a position to track."""
         return bool(self._placed.any())
+
+
+def _rows(columns: Sequence[int], n: int) -> Index:
+    """Columns as an index; a slice, which is quicker, where they are all."""
+    return slice(None) if list(columns) == list(range(n)) else np.array(columns, dtype=int)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 
@@ -122,3 +123,18 @@ def test_reload_reads_the_file_again(tmp_path):
     assert step(models, settings) is Event.NOTHING and models.changing, "it is no payload"
     assert models.step(settings, 0.0) is Event.READY and models.fleet is not before
     assert models.fleet.dynamics.model.total_mass == pytest.approx(6.0)
+
+
+def test_a_description_that_takes_long_to_check_does_not_keep_commands_waiting(monkeypatch):
+    """It is accepted, and the build decides; while enabled after half of `state_timeout`."""
+    models, settings = running(state_timeout=0.1)
+    other = settings.changed({"robot_description": "nonsense"})
+    with pytest.raises(ValueError, match="the one before stays"):
+        models.check(other)
+    robot = models.fleet.robots[0]
+    feed(robot, 0.0)
+    robot.enable(0.0, 0.0)
+    ended = threading.Event()
+    monkeypatch.setattr("ros2_node.control.models.load_model", lambda s: ended.wait())
+    models.check(other)
+    ended.set()

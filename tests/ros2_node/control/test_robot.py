@@ -252,6 +252,22 @@ def test_a_glitch_of_a_velocity_changes_no_command():
     np.testing.assert_allclose(commands, np.tile(commands[0], (9, 1)), atol=1e-9)
 
 
+def test_a_glitch_of_a_position_changes_no_command_and_a_robot_that_is_elsewhere_stops():
+    """One message is dropped; many are no fresh state, and the answer says why."""
+    fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
+    robot = fleet.robots[0]
+    feed(robot, 0.0, v=0 * Q)
+    robot.enable(0.0, 0.0)
+    before = launch(fleet, robot, 0.0)[1].copy()
+    assert not feed(robot, 0.001, Q + 1.5, 0 * Q) and feed(robot, 0.002, v=0 * Q)
+    np.testing.assert_allclose(launch(fleet, robot, 0.002)[1], before, atol=1e-9)
+    for k in range(3, 104):
+        assert not feed(robot, 0.001 * k, Q + 1.5, 0 * Q)
+        robot.watch(0.001 * k, 0.001 * k)
+    assert robot.lost and "position_jump_dropped" in robot.last_fault and robot.output.stopping
+    assert feed(robot, 0.2, Q + 1.5, 0 * Q), "disabled, it is believed"
+
+
 def test_a_change_of_parameters_leaves_the_measured_velocities():
     """The damping of the next launch is that of the state, with no message in between."""
     fleet = panda_fleet(mode="inverse_dynamics")
