@@ -116,6 +116,7 @@ class JointStates:
         believed[self._needed_q] = np.where(is_limited, SPEED_FACTOR * limit, FREE_SPEED)
         self._believed = believed
         """Largest speed of each coordinate that is believed."""
+        self._slowest = float(believed.min())
         self._difference = FiniteDifference(believed, self._continuous)
         self._mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
         self._seen = np.full(model.nq, -np.inf)
@@ -310,7 +311,8 @@ class JointStates:
         if len(velocity) == 0:
             return "missing_velocity"
         w = _numbers(velocity)[m.entries]
-        if (np.abs(w) <= self._believed[m.columns]).all():  # false for NaN
+        # The same product as for positions; both are false for NaN.
+        if w @ w <= self._slowest**2 or (np.abs(w) <= self._believed[m.columns]).all():
             return w
         return "velocity_out_of_range" if np.isfinite(w).all() else "nonfinite_velocity"
 

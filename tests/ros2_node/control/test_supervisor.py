@@ -127,6 +127,26 @@ def test_a_load_on_another_link_warms_kernels_beside_and_another_load_does_not()
     assert dynamics.total_mass == pytest.approx(mass + 2.5)
 
 
+def test_loads_on_links_that_were_warm_before_make_no_kernel(monkeypatch):
+    """So the memory of any number of changes is that of the links that ever carried something."""
+    supervisor = ready(panda_settings(payload__link="panda_link5", payload__mass=1.0))
+    dynamics = supervisor.fleet.dynamics
+    bare = dynamics.model.total_mass
+    supervisor.change({"payload.link": "", "payload.mass": 0.0})
+    assert settled(supervisor) is Event.PAYLOAD and dynamics.total_mass == bare
+
+    def made(*arguments, **options):
+        raise AssertionError("a kernel is made")
+
+    monkeypatch.setattr("warpdyn.execution.launch._make_kernel", made)
+    for k in range(1, 4):
+        supervisor.change({"payload.link": "panda_link5", "payload.mass": float(k)})
+        assert settled(supervisor) is Event.PAYLOAD, supervisor.models.refusal
+        assert dynamics.total_mass == pytest.approx(bare + k)
+        supervisor.change({"payload.link": "", "payload.mass": 0.0})
+        assert settled(supervisor) is Event.PAYLOAD and dynamics.total_mass == bare
+
+
 def test_a_load_that_comes_while_its_link_is_warmed_is_not_lost():
     supervisor = ready(panda_settings())
     mass = supervisor.fleet.dynamics.total_mass
