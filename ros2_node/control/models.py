@@ -59,7 +59,7 @@ class Models:
         self.refusal = ""
         self._counts, self._shown = counts, shown
         self._source: Source | None = None
-        """Of the fleet that runs."""
+        """Where the fleet that runs comes from."""
         self._waiting: tuple[Settings, Source, bool] | None = None
         self._finished: Built | None = None
         self._thread: threading.Thread | None = None

@@ -24,7 +24,7 @@ class Payload:
         self.mass = 0.0
         """Mass of the load alone [kg]."""
         self.params: Params | None = None
-        """Of the one link; None where no link carries anything."""
+        """Varying numbers of that link; None where no link carries anything."""
         if self.link:
             check_link(model, self.link)
             mass, com, inertia = numbers(model, settings)
