@@ -244,7 +244,7 @@ class WarpdynNode(Node):
         self._simulating = getattr(self._ros_clock, "ros_time_is_active", False)
         steady = time.monotonic()
         for i, command in self._supervisor.watch(self._now(steady), steady):
-            self._topics[i].send_command(command)
+            self._guarding.callback(self._topics[i].send_command, command, robot=i)()
         event = self._supervisor.step(steady)
         if event is not Event.NOTHING:
             self._on_model(event)

@@ -284,6 +284,15 @@ def test_one_robots_exception_stays_that_robots(make, monkeypatch):
         assert right.enabled and not right.fault
         left.reset()
     assert len(sent) == 2
+    while left.output.stop_step(1e12) is not None:
+        pass
+    node._enable([0], SetBool.Request(data=True))
+    answer(node, "enable", SetBool, data=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(node._topics[0], "send_command", broken)
+        for _ in range(10):
+            node._watch()
+    assert left.fault and not right.fault and len(sent) >= 7 and not np.any(sent[-5:])
 
 
 def test_with_a_rate_the_cycle_computes_what_is_fresh(make):
