@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 Number = float | tuple[float, ...]
 
 
@@ -84,12 +82,3 @@ def _number(parameter: Parameter, value: Any) -> float:
             f"{parameter.name} must lie in {parameter.low:g} .. {parameter.high:g}{unit}, got {value:g}"
         )
     return float(value)
-
-
-def per_joint(name: str, value: Number, n: int) -> np.ndarray:
-    """(n,) from one number or n of them."""
-    if isinstance(value, tuple) and len(value) != n:
-        raise ValueError(
-            f"{name} has {len(value)} numbers but there are {n} command joints: give one, or {n}"
-        )
-    return np.broadcast_to(np.asarray(value, dtype=float), (n,)).copy()

@@ -10,8 +10,8 @@ import numpy as np
 from warpdyn import Model
 
 from .finite_difference import Index, short_way
-from .parameter import per_joint
 from .settings import Settings
+from .torque_output import per_joint
 
 SETPOINT_BOUND = 1e4
 """A reference beyond this is nonsense [rad, rad/s, rad/s^2 and m likewise]."""

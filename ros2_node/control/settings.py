@@ -152,7 +152,11 @@ class Settings:
     ramp_time: Annotated[
         float,
         Parameter(
-            1.0, "Torques rise from zero in this time after ~/enable.", "s", low=0.0, high=60.0
+            1.0,
+            "Torques rise in this time after ~/enable, and changes of parameters come in within it.",
+            "s",
+            low=0.0,
+            high=60.0,
         ),
     ]
     torque_scale: Annotated[

@@ -10,7 +10,7 @@ import numpy as np
 from warpdyn import Model
 
 from .blend import Blend, Fade
-from .parameter import per_joint
+from .parameter import Number
 from .settings import Settings
 
 STOP_TIME = 0.2
@@ -158,3 +158,12 @@ class TorqueOutput:
 def finite(x: np.ndarray) -> bool:
     """Whether all are finite; the sum of squares, which is quick, nearly always tells."""
     return math.isfinite(x @ x) or bool(np.isfinite(x).all())
+
+
+def per_joint(name: str, value: Number, n: int) -> np.ndarray:
+    """(n,) from one number or n of them."""
+    if isinstance(value, tuple) and len(value) != n:
+        raise ValueError(
+            f"{name} has {len(value)} numbers but there are {n} command joints: give one, or {n}"
+        )
+    return np.broadcast_to(np.asarray(value, dtype=float), (n,)).copy()

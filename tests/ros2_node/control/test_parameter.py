@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ros2_node.control.parameter import per_joint
 from ros2_node.control.settings import PARAMETERS, Settings
 
 
@@ -55,10 +53,3 @@ def test_any_value_is_taken_or_refused_with_the_parameters_name(parameter, value
         Settings.of({parameter.name: value})
     except ValueError as error:
         assert parameter.name in str(error)
-
-
-def test_one_number_serves_all_joints_and_a_list_must_fit():
-    np.testing.assert_array_equal(per_joint("kp", 3.0, 2), [3.0, 3.0])
-    np.testing.assert_array_equal(per_joint("kp", (1.0, 2.0), 2), [1.0, 2.0])
-    with pytest.raises(ValueError, match=r"kp has 2 numbers but there are 3 command joints"):
-        per_joint("kp", (1.0, 2.0), 3)

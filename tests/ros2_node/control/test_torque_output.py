@@ -15,6 +15,7 @@ from ros2_node.control.torque_output import (
     STOP_TIME,
     TorqueOutput,
     finite,
+    per_joint,
 )
 
 LIMIT = MODEL.effort_limit
@@ -220,3 +221,10 @@ def test_effort_limits_stand_in_for_the_descriptions_where_it_has_none():
     limits = [0.0, 100.0, 50.0, *[0.0] * 5]
     output = TorqueOutput(MODEL, NAMES, Settings.of({"effort_limits": limits}))
     np.testing.assert_array_equal(output.limit, [87.0, 87.0, 50.0, *LIMIT[3:]])
+
+
+def test_one_number_serves_all_joints_and_a_list_must_fit():
+    np.testing.assert_array_equal(per_joint("kp", 3.0, 2), [3.0, 3.0])
+    np.testing.assert_array_equal(per_joint("kp", (1.0, 2.0), 2), [1.0, 2.0])
+    with pytest.raises(ValueError, match=r"kp has 2 numbers but there are 3 command joints"):
+        per_joint("kp", (1.0, 2.0), 3)
