@@ -287,21 +287,7 @@ class Settings:
     def of(cls, values: Mapping[str, Any] | None = None) -> Settings:
         """Settings from parameter values by name, defaults for the rest; ValueError names what
         is wrong."""
-        values = values or {}
-        for name in values:
-            if name not in BY_NAME:
-                raise ValueError(f"there is no parameter {name!r}")
-        checked = {
-            p.field: check(p, values[p.name]) if p.name in values else p.default for p in PARAMETERS
-        }
-        settings = cls(**checked)
-        if len(set(settings.namespaces)) != len(settings.namespaces):
-            raise ValueError("namespaces must differ from each other")
-        if settings.payload_mass > 0.0 and not settings.payload_link:
-            raise ValueError(
-                "payload.mass is set but payload.link is empty: name the link that carries the load"
-            )
-        return settings
+        return DEFAULTS._with(values or {})
 
     def changed(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some parameters changed; a fixed one, or a bad value, is a
@@ -311,7 +297,22 @@ class Settings:
                 raise ValueError(
                     f"{name} is read at start only: set it in the launch file and restart the node"
                 )
-        return Settings.of({**self.values(), **values})
+        return self._with(values)
+
+    def _with(self, values: Mapping[str, Any]) -> Settings:
+        """These settings with some values in place of theirs, each checked, and all together."""
+        for name in values:
+            if name not in BY_NAME:
+                raise ValueError(f"there is no parameter {name!r}")
+        parameters = [BY_NAME[name] for name in values]
+        settings = replace(self, **{p.field: check(p, values[p.name]) for p in parameters})
+        if len(set(settings.namespaces)) != len(settings.namespaces):
+            raise ValueError("namespaces must differ from each other")
+        if settings.payload_mass > 0.0 and not settings.payload_link:
+            raise ValueError(
+                "payload.mass is set but payload.link is empty: name the link that carries the load"
+            )
+        return settings
 
     def values(self) -> dict[str, Any]:
         """The values by parameter name."""
@@ -327,6 +328,7 @@ PARAMETERS: tuple[Parameter, ...] = tuple(
     for field, hint in get_type_hints(Settings, include_extras=True).items()
 )
 BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
+DEFAULTS = Settings(**{parameter.field: parameter.default for parameter in PARAMETERS})
 
 SOURCES = frozenset(("robot_description", "robot_description_file"))
 """Parameters that say where the model comes from."""

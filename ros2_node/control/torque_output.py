@@ -166,4 +166,4 @@ def per_joint(name: str, value: Number, n: int) -> np.ndarray:
         raise ValueError(
             f"{name} has {len(value)} numbers but there are {n} command joints: give one, or {n}"
         )
-    return np.broadcast_to(np.asarray(value, dtype=float), (n,)).copy()
+    return np.array(value) if isinstance(value, tuple) else np.full(n, value)
