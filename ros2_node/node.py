@@ -26,6 +26,8 @@ from trajectory_msgs.msg import JointTrajectory
 from .control.fleet import Fleet
 from .control.fleet_dynamics import check_device
 from .control.models import Event
+from .control.report import ready, remarks
+from .control.robot import Robot
 from .control.settings import Settings
 from .control.supervisor import Supervisor
 from .control.torque_output import STOP_PERIOD
@@ -80,6 +82,10 @@ class WarpdynNode(Node):
         self._diagnostics = Diagnostics(self, names, self._counts, self._supervisor.clock)
         self._totals = [reporter.rates.totals for reporter in self._diagnostics.reporters]
         self._stamps = [Time() for _ in names]
+        guarded = self._guarding.callback
+        self._flush = guarded(self._compute)
+        self._answers = [guarded(self._answer, i, robot=i) for i in range(len(names))]
+        self._frozen = False
         self._make_inputs()
         self._make_services()
         self._make_timers(settings)
@@ -132,9 +138,9 @@ class WarpdynNode(Node):
         if settings.publish_frequency:
             every(1.0 / settings.publish_frequency, self._show)
 
-    def _fail(self, text: str) -> None:
+    def _fail(self, text: str, robot: int | None) -> None:
         self.get_logger().error(text, throttle_duration_sec=1.0)
-        self._supervisor.fail(text, time.monotonic())
+        self._supervisor.fail(text, time.monotonic(), robot)
 
     def _on_mismatch(self, who: str, policy: str, robot: int) -> None:
         self._counts[robot]["qos_mismatch"] += 1
@@ -156,7 +162,7 @@ class WarpdynNode(Node):
         if fleet is None:
             return
         if i in fleet.pending:  # the second state of this robot in one cycle: none is lost
-            self._flush(fleet)
+            self.flush()
         now, stamp = self._now(time.monotonic()), message.header.stamp
         robot = fleet.robots[i]
         if not robot.read(
@@ -167,7 +173,7 @@ class WarpdynNode(Node):
         if not self._rate:
             fleet.pending.add(i)
             if len(fleet.robots) == 1:
-                self._flush(fleet)
+                self.flush()
         robot.note(time.time_ns() if self._simulated is None else int(self._simulated * 1e9))
 
     @property
@@ -178,21 +184,24 @@ class WarpdynNode(Node):
     def flush(self) -> None:
         """Compute for all states that have come in since the last cycle."""
         if self._models.fleet is not None:
-            self._guarding.callback(self._flush, self._models.fleet)()
+            self._flush(self._models.fleet)
 
-    def _flush(self, fleet: Fleet) -> None:
+    def _compute(self, fleet: Fleet) -> None:
         pending, fleet.pending = fleet.pending, set()
         fleet.compute()
-        now, steady = self._supervisor.clock.now, time.monotonic()
         for i in pending:
-            robot, topics, totals = fleet.robots[i], self._topics[i], self._totals[i]
-            showable, command = robot.command(now, steady)
-            if command is not None:
-                topics.send_command(command)
-                totals["commands"] += 1
-            if showable:
-                topics.send_torque(robot.state.torque, self._stamps[i])
-                totals["torques"] += 1
+            self._answers[i](fleet.robots[i])
+
+    def _answer(self, i: int, robot: Robot) -> None:
+        """Send what was computed for one robot."""
+        topics, totals = self._topics[i], self._totals[i]
+        showable, command = robot.command(self._supervisor.clock.now, time.monotonic())
+        if command is not None:
+            topics.send_command(command)
+            totals["commands"] += 1
+        if showable:
+            topics.send_torque(robot.state.torque, self._stamps[i])
+            totals["torques"] += 1
 
     def _cycle(self) -> None:
         """Compute all robots whose state is fresh, at every tick of `rate`."""
@@ -201,7 +210,7 @@ class WarpdynNode(Node):
             return
         for i, robot in enumerate(fleet.robots):
             if robot.states.age(now) <= self.settings.state_timeout:
-                robot.prepare(now)
+                self._guarding.callback(robot.prepare, now, robot=i)()
                 fleet.pending.add(i)
         self.flush()
 
@@ -213,7 +222,7 @@ class WarpdynNode(Node):
             return
         point, now = message.points[0], self._now(time.monotonic())
         numbers = (point.positions, point.velocities, point.accelerations)
-        self._models.fleet.robots[i].setpoint.read(message.joint_names, numbers, now)
+        self._models.fleet.robots[i].refer(message.joint_names, numbers, now)
 
     def _on_wrench(self, i: int, message: WrenchStamped) -> None:
         if self._models.fleet is None:
@@ -235,7 +244,7 @@ class WarpdynNode(Node):
         self._simulating = getattr(self._ros_clock, "ros_time_is_active", False)
         steady = time.monotonic()
         for i, command in self._supervisor.watch(self._now(steady), steady):
-            self._topics[i].send_command(command)
+            self._guarding.callback(self._topics[i].send_command, command, robot=i)()
         event = self._supervisor.step(steady)
         if event is not Event.NOTHING:
             self._on_model(event)
@@ -254,25 +263,19 @@ class WarpdynNode(Node):
         assert fleet is not None
         model = fleet.dynamics.model
         if event is Event.PAYLOAD:
-            log.info(f"payload changed: {model.name} has {model.total_mass:.6g} kg")
+            log.info(f"payload changed: {model.name} has {fleet.dynamics.total_mass:.6g} kg")
             return
-        gc.freeze()  # what has been loaded stays: let no collection walk through it in a callback
+        # What the node has loaded stays: let no collection walk through it in a callback. But once
+        # only, for a model that another replaces is to be collected.
+        if not self._frozen:
+            self._frozen = True
+            gc.freeze()
         for topics in self._topics:
             topics.describe(model)
         self._display.describe(model, self.get_clock().now().to_msg())
-        output = fleet.robots[0].output
-        for text in model.warnings:
+        for text in (*model.warnings, *remarks(fleet.robots[0])):
             log.warning(text)
-        if output.unlimited:
-            log.warning(
-                f"no effort limit in the description for {', '.join(output.unlimited)}: "
-                "they are not clamped"
-            )
-        log.info(
-            f"ready: {model.name}, {model.total_mass:.6g} kg, {len(fleet.robots)} robot(s), "
-            f"mode {self.settings.mode}, on {self.settings.device}, "
-            f"commands for {', '.join(output.joints)}"
-        )
+        log.info(ready(fleet.robots, self.settings))
 
     def _on_description(self, message: String) -> None:
         self._models.offer(message.data, self.settings)

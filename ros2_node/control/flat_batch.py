@@ -76,5 +76,13 @@ class FlatBatch:
         wrenches = np.zeros((size, model.nlinks, 6))
         gravity = np.tile(self._dynamics.gravity[0], (size, 1))
         self._run = wd.bind(
-            wd.rnea, model, self.q, self._v, a, f_ext=wrenches, gravity=gravity, out=self.torque
+            wd.rnea,
+            model,
+            self.q,
+            self._v,
+            a,
+            f_ext=wrenches,
+            gravity=gravity,
+            params=self._dynamics.payload.params,
+            out=self.torque,
         )

@@ -12,6 +12,7 @@ import warpdyn as wd
 from warpdyn import Model
 from warpdyn.execution.kernel_cache import start_kernel_cache
 
+from .payload import Payload
 from .settings import Settings
 from .state import State
 
@@ -30,6 +31,7 @@ class FleetDynamics:
         self.state = State.of_robots(model, robots)
         self.gravity = np.tile(np.array(settings.gravity), (robots, 1))
         """One row for each robot, read anew at every launch."""
+        self.payload = Payload(model, settings)
         self.compute = self._bound_rnea()
         self.compute()  # no kernel is to be compiled in a callback
 
@@ -37,13 +39,14 @@ class FleetDynamics:
         """Compute with this gravity from the next launch on."""
         self.gravity[:] = gravity
 
-    def change_model(self, model: Model) -> None:
-        """Go on with a model of the same shape, such as one with another payload, whose kernels
-        are warm."""
-        old = self.model
-        if (model.nq, model.nv, model.link_names) != (old.nq, old.nv, old.link_names):
-            raise ValueError("the models differ in more than their inertias")
-        self.model = model
+    @property
+    def total_mass(self) -> float:
+        """Mass of the model and its load [kg]."""
+        return self.model.total_mass + self.payload.mass
+
+    def carry(self, payload: Payload) -> None:
+        """Go on with a load on another link, whose kernels are warm."""
+        self.payload = payload
         self.compute = self._bound_rnea()
 
     def _bound_rnea(self) -> Callable[[], object]:
@@ -57,20 +60,37 @@ class FleetDynamics:
                 state.a,
                 f_ext=state.wrench,
                 gravity=self.gravity,
+                params=self.payload.params,
                 out=state.torque,
             )
         return self._bound_device_rnea()
 
     def _bound_device_rnea(self) -> Callable[[], None]:
         state = self.state
+        params = self.payload.params
         hosts = [state.q, state.v, state.a, state.wrench, self.gravity]
-        copies: list[Any] = [wp.array(x, dtype=wp.float64, device=self.device) for x in hosts]
-        q, v, a, wrench, gravity = copies
+        varying = [] if params is None else [params[name] for name in params.arrays]
+        copies: list[Any] = [
+            wp.array(x, dtype=wp.float64, device=self.device) for x in (*hosts, *varying)
+        ]
+        q, v, a, wrench, gravity, *loads = copies
         torque = wp.zeros(state.torque.shape, dtype=wp.float64, device=self.device)
-        launch = wd.bind(wd.rnea, self.model, q, v, a, f_ext=wrench, gravity=gravity, out=torque)
+        if params is not None:
+            params = params.replaced(**dict(zip(params.arrays, loads, strict=True)))
+        launch = wd.bind(
+            wd.rnea,
+            self.model,
+            q,
+            v,
+            a,
+            f_ext=wrench,
+            gravity=gravity,
+            params=params,
+            out=torque,
+        )
 
         def run() -> None:
-            for copy, host in zip(copies, hosts, strict=True):
+            for copy, host in zip(copies, (*hosts, *varying), strict=True):
                 copy.assign(host)
             launch()
             state.torque[:] = torque.numpy()

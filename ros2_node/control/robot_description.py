@@ -9,7 +9,8 @@ from .settings import Settings
 
 
 def load_model(settings: Settings, text: str = "") -> Model:
-    """The model that the parameters, or else the topic's `text`, describe, its payload included.
+    """The model that the parameters, or else the topic's `text`, describe, without its
+    payload.
 
     Raises ValueError (ModelError for a bad description) or OSError with a text for the user.
     """
@@ -29,11 +30,4 @@ def load_model(settings: Settings, text: str = "") -> Model:
         model = wd.load_urdf(text)
     if not model.joint_names:
         raise ModelError(f"{model.name} has no moving joint: there is no torque to compute")
-    if settings.payload_link:
-        if settings.payload_link not in model.link_names:
-            raise ValueError(
-                f"payload.link {settings.payload_link!r} is not a link of {model.name}"
-            )
-        x, y, z = settings.payload_com
-        model = model.with_payload(settings.payload_link, settings.payload_mass, (x, y, z))
     return model

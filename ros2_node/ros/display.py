@@ -66,11 +66,12 @@ class Display:
     def _show_robots(self, fleet: Fleet, fresh: Sequence[int], stamps: Sequence[Time]) -> None:
         values: dict[Compute, np.ndarray] = {}
         for compute, publishers in self._open:
-            if compute is None:
+            heard = [i for i in fresh if publishers.heard(i)]
+            if compute is None or not heard:
                 continue
             if compute not in values:
                 values[compute] = compute(fleet.dynamics, self._settings)
-            for i in fresh:
+            for i in heard:
                 publishers.send(i, values[compute][i], stamps[i])
 
     def _show_batch(self, fleet: Fleet) -> None:

@@ -28,6 +28,9 @@ class Publishers(Protocol):
     def describe(self, model: Model, stamp: Time) -> None:
         """Prepare for a model; what is latched is published now."""
 
+    def heard(self, robot: int) -> bool:
+        """Whether somebody listens to one robot's value, so that it is worth computing."""
+
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's value."""
 
@@ -43,6 +46,9 @@ class LinkNames:
     def describe(self, model: Model, stamp: Time) -> None:
         for publisher in self._publishers:
             publisher.publish(String(data="\n".join(model.link_names)))
+
+    def heard(self, robot: int) -> bool:
+        return False
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         pass
@@ -62,11 +68,14 @@ class LinkPoses:
         self._message.poses = [Pose() for _ in model.link_names]
         self._message.header.frame_id = self._prefix + model.root
 
+    def heard(self, robot: int) -> bool:
+        return bool(self._publishers[robot].get_subscription_count())
+
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """value: (nlinks, 7)."""
-        publisher = self._publishers[robot]
-        if not publisher.get_subscription_count():
+        if not self.heard(robot):
             return
+        publisher = self._publishers[robot]
         self._message.header.stamp = stamp
         for message, pose in zip(self._message.poses, value.tolist(), strict=True):
             fill_pose(message, pose)
@@ -87,6 +96,9 @@ class TipPoses:
     def describe(self, model: Model, stamp: Time) -> None:
         self._rows = [model.link_index(link) for link in self._links]
         self._frame = self._prefix + model.root
+
+    def heard(self, robot: int) -> bool:
+        return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """value: (nlinks, 7)."""
@@ -117,6 +129,9 @@ class Arrays:
 
     def describe(self, model: Model, stamp: Time) -> None:
         pass
+
+    def heard(self, robot: int) -> bool:
+        return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """value: (topics, ...)."""
@@ -151,6 +166,9 @@ class Transforms:
             for joint, pose in zip(fixed, poses, strict=True)
         ]
         self._static.publish(self._type(transforms=transforms))
+
+    def heard(self, robot: int) -> bool:
+        return bool(self._moving.get_subscription_count())
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """value: (moving joints, 7), each child in its parent."""

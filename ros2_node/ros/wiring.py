@@ -44,7 +44,7 @@ class Wiring:
         self._node.create_subscription(
             kind,
             topic,
-            self._guards.callback(function, *first),
+            self._guards.callback(function, *first, robot=robot),
             qos,
             event_callbacks=events,
             qos_overriding_options=override,

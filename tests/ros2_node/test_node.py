@@ -19,6 +19,7 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import warpdyn as wd
+from ros2_node.control.models import Event
 from ros2_node.control.robot import Phase
 from ros2_node.node import BAD_START, WarpdynNode, run
 from ros2_node.ros.messages import labelled
@@ -189,6 +190,28 @@ def test_a_mismatch_of_qos_is_counted_and_remarked_until_reset(panda):
     assert not reporter.remarks
 
 
+def test_a_bad_description_is_refused_and_the_robot_stays(panda):
+    """As a parameter: not answered as successful, and not kept."""
+    for name, value in (
+        ("robot_description", "<robot"),
+        ("robot_description_file", "/no/such/file.urdf"),
+    ):
+        (bad,) = panda.set_parameters([RosParameter(name, value=value)])
+        assert not bad.successful and "the one before stays" in bad.reason
+        assert panda.get_parameter(name).value != value
+    assert panda.settings.robot_description_file == "panda"
+
+
+def test_what_is_loaded_is_set_apart_from_collections_once(panda, monkeypatch):
+    """Frozen at every model, none that another replaces would ever be collected."""
+    frozen = []
+    monkeypatch.setattr("ros2_node.node.gc.freeze", lambda: frozen.append(True))
+    panda._frozen = False
+    for _ in range(3):
+        panda._on_model(Event.READY)
+    assert len(frozen) == 1
+
+
 def test_a_batch_is_answered_and_marked_for_display(panda, monkeypatch):
     published = []
     monkeypatch.setattr(
@@ -225,6 +248,49 @@ def test_states_of_a_fleet_wait_for_one_launch_and_none_is_lost(make):
     half = wd.rnea(MODEL, 0.5 * Q, 0 * Q, 0 * Q)
     np.testing.assert_allclose(robots[1].state.torque, half, atol=1e-9)
     assert [r.phase(node._supervisor.clock.now) for r in robots] == [Phase.READY] * 2
+
+
+def test_one_robots_exception_stays_that_robots(make, monkeypatch):
+    """In reading its state and in answering it; the other gets its torques and commands."""
+    node = make(
+        robot_description_file="panda",
+        namespaces=["left", "right"],
+        publish_link_poses=False,
+        state_timeout=10.0,
+        ramp_time=0.0,
+    )
+    left, right = ready(node)
+    sent = []
+    monkeypatch.setattr(node._topics[1], "send_command", lambda c: sent.append(c.copy()))
+
+    def broken(*arguments):
+        raise RuntimeError("left broke")
+
+    def states():
+        for i, message in enumerate((state(), state(0.9 * Q))):
+            node._guarding.callback(node._on_state, i, robot=i)(message)
+        node.flush()
+
+    states()
+    good, text = answer(node, "enable", SetBool, data=True)
+    assert good and text.startswith("2 robots: enabled; live: left, right")
+    for place in ("read", "command"):
+        with monkeypatch.context() as patch:
+            patch.setattr(left, place, broken)
+            states()
+        assert left.fault.endswith("RuntimeError: left broke") and not left.enabled
+        assert right.enabled and not right.fault
+        left.reset()
+    assert len(sent) == 2
+    while left.output.stop_step(1e12) is not None:
+        pass
+    node._enable([0], SetBool.Request(data=True))
+    answer(node, "enable", SetBool, data=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(node._topics[0], "send_command", broken)
+        for _ in range(10):
+            node._watch()
+    assert left.fault and not right.fault and len(sent) >= 7 and not np.any(sent[-5:])
 
 
 def test_with_a_rate_the_cycle_computes_what_is_fresh(make):

@@ -29,7 +29,7 @@ def events():
 @pytest.fixture
 def wiring(node, events):
     mismatched = lambda *what: events.mismatched.append(what)  # noqa: E731
-    return Wiring(node, Guards(events.failed.append), mismatched)
+    return Wiring(node, Guards(lambda *what: events.failed.append(what)), mismatched)
 
 
 def test_messages_come_with_the_robots_number_where_there_is_one(node, wiring):
@@ -46,10 +46,13 @@ def test_a_broken_callback_is_a_failure(node, wiring, events):
         raise KeyError("gone")
 
     wiring.subscribe(String, "one", LAST, broken)
+    wiring.subscribe(String, "three", LAST, broken, robot=3)
     wiring.every(0.5, broken)
     node.subscriptions["one"][1]("a")
+    node.subscriptions["three"][1]("a")
     node.timers[0][1]()
-    assert len(events.failed) == 2 and "KeyError" in events.failed[0]
+    assert [robot for _, robot in events.failed] == [None, 3, None]
+    assert "KeyError" in events.failed[0][0]
 
 
 def test_a_mismatch_names_the_other_side_the_policy_and_the_robot(node, wiring, events):
