@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -33,7 +32,7 @@ from .ros import parameters
 from .ros.batch_topics import BatchTopics
 from .ros.diagnostics import Diagnostics
 from .ros.display import Display
-from .ros.executor import make_executor, spin
+from .ros.executor import make_executor, spin, told_to_end
 from .ros.guards import Guards
 from .ros.messages import nanoseconds
 from .ros.outputs import WantedOutputs
@@ -307,7 +306,10 @@ class WarpdynNode(Node):
     # The end.
 
     def stop(self) -> None:
-        """The stop sequence of every enabled robot, acknowledged, before the context goes."""
+        """The stop sequence of every enabled robot, acknowledged, before the context goes.
+
+        What keeps one robot's commands from being sent does not keep the others'.
+        """
         fleet = self._models.fleet
         if fleet is None:
             return
@@ -315,38 +317,56 @@ class WarpdynNode(Node):
         pairs = [
             (r, t) for r, t in zip(fleet.robots, self._topics, strict=True) if r.output.stopping
         ]
+        unsent: dict[str, str] = {}
         while not fleet.idle:
             for robot, topics in pairs:
                 command = robot.output.stop_step(time.monotonic())
-                if command is not None:
-                    topics.send_command(command)
+                try:
+                    if command is not None:
+                        topics.send_command(command)
+                except Exception as error:  # a publisher that is gone, a context that is shut down
+                    unsent[topics.commands_topic] = str(error)
             time.sleep(STOP_PERIOD)
         for _, topics in pairs:
-            topics.commands.wait_for_all_acked(ACKNOWLEDGE)
+            if topics.commands_topic not in unsent:
+                topics.commands.wait_for_all_acked(ACKNOWLEDGE)
+        for topic, why in unsent.items():
+            self.get_logger().fatal(
+                f"the stop sequence could not be sent on {topic}: {why}; "
+                "the controller keeps the last torque"
+            )
+
+    def destroy_node(self) -> None:
+        """Stop the robots first: `rclpy.shutdown()`, in whatever thread, comes by here."""
+        if hasattr(self, "_topics"):  # else the constructor has raised
+            self.stop()
+        super().destroy_node()
 
 
 def run(node: WarpdynNode, stopped: Callable[[], bool]) -> int:
-    """Handle events until told to stop, then stop the robots; returns the exit code."""
-    spin(node, make_executor(node, node.settings.executor), stopped)
-    node.stop()
+    """Handle events until told to stop; the robots are stopped however that ends. Returns the
+    exit code."""
+    try:
+        spin(node, make_executor(node, node.settings.executor), stopped)
+    finally:
+        node.stop()
     return node.exit_code or 0
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run until SIGINT or SIGTERM; the robots are stopped before the context goes."""
-    signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, frame: signals.append(received))
+    """Run until a signal of `executor.ENDING`; the robots are stopped before the context goes."""
+    stopped = told_to_end()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: WarpdynNode | None = None
     try:
-        node = WarpdynNode()
-        return run(node, lambda: bool(signals))
+        try:
+            node = WarpdynNode()
+        except ValueError as error:
+            rclpy.logging.get_logger("warpdyn").fatal(str(error))
+            return BAD_START
+        return run(node, stopped)
     except ExternalShutdownException:
         return 0
-    except ValueError as error:
-        rclpy.logging.get_logger("warpdyn").fatal(str(error))
-        return BAD_START
     finally:
         if node is not None:
             node.destroy_node()

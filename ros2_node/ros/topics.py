@@ -47,11 +47,12 @@ class TorqueTopics:
         names: RobotNames,
         events: Callable[[str], PublisherEventCallbacks],
     ) -> None:
+        self.commands_topic = names.private + "commands"
         self.commands = node.create_publisher(
             Float64MultiArray,
-            names.private + "commands",
+            self.commands_topic,
             RELIABLE,
-            event_callbacks=events(names.private + "commands"),
+            event_callbacks=events(self.commands_topic),
             qos_overriding_options=overridable(),
         )
         self.torques = node.create_publisher(

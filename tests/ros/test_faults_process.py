@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import time
@@ -17,35 +18,101 @@ NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
 Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("executor", ["events", "single"])
-def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, context):
-    """The peer sees the torques ramp down and five zeros; then the process is gone with code 0."""
-    with NodeProcess(
-        {"robot_description_file": "panda", "executor": executor, "ramp_time": 0.1}
-    ) as node:
-        node.wait_for("ready: panda")
+@pytest.fixture
+def generous():
+    """A panda whose watchdog does not fire on a busy machine."""
+    return {"robot_description_file": "panda", "ramp_time": 0.1, "state_timeout": 10.0}
+
+
+def enabled(peer, node):
+    """The node's panda, enabled and at full torque, which is returned."""
+    node.wait_for("ready: panda")
+    peer.matched()
+
+    def send():
+        peer.send(NAMES, Q)
+
+    assert peer.wait(lambda: peer.enable(each=send).success, "enabling", each=send)
+    peer.wait(lambda: peer.commands and abs(peer.commands[-1][3]) > 19.0, "full torque", each=send)
+    return np.array(peer.commands[-1])
+
+
+def check_that_it_stops(peer, node, full, end):
+    """After `end`, the peer sees the torques ramp down and five zeros; then the process is gone."""
+    seen = len(peer.commands)
+    end()
+    peer.wait(lambda: not node.alive, "the end", each=lambda: peer.send(NAMES, Q))
+    peer.wait(lambda: not np.any(peer.commands[-5:]), "five zero commands")
+    ramp = [np.abs(c[3]) for c in peer.commands[seen:]]
+    assert any(0.05 * abs(full[3]) < x < 0.95 * abs(full[3]) for x in ramp), (
+        "it ramps, it does not drop"
+    )
+
+
+@pytest.mark.parametrize(
+    "number, executor",
+    [
+        (signal.SIGINT, "events"),
+        (signal.SIGINT, "single"),
+        (signal.SIGTERM, "events"),
+        (signal.SIGTERM, "single"),
+        (signal.SIGHUP, "events"),
+        (signal.SIGQUIT, "single"),
+    ],
+    ids=lambda x: getattr(x, "name", x),
+)
+def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, context, generous):
+    """SIGHUP and SIGQUIT like the others; the exit code is 0."""
+    with NodeProcess({**generous, "executor": executor}) as node:
         peer = Peer(context)
-        peer.matched()
-
-        def send():
-            peer.send(NAMES, Q)
-
-        assert peer.wait(lambda: peer.enable(each=send).success, "enabling", each=send)
-        peer.wait(
-            lambda: peer.commands and abs(peer.commands[-1][3]) > 19.0, "full torque", each=send
-        )
-        full = np.array(peer.commands[-1])
-        seen = len(peer.commands)
-        node.process.send_signal(number)
-        peer.wait(lambda: not node.alive, "the end", each=send)
+        full = enabled(peer, node)
+        check_that_it_stops(peer, node, full, lambda: node.process.send_signal(number))
         assert node.process.returncode == 0
-        peer.wait(lambda: not np.any(peer.commands[-5:]), "five zero commands")
-        ramp = [np.abs(c[3]) for c in peer.commands[seen:]]
-        assert any(0.05 * abs(full[3]) < x < 0.95 * abs(full[3]) for x in ramp), (
-            "it ramps, it does not drop"
-        )
         assert "Traceback" not in node.text()
+        peer.close()
+
+
+def test_a_closed_terminal_ends_with_the_stop_sequence(context, generous):
+    """The node in a terminal of its own, which is closed: SIGHUP comes, and nothing can be written
+    any more."""
+    with NodeProcess(generous, terminal=True) as node:
+        peer = Peer(context)
+        full = enabled(peer, node)
+        check_that_it_stops(peer, node, full, node.hang_up)
+        assert node.process.returncode == 0
+        peer.close()
+
+
+def test_with_nohup_a_hangup_does_not_end_the_node(context, generous):
+    """SIGHUP that was ignored at start stays ignored: the arm goes on."""
+    ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        node = NodeProcess(generous)
+    finally:
+        signal.signal(signal.SIGHUP, ignored)
+    with node:
+        peer = Peer(context)
+        enabled(peer, node)
+        node.process.send_signal(signal.SIGHUP)
+        seen = len(peer.commands)
+        peer.wait(
+            lambda: len(peer.commands) > seen + 50, "commands", each=lambda: peer.send(NAMES, Q)
+        )
+        assert node.alive and abs(peer.commands[-1][3]) > 19.0
+        peer.close()
+
+
+@pytest.mark.parametrize("way, code", [("exception", 1), ("shutdown", 0)])
+def test_a_loop_that_breaks_ends_with_the_stop_sequence(way, code, context, generous):
+    """An exception out of `spin_once`, and `rclpy.shutdown()` in another thread of the process."""
+    path = os.pathsep.join((os.environ["PYTHONPATH"], str(ROOT / "tests" / "ros")))
+    settings = {**generous, "executor": "single"}
+    with NodeProcess(settings, module="breaking_node", BREAKS_BY=way, PYTHONPATH=path) as node:
+        peer = Peer(context)
+        full = enabled(peer, node)
+        check_that_it_stops(peer, node, full, lambda: node.process.send_signal(signal.SIGUSR1))
+        assert node.process.returncode == code
+        assert ("the wait set is broken" in node.text()) == (way == "exception")
         peer.close()
 
 
