@@ -11,7 +11,6 @@ import rclpy
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 
-
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Signals that ask the node to end: SIGHUP is a closed terminal or a dropped ssh, SIGQUIT Ctrl-\\."""
 
