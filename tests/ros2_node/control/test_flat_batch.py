@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import warp as wp
 from fleets import MODEL, panda_fleet, panda_settings
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 import warpdyn as wd
+from ros2_node.control.device_launch import DeviceLaunch
 from ros2_node.control.flat_batch import FlatBatch
 from ros2_node.control.fleet_dynamics import FleetDynamics
 
@@ -67,3 +69,26 @@ def test_a_robot_with_joints_of_several_coordinates_has_no_flat_batch():
     batch = FlatBatch(FleetDynamics(model, panda_settings(), 1), panda_settings())
     with pytest.raises(ValueError, match="one coordinate each"):
         batch.robots_in(2 * model.nv, [])
+
+
+@pytest.mark.parametrize("device", [d.alias for d in wp.get_devices()])
+def test_a_batch_is_computed_on_the_device(device, monkeypatch):
+    """Torques and poses, where parameter `device` says. Without a GPU, Warp's arrays on the CPU
+    stand for one's."""
+    asked = []
+
+    class There(DeviceLaunch):
+        def __init__(self, function, model, wanted, *rest):
+            asked.append(wanted)
+            super().__init__(function, model, device, *rest)
+
+    monkeypatch.setattr("ros2_node.control.flat_batch.DeviceLaunch", There)
+    fleet = panda_fleet(mode="inverse_dynamics")
+    fleet.dynamics.device = "cuda:0"
+    for seed in range(2):
+        state = np.random.default_rng(seed).uniform(-1.0, 1.0, (5, 2, MODEL.nv))
+        q, v = np.ascontiguousarray(state[:, 0]), np.ascontiguousarray(state[:, 1])
+        torque = fleet.batch.compute(state)
+        np.testing.assert_allclose(torque, wd.rnea(MODEL, q, v, 0 * v), atol=1e-9)
+        np.testing.assert_allclose(fleet.batch.poses(), wd.fk(MODEL, q, form="pose"), atol=1e-12)
+    assert asked == ["cuda:0"], "bound once for one number of robots"
