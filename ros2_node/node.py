@@ -236,6 +236,7 @@ class WarpdynNode(Node):
         for i, command in self._supervisor.watch(self._now(steady), steady):
             self._topics[i].send_command(command)
         event = self._supervisor.step(steady)
+        self._diagnostics.build(self._models.building, steady)
         if event is not Event.NOTHING:
             self._on_model(event)
         if self._diagnostics.changed(self._models.fleet, self.settings, steady):

@@ -18,8 +18,9 @@ class FlatBatch:
     """Robots that travel as one flat array: (B, 2, dof) positions and velocities in, (B, dof)
     torques out.
 
-    They are computed on the device of `dynamics`. dof counts the joints of `model.joint_names`. A robot whose numbers are not usable gets zero
-    torque and is counted; the others are not touched by it.
+    They are computed on the device of `dynamics`. dof counts the joints of `model.joint_names`. A
+    robot whose numbers are not usable gets zero torque and is counted; the others are not touched
+    by it.
     """
 
     def __init__(self, dynamics: FleetDynamics, settings: Settings) -> None:

@@ -85,6 +85,11 @@ class Models:
         """A finished model waits for the stop sequences of the old one."""
         return self._next is not None
 
+    @property
+    def building(self) -> bool:
+        """A model is being read, compiled or warmed."""
+        return self._thread is not None
+
     def step(self, settings: Settings, steady: float) -> Event:
         """Look after builds; call it often. `settings` are the present ones."""
         built = self._look()

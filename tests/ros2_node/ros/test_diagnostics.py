@@ -66,6 +66,17 @@ def test_a_paused_simulation_is_said(node):
     assert status.message.endswith("; the simulation is paused: nothing ages")
 
 
+def test_a_model_that_is_being_built_is_said_with_its_time(node):
+    """While it lasts; the next one counts from its own beginning."""
+    diagnostics = made(node)
+    for steady, building in ((1.0, True), (4.0, True), (5.0, False), (6.0, True), (8.0, True)):
+        diagnostics.build(building, steady)
+        diagnostics.publish(None, SETTINGS, steady)
+    texts = [m.status[0].message.partition("; ")[2] for m in node.published["/diagnostics"]]
+    times = ("0 s", "3 s", None, "0 s", "2 s")
+    assert texts == [f"building a model for {t}" if t else "" for t in times]
+
+
 def test_batches_have_a_line_once_there_are_any(node):
     diagnostics, fleet = made(node), panda_fleet()
     for expected in (False, True):
