@@ -36,7 +36,16 @@ from .ros.executor import make_executor, spin, told_to_end
 from .ros.guards import Guards
 from .ros.messages import nanoseconds
 from .ros.outputs import WantedOutputs
-from .ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, overridable
+from .ros.streams import tolerate_lost_output
+from .ros.topics import (
+    LAST,
+    LATCHED,
+    RELIABLE,
+    RobotNames,
+    TorqueTopics,
+    frame_prefix,
+    overridable,
+)
 from .ros.wiring import Wiring
 
 BAD_START = 2
@@ -72,6 +81,7 @@ class WarpdynNode(Node):
             RobotNames(f"{name}/", f"{name}/{self.get_name()}/") if name else RobotNames("", "~/")
             for name in names
         ]
+        self._frames = [frame_prefix(settings, each) for each in self._robot_names]
         events = self._wiring.publisher_events
         self._topics = [TorqueTopics(self, each, events) for each in self._robot_names]
         self._batch = BatchTopics(self, self._counts[0])
@@ -135,9 +145,9 @@ class WarpdynNode(Node):
         self.get_logger().error(text, throttle_duration_sec=1.0)
         self._supervisor.fail(text, time.monotonic())
 
-    def _on_mismatch(self, who: str, policy: str, robot: int) -> None:
+    def _on_mismatch(self, text: str, robot: int) -> None:
         self._counts[robot]["qos_mismatch"] += 1
-        self._diagnostics.remark("QoS mismatch", f"{who} does not match this node's {policy}")
+        self._diagnostics.remark("QoS mismatch", text)
 
     def _now(self, steady: float) -> float:
         """The watchdog's time."""
@@ -220,7 +230,8 @@ class WarpdynNode(Node):
         now = self._now(time.monotonic())
         force, torque = message.wrench.force, message.wrench.torque
         wrench = (force.x, force.y, force.z), (torque.x, torque.y, torque.z)
-        self._models.fleet.robots[i].wrench.read(message.header.frame_id, *wrench, now)
+        link = message.header.frame_id.removeprefix(self._frames[i])
+        self._models.fleet.robots[i].wrench.read(link, *wrench, now)
 
     def _on_batch(self, message: Float64MultiArray) -> None:
         fleet = self._models.fleet
@@ -281,9 +292,14 @@ class WarpdynNode(Node):
 
     def _enable(self, robots: list[int], request: SetBool.Request) -> tuple[bool, str]:
         steady = time.monotonic()
-        return self._supervisor.enable(robots, request.data, self._now(steady), steady)
+        good, text = self._supervisor.enable(robots, request.data, self._now(steady), steady)
+        if good and request.data:
+            unheard = [self._topics[i] for i in robots if not self._topics[i].commanding]
+            text += "".join(f"; {_nobody(topics)}" for topics in unheard)
+        return good, text
 
     def _reset(self, robots: list[int], request: Trigger.Request) -> tuple[bool, str]:
+        self._wiring.forget_mismatches()
         self._diagnostics.remark("QoS mismatch", "")
         return self._supervisor.reset(robots)
 
@@ -302,7 +318,13 @@ class WarpdynNode(Node):
             self._display.show(self._models.fleet, self._stamps, self._supervisor.clock.now)
 
     def _report(self) -> None:
-        self._diagnostics.publish(self._models.fleet, self.settings, time.monotonic())
+        steady = time.monotonic()
+        self._diagnostics.remark("QoS mismatch", "; ".join(self._wiring.mismatches(steady)))
+        for i, robot in enumerate(self._supervisor.robots):
+            unheard = robot.enabled and not self._topics[i].commanding
+            text = _nobody(self._topics[i]) if unheard else ""
+            self._diagnostics.remark("no controller", text, i)
+        self._diagnostics.publish(self._models.fleet, self.settings, steady)
 
     # The end.
 
@@ -344,6 +366,10 @@ class WarpdynNode(Node):
         super().destroy_node()
 
 
+def _nobody(topics: TorqueTopics) -> str:
+    return f"nobody subscribes to {topics.commands_topic}: no controller gets the torques"
+
+
 def run(node: WarpdynNode, stopped: Callable[[], bool]) -> int:
     """Handle events until told to stop; the robots are stopped however that ends. Returns the
     exit code."""
@@ -356,6 +382,7 @@ def run(node: WarpdynNode, stopped: Callable[[], bool]) -> int:
 
 def main(args: list[str] | None = None) -> int:
     """Run until a signal of `executor.ENDING`; the robots are stopped before the context goes."""
+    tolerate_lost_output()
     stopped = told_to_end()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: WarpdynNode | None = None

@@ -50,6 +50,8 @@ class RecordingNode:
         self.services = {}
         self.timers = []
         self.log = RecordedLog()
+        self.endpoints = {}
+        """By topic: what the graph says of its publishers and of its subscriptions."""
 
     def create_publisher(self, kind, topic, qos, **options):
         assert topic not in self.publishers
@@ -70,6 +72,18 @@ class RecordingNode:
 
     def get_clock(self):
         return RecordedClock()
+
+    def get_publishers_info_by_topic(self, topic):
+        return self.endpoints[topic][0]
+
+    def get_subscriptions_info_by_topic(self, topic):
+        return self.endpoints[topic][1]
+
+    def get_name(self):
+        return "warpdyn"
+
+    def get_namespace(self):
+        return "/"
 
     def get_fully_qualified_name(self):
         return "/warpdyn"

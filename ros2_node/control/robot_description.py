@@ -54,13 +54,13 @@ def _load_file(file: str) -> Model:
     """Robot of a URDF file, of a xacro file, or bundled."""
     if file in wd.robot_names():
         return wd.load_robot(file, floating_base=False)
-    data = _in_time(f"{file}: reading it", lambda: _read(file))
+    data = _in_time(f"{file}: reading it", lambda: read_description(file))
     if Path(file).suffix == ".xacro":
         return _in_time(f"{file}: expanding it", lambda: wd.load_xacro(file))
     return wd.load_urdf(RobotText(Path(file).name, "URDF", data))
 
 
-def _read(file: str) -> bytes:
+def read_description(file: str) -> bytes:
     """The bytes of a regular file of at most LARGEST; a FIFO or a device is never waited for."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -30,9 +30,9 @@ class Diagnostics:
         self._node, self._clock = node, clock
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", MANY)
 
-    def remark(self, subject: str, text: str) -> None:
-        """A standing warning on every robot; an empty text takes it back."""
-        for reporter in self.reporters:
+    def remark(self, subject: str, text: str, robot: int | None = None) -> None:
+        """A standing warning on one robot, or on every one; an empty text takes it back."""
+        for reporter in self.reporters if robot is None else [self.reporters[robot]]:
             reporter.remarks.pop(subject, None)
             if text:
                 reporter.remarks[subject] = text[:500]

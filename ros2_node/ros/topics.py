@@ -16,6 +16,7 @@ from std_msgs.msg import Float64MultiArray
 
 from warpdyn import Model
 
+from ..control.settings import Settings
 from .messages import numbers
 
 LAST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -36,6 +37,11 @@ class RobotNames(NamedTuple):
     """Its public names: "r0/", or nothing."""
     private: str
     """Those of the node for it: "r0/warpdyn/", or "~/"."""
+
+
+def frame_prefix(settings: Settings, names: RobotNames) -> str:
+    """How the names of one robot's frames begin, in poses, wrenches and transforms alike."""
+    return settings.frame_prefix + names.outer
 
 
 class TorqueTopics:
@@ -64,6 +70,11 @@ class TorqueTopics:
         )
         self._command = Float64MultiArray()
         self._torque = JointState()
+
+    @property
+    def commanding(self) -> bool:
+        """Whether somebody subscribes to ~/commands."""
+        return self.commands.get_subscription_count() > 0
 
     def describe(self, model: Model) -> None:
         """Prepare for a model: a JointState has the joints of one velocity each."""

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,9 +14,20 @@ from harness import ROOT, NodeProcess, Peer
 from oracle import Oracle
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
+from std_msgs.msg import String
 
 NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
 Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
+
+
+@contextmanager
+def hangups_ignored():
+    """As under nohup, for processes that are started meanwhile."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture
@@ -85,11 +97,8 @@ def test_a_closed_terminal_ends_with_the_stop_sequence(context, generous):
 
 def test_with_nohup_a_hangup_does_not_end_the_node(context, generous):
     """SIGHUP that was ignored at start stays ignored: the arm goes on."""
-    ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
+    with hangups_ignored():
         node = NodeProcess(generous)
-    finally:
-        signal.signal(signal.SIGHUP, ignored)
     with node:
         peer = Peer(context)
         enabled(peer, node)
@@ -99,6 +108,29 @@ def test_with_nohup_a_hangup_does_not_end_the_node(context, generous):
             lambda: len(peer.commands) > seen + 50, "commands", each=lambda: peer.send(NAMES, Q)
         )
         assert node.alive and abs(peer.commands[-1][3]) > 19.0
+        peer.close()
+
+
+def test_models_are_built_when_nothing_can_be_written(context, tmp_path):
+    """The terminal is gone, and Warp and the compiler want to print: the next description is taken
+    all the same."""
+    caches = {"WARPDYN_CACHE_DIR": str(tmp_path / "programs"), "WARP_CACHE_PATH": str(tmp_path)}
+    with hangups_ignored():
+        node = NodeProcess(terminal=True, WARPDYN_VERBOSE="1", **caches)
+    with node:
+        node.wait_for("waiting for robot_description")
+        node.hang_up()
+        peer = Peer(context)
+        peer.wait(peer.descriptions.get_subscription_count, "description matched")
+        text = (ROOT / "warpdyn" / "robots" / "double_pendulum.urdf").read_text()
+        peer.descriptions.publish(String(data=text))
+        peer.wait_for_value("model", lambda name: name == "double_pendulum")
+        assert peer.set_parameter(
+            "payload.link", re.findall(r'<link name="([^"]*)"', text)[-1]
+        ).successful
+        assert peer.set_parameter("payload.mass", 0.5).successful
+        peer.wait(lambda: peer.diagnostics and "building" not in peer.message, "the payload")
+        assert "refused" not in peer.message and node.alive
         peer.close()
 
 

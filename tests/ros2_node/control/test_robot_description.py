@@ -96,7 +96,7 @@ def test_a_disk_that_does_not_answer_is_not_waited_for(monkeypatch):
     """After READING_TIME the builder is free again."""
     answer = threading.Event()
     monkeypatch.setattr(robot_description, "READING_TIME", 0.05)
-    monkeypatch.setattr(robot_description, "_read", lambda file: answer.wait(60.0))
+    monkeypatch.setattr(robot_description, "read_description", lambda file: answer.wait(60.0))
     with pytest.raises(ValueError, match=r"robot.urdf: reading it took more than 0\.05 s"):
         of_file("robot.urdf")
     answer.set()

@@ -57,6 +57,14 @@ def test_a_remark_stands_on_every_robot_until_it_is_taken_back(node):
     assert not any(r.remarks for r in diagnostics.reporters)
 
 
+def test_a_remark_may_stand_on_one_robot(node):
+    diagnostics = made(node, "left", "right")
+    diagnostics.remark("no controller", "nobody", 1)
+    assert [dict(r.remarks) for r in diagnostics.reporters] == [{}, {"no controller": "nobody"}]
+    diagnostics.remark("no controller", "", 1)
+    assert not any(r.remarks for r in diagnostics.reporters)
+
+
 def test_a_paused_simulation_is_said(node):
     diagnostics = made(node)
     for steady in (0.0, 10.0):
