@@ -12,7 +12,6 @@ import rclpy
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
@@ -32,7 +31,8 @@ from .ros import parameters
 from .ros.batch_topics import BatchTopics
 from .ros.diagnostics import Diagnostics
 from .ros.display import Display
-from .ros.executor import make_executor, spin, told_to_end
+from .ros.ending import stop_robots, told_to_end
+from .ros.executor import make_executor, spin
 from .ros.guards import Guards
 from .ros.messages import nanoseconds
 from .ros.outputs import WantedOutputs
@@ -50,8 +50,6 @@ from .ros.wiring import Wiring
 
 BAD_START = 2
 """Exit code when parameters, device or the first model cannot be used."""
-ACKNOWLEDGE = Duration(nanoseconds=200_000_000)
-"""How long the last commands may take to be acknowledged when the node ends."""
 
 
 class WarpdynNode(Node):
@@ -294,8 +292,7 @@ class WarpdynNode(Node):
         steady = time.monotonic()
         good, text = self._supervisor.enable(robots, request.data, self._now(steady), steady)
         if good and request.data:
-            unheard = [self._topics[i] for i in robots if not self._topics[i].commanding]
-            text += "".join(f"; {_nobody(topics)}" for topics in unheard)
+            text = "; ".join([text, *filter(None, (self._topics[i].unheard for i in robots))])
         return good, text
 
     def _reset(self, robots: list[int], request: Trigger.Request) -> tuple[bool, str]:
@@ -321,53 +318,22 @@ class WarpdynNode(Node):
         steady = time.monotonic()
         self._diagnostics.remark("QoS mismatch", "; ".join(self._wiring.mismatches(steady)))
         for i, robot in enumerate(self._supervisor.robots):
-            unheard = robot.enabled and not self._topics[i].commanding
-            text = _nobody(self._topics[i]) if unheard else ""
-            self._diagnostics.remark("no controller", text, i)
+            unheard = self._topics[i].unheard if robot.enabled else ""
+            self._diagnostics.remark("no controller", unheard, i)
         self._diagnostics.publish(self._models.fleet, self.settings, steady)
 
     # The end.
 
     def stop(self) -> None:
-        """The stop sequence of every enabled robot, acknowledged, before the context goes.
-
-        What keeps one robot's commands from being sent does not keep the others'.
-        """
-        fleet = self._models.fleet
-        if fleet is None:
-            return
-        fleet.stop(time.monotonic())
-        pairs = [
-            (r, t) for r, t in zip(fleet.robots, self._topics, strict=True) if r.output.stopping
-        ]
-        unsent: dict[str, str] = {}
-        while not fleet.idle:
-            for robot, topics in pairs:
-                command = robot.output.stop_step(time.monotonic())
-                try:
-                    if command is not None:
-                        topics.send_command(command)
-                except Exception as error:  # a publisher that is gone, a context that is shut down
-                    unsent[topics.commands_topic] = str(error)
-            time.sleep(STOP_PERIOD)
-        for _, topics in pairs:
-            if topics.commands_topic not in unsent:
-                topics.commands.wait_for_all_acked(ACKNOWLEDGE)
-        for topic, why in unsent.items():
-            self.get_logger().fatal(
-                f"the stop sequence could not be sent on {topic}: {why}; "
-                "the controller keeps the last torque"
-            )
+        """The stop sequence of every enabled robot, while there is a context to send it by."""
+        if self._models.fleet is not None:
+            stop_robots(self._models.fleet, self._topics, self.get_logger())
 
     def destroy_node(self) -> None:
         """Stop the robots first: `rclpy.shutdown()`, in whatever thread, comes by here."""
         if hasattr(self, "_topics"):  # else the constructor has raised
             self.stop()
         super().destroy_node()
-
-
-def _nobody(topics: TorqueTopics) -> str:
-    return f"nobody subscribes to {topics.commands_topic}: no controller gets the torques"
 
 
 def run(node: WarpdynNode, stopped: Callable[[], bool]) -> int:
@@ -381,7 +347,7 @@ def run(node: WarpdynNode, stopped: Callable[[], bool]) -> int:
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run until a signal of `executor.ENDING`; the robots are stopped before the context goes."""
+    """Run until a signal of `ending.ENDING`; the robots are stopped before the context goes."""
     tolerate_lost_output()
     stopped = told_to_end()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)

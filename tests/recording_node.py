@@ -13,10 +13,14 @@ class RecordedPublisher:
         self.kind, self.qos, self.options = kind, qos, options
         self.messages = []
         self.listeners = 1
+        self.acknowledged = False
 
     def publish(self, message):
         assert isinstance(message, self.kind)
         self.messages.append(message)
+
+    def wait_for_all_acked(self, timeout):
+        self.acknowledged = True
 
     def get_subscription_count(self):
         return self.listeners
@@ -29,7 +33,7 @@ class RecordedLog:
     def warning(self, text, **options):
         self.lines.append(text)
 
-    info = error = warning
+    info = error = fatal = warning
 
 
 class RecordedClock:

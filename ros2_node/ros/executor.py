@@ -3,16 +3,12 @@ in."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from typing import Protocol
 
 import rclpy
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
-
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""Signals that ask the node to end: SIGHUP is a closed terminal or a dropped ssh, SIGQUIT Ctrl-\\."""
 
 
 class Collecting(Protocol):
@@ -29,16 +25,6 @@ class Collecting(Protocol):
 
     def flush(self) -> None:
         """Compute for all states that wait."""
-
-
-def told_to_end() -> Callable[[], bool]:
-    """Catch the signals of ENDING from now on, and say whether one has come. SIGHUP stays ignored
-    where it was, as nohup wants it."""
-    received: list[int] = []
-    for number in ENDING:
-        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda number, frame: received.append(number))
-    return lambda: bool(received)
 
 
 def make_executor(node: Node, kind: str) -> Executor:

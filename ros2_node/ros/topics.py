@@ -72,9 +72,11 @@ class TorqueTopics:
         self._torque = JointState()
 
     @property
-    def commanding(self) -> bool:
-        """Whether somebody subscribes to ~/commands."""
-        return self.commands.get_subscription_count() > 0
+    def unheard(self) -> str:
+        """A text where nobody subscribes to ~/commands; empty where somebody does."""
+        if self.commands.get_subscription_count():
+            return ""
+        return f"nobody subscribes to {self.commands_topic}: no controller gets the torques"
 
     def describe(self, model: Model) -> None:
         """Prepare for a model: a JointState has the joints of one velocity each."""

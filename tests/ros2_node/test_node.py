@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
-from fleets import MODEL, NAMES, N, Q, feed
+from fleets import MODEL, NAMES, N, Q
 from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter as RosParameter
@@ -68,7 +68,7 @@ def sent(panda, monkeypatch):
         monkeypatch.setattr(
             topics, "send_torque", lambda t, stamp: out.torques.append((t.copy(), stamp))
         )
-    monkeypatch.setattr(TorqueTopics, "commanding", True)
+    monkeypatch.setattr(TorqueTopics, "unheard", "")
     yield out
     (robot,) = panda._models.fleet.robots
     robot.disable(0.0)
@@ -170,30 +170,6 @@ def test_the_end_is_a_stop_sequence_too(panda, sent):
     assert panda._models.fleet.idle and not np.any(sent.commands[-5:]) and len(sent.commands) == 5
 
 
-def test_the_end_reaches_every_robot_that_can_be_reached(make, monkeypatch):
-    """A publisher that is gone is said; the other robot gets its stop sequence."""
-    node = make(
-        robot_description_file="panda", namespaces=["a", "b"], ramp_time=0.0, state_timeout=10.0
-    )
-    robots, sent, said = ready(node), [], []
-
-    def gone(command):
-        raise RuntimeError("the publisher is gone")
-
-    monkeypatch.setattr(node._topics[0], "send_command", gone)
-    monkeypatch.setattr(node._topics[1], "send_command", lambda c: sent.append(c.copy()))
-    monkeypatch.setattr(node, "get_logger", lambda: SimpleNamespace(fatal=said.append))
-    for robot in robots:
-        feed(robot, node._now(time.monotonic()))
-        robot.enable(node._supervisor.clock.now, time.monotonic())
-    node.stop()
-    assert not np.any(sent[-5:]) and len(sent) == 5
-    assert said == [
-        "the stop sequence could not be sent on a/warpdyn/commands: the publisher is gone; "
-        "the controller keeps the last torque"
-    ]
-
-
 @pytest.mark.parametrize("error", [RuntimeError("broken"), ExternalShutdownException()])
 def test_an_exception_out_of_the_loop_stops_the_robots(error, panda, sent, monkeypatch):
     """Then it goes on its way."""
@@ -267,14 +243,14 @@ def test_enabling_with_nobody_on_the_commands_says_so(panda, sent, monkeypatch):
     said = "nobody subscribes to ~/commands: no controller gets the torques"
     (reporter,) = panda._diagnostics.reporters
     panda._on_state(0, state(sec=20))
-    monkeypatch.setattr(TorqueTopics, "commanding", False)
+    monkeypatch.setattr(TorqueTopics, "unheard", said)
     assert answer(panda, "enable", SetBool, data=True) == (True, f"enabled; {said}")
     panda._report()
     assert reporter.remarks == {"no controller": said}
-    monkeypatch.setattr(TorqueTopics, "commanding", True)
+    monkeypatch.setattr(TorqueTopics, "unheard", "")
     panda._report()
     assert not reporter.remarks
-    monkeypatch.setattr(TorqueTopics, "commanding", False)
+    monkeypatch.setattr(TorqueTopics, "unheard", said)
     assert answer(panda, "enable", SetBool, data=False) == (True, "disabled")
 
 

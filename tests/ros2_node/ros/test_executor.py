@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from types import SimpleNamespace
 
@@ -12,7 +10,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 
 from ros2_node.ros import executor
-from ros2_node.ros.executor import make_executor, spin, told_to_end
+from ros2_node.ros.executor import make_executor, spin
 
 
 class Collector:
@@ -49,31 +47,6 @@ def test_one_launch_serves_all_that_came_before_the_queue_was_empty():
     spin(node, node, lambda: not node.arrivals)
     assert node.batches == [3, 1]
     assert node.timeouts == [0.2, 0.2, 0.0, 0.0, 0.0, 0.2, 0.0, 0.2]
-
-
-@pytest.fixture
-def handlers():
-    """Puts the process's own signal handlers back."""
-    before = {number: signal.getsignal(number) for number in executor.ENDING}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
-def test_a_signal_asks_the_node_to_end(name, handlers):
-    stopped = told_to_end()
-    assert not stopped()
-    os.kill(os.getpid(), getattr(signal, name))
-    assert stopped()
-
-
-def test_a_hangup_that_is_ignored_stays_ignored(handlers):
-    """Under nohup."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    stopped = told_to_end()
-    os.kill(os.getpid(), signal.SIGHUP)
-    assert not stopped()
 
 
 def test_it_ends_when_told_or_when_the_node_cannot_go_on():

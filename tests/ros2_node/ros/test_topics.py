@@ -49,9 +49,9 @@ def test_a_command_is_sent_as_it_is(node):
 
 def test_it_is_known_whether_a_controller_listens(node):
     sender = topics(node)
-    assert sender.commanding
+    assert not sender.unheard
     node.publishers["r0/warpdyn/commands"].listeners = 0
-    assert not sender.commanding
+    assert sender.unheard.startswith("nobody subscribes to r0/warpdyn/commands: ")
 
 
 def test_frames_of_a_robot_begin_with_the_prefix_and_its_namespace():
