@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from harness import NodeProcess, Peer
+from harness import PATIENCE, NodeProcess, Peer
 from oracle import ROBOTS, Oracle
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -147,6 +147,7 @@ def test_a_volatile_description_is_named(context):
         peer.wait(lambda: "QoS mismatch" in peer.message, "QoS mismatch")
         assert "DURABILITY" in peer.message and "robot_description" in peer.message
         peer.node.destroy_publisher(late)
+        peer.wait(lambda: "QoS mismatch" not in peer.message, "the end of the warning")
         peer.close()
 
 
@@ -161,7 +162,7 @@ def test_a_volatile_description_is_named(context):
 )
 def test_a_bad_description_from_a_parameter_ends_the_node(parameters):
     with NodeProcess(parameters) as node:
-        assert node.process.wait(30.0) == 2
+        assert node.process.wait(PATIENCE) == 2
         assert "model refused: " in node.text() and "Traceback" not in node.text()
 
 
@@ -170,7 +171,7 @@ def test_a_pipe_or_a_device_for_a_description_ends_the_node_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe.urdf")
     for file in (str(tmp_path / "pipe.urdf"), "/dev/zero"):
         with NodeProcess({"robot_description_file": file}) as node:
-            assert node.process.wait(30.0) == 2
+            assert node.process.wait(PATIENCE) == 2
             assert f"model refused: {file}: is a pipe, a socket or a device" in node.text()
 
 

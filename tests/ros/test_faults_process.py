@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from harness import ROOT, NodeProcess, Peer
+from harness import GENEROUS, PATIENCE, ROOT, NodeProcess, Peer
 from oracle import Oracle
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 
 NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
 Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
@@ -31,9 +31,9 @@ def hangups_ignored():
 
 
 @pytest.fixture
-def generous():
-    """A panda whose watchdog does not fire on a busy machine."""
-    return {"robot_description_file": "panda", "ramp_time": 0.1, "state_timeout": 10.0}
+def soon():
+    """A panda that is soon at full torque."""
+    return {"robot_description_file": "panda", "ramp_time": 0.1}
 
 
 def enabled(peer, node):
@@ -73,9 +73,9 @@ def check_that_it_stops(peer, node, full, end):
     ],
     ids=lambda x: getattr(x, "name", x),
 )
-def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, context, generous):
+def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, context, soon):
     """SIGHUP and SIGQUIT like the others; the exit code is 0."""
-    with NodeProcess({**generous, "executor": executor}) as node:
+    with NodeProcess({**soon, "executor": executor}) as node:
         peer = Peer(context)
         full = enabled(peer, node)
         check_that_it_stops(peer, node, full, lambda: node.process.send_signal(number))
@@ -84,10 +84,10 @@ def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, co
         peer.close()
 
 
-def test_a_closed_terminal_ends_with_the_stop_sequence(context, generous):
+def test_a_closed_terminal_ends_with_the_stop_sequence(context, soon):
     """The node in a terminal of its own, which is closed: SIGHUP comes, and nothing can be written
     any more."""
-    with NodeProcess(generous, terminal=True) as node:
+    with NodeProcess(soon, terminal=True) as node:
         peer = Peer(context)
         full = enabled(peer, node)
         check_that_it_stops(peer, node, full, node.hang_up)
@@ -95,10 +95,10 @@ def test_a_closed_terminal_ends_with_the_stop_sequence(context, generous):
         peer.close()
 
 
-def test_with_nohup_a_hangup_does_not_end_the_node(context, generous):
+def test_with_nohup_a_hangup_does_not_end_the_node(context, soon):
     """SIGHUP that was ignored at start stays ignored: the arm goes on."""
     with hangups_ignored():
-        node = NodeProcess(generous)
+        node = NodeProcess(soon)
     with node:
         peer = Peer(context)
         enabled(peer, node)
@@ -135,10 +135,10 @@ def test_models_are_built_when_nothing_can_be_written(context, tmp_path):
 
 
 @pytest.mark.parametrize("way, code", [("exception", 1), ("shutdown", 0)])
-def test_a_loop_that_breaks_ends_with_the_stop_sequence(way, code, context, generous):
+def test_a_loop_that_breaks_ends_with_the_stop_sequence(way, code, context, soon):
     """An exception out of `spin_once`, and `rclpy.shutdown()` in another thread of the process."""
     path = os.pathsep.join((os.environ["PYTHONPATH"], str(ROOT / "tests" / "ros")))
-    settings = {**generous, "executor": "single"}
+    settings = {**soon, "executor": "single"}
     with NodeProcess(settings, module="breaking_node", BREAKS_BY=way, PYTHONPATH=path) as node:
         peer = Peer(context)
         full = enabled(peer, node)
@@ -160,7 +160,7 @@ def test_other_ways_to_stop(action, last, context):
         assert peer.wait(lambda: peer.enable(each=lambda: peer.send(NAMES, Q)).success, "enabling")
         peer.wait(lambda: len(peer.commands) > 20, "commands", each=lambda: peer.send(NAMES, Q))
         full = np.array(peer.commands[-1])
-        peer.wait(lambda: "state lost" in peer.message, "the watchdog")
+        peer.starve()
         number = len(peer.commands)
         peer.wait(lambda: not peer.message.startswith("stopping"), "the end of the sequence")
         np.testing.assert_allclose(peer.commands[-5:], np.tile(last * full, (5, 1)))
@@ -291,7 +291,7 @@ def test_a_bad_start_ends_with_code_2_and_one_clear_line(parameters, reason):
     if parameters.get("device") == "cuda:0" and wp.is_cuda_available():
         parameters, reason = {"device": "cuda:99"}, "cuda:99"
     with NodeProcess({"robot_description_file": "panda", **parameters}) as node:
-        assert node.process.wait(30.0) == 2
+        assert node.process.wait(PATIENCE) == 2
         lines = [
             line
             for line in node.text().splitlines()
@@ -323,11 +323,13 @@ def test_torques_that_overflow_are_a_fault(context):
 
 def test_enable_without_a_state(panda_node, peer):
     peer.matched()
+    assert peer.set_parameter("state_timeout", 0.1).successful
     peer.wait(
         lambda: "waiting for joint_states" in peer.message or "lost" in peer.message, "no state"
     )
     answer = peer.enable()
     assert not answer.success and "no fresh joint_states" in answer.message
+    assert peer.set_parameter("state_timeout", GENEROUS).successful
 
 
 def test_start_enabled_ramps_from_the_first_state(context):
@@ -340,3 +342,37 @@ def test_start_enabled_ramps_from_the_first_state(context):
         peer.wait(lambda: len(peer.commands) > 20, "commands", each=lambda: peer.send(NAMES, Q))
         assert np.abs(peer.commands[0]).max() < 2.0, "it begins at zero"
         peer.close()
+
+
+def test_enabling_without_a_controller_says_so(context, soon):
+    """In the answer and in the diagnostics, until one subscribes."""
+    with NodeProcess(soon) as node:
+        node.wait_for("ready: panda")
+        peer = Peer(context)
+        peer.matched()
+        peer.node.destroy_subscription(peer.controller)
+
+        def send():
+            peer.send(NAMES, Q)
+
+        peer.wait(lambda: peer.torques, "torques", each=send)
+        peer.wait(lambda: "nobody subscribes" in enabled_anew(peer, send), "the answer", each=send)
+        peer.wait_for_message("no controller: nobody subscribes to ~/commands", each=send)
+        peer.listen(Float64MultiArray, peer.own + "commands", lambda message: None)
+        peer.wait(lambda: peer.message == "enabled", "the end of the warning", each=send)
+        peer.close()
+
+
+def enabled_anew(peer, send):
+    """The answer of ~/enable after a stop sequence."""
+    peer.enable(False, each=send)
+    return peer.wait(lambda: (a := peer.enable(each=send)).success and a, "enabling").message
+
+
+@pytest.mark.parametrize("module, robot", [("state_source", "nonsense"), ("plant", "/dev/zero")])
+def test_a_robot_that_there_is_not_ends_a_demo_node_with_a_line(module, robot):
+    """Exit code 2, no traceback."""
+    arguments = ["-p", f"robot:={robot}"]
+    with NodeProcess(arguments=arguments, module=f"ros2_node.demo.{module}") as node:
+        assert node.process.wait(PATIENCE) == 2
+        assert "Traceback" not in node.text() and f"{robot}: " in node.text()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 from ament_index_python.packages import get_package_prefix
-from harness import ROOT, NodeProcess, Peer
+from harness import GENEROUS, ROOT, NodeProcess, Peer
 from launch_cases import CASES, RECORD, USER, summary, user_file
 from std_msgs.msg import Float64MultiArray
 
@@ -245,7 +245,8 @@ def test_gravity_compensation_sends_to_the_controller(describe, context):
     )
     [(executable, parameters, line)] = nodes
     assert executable == "warpdyn_node" and parameters["mode"] == "gravity"
-    with NodeProcess(arguments=line[1:]) as node:
+    patient = ["-p", f"state_timeout:={GENEROUS}"]
+    with NodeProcess(arguments=[*line[1:], *patient]) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
         received: list[Float64MultiArray] = []
