@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -61,8 +62,8 @@ class FlatBatch:
     def poses(self) -> np.ndarray:
         """(B, nlinks, 7) position and quaternion xyzw of each link, of the last states."""
         if isinstance(self._run, DeviceLaunch):
-            q = self._run.arrays["q"]
-            return np.asarray(wd.fk(self._dynamics.model, q, form="pose").numpy())
+            poses: Any = wd.fk(self._dynamics.model, self._run.arrays["q"], form="pose")
+            return np.asarray(poses.numpy())
         return np.asarray(wd.fk(self._dynamics.model, self.q, form="pose"))
 
     def _load(self, state: np.ndarray) -> np.ndarray:

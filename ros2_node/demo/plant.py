@@ -27,7 +27,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
-from .robot_text import robot_text
+from .named_robot import urdf_text
 
 READY = {
     "panda_joint2": -0.785398,
@@ -109,7 +109,7 @@ class Plant(Node):
         super().__init__("plant", **options)
         declare = self.declare_parameter
         robot = str(declare("robot", "panda").value)
-        text = robot_text(robot)
+        text = urdf_text(robot)
         names: list[str] = list(declare("pose_joints", list(READY)).value or ())
         values: list[float] = list(declare("pose", list(READY.values())).value or ())
         link, mass = (

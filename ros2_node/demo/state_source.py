@@ -25,7 +25,7 @@ import warpdyn as wd
 
 from ..ros.messages import labelled
 from ..ros.topics import LATCHED
-from .robot_text import robot_text
+from .named_robot import urdf_text
 
 BAD_START = 2
 """Exit code when there is no such robot."""
@@ -44,7 +44,7 @@ class StateSource(Node):
         rate = float(declare("rate", 100.0).value or 100.0)
         self.robots = int(declare("robots", 1).value or 1)
         speed = float(declare("speed", 0.5).value or 0.0)
-        text = robot_text(robot)
+        text = urdf_text(robot)
         model = wd.load_urdf(text)
         lower, upper = (
             np.maximum(model.position_lower, -np.pi),

@@ -9,7 +9,7 @@ import warpdyn as wd
 from ..control.robot_description import read_description
 
 
-def robot_text(robot: str) -> str:
+def urdf_text(robot: str) -> str:
     """URDF text of a bundled robot or of a file; ValueError when it is neither."""
     if robot in wd.robot_names():
         return (Path(wd.__file__).parent / "robots" / f"{robot}.urdf").read_text()
