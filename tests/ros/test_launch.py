@@ -315,20 +315,24 @@ def test_rviz_file_is_yaml_and_shows_our_topics():
     assert displays["Robot"]["Description Topic"]["Value"] == "/robot_description"
 
 
-def test_batch_launch_runs(describe, context):
-    """Node and source as described, small: torques of 16 robots come."""
-    _, nodes = describe(
-        "batch.launch.py", source="true", robots="16", robot_description_file="double_pendulum"
-    )
+@pytest.mark.parametrize(
+    "arguments, model, dof",
+    [({"robot_description_file": "double_pendulum"}, "double_pendulum", 2), ({}, "panda", 8)],
+    ids=["a robot by argument", "the source's own"],
+)
+def test_batch_launch_runs(arguments, model, dof, describe, context):
+    """Node and source as described, small: torques of 16 robots come. Without a description the node
+    takes the one that the source publishes."""
+    _, nodes = describe("batch.launch.py", source="true", robots="16", **arguments)
     node_line, source_line = nodes[0][2], nodes[1][2]
     with (
         NodeProcess(arguments=node_line[1:]) as node,
         NodeProcess(arguments=source_line[1:], module="ros2_node.demo.state_source"),
     ):
-        node.wait_for("ready: double_pendulum")
+        node.wait_for(f"ready: {model}")
         peer = Peer(context)
         got: list[Float64MultiArray] = []
         peer.listen(Float64MultiArray, "warpdyn/batch/torques", got.append)
         peer.wait(lambda: got, "batch torques")
-        assert [d.size for d in got[0].layout.dim] == [16, 2]
+        assert [d.size for d in got[0].layout.dim] == [16, dof]
         peer.close()
