@@ -13,7 +13,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-from ros2_node.ros.launch_arguments import parameters_given
+from ros2_node.ros.launch_arguments import parameter_file, parameters_given
 
 PARAMETERS = (
     (
@@ -35,6 +35,7 @@ ARGUMENTS = (
 
 
 def nodes(context):
+    file = parameter_file(LaunchConfiguration("params_file").perform(context))
     texts = {name: LaunchConfiguration(name).perform(context) for name, _ in PARAMETERS}
     given = parameters_given(texts)
     node = Node(
@@ -42,7 +43,7 @@ def nodes(context):
         executable="warpdyn_node",
         name="warpdyn",
         namespace=LaunchConfiguration("namespace"),
-        parameters=[LaunchConfiguration("params_file"), *([given] if given else [])],
+        parameters=[file, *([given] if given else [])],
         output="screen",
     )
     source = Node(

@@ -15,7 +15,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from ros2_node.ros.launch_arguments import parameters_given
+from ros2_node.ros.launch_arguments import parameter_file, parameters_given
 
 PARAMETERS = (
     (
@@ -47,6 +47,7 @@ ARGUMENTS = (
 
 
 def node(context):
+    file = parameter_file(LaunchConfiguration("params_file").perform(context))
     texts = {name: LaunchConfiguration(name).perform(context) for name, _ in PARAMETERS}
     return [
         Node(
@@ -55,7 +56,7 @@ def node(context):
             name="warpdyn",
             namespace=LaunchConfiguration("namespace"),
             parameters=[
-                LaunchConfiguration("params_file"),
+                file,
                 {**parameters_given(texts), "mode": "gravity"},
             ],
             remappings=[("~/commands", [LaunchConfiguration("controller"), "/commands"])],

@@ -11,7 +11,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from ros2_node.ros.launch_arguments import parameters_given
+from ros2_node.ros.launch_arguments import parameter_file, parameters_given
 
 PARAMETERS = (
     (
@@ -38,6 +38,7 @@ ARGUMENTS = (
 
 
 def node(context):
+    file = parameter_file(LaunchConfiguration("params_file").perform(context))
     texts = {name: LaunchConfiguration(name).perform(context) for name, _ in PARAMETERS}
     given = parameters_given(texts)
     return [
@@ -46,7 +47,7 @@ def node(context):
             executable="warpdyn_node",
             name="warpdyn",
             namespace=LaunchConfiguration("namespace"),
-            parameters=[LaunchConfiguration("params_file"), *([given] if given else [])],
+            parameters=[file, *([given] if given else [])],
             remappings=[
                 ("joint_states", LaunchConfiguration("joint_states")),
                 ("~/commands", LaunchConfiguration("commands")),

@@ -17,7 +17,7 @@ from .settings import Settings
 
 Result = TypeVar("Result")
 
-LARGEST = 64 * 1024 * 1024
+LARGEST = 16 * 1024 * 1024
 """Bytes of a description: beyond them it is none [B]. The largest known URDF files have a few MB."""
 READING_TIME = 10.0
 """Time in which a file must be read, and a xacro file expanded [s]; a disk that is gone, or a macro

@@ -4,6 +4,7 @@ rclpy."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ..control.settings import BY_NAME, Parameter, check
@@ -26,6 +27,13 @@ def parameters_given(texts: Mapping[str, str]) -> dict[str, Any]:
             # launch knows no empty list; the node reads [""] as one
             given[name] = (list(value) or [""]) if isinstance(value, tuple) else value
     return given
+
+
+def parameter_file(path: str) -> str:
+    """The path of a parameter file; ValueError where there is none, of which launch only warns."""
+    if not Path(path).is_file():
+        raise ValueError(f"params_file {path!r} is not a file")
+    return path
 
 
 def _read(parameter: Parameter, text: str) -> Any:

@@ -73,6 +73,7 @@ sys.exit(service.run())
 
 
 def user_file(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
     file = folder / USER
     file.write_text(yaml.safe_dump(USER_PARAMETERS))
     return file

@@ -134,11 +134,14 @@ def test_models_are_built_when_nothing_can_be_written(context, tmp_path):
         peer.close()
 
 
-@pytest.mark.parametrize("way, code", [("exception", 1), ("shutdown", 0)])
-def test_a_loop_that_breaks_ends_with_the_stop_sequence(way, code, context, soon):
+@pytest.mark.parametrize(
+    "way, executor, code",
+    [("exception", "single", 1), ("shutdown", "single", 0), ("shutdown", "events", 0)],
+)
+def test_a_loop_that_breaks_ends_with_the_stop_sequence(way, executor, code, context, soon):
     """An exception out of `spin_once`, and `rclpy.shutdown()` in another thread of the process."""
     path = os.pathsep.join((os.environ["PYTHONPATH"], str(ROOT / "tests" / "ros")))
-    settings = {**soon, "executor": "single"}
+    settings = {**soon, "executor": executor}
     with NodeProcess(settings, module="breaking_node", BREAKS_BY=way, PYTHONPATH=path) as node:
         peer = Peer(context)
         full = enabled(peer, node)

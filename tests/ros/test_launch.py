@@ -147,6 +147,10 @@ def test_an_argument_that_is_not_given_leaves_the_files_value(describe, tmp_path
 def test_a_bad_argument_is_refused_by_its_name(describe):
     with pytest.raises(ValueError, match=r"torque_scale must lie in 0 .. 1\.5"):
         describe("gravity_compensation.launch.py", torque_scale="8")
+    for file in FILES:
+        if "params_file" in file.read_text():
+            with pytest.raises(ValueError, match=r"params_file 'no\.yaml' is not a file"):
+                describe(file.name, params_file="no.yaml")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ def test_what_starts_is_what_was_recorded(case, tmp_path):
 
 def test_a_bad_argument_ends_the_launch_with_its_name(tmp_path):
     with pytest.raises(AssertionError, match=r"torque_scale must lie in 0 .. 1\.5"):
-        real_run("gravity_compensation.launch.py", {"torque_scale": "8"}, tmp_path)
+        real_run("gravity_compensation.launch.py", {"torque_scale": "8"}, tmp_path / "one")
+    with pytest.raises(AssertionError, match=r"params_file 'no\.yaml' is not a file"):
+        real_run("gravity_compensation.launch.py", {"params_file": "no.yaml"}, tmp_path / "two")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ros2_node.ros.launch_arguments import parameters_given
+from ros2_node.ros.launch_arguments import parameter_file, parameters_given
 
 
 def test_an_argument_that_is_not_given_is_not_passed_on():
@@ -57,6 +57,15 @@ def test_a_text_becomes_the_value_of_its_parameter(name, text, value):
 def test_a_bad_text_is_refused_by_its_name(name, text, said):
     with pytest.raises(ValueError, match=said):
         parameters_given({name: text})
+
+
+def test_a_parameter_file_must_be_there(tmp_path):
+    """Else the node would run with the defaults: torque_scale 1.0."""
+    file = tmp_path / "my.yaml"
+    with pytest.raises(ValueError, match=r"params_file '.*my.yaml' is not a file"):
+        parameter_file(str(file))
+    file.touch()
+    assert parameter_file(str(file)) == str(file)
 
 
 def test_the_interpreter_of_launch_needs_nothing_else():
