@@ -9,12 +9,12 @@ import numpy as np
 import warp as wp
 
 import warpdyn as wd
-from warpdyn import Model
+from warpdyn import Model, Params
 
 
 class DeviceLaunch:
-    """Each call copies the inputs named in `fresh` to the device, launches, and copies the result
-    to `out`.
+    """Each call copies the inputs named in `fresh`, and the arrays of `params`, to the device,
+    launches, and copies the result to `out`.
 
     inputs: float64 arrays on the host by the argument of `function` that they are. The copies on
     the device are `arrays`.
@@ -28,6 +28,7 @@ class DeviceLaunch:
         inputs: Mapping[str, np.ndarray],
         out: np.ndarray,
         fresh: Sequence[str],
+        params: Params | None = None,
     ) -> None:
         self.arrays: dict[str, Any] = {
             name: wp.array(x, dtype=wp.float64, device=device) for name, x in inputs.items()
@@ -35,7 +36,14 @@ class DeviceLaunch:
         self._fresh = [(self.arrays[name], inputs[name]) for name in fresh]
         self._out = out
         self._result = wp.zeros(out.shape, dtype=wp.float64, device=device)
-        self._launch = wd.bind(function, model, **self.arrays, out=self._result)
+        if params is not None:
+            loads = {
+                name: wp.array(params[name], dtype=wp.float64, device=device)
+                for name in params.arrays
+            }
+            self._fresh += [(loads[name], params[name]) for name in loads]
+            params = params.replaced(**loads)
+        self._launch = wd.bind(function, model, **self.arrays, params=params, out=self._result)
 
     def __call__(self) -> None:
         for copy, host in self._fresh:
