@@ -37,7 +37,7 @@ class DeviceLaunch:
         self._out = out
         self._result = wp.zeros(out.shape, dtype=wp.float64, device=device)
         if params is not None:
-            loads = {
+            loads: dict[str, Any] = {
                 name: wp.array(params[name], dtype=wp.float64, device=device)
                 for name in params.arrays
             }
