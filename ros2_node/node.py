@@ -292,7 +292,7 @@ class WarpdynNode(Node):
         steady = time.monotonic()
         good, text = self._supervisor.enable(robots, request.data, self._now(steady), steady)
         if good and request.data:
-            text = "; ".join([text, *filter(None, (self._topics[i].unheard for i in robots))])
+            text = "; ".join([text, *(t for i in robots if (t := self._topics[i].unheard))])
         return good, text
 
     def _reset(self, robots: list[int], request: Trigger.Request) -> tuple[bool, str]:
