@@ -45,8 +45,10 @@ def stop_robots(fleet: Fleet, topics: Sequence[TorqueTopics], log: RcutilsLogger
                 unsent[sender] = str(error)
         time.sleep(STOP_PERIOD)
     for _, sender in pairs:
-        if sender not in unsent:
+        try:
             sender.commands.wait_for_all_acked(ACKNOWLEDGE)
+        except Exception as error:
+            unsent.setdefault(sender, str(error))
     for sender, why in unsent.items():
         log.fatal(
             f"the stop sequence could not be sent on {sender.commands_topic}: {why}; "
