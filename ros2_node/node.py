@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,6 @@ import rclpy
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.signals import SignalHandlerOptions
@@ -87,6 +87,7 @@ class WarpdynNode(Node):
         self._diagnostics = Diagnostics(self, names, self._counts, self._supervisor.clock)
         self._totals = [reporter.rates.totals for reporter in self._diagnostics.reporters]
         self._stamps = [Time() for _ in names]
+        self._ending = threading.Lock()
         self._make_inputs()
         self._make_services()
         self._make_timers(settings)
@@ -326,12 +327,13 @@ class WarpdynNode(Node):
 
     def stop(self) -> None:
         """The stop sequence of every enabled robot, while there is a context to send it by."""
-        if self._models.fleet is not None:
-            stop_robots(self._models.fleet, self._topics, self.get_logger())
+        with self._ending:  # two threads that end the node do it one after the other
+            if self._models.fleet is not None:
+                stop_robots(self._models.fleet, self._topics, self.get_logger())
 
     def destroy_node(self) -> None:
         """Stop the robots first: `rclpy.shutdown()`, in whatever thread, comes by here."""
-        if hasattr(self, "_topics"):  # else the constructor has raised
+        if hasattr(self, "_ending"):  # else the constructor has raised
             self.stop()
         super().destroy_node()
 
@@ -359,8 +361,10 @@ def main(args: list[str] | None = None) -> int:
             rclpy.logging.get_logger("warpdyn").fatal(str(error))
             return BAD_START
         return run(node, stopped)
-    except ExternalShutdownException:
-        return 0
+    except Exception:
+        if rclpy.ok():
+            raise
+        return 0  # the context was shut down under the loop, whatever that met first
     finally:
         if node is not None:
             node.destroy_node()

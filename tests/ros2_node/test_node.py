@@ -3,6 +3,7 @@ in tests/ros."""
 
 from __future__ import annotations
 
+import threading
 import time
 from types import SimpleNamespace
 
@@ -168,6 +169,19 @@ def test_the_end_is_a_stop_sequence_too(panda, sent):
     answer(panda, "enable", SetBool, data=True)
     panda.stop()
     assert panda._models.fleet.idle and not np.any(sent.commands[-5:]) and len(sent.commands) == 5
+
+
+def test_two_threads_that_end_the_node_send_one_stop_sequence(panda, sent):
+    """A signal in the loop, and `rclpy.shutdown()` beside it."""
+    panda._on_state(0, state(sec=40))
+    answer(panda, "enable", SetBool, data=True)
+    threads = [threading.Thread(target=panda.stop) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+        assert panda._models.fleet.idle
+    assert len(sent.commands) == 5 and not np.any(sent.commands)
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), ExternalShutdownException()])
