@@ -171,17 +171,24 @@ def test_the_end_is_a_stop_sequence_too(panda, sent):
     assert panda._models.fleet.idle and not np.any(sent.commands[-5:]) and len(sent.commands) == 5
 
 
-def test_two_threads_that_end_the_node_send_one_stop_sequence(panda, sent):
-    """A signal in the loop, and `rclpy.shutdown()` beside it."""
-    panda._on_state(0, state(sec=40))
-    answer(panda, "enable", SetBool, data=True)
+def test_two_threads_that_end_the_node_do_it_one_after_the_other(panda, monkeypatch):
+    """A signal in the loop, and `rclpy.shutdown()` beside it, which takes the publishers away once
+    it is done."""
+    running, most = [], []
+
+    def slow(*arguments):
+        running.append(True)
+        time.sleep(0.05)
+        most.append(len(running))
+        running.pop()
+
+    monkeypatch.setattr("ros2_node.node.stop_robots", slow)
     threads = [threading.Thread(target=panda.stop) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-        assert panda._models.fleet.idle
-    assert len(sent.commands) == 5 and not np.any(sent.commands)
+    assert most == [1, 1]
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), ExternalShutdownException()])
