@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -12,6 +11,7 @@ import warpdyn as wd
 from warpdyn import Model
 from warpdyn.execution.kernel_cache import start_kernel_cache
 
+from .device_launch import DeviceLaunch
 from .payload import Payload
 from .settings import Settings
 from .state import State
@@ -50,52 +50,19 @@ class FleetDynamics:
         self.compute = self._bound_rnea()
 
     def _bound_rnea(self) -> Callable[[], object]:
-        state = self.state
+        state, params = self.state, self.payload.params
+        inputs = {
+            "q": state.q,
+            "v": state.v,
+            "a": state.a,
+            "f_ext": state.wrench,
+            "gravity": self.gravity,
+        }
         if self.device == "cpu":
-            return wd.bind(
-                wd.rnea,
-                self.model,
-                state.q,
-                state.v,
-                state.a,
-                f_ext=state.wrench,
-                gravity=self.gravity,
-                params=self.payload.params,
-                out=state.torque,
-            )
-        return self._bound_device_rnea()
-
-    def _bound_device_rnea(self) -> Callable[[], None]:
-        state = self.state
-        params = self.payload.params
-        hosts = [state.q, state.v, state.a, state.wrench, self.gravity]
-        varying = [] if params is None else [params[name] for name in params.arrays]
-        copies: list[Any] = [
-            wp.array(x, dtype=wp.float64, device=self.device) for x in (*hosts, *varying)
-        ]
-        q, v, a, wrench, gravity, *loads = copies
-        torque = wp.zeros(state.torque.shape, dtype=wp.float64, device=self.device)
-        if params is not None:
-            params = params.replaced(**dict(zip(params.arrays, loads, strict=True)))
-        launch = wd.bind(
-            wd.rnea,
-            self.model,
-            q,
-            v,
-            a,
-            f_ext=wrench,
-            gravity=gravity,
-            params=params,
-            out=torque,
+            return wd.bind(wd.rnea, self.model, **inputs, params=params, out=state.torque)
+        return DeviceLaunch(
+            wd.rnea, self.model, self.device, inputs, state.torque, tuple(inputs), params
         )
-
-        def run() -> None:
-            for copy, host in zip(copies, (*hosts, *varying), strict=True):
-                copy.assign(host)
-            launch()
-            state.torque[:] = torque.numpy()
-
-        return run
 
 
 def check_device(device: str) -> None:

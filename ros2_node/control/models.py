@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 
 from warpdyn import Model
 
@@ -100,9 +99,6 @@ class Models:
             raise ValueError(f"the robot cannot be used, the one before stays: {refused[0]}")
 
     def _check(self, settings: Settings) -> None:
-        file = settings.robot_description_file
-        if not settings.robot_description and Path(file).exists() and not Path(file).is_file():
-            raise ValueError(f"robot_description_file {file!r} is not a file")
         model = load_model(settings)
         if self._shown is not None:
             self._shown.check(model)
@@ -126,6 +122,11 @@ class Models:
     def changing(self) -> bool:
         """A finished model waits for the stop sequences of the old one."""
         return self._next is not None
+
+    @property
+    def building(self) -> bool:
+        """A model is being read, compiled or warmed."""
+        return self._thread is not None
 
     def step(self, settings: Settings, steady: float) -> Event:
         """Look after builds; call it often. `settings` are the present ones."""

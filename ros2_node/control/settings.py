@@ -20,7 +20,8 @@ class Settings:
         ),
     ]
     robot_description_file: Annotated[
-        str, Parameter("", "Path of a URDF file, or the name of a robot bundled with warpdyn.")
+        str,
+        Parameter("", "Path of a URDF or xacro file, or the name of a robot bundled with warpdyn."),
     ]
     device: Annotated[str, Parameter("cpu", 'Where kernels run: "cpu", "cuda:0", ...', fixed=True)]
     executor: Annotated[

@@ -17,7 +17,7 @@ from ..control.settings import Settings
 from .messages import labelled
 from .outputs import OUTPUTS, Compute, WantedOutputs
 from .publishers import Publishers
-from .topics import LAST, LATCHED, RobotNames
+from .topics import LATCHED, RELIABLE, RobotNames
 
 
 class Display:
@@ -42,7 +42,7 @@ class Display:
                 )
         batch = "~/batch/"
         self._batch = [
-            (o, o.batch, node.create_publisher(Float64MultiArray, batch + o.name, LAST))
+            (o, o.batch, node.create_publisher(Float64MultiArray, batch + o.name, RELIABLE))
             for o in OUTPUTS
             if o.batch is not None
         ]

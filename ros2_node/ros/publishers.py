@@ -16,7 +16,7 @@ from warpdyn import Model
 
 from ..control.settings import Settings
 from .messages import fill_pose, labelled, transform
-from .topics import LAST, LATCHED, MANY, RELIABLE, RobotNames
+from .topics import LATCHED, MANY, RELIABLE, RobotNames, frame_prefix
 
 Topics = Sequence[Sequence[str]]
 """The topic's name for each robot and, within, for each link."""
@@ -60,13 +60,15 @@ class LinkPoses:
     def __init__(
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
     ) -> None:
-        self._publishers = [node.create_publisher(PoseArray, topic, LAST) for (topic,) in topics]
-        self._prefix = settings.frame_prefix
+        self._publishers = [
+            node.create_publisher(PoseArray, topic, RELIABLE) for (topic,) in topics
+        ]
+        self._prefixes = [frame_prefix(settings, names) for names in robots]
         self._message = PoseArray()
 
     def describe(self, model: Model, stamp: Time) -> None:
         self._message.poses = [Pose() for _ in model.link_names]
-        self._message.header.frame_id = self._prefix + model.root
+        self._frames = [prefix + model.root for prefix in self._prefixes]
 
     def heard(self, robot: int) -> bool:
         return bool(self._publishers[robot].get_subscription_count())
@@ -77,6 +79,7 @@ class LinkPoses:
             return
         publisher = self._publishers[robot]
         self._message.header.stamp = stamp
+        self._message.header.frame_id = self._frames[robot]
         for message, pose in zip(self._message.poses, value.tolist(), strict=True):
             fill_pose(message, pose)
         publisher.publish(self._message)
@@ -89,13 +92,15 @@ class TipPoses:
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
     ) -> None:
         self._publishers = [
-            [node.create_publisher(PoseStamped, topic, LAST) for topic in names] for names in topics
+            [node.create_publisher(PoseStamped, topic, RELIABLE) for topic in names]
+            for names in topics
         ]
-        self._links, self._prefix = settings.tip_links, settings.frame_prefix
+        self._links = settings.tip_links
+        self._prefixes = [frame_prefix(settings, names) for names in robots]
 
     def describe(self, model: Model, stamp: Time) -> None:
         self._rows = [model.link_index(link) for link in self._links]
-        self._frame = self._prefix + model.root
+        self._frames = [prefix + model.root for prefix in self._prefixes]
 
     def heard(self, robot: int) -> bool:
         return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
@@ -105,7 +110,7 @@ class TipPoses:
         for publisher, row in zip(self._publishers[robot], self._rows, strict=True):
             message = PoseStamped()
             message.header.stamp = stamp
-            message.header.frame_id = self._frame
+            message.header.frame_id = self._frames[robot]
             fill_pose(message.pose, value[row].tolist())
             publisher.publish(message)
 
@@ -148,7 +153,7 @@ class Transforms:
         from tf2_msgs.msg import TFMessage
 
         self._type = TFMessage
-        self._prefixes = [settings.frame_prefix + names.outer for names in robots]
+        self._prefixes = [frame_prefix(settings, names) for names in robots]
         self._moving = node.create_publisher(TFMessage, "/tf", MANY)
         self._static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
 

@@ -7,6 +7,7 @@ import pytest
 from fleets import MODEL, panda_settings
 
 import warpdyn as wd
+from ros2_node.control.device_launch import DeviceLaunch
 from ros2_node.control.fleet_dynamics import FleetDynamics, check_device
 from ros2_node.control.payload import Payload
 
@@ -59,16 +60,27 @@ def test_gravity_and_payload_change_between_launches(dynamics):
         assert dynamics.total_mass == pytest.approx(heavy.total_mass)
 
 
-def test_a_device_gets_the_payload_at_every_launch():
-    """The copies that a GPU needs, made here on the CPU."""
+def test_a_device_gets_everything_at_every_launch(monkeypatch):
+    """Rows, gravity and payload; Warp's arrays on the CPU stand for a GPU's."""
+
+    class There(DeviceLaunch):
+        def __init__(self, function, model, wanted, *rest):
+            assert wanted == "cuda:0"
+            super().__init__(function, model, "cpu", *rest)
+
+    monkeypatch.setattr("ros2_node.control.fleet_dynamics.DeviceLaunch", There)
     settings = panda_settings(payload__link="panda_link5", payload__mass=1.0)
     dynamics = FleetDynamics(MODEL, settings, 2)
-    run, state = dynamics._bound_device_rnea(), fill(dynamics)
+    dynamics.device = "cuda:0"
+    dynamics.carry(Payload(MODEL, settings))
     for mass in (1.0, 3.0):
+        state, gravity = fill(dynamics, int(mass)), (0.0, 0.0, -mass)
         dynamics.payload.change(settings.changed({"payload.mass": mass}))
-        run()
+        dynamics.change_gravity(gravity)
+        dynamics.compute()
         heavy = MODEL.with_payload("panda_link5", mass)
-        np.testing.assert_allclose(state.torque, expected(heavy, state), atol=1e-9)
+        wanted = expected(heavy, state, gravity=gravity)
+        np.testing.assert_allclose(state.torque, wanted, atol=1e-9)
 
 
 def test_a_device_that_is_not_there_is_named_with_those_that_are():

@@ -36,8 +36,11 @@ def test_nothing_is_built_until_something_describes_a_robot():
     """Parameters do, and so does the topic."""
     models = Models([Counter()])
     assert not models.request(Settings.of()) and models.fleet is None
+    assert not models.building
     models.offer(wheel_text(), Settings.of())
+    assert models.building
     assert step(models, Settings.of()) is Event.READY and models.fleet is not None
+    assert not models.building
     assert models.fleet.dynamics.model.name == "wheel"
 
 

@@ -162,8 +162,8 @@ def test_a_load_that_comes_while_its_link_is_warmed_is_not_lost():
         ({"robot_description": "nonsense"}, "nonsense"),
         ({"robot_description": "<robot name='x'/>"}, "x"),
         ({"robot_description_file": "/no/such/file.urdf"}, "/no/such/file.urdf"),
-        ({"robot_description_file": "/dev/null"}, "not a file"),
-        ({"robot_description_file": "/"}, "not a file"),
+        ({"robot_description_file": "/dev/zero"}, "a pipe, a socket or a device"),
+        ({"robot_description_file": "/"}, "is a directory"),
         ({"robot_description": wheel_text()}, "panda_joint2"),
     ],
 )

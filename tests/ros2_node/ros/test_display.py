@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from fleets import MODEL, N, Q, feed, panda_fleet, panda_settings
+from rclpy.qos import ReliabilityPolicy
 from recording_node import RecordingNode
 
 import warpdyn as wd
@@ -76,6 +77,7 @@ def test_a_batch_is_shown_once_and_to_listeners_only(node, fleet):
     state[:, 0] = Q
     fleet.batch.compute(state)
     shown.batch_is_new = True
+    assert node.publishers["~/batch/link_poses"].qos.reliability is ReliabilityPolicy.RELIABLE
     node.publishers["~/batch/link_poses"].listeners = 0
     shown.show(fleet, STAMPS, 100.0)
     assert shown.batch_is_new, "it waits for a listener"
