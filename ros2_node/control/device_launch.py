@@ -1,8 +1,8 @@
-"""A function bound to arrays on the host that runs on a device."""
+"""Functions bound to arrays on the host that run on a device."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,3 +50,18 @@ class DeviceLaunch:
             copy.assign(host)
         self._launch()
         self._out[:] = self._result.numpy()
+
+
+def bound_on(
+    device: str,
+    function: Any,
+    model: Model,
+    inputs: Mapping[str, np.ndarray],
+    out: np.ndarray,
+    fresh: Sequence[str],
+    params: Params | None = None,
+) -> Callable[[], object]:
+    """`function` bound to arrays on the host: in place on the CPU, else a `DeviceLaunch`."""
+    if device == "cpu":
+        return wd.bind(function, model, **inputs, params=params, out=out)
+    return DeviceLaunch(function, model, device, inputs, out, fresh, params)

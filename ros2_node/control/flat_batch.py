@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import warpdyn as wd
 
-from .device_launch import DeviceLaunch
+from .device_launch import DeviceLaunch, bound_on
 from .fleet_dynamics import FleetDynamics
 from .joint_states import POSITION_BOUND
 from .settings import Settings
@@ -83,10 +83,6 @@ class FlatBatch:
         gravity = np.tile(self._dynamics.gravity[0], (size, 1))
         inputs = {"q": self.q, "v": self._v, "a": a, "f_ext": wrenches, "gravity": gravity}
         params = self._dynamics.payload.params
-        self._run: Callable[[], object]
-        if self._dynamics.device == "cpu":
-            self._run = wd.bind(wd.rnea, model, **inputs, params=params, out=self.torque)
-        else:
-            self._run = DeviceLaunch(
-                wd.rnea, model, self._dynamics.device, inputs, self.torque, ("q", "v"), params
-            )
+        self._run = bound_on(
+            self._dynamics.device, wd.rnea, model, inputs, self.torque, ("q", "v"), params
+        )

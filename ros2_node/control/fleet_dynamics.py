@@ -11,7 +11,7 @@ import warpdyn as wd
 from warpdyn import Model
 from warpdyn.execution.kernel_cache import start_kernel_cache
 
-from .device_launch import DeviceLaunch
+from .device_launch import bound_on
 from .payload import Payload
 from .settings import Settings
 from .state import State
@@ -58,10 +58,8 @@ class FleetDynamics:
             "f_ext": state.wrench,
             "gravity": self.gravity,
         }
-        if self.device == "cpu":
-            return wd.bind(wd.rnea, self.model, **inputs, params=params, out=state.torque)
-        return DeviceLaunch(
-            wd.rnea, self.model, self.device, inputs, state.torque, tuple(inputs), params
+        return bound_on(
+            self.device, wd.rnea, self.model, inputs, state.torque, tuple(inputs), params
         )
 
 

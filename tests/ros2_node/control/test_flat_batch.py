@@ -83,8 +83,7 @@ def on_device(monkeypatch):
                 asked.append(wanted)
                 super().__init__(function, model, device, *rest)
 
-        for user in ("flat_batch", "fleet_dynamics"):
-            monkeypatch.setattr(f"ros2_node.control.{user}.DeviceLaunch", There)
+        monkeypatch.setattr("ros2_node.control.device_launch.DeviceLaunch", There)
         return asked
 
     return place

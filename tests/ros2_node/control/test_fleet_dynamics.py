@@ -68,7 +68,7 @@ def test_a_device_gets_everything_at_every_launch(monkeypatch):
             assert wanted == "cuda:0"
             super().__init__(function, model, "cpu", *rest)
 
-    monkeypatch.setattr("ros2_node.control.fleet_dynamics.DeviceLaunch", There)
+    monkeypatch.setattr("ros2_node.control.device_launch.DeviceLaunch", There)
     settings = panda_settings(payload__link="panda_link5", payload__mass=1.0)
     dynamics = FleetDynamics(MODEL, settings, 2)
     dynamics.device = "cuda:0"
