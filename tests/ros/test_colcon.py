@@ -38,8 +38,9 @@ def run(*command, cwd):
 OURS = {"warpdyn", "ros2_node"}
 OPTIONAL = {"jax", "torch", "mujoco", "matplotlib", "pinocchio"}
 """Libraries of extras, which the package does without."""
-NO_KEY = {"warp"}
-"""What rosdep does not know; setup.py asks pip for it."""
+NO_KEY = {"warp", "typing_extensions"}
+"""What rosdep does not know, or, for Python 3.10 (Ubuntu 22.04), only in a version that is too old;
+README.md says what to ask pip for."""
 KEYS = {"urdf_parser_py": "urdfdom_py"} | {
     name: f"python3-{name}" for name in ("numpy", "lxml", "rich", "tqdm", "pytest", "yaml")
 }

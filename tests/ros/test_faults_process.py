@@ -21,13 +21,20 @@ Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
 
 
 @contextmanager
-def hangups_ignored():
-    """As under nohup, for processes that are started meanwhile."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+def hangups(handler):
+    """What SIGHUP does, as processes inherit that are started meanwhile."""
+    before = signal.signal(signal.SIGHUP, handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+@pytest.fixture(autouse=True)
+def told_of_hangups():
+    """Also where these tests themselves run under nohup."""
+    with hangups(signal.SIG_DFL):
+        yield
 
 
 @pytest.fixture
@@ -97,7 +104,7 @@ def test_a_closed_terminal_ends_with_the_stop_sequence(context, soon):
 
 def test_with_nohup_a_hangup_does_not_end_the_node(context, soon):
     """SIGHUP that was ignored at start stays ignored: the arm goes on."""
-    with hangups_ignored():
+    with hangups(signal.SIG_IGN):
         node = NodeProcess(soon)
     with node:
         peer = Peer(context)
@@ -115,7 +122,7 @@ def test_models_are_built_when_nothing_can_be_written(context, tmp_path):
     """The terminal is gone, and Warp and the compiler want to print: the next description is taken
     all the same."""
     caches = {"WARPDYN_CACHE_DIR": str(tmp_path / "programs"), "WARP_CACHE_PATH": str(tmp_path)}
-    with hangups_ignored():
+    with hangups(signal.SIG_IGN):
         node = NodeProcess(terminal=True, WARPDYN_VERBOSE="1", **caches)
     with node:
         node.wait_for("waiting for robot_description")
