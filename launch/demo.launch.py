@@ -6,8 +6,9 @@ ros2 topic echo /warpdyn/torques
 
 import os
 
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
@@ -25,6 +26,26 @@ ARGUMENTS = (
         "start RViz; the default is whether there is a display",
     ),
 )
+
+
+def rviz(context):
+    """RViz, or a line that it is not installed."""
+    try:
+        get_package_prefix("rviz2")
+    except PackageNotFoundError:
+        return [LogInfo(msg="rviz2 is not installed: all else goes on without a picture")]
+    return [
+        Node(
+            package="rviz2",
+            executable="rviz2",
+            name="rviz2",
+            arguments=[
+                "-d",
+                PathJoinSubstitution([FindPackageShare("warpdyn"), "rviz", "warpdyn.rviz"]),
+            ],
+            output="log",
+        )
+    ]
 
 
 def generate_launch_description():
@@ -52,15 +73,5 @@ def generate_launch_description():
         parameters=[{"publish_tf": True, "publish_frequency": 50.0}],
         output="screen",
     )
-    rviz = Node(
-        package="rviz2",
-        executable="rviz2",
-        name="rviz2",
-        arguments=[
-            "-d",
-            PathJoinSubstitution([FindPackageShare("warpdyn"), "rviz", "warpdyn.rviz"]),
-        ],
-        condition=IfCondition(LaunchConfiguration("rviz")),
-        output="log",
-    )
-    return LaunchDescription([*declared, source, node, rviz])
+    picture = OpaqueFunction(function=rviz, condition=IfCondition(LaunchConfiguration("rviz")))
+    return LaunchDescription([*declared, source, node, picture])

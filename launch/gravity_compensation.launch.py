@@ -3,44 +3,66 @@
     ros2 launch warpdyn gravity_compensation.launch.py controller:=effort_controller
     ros2 service call /warpdyn/enable std_srvs/srv/SetBool "{data: true}"
 
+An argument wins over the parameter file; one that is not given leaves the file's value.
+
 Read the safety section of docs/ros2.md first. An arm whose controller compensates gravity itself (Franka, KUKA FRI,
 Kinova, UR) must not be given g(q) a second time.
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-ARGUMENTS = (
-    (
-        "params_file",
-        None,
-        "YAML file with parameters; list command_joints there in the controller's order",
-    ),
+from ros2_node.ros.launch_arguments import parameter_file, parameters_given
+
+PARAMETERS = (
     (
         "robot_description_file",
-        "",
-        "URDF file or bundled robot; empty: the topic robot_description gives the model",
+        "URDF or xacro file, or bundled robot; given nowhere: the topic robot_description",
     ),
+    ("joints", "joints read from joint_states: [joint1, joint2]"),
+    ("command_joints", "the controller's own list of joints, in its order: [joint1, joint2]"),
+    (
+        "torque_scale",
+        "factor on the torques, 0 to 1.5, or one for each of command_joints: [1, 1, 0]; "
+        "begin with 0.8 on an arm that you do not know",
+    ),
+    ("ramp_time", "seconds in which the torques rise after ~/enable"),
+    ("stale_action", "when joint_states stop: ramp_down, zero or hold"),
+    ("start_enabled", "send commands without a call of ~/enable: true or false"),
+    ("use_sim_time", "take the time from /clock: true or false"),
+)
+ARGUMENTS = (
+    ("params_file", None, "YAML file with parameters of the node"),
     (
         "controller",
         "effort_controller",
         "name of the forward command controller that takes the torques",
     ),
     ("namespace", "", "namespace of the node, of the controller and of joint_states"),
-    (
-        "torque_scale",
-        "1.0",
-        "factor on the torques, 0 to 1.5; begin with 0.8 on an arm that you do not know",
-    ),
-    ("ramp_time", "1.0", "seconds in which the torques rise after ~/enable"),
-    ("stale_action", "ramp_down", "when joint_states stop: ramp_down, zero or hold"),
-    ("start_enabled", "false", "send commands without a call of ~/enable"),
-    ("use_sim_time", "false", "take the time from /clock"),
+    *((name, "", f"{text}; default: the parameter file's") for name, text in PARAMETERS),
 )
+
+
+def node(context):
+    file = parameter_file(LaunchConfiguration("params_file").perform(context))
+    texts = {name: LaunchConfiguration(name).perform(context) for name, _ in PARAMETERS}
+    return [
+        Node(
+            package="warpdyn",
+            executable="warpdyn_node",
+            name="warpdyn",
+            namespace=LaunchConfiguration("namespace"),
+            parameters=[
+                file,
+                {**parameters_given(texts), "mode": "gravity"},
+            ],
+            remappings=[("~/commands", [LaunchConfiguration("controller"), "/commands"])],
+            output="screen",
+        )
+    ]
 
 
 def generate_launch_description():
@@ -55,28 +77,4 @@ def generate_launch_description():
         )
         for name, default, description in ARGUMENTS
     ]
-    types = {
-        "robot_description_file": str,
-        "torque_scale": float,
-        "ramp_time": float,
-        "stale_action": str,
-        "start_enabled": bool,
-        "use_sim_time": bool,
-    }
-    node = Node(
-        package="warpdyn",
-        executable="warpdyn_node",
-        name="warpdyn",
-        namespace=LaunchConfiguration("namespace"),
-        parameters=[
-            LaunchConfiguration("params_file"),
-            {
-                name: ParameterValue(LaunchConfiguration(name), value_type=kind)
-                for name, kind in types.items()
-            },
-            {"mode": "gravity"},
-        ],
-        remappings=[("~/commands", [LaunchConfiguration("controller"), "/commands"])],
-        output="screen",
-    )
-    return LaunchDescription([*declared, node])
+    return LaunchDescription([*declared, OpaqueFunction(function=node)])

@@ -1,32 +1,61 @@
 """The node alone, with a parameter file and the arguments that change most often.
 
 ros2 launch warpdyn warpdyn.launch.py robot_description_file:=/path/to/robot.urdf
+
+An argument wins over the parameter file; one that is not given leaves the file's value.
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-ARGUMENTS = (
-    ("params_file", None, "YAML file with parameters of the node; the arguments below win over it"),
+from ros2_node.ros.launch_arguments import parameter_file, parameters_given
+
+PARAMETERS = (
     (
         "robot_description_file",
-        "",
-        "URDF file or bundled robot; empty: the topic robot_description gives the model",
+        "URDF or xacro file, or bundled robot; given nowhere: the topic robot_description",
     ),
-    ("mode", "gravity", "gravity, inverse_dynamics or computed_torque"),
-    ("device", "cpu", "where kernels run: cpu, cuda:0, ..."),
+    ("mode", "gravity, inverse_dynamics or computed_torque"),
+    ("device", "where kernels run: cpu, cuda:0, ..."),
+    ("joints", "joints read from joint_states: [joint1, joint2]"),
+    ("command_joints", "order of the commands, as in the controller's own list: [joint1, joint2]"),
+    ("torque_scale", "factor on the torques, 0 to 1.5, or one for each of command_joints: [1, 0]"),
+    ("start_enabled", "send commands without a call of ~/enable: true or false"),
+    ("publish_tf", "publish /tf; leave it to robot_state_publisher where that runs"),
+    ("use_sim_time", "take the time from /clock: true or false"),
+)
+ARGUMENTS = (
+    ("params_file", None, "YAML file with parameters of the node"),
     ("namespace", "", "namespace of the node and of the topics it reads"),
     ("joint_states", "joint_states", "topic that the state comes from"),
     ("commands", "~/commands", "topic that the commands go to"),
-    ("start_enabled", "false", "send commands without a call of ~/enable"),
-    ("publish_tf", "false", "publish /tf; leave it to robot_state_publisher where that runs"),
-    ("use_sim_time", "false", "take the time from /clock"),
     ("log_level", "info", "debug, info, warn, error or fatal"),
+    *((name, "", f"{text}; default: the parameter file's") for name, text in PARAMETERS),
 )
+
+
+def node(context):
+    file = parameter_file(LaunchConfiguration("params_file").perform(context))
+    texts = {name: LaunchConfiguration(name).perform(context) for name, _ in PARAMETERS}
+    given = parameters_given(texts)
+    return [
+        Node(
+            package="warpdyn",
+            executable="warpdyn_node",
+            name="warpdyn",
+            namespace=LaunchConfiguration("namespace"),
+            parameters=[file, *([given] if given else [])],
+            remappings=[
+                ("joint_states", LaunchConfiguration("joint_states")),
+                ("~/commands", LaunchConfiguration("commands")),
+            ],
+            ros_arguments=["--log-level", LaunchConfiguration("log_level")],
+            output="screen",
+        )
+    ]
 
 
 def generate_launch_description():
@@ -39,26 +68,4 @@ def generate_launch_description():
         )
         for name, default, description in ARGUMENTS
     ]
-    texts = ("robot_description_file", "mode", "device")
-    switches = ("start_enabled", "publish_tf", "use_sim_time")
-    node = Node(
-        package="warpdyn",
-        executable="warpdyn_node",
-        name="warpdyn",
-        namespace=LaunchConfiguration("namespace"),
-        parameters=[
-            LaunchConfiguration("params_file"),
-            {name: ParameterValue(LaunchConfiguration(name), value_type=str) for name in texts}
-            | {
-                name: ParameterValue(LaunchConfiguration(name), value_type=bool)
-                for name in switches
-            },
-        ],
-        remappings=[
-            ("joint_states", LaunchConfiguration("joint_states")),
-            ("~/commands", LaunchConfiguration("commands")),
-        ],
-        arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level")],
-        output="screen",
-    )
-    return LaunchDescription([*declared, node])
+    return LaunchDescription([*declared, OpaqueFunction(function=node)])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +13,6 @@ import rclpy
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.duration import Duration
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.signals import SignalHandlerOptions
@@ -26,6 +24,8 @@ from trajectory_msgs.msg import JointTrajectory
 from .control.fleet import Fleet
 from .control.fleet_dynamics import check_device
 from .control.models import Event
+from .control.report import ready, remarks
+from .control.robot import Robot
 from .control.settings import Settings
 from .control.supervisor import Supervisor
 from .control.torque_output import STOP_PERIOD
@@ -33,17 +33,25 @@ from .ros import parameters
 from .ros.batch_topics import BatchTopics
 from .ros.diagnostics import Diagnostics
 from .ros.display import Display
+from .ros.ending import stop_robots, told_to_end
 from .ros.executor import make_executor, spin
 from .ros.guards import Guards
 from .ros.messages import nanoseconds
 from .ros.outputs import WantedOutputs
-from .ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, overridable
+from .ros.streams import tolerate_lost_output
+from .ros.topics import (
+    LAST,
+    LATCHED,
+    RELIABLE,
+    RobotNames,
+    TorqueTopics,
+    frame_prefix,
+    overridable,
+)
 from .ros.wiring import Wiring
 
 BAD_START = 2
 """Exit code when parameters, device or the first model cannot be used."""
-ACKNOWLEDGE = Duration(nanoseconds=200_000_000)
-"""How long the last commands may take to be acknowledged when the node ends."""
 
 
 class WarpdynNode(Node):
@@ -73,6 +81,7 @@ class WarpdynNode(Node):
             RobotNames(f"{name}/", f"{name}/{self.get_name()}/") if name else RobotNames("", "~/")
             for name in names
         ]
+        self._frames = [frame_prefix(settings, each) for each in self._robot_names]
         events = self._wiring.publisher_events
         self._topics = [TorqueTopics(self, each, events) for each in self._robot_names]
         self._batch = BatchTopics(self, self._counts[0])
@@ -80,6 +89,11 @@ class WarpdynNode(Node):
         self._diagnostics = Diagnostics(self, names, self._counts, self._supervisor.clock)
         self._totals = [reporter.rates.totals for reporter in self._diagnostics.reporters]
         self._stamps = [Time() for _ in names]
+        guarded = self._guarding.callback
+        self._flush = guarded(self._compute)
+        self._answers = [guarded(self._answer, i, robot=i) for i in range(len(names))]
+        self._frozen = False
+        self._ending = threading.Lock()
         self._make_inputs()
         self._make_services()
         self._make_timers(settings)
@@ -132,13 +146,13 @@ class WarpdynNode(Node):
         if settings.publish_frequency:
             every(1.0 / settings.publish_frequency, self._show)
 
-    def _fail(self, text: str) -> None:
+    def _fail(self, text: str, robot: int | None) -> None:
         self.get_logger().error(text, throttle_duration_sec=1.0)
-        self._supervisor.fail(text, time.monotonic())
+        self._supervisor.fail(text, time.monotonic(), robot)
 
-    def _on_mismatch(self, who: str, policy: str, robot: int) -> None:
+    def _on_mismatch(self, text: str, robot: int) -> None:
         self._counts[robot]["qos_mismatch"] += 1
-        self._diagnostics.remark("QoS mismatch", f"{who} does not match this node's {policy}")
+        self._diagnostics.remark("QoS mismatch", text)
 
     def _now(self, steady: float) -> float:
         """The watchdog's time."""
@@ -156,7 +170,7 @@ class WarpdynNode(Node):
         if fleet is None:
             return
         if i in fleet.pending:  # the second state of this robot in one cycle: none is lost
-            self._flush(fleet)
+            self.flush()
         now, stamp = self._now(time.monotonic()), message.header.stamp
         robot = fleet.robots[i]
         if not robot.read(
@@ -167,7 +181,7 @@ class WarpdynNode(Node):
         if not self._rate:
             fleet.pending.add(i)
             if len(fleet.robots) == 1:
-                self._flush(fleet)
+                self.flush()
         robot.note(time.time_ns() if self._simulated is None else int(self._simulated * 1e9))
 
     @property
@@ -178,21 +192,24 @@ class WarpdynNode(Node):
     def flush(self) -> None:
         """Compute for all states that have come in since the last cycle."""
         if self._models.fleet is not None:
-            self._guarding.callback(self._flush, self._models.fleet)()
+            self._flush(self._models.fleet)
 
-    def _flush(self, fleet: Fleet) -> None:
+    def _compute(self, fleet: Fleet) -> None:
         pending, fleet.pending = fleet.pending, set()
         fleet.compute()
-        now, steady = self._supervisor.clock.now, time.monotonic()
         for i in pending:
-            robot, topics, totals = fleet.robots[i], self._topics[i], self._totals[i]
-            showable, command = robot.command(now, steady)
-            if command is not None:
-                topics.send_command(command)
-                totals["commands"] += 1
-            if showable:
-                topics.send_torque(robot.state.torque, self._stamps[i])
-                totals["torques"] += 1
+            self._answers[i](fleet.robots[i])
+
+    def _answer(self, i: int, robot: Robot) -> None:
+        """Send what was computed for one robot."""
+        topics, totals = self._topics[i], self._totals[i]
+        showable, command = robot.command(self._supervisor.clock.now, time.monotonic())
+        if command is not None:
+            topics.send_command(command)
+            totals["commands"] += 1
+        if showable:
+            topics.send_torque(robot.state.torque, self._stamps[i])
+            totals["torques"] += 1
 
     def _cycle(self) -> None:
         """Compute all robots whose state is fresh, at every tick of `rate`."""
@@ -201,7 +218,7 @@ class WarpdynNode(Node):
             return
         for i, robot in enumerate(fleet.robots):
             if robot.states.age(now) <= self.settings.state_timeout:
-                robot.prepare(now)
+                self._guarding.callback(robot.prepare, now, robot=i)()
                 fleet.pending.add(i)
         self.flush()
 
@@ -213,7 +230,7 @@ class WarpdynNode(Node):
             return
         point, now = message.points[0], self._now(time.monotonic())
         numbers = (point.positions, point.velocities, point.accelerations)
-        self._models.fleet.robots[i].setpoint.read(message.joint_names, numbers, now)
+        self._models.fleet.robots[i].refer(message.joint_names, numbers, now)
 
     def _on_wrench(self, i: int, message: WrenchStamped) -> None:
         if self._models.fleet is None:
@@ -221,7 +238,8 @@ class WarpdynNode(Node):
         now = self._now(time.monotonic())
         force, torque = message.wrench.force, message.wrench.torque
         wrench = (force.x, force.y, force.z), (torque.x, torque.y, torque.z)
-        self._models.fleet.robots[i].wrench.read(message.header.frame_id, *wrench, now)
+        link = message.header.frame_id.removeprefix(self._frames[i])
+        self._models.fleet.robots[i].wrench.read(link, *wrench, now)
 
     def _on_batch(self, message: Float64MultiArray) -> None:
         fleet = self._models.fleet
@@ -235,8 +253,9 @@ class WarpdynNode(Node):
         self._simulating = getattr(self._ros_clock, "ros_time_is_active", False)
         steady = time.monotonic()
         for i, command in self._supervisor.watch(self._now(steady), steady):
-            self._topics[i].send_command(command)
+            self._guarding.callback(self._topics[i].send_command, command, robot=i)()
         event = self._supervisor.step(steady)
+        self._diagnostics.build(self._models.building, steady)
         if event is not Event.NOTHING:
             self._on_model(event)
         if self._diagnostics.changed(self._models.fleet, self.settings, steady):
@@ -254,25 +273,19 @@ class WarpdynNode(Node):
         assert fleet is not None
         model = fleet.dynamics.model
         if event is Event.PAYLOAD:
-            log.info(f"payload changed: {model.name} has {model.total_mass:.6g} kg")
+            log.info(f"payload changed: {model.name} has {fleet.dynamics.total_mass:.6g} kg")
             return
-        gc.freeze()  # what has been loaded stays: let no collection walk through it in a callback
+        # What the node has loaded stays: let no collection walk through it in a callback. But once
+        # only, for a model that another replaces is to be collected.
+        if not self._frozen:
+            self._frozen = True
+            gc.freeze()
         for topics in self._topics:
             topics.describe(model)
         self._display.describe(model, self.get_clock().now().to_msg())
-        output = fleet.robots[0].output
-        for text in model.warnings:
+        for text in (*model.warnings, *remarks(fleet.robots[0])):
             log.warning(text)
-        if output.unlimited:
-            log.warning(
-                f"no effort limit in the description for {', '.join(output.unlimited)}: "
-                "they are not clamped"
-            )
-        log.info(
-            f"ready: {model.name}, {model.total_mass:.6g} kg, {len(fleet.robots)} robot(s), "
-            f"mode {self.settings.mode}, on {self.settings.device}, "
-            f"commands for {', '.join(output.joints)}"
-        )
+        log.info(ready(fleet.robots, self.settings))
 
     def _on_description(self, message: String) -> None:
         self._models.offer(message.data, self.settings)
@@ -281,9 +294,13 @@ class WarpdynNode(Node):
 
     def _enable(self, robots: list[int], request: SetBool.Request) -> tuple[bool, str]:
         steady = time.monotonic()
-        return self._supervisor.enable(robots, request.data, self._now(steady), steady)
+        good, text = self._supervisor.enable(robots, request.data, self._now(steady), steady)
+        if good and request.data:
+            text = "; ".join([text, *(t for i in robots if (t := self._topics[i].unheard))])
+        return good, text
 
     def _reset(self, robots: list[int], request: Trigger.Request) -> tuple[bool, str]:
+        self._wiring.forget_mismatches()
         self._diagnostics.remark("QoS mismatch", "")
         return self._supervisor.reset(robots)
 
@@ -302,51 +319,55 @@ class WarpdynNode(Node):
             self._display.show(self._models.fleet, self._stamps, self._supervisor.clock.now)
 
     def _report(self) -> None:
-        self._diagnostics.publish(self._models.fleet, self.settings, time.monotonic())
+        steady = time.monotonic()
+        self._diagnostics.remark("QoS mismatch", "; ".join(self._wiring.mismatches(steady)))
+        for i, robot in enumerate(self._supervisor.robots):
+            unheard = self._topics[i].unheard if robot.enabled else ""
+            self._diagnostics.remark("no controller", unheard, i)
+        self._diagnostics.publish(self._models.fleet, self.settings, steady)
 
     # The end.
 
     def stop(self) -> None:
-        """The stop sequence of every enabled robot, acknowledged, before the context goes."""
-        fleet = self._models.fleet
-        if fleet is None:
-            return
-        fleet.stop(time.monotonic())
-        pairs = [
-            (r, t) for r, t in zip(fleet.robots, self._topics, strict=True) if r.output.stopping
-        ]
-        while not fleet.idle:
-            for robot, topics in pairs:
-                command = robot.output.stop_step(time.monotonic())
-                if command is not None:
-                    topics.send_command(command)
-            time.sleep(STOP_PERIOD)
-        for _, topics in pairs:
-            topics.commands.wait_for_all_acked(ACKNOWLEDGE)
+        """The stop sequence of every enabled robot, while there is a context to send it by."""
+        with self._ending:  # two threads that end the node do it one after the other
+            if self._models.fleet is not None:
+                stop_robots(self._models.fleet, self._topics, self.get_logger())
+
+    def destroy_node(self) -> None:
+        """Stop the robots first: `rclpy.shutdown()`, in whatever thread, comes by here."""
+        if hasattr(self, "_ending"):  # else the constructor has raised
+            self.stop()
+        super().destroy_node()
 
 
 def run(node: WarpdynNode, stopped: Callable[[], bool]) -> int:
-    """Handle events until told to stop, then stop the robots; returns the exit code."""
-    spin(node, make_executor(node, node.settings.executor), stopped)
-    node.stop()
+    """Handle events until told to stop; the robots are stopped however that ends. Returns the
+    exit code."""
+    try:
+        spin(node, make_executor(node, node.settings.executor), stopped)
+    finally:
+        node.stop()
     return node.exit_code or 0
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run until SIGINT or SIGTERM; the robots are stopped before the context goes."""
-    signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, frame: signals.append(received))
+    """Run until a signal of `ending.ENDING`; the robots are stopped before the context goes."""
+    tolerate_lost_output()
+    stopped = told_to_end()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: WarpdynNode | None = None
     try:
-        node = WarpdynNode()
-        return run(node, lambda: bool(signals))
-    except ExternalShutdownException:
-        return 0
-    except ValueError as error:
-        rclpy.logging.get_logger("warpdyn").fatal(str(error))
-        return BAD_START
+        try:
+            node = WarpdynNode()
+        except ValueError as error:
+            rclpy.logging.get_logger("warpdyn").fatal(str(error))
+            return BAD_START
+        return run(node, stopped)
+    except Exception:
+        if rclpy.ok():
+            raise
+        return 0  # the context was shut down under the loop, whatever that met first
     finally:
         if node is not None:
             node.destroy_node()

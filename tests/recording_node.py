@@ -13,10 +13,14 @@ class RecordedPublisher:
         self.kind, self.qos, self.options = kind, qos, options
         self.messages = []
         self.listeners = 1
+        self.acknowledged = False
 
     def publish(self, message):
         assert isinstance(message, self.kind)
         self.messages.append(message)
+
+    def wait_for_all_acked(self, timeout):
+        self.acknowledged = True
 
     def get_subscription_count(self):
         return self.listeners
@@ -29,7 +33,7 @@ class RecordedLog:
     def warning(self, text, **options):
         self.lines.append(text)
 
-    info = error = warning
+    info = error = fatal = warning
 
 
 class RecordedClock:
@@ -50,6 +54,8 @@ class RecordingNode:
         self.services = {}
         self.timers = []
         self.log = RecordedLog()
+        self.endpoints = {}
+        """By topic: what the graph says of its publishers and of its subscriptions."""
 
     def create_publisher(self, kind, topic, qos, **options):
         assert topic not in self.publishers
@@ -70,6 +76,18 @@ class RecordingNode:
 
     def get_clock(self):
         return RecordedClock()
+
+    def get_publishers_info_by_topic(self, topic):
+        return self.endpoints[topic][0]
+
+    def get_subscriptions_info_by_topic(self, topic):
+        return self.endpoints[topic][1]
+
+    def get_name(self):
+        return "warpdyn"
+
+    def get_namespace(self):
+        return "/"
 
     def get_fully_qualified_name(self):
         return "/warpdyn"

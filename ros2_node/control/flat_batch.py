@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 import warpdyn as wd
 
+from .device_launch import DeviceLaunch, bound_on
 from .fleet_dynamics import FleetDynamics
 from .joint_states import POSITION_BOUND
 from .settings import Settings
@@ -17,8 +19,9 @@ class FlatBatch:
     """Robots that travel as one flat array: (B, 2, dof) positions and velocities in, (B, dof)
     torques out.
 
-    dof counts the joints of `model.joint_names`. A robot whose numbers are not usable gets zero
-    torque and is counted; the others are not touched by it.
+    They are computed on the device of `dynamics`. dof counts the joints of `model.joint_names`. A
+    robot whose numbers are not usable gets zero torque and is counted; the others are not touched
+    by it.
     """
 
     def __init__(self, dynamics: FleetDynamics, settings: Settings) -> None:
@@ -58,6 +61,9 @@ class FlatBatch:
 
     def poses(self) -> np.ndarray:
         """(B, nlinks, 7) position and quaternion xyzw of each link, of the last states."""
+        if isinstance(self._run, DeviceLaunch):
+            poses: Any = wd.fk(self._dynamics.model, self._run.arrays["q"], form="pose")
+            return np.asarray(poses.numpy())
         return np.asarray(wd.fk(self._dynamics.model, self.q, form="pose"))
 
     def _load(self, state: np.ndarray) -> np.ndarray:
@@ -75,6 +81,8 @@ class FlatBatch:
         self.q, self._v, a, self.torque = (np.zeros((size, nv)) for _ in range(4))
         wrenches = np.zeros((size, model.nlinks, 6))
         gravity = np.tile(self._dynamics.gravity[0], (size, 1))
-        self._run = wd.bind(
-            wd.rnea, model, self.q, self._v, a, f_ext=wrenches, gravity=gravity, out=self.torque
+        inputs = {"q": self.q, "v": self._v, "a": a, "f_ext": wrenches, "gravity": gravity}
+        params = self._dynamics.payload.params
+        self._run = bound_on(
+            self._dynamics.device, wd.rnea, model, inputs, self.torque, ("q", "v"), params
         )

@@ -38,9 +38,12 @@ class Fleet:
         text: str,
         counts: Sequence[Counter[str]],
         shown: Shown | None = None,
+        model: Model | None = None,
     ) -> None:
+        """`model`: the one that the settings describe, where it is loaded already and its kernels
+        are warm."""
         self.settings = settings
-        model = load_model(settings, text)
+        model = model or load_model(settings, text)
         if shown is not None:
             shown.check(model)
         self.dynamics = FleetDynamics(model, settings, len(counts))
@@ -69,6 +72,8 @@ class Fleet:
         try:
             for robot in self.robots:
                 robot.change(settings)
+            self._check_limits(settings)
+            self.dynamics.payload.change(settings)
         except ValueError:
             for robot in self.robots:
                 robot.change(self.settings)
@@ -76,6 +81,15 @@ class Fleet:
         self.settings = settings
         self.dynamics.change_gravity(settings.gravity)
         self.batch.change(settings)
+
+    def _check_limits(self, settings: Settings) -> None:
+        """ValueError when enabled robots would go without effort limits that ~/enable asked for."""
+        for robot in self.robots:
+            if robot.enabled and robot.output.unlimited and not settings.unlimited_effort:
+                raise ValueError(
+                    f"while enabled, {', '.join(robot.output.unlimited)} cannot do without effort limits: "
+                    "keep effort_limits or unlimited_effort as they are"
+                )
 
     def stop(self, steady: float) -> None:
         """Begin the stop sequence of every enabled robot."""
@@ -88,20 +102,13 @@ class Fleet:
         return not any(robot.enabled or robot.output.stopping for robot in self.robots)
 
     def can_blend_to(self, other: Fleet) -> bool:
-        """Whether another fleet's model is this one with other inertias, so that enabled robots
-        may go on."""
-        mine, others = self.dynamics.model, other.dynamics.model
-        return (mine.nq, mine.nv, mine.link_names, mine.joint_names) == (
-            others.nq,
-            others.nv,
-            others.link_names,
-            others.joint_names,
-        ) and [r.output.joints for r in self.robots] == [r.output.joints for r in other.robots]
+        """Whether another fleet is of the same model, so that enabled robots may go on with its
+        payload."""
+        return other.dynamics.model is self.dynamics.model
 
-    def blend_to(self, other: Fleet, steady: float) -> None:
-        """Go over to another fleet's model without a step in the commands."""
-        self.dynamics.change_model(other.dynamics.model)
+    def blend_to(self, other: Fleet) -> None:
+        """Go over to the payload of another fleet without a step in the commands."""
+        self.dynamics.carry(other.dynamics.payload)
         self.batch = FlatBatch(self.dynamics, self.settings)
         for robot in self.robots:
-            if robot.enabled:
-                robot.output.blend(steady)
+            robot.output.blend()

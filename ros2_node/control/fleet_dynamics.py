@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -12,6 +11,8 @@ import warpdyn as wd
 from warpdyn import Model
 from warpdyn.execution.kernel_cache import start_kernel_cache
 
+from .device_launch import bound_on
+from .payload import Payload
 from .settings import Settings
 from .state import State
 
@@ -30,6 +31,7 @@ class FleetDynamics:
         self.state = State.of_robots(model, robots)
         self.gravity = np.tile(np.array(settings.gravity), (robots, 1))
         """One row for each robot, read anew at every launch."""
+        self.payload = Payload(model, settings)
         self.compute = self._bound_rnea()
         self.compute()  # no kernel is to be compiled in a callback
 
@@ -37,45 +39,28 @@ class FleetDynamics:
         """Compute with this gravity from the next launch on."""
         self.gravity[:] = gravity
 
-    def change_model(self, model: Model) -> None:
-        """Go on with a model of the same shape, such as one with another payload, whose kernels
-        are warm."""
-        old = self.model
-        if (model.nq, model.nv, model.link_names) != (old.nq, old.nv, old.link_names):
-            raise ValueError("the models differ in more than their inertias")
-        self.model = model
+    @property
+    def total_mass(self) -> float:
+        """Mass of the model and its load [kg]."""
+        return self.model.total_mass + self.payload.mass
+
+    def carry(self, payload: Payload) -> None:
+        """Go on with a load on another link, whose kernels are warm."""
+        self.payload = payload
         self.compute = self._bound_rnea()
 
     def _bound_rnea(self) -> Callable[[], object]:
-        state = self.state
-        if self.device == "cpu":
-            return wd.bind(
-                wd.rnea,
-                self.model,
-                state.q,
-                state.v,
-                state.a,
-                f_ext=state.wrench,
-                gravity=self.gravity,
-                out=state.torque,
-            )
-        return self._bound_device_rnea()
-
-    def _bound_device_rnea(self) -> Callable[[], None]:
-        state = self.state
-        hosts = [state.q, state.v, state.a, state.wrench, self.gravity]
-        copies: list[Any] = [wp.array(x, dtype=wp.float64, device=self.device) for x in hosts]
-        q, v, a, wrench, gravity = copies
-        torque = wp.zeros(state.torque.shape, dtype=wp.float64, device=self.device)
-        launch = wd.bind(wd.rnea, self.model, q, v, a, f_ext=wrench, gravity=gravity, out=torque)
-
-        def run() -> None:
-            for copy, host in zip(copies, hosts, strict=True):
-                copy.assign(host)
-            launch()
-            state.torque[:] = torque.numpy()
-
-        return run
+        state, params = self.state, self.payload.params
+        inputs = {
+            "q": state.q,
+            "v": state.v,
+            "a": state.a,
+            "f_ext": state.wrench,
+            "gravity": self.gravity,
+        }
+        return bound_on(
+            self.device, wd.rnea, self.model, inputs, state.torque, tuple(inputs), params
+        )
 
 
 def check_device(device: str) -> None:

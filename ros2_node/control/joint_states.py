@@ -12,6 +12,7 @@ import numpy as np
 
 from warpdyn import Model
 
+from .finite_difference import FiniteDifference, Index, short_way
 from .settings import Settings
 from .state import State
 
@@ -27,9 +28,9 @@ JUMP_TIME, JUMP_MARGIN, FASTEST = 0.05, 0.1, 20.0
 """A position jumps when it changes by more than twice the velocity limit allows in the time
 passed plus JUMP_TIME [s], plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as
 FASTEST [rad/s, m/s]."""
-
-
-Index = np.ndarray | slice
+SPEED_FACTOR, FREE_SPEED = 2.0, 100.0
+"""A velocity beyond this factor on the joint's limit is no velocity, and its message is dropped; a
+joint without limit may reach FREE_SPEED [rad/s, m/s]."""
 
 
 @dataclass(eq=False)
@@ -49,7 +50,8 @@ class NameMap:
     """(entry, entry of its source, multiplier, offset)"""
     complete: bool
     stamp: int = 0
-    position: Sequence[float] | None = None
+    needed: np.ndarray | None = None
+    """The positions that are read, of the message before."""
 
 
 class _Unnoted(NamedTuple):
@@ -57,9 +59,11 @@ class _Unnoted(NamedTuple):
 
     map: NameMap
     position: Sequence[float]
+    needed: np.ndarray
     stamp: int
     now: float
     frozen: bool
+    jumped: bool
 
 
 def single_joints(model: Model) -> tuple[str, ...]:
@@ -92,6 +96,8 @@ class JointStates:
         self.q[:], self.v[:] = model.neutral, 0.0
         self.counts = counts
         self.arrived = -np.inf
+        self.strict = False
+        """Whether positions that jump are dropped, and not only noticed: while commands leave."""
         self._settings = settings
         self._model = model
         self._q_of = {name: model.q_indices([name])[0] for name in self.joints}
@@ -104,11 +110,16 @@ class JointStates:
             self._continuous[self._q_of[name]] = model.joint(name).kind.name == "continuous"
         self._fastest = np.full(model.nq, FASTEST)
         limit = model.velocity_limit[self._needed_v]
-        self._fastest[self._needed_q] = np.where((limit > 0.0) & np.isfinite(limit), limit, FASTEST)
+        is_limited = (limit > 0.0) & np.isfinite(limit)
+        self._fastest[self._needed_q] = np.where(is_limited, limit, FASTEST)
+        believed = np.full(model.nq, FREE_SPEED)
+        believed[self._needed_q] = np.where(is_limited, SPEED_FACTOR * limit, FREE_SPEED)
+        self._believed = believed
+        """Largest speed of each coordinate that is believed."""
+        self._slowest = float(believed.min())
+        self._difference = FiniteDifference(believed, self._continuous)
         self._mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
         self._seen = np.full(model.nq, -np.inf)
-        self._seen_stamp = np.zeros(model.nq, dtype=np.int64)
-        self._before = self.q.copy()
         self._unnoted: _Unnoted | None = None
         self._maps: dict[tuple[str, ...], NameMap] = {}
         self._recent: NameMap | None = None
@@ -166,21 +177,22 @@ class JointStates:
         p = every[m.entries]
         if not bounded(p, POSITION_BOUND):
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
-        w: np.ndarray | None = None
-        if self._settings.needs_velocity and self._settings.velocity_source == "message":
-            if len(velocity) == 0:
-                return "missing_velocity"
-            w = _numbers(velocity)[m.entries]
-            if not bounded(w, POSITION_BOUND):
-                return "nonfinite_velocity"
-        # Before q changes: differences need the positions of the message before.
+        step = p - self.q[m.columns]
+        # One product tells of nearly every message that nothing jumped; only then by joint.
+        jumped = not step @ step <= JUMP_MARGIN**2 and self._jumps(m, step, now)
+        if jumped and self.strict:
+            return "position_jump_dropped"
         if self._settings.needs_velocity:
-            self.v[m.v_columns] = self._speed(m, p, w, stamp, now)
-        # A driver that lost its robot repeats its last message; a stamp of zero says nothing.
-        frozen = stamp != 0 and stamp == m.stamp and position == m.position
-        self._before[:] = self.q
+            # Before q changes, and only when nothing can refuse the message any more.
+            speed = self._speed(m, p, velocity, stamp, now)
+            if isinstance(speed, str):
+                return speed
+            self.v[m.v_columns] = speed
+        # A driver that lost its robot repeats its last message; a stamp of zero says nothing. What
+        # is not read does not count: it may be NaN, which equals nothing.
+        frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
         self.q[m.columns] = p
-        self._unnoted = _Unnoted(m, position, stamp, now, frozen)
+        self._unnoted = _Unnoted(m, position, p, stamp, now, frozen, jumped)
         # Numbers of a part are kept even when it is rejected: the other part may follow at once.
         if not m.complete and not self._can_merge(m.missing, now):
             return "missing_joint"
@@ -195,7 +207,7 @@ class JointStates:
         """
         if self._unnoted is None:
             return
-        m, position, stamp, now, frozen = self._unnoted
+        m, position, needed, stamp, now, frozen, jumped = self._unnoted
         self._unnoted = None
         counts = self.counts
         if m.unknown:
@@ -210,30 +222,29 @@ class JointStates:
             return
         if 0 < stamp < m.stamp:
             counts["stamp_backwards"] += 1
-        # One product tells of nearly every message that nothing jumped; only then by joint.
-        step = self.q - self._before
-        if not step @ step <= JUMP_MARGIN**2:
-            allowed = 2.0 * self._fastest * (now - self._seen + JUMP_TIME) + JUMP_MARGIN
-            if (np.abs(self._short_way(step, slice(None))) > allowed)[m.columns].any():
-                counts["position_jump"] += 1
+        if jumped:
+            counts["position_jump"] += 1
         self._seen[m.columns] = now
-        self._seen_stamp[m.columns] = stamp
-        m.stamp, m.position = stamp, position
+        m.stamp, m.needed = stamp, needed
 
     def forget(self) -> None:
         """Start anew, as after a jump of the clock: earlier positions say nothing about
         velocities or jumps."""
         self._seen[:] = -np.inf
+        self._difference.forget()
         self._unnoted = None
         for m in self._maps.values():
-            m.stamp, m.position = 0, None
+            m.stamp, m.needed = 0, None
 
     def age(self, now: float) -> float:
         """Seconds since the last valid state."""
         return now - self.arrived
 
     def change(self, settings: Settings) -> None:
+        """Use new parameters; velocities stay as they are, but for a mode that has none."""
         self._settings = settings
+        if not settings.needs_velocity:
+            self.v[:] = 0.0
 
     def _map(self, names: list[str]) -> NameMap:
         key = tuple(names)
@@ -280,34 +291,30 @@ class JointStates:
             return True
         return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
 
-    def _short_way(self, step: np.ndarray, columns: Index) -> np.ndarray:
-        """Changes of position, the short way round for continuous joints."""
-        turns = self._continuous[columns]
-        return (
-            np.where(turns, (step + np.pi) % (2.0 * np.pi) - np.pi, step) if turns.any() else step
-        )
+    def _jumps(self, m: NameMap, step: np.ndarray, now: float) -> bool:
+        """Whether a joint has moved farther than it can have."""
+        passed = now - self._seen[m.columns]
+        allowed = 2.0 * self._fastest[m.columns] * (passed + JUMP_TIME) + JUMP_MARGIN
+        return bool((np.abs(short_way(step, self._continuous[m.columns])) > allowed).any())
 
     def _speed(
-        self, m: NameMap, p: np.ndarray, w: np.ndarray | None, stamp: int, now: float
-    ) -> np.ndarray | float:
-        """Velocities by the chosen source; differences over stamps where those tell a time, over
-        arrivals otherwise."""
-        if w is not None:
-            return w
-        if self._settings.velocity_source != "finite_difference":
+        self, m: NameMap, p: np.ndarray, velocity: Sequence[float], stamp: int, now: float
+    ) -> np.ndarray | float | str:
+        """Velocities by the chosen source, or why they are refused."""
+        settings = self._settings
+        if settings.velocity_source == "zero":
             return 0.0
-        before, stamp_before = self._seen[m.columns], self._seen_stamp[m.columns]
-        passed = np.where(
-            (stamp > 0) & (stamp_before > 0), (stamp - stamp_before) * 1e-9, now - before
-        )
-        old = self.v[m.v_columns]
-        usable = (passed > 1e-5) & (passed <= self._settings.state_timeout)
-        speed = np.where(
-            usable,
-            self._short_way(p - self.q[m.columns], m.columns) / np.where(usable, passed, 1.0),
-            0.0,
-        )
-        return np.where(passed == 0.0, old, speed)
+        if settings.velocity_source == "finite_difference":
+            return self._difference.speed(
+                m.columns, p, stamp, now, settings.state_timeout, settings.velocity_cutoff
+            )
+        if len(velocity) == 0:
+            return "missing_velocity"
+        w = _numbers(velocity)[m.entries]
+        # The same product as for positions; both are false for NaN.
+        if w @ w <= self._slowest**2 or (np.abs(w) <= self._believed[m.columns]).all():
+            return w
+        return "velocity_out_of_range" if np.isfinite(w).all() else "nonfinite_velocity"
 
 
 def bounded(x: np.ndarray, bound: float) -> bool:

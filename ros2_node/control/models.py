@@ -9,8 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from warpdyn import Model
+
 from .fleet import Fleet, Shown
+from .robot import check_robot
+from .robot_description import load_model
 from .settings import Settings
+
+PATIENCE = 1.0
+"""How long a description in a parameter may take to be checked [s]; while a robot is enabled, half of
+`state_timeout` if that is less."""
+Source = tuple[str, str, str]
+"""Where a model comes from: robot_description, robot_description_file, or else the topic's text."""
 
 
 @dataclass(frozen=True)
@@ -19,8 +29,7 @@ class Built:
 
     fleet: Fleet | None
     refusal: str
-    settings: Settings
-    text: str
+    source: Source
 
 
 class Event(Enum):
@@ -30,7 +39,7 @@ class Event(Enum):
     READY = "ready"
     """Another model runs; its robots are disabled."""
     PAYLOAD = "payload"
-    """The same robot goes on with other inertias, enabled or not."""
+    """The same robot goes on with a load on another link, enabled or not."""
     REFUSED = "refused"
     """The old model stays; `refusal` says why."""
 
@@ -48,20 +57,52 @@ class Models:
         """The description that the topic gave last."""
         self.refusal = ""
         self._counts, self._shown = counts, shown
-        self._source: tuple[str, str, str] | None = None
-        self._waiting: tuple[Settings, str] | None = None
+        self._source: Source | None = None
+        """Where the fleet that runs comes from."""
+        self._waiting: tuple[Settings, Source, bool] | None = None
         self._finished: Built | None = None
         self._thread: threading.Thread | None = None
         self._next: Built | None = None
 
-    def request(self, settings: Settings) -> bool:
-        """Build for these settings. False when nothing describes a robot yet."""
-        if not (settings.robot_description or settings.robot_description_file or self.text):
+    def request(self, settings: Settings, again: bool = False) -> bool:
+        """Build for these settings; `again`: even when the model is the one that runs. False when
+        nothing describes a robot yet."""
+        source = _source(settings, self.text)
+        if not any(source):
             return False
-        self._waiting = (settings, self.text)
+        self._waiting = (settings, source, again)
         if self._thread is None:
             self._begin()
         return True
+
+    def check(self, settings: Settings) -> None:
+        """ValueError, with the reason, when the parameters describe a robot that these settings
+        cannot be used with. It reads the description and compiles nothing.
+
+        Commands wait meanwhile, so it is left to the build when it takes too long.
+        """
+        if not (settings.robot_description or settings.robot_description_file):
+            return
+        refused: list[str] = []
+
+        def read() -> None:
+            try:
+                self._check(settings)
+            except Exception as error:
+                refused.append(_said(error))
+
+        reader = threading.Thread(target=read, name="description check", daemon=True)
+        reader.start()
+        idle = self.fleet is None or self.fleet.idle
+        reader.join(PATIENCE if idle else min(PATIENCE, 0.5 * settings.state_timeout))
+        if refused:
+            raise ValueError(f"the robot cannot be used, the one before stays: {refused[0]}")
+
+    def _check(self, settings: Settings) -> None:
+        model = load_model(settings)
+        if self._shown is not None:
+            self._shown.check(model)
+        check_robot(model, settings)
 
     def offer(self, text: str, settings: Settings) -> None:
         """A description from the topic; the one in use is not built again, and parameters win
@@ -70,20 +111,22 @@ class Models:
             return
         if text == self.text and text and not self.refusal:
             return
-        self.text = text
-        if not self.request(settings):
-            self.text, self._waiting = " ", None  # an empty text is refused like any other bad one
-            self.request(settings)
+        self.text = text or " "  # an empty text is refused like any other bad one
+        self.request(settings)
 
     def reload(self, settings: Settings) -> bool:
         """Read the description again, from the file if it came from one."""
-        self._source = None
-        return self.request(settings)
+        return self.request(settings, again=True)
 
     @property
     def changing(self) -> bool:
         """A finished model waits for the stop sequences of the old one."""
         return self._next is not None
+
+    @property
+    def building(self) -> bool:
+        """A model is being read, compiled or warmed."""
+        return self._thread is not None
 
     def step(self, settings: Settings, steady: float) -> Event:
         """Look after builds; call it often. `settings` are the present ones."""
@@ -106,15 +149,11 @@ class Models:
     def _take(self, built: Built, settings: Settings, steady: float) -> Event:
         fleet = built.fleet
         if fleet is None:
-            self.refusal = built.refusal
-            return Event.REFUSED
+            return self._refused(built.refusal)
         self.refusal = ""
-        if (
-            self.fleet is not None
-            and self._source == _source(built)
-            and self.fleet.can_blend_to(fleet)
-        ):
-            self.fleet.blend_to(fleet, steady)
+        if self.fleet is not None and self.fleet.can_blend_to(fleet):
+            self.fleet.blend_to(fleet)
+            self.fleet.change(settings)  # what was set during the build
             return Event.PAYLOAD
         self._next = built
         if self.fleet is not None:
@@ -128,36 +167,58 @@ class Models:
         try:
             built.fleet.change(settings)  # what was set during the build
         except ValueError as error:
-            self.refusal = str(error)
-            return Event.REFUSED
+            return self._refused(str(error))
         if self.fleet is not None:
-            for robot in built.fleet.robots:
-                robot.wait_for_enable()
-        self.fleet, self._source = built.fleet, _source(built)
+            for robot, old in zip(built.fleet.robots, self.fleet.robots, strict=True):
+                robot.replace(old)
+        self.fleet, self._source = built.fleet, built.source
         return Event.READY
+
+    def _refused(self, why: str) -> Event:
+        """The old robot stays, and so does where it came from."""
+        self.refusal = why
+        if self._source is not None:
+            self.text = self._source[2]
+        return Event.REFUSED
+
+    @property
+    def source(self) -> tuple[str, str] | None:
+        """robot_description and robot_description_file of the robot that runs."""
+        return None if self._source is None else self._source[:2]
 
     def _begin(self) -> None:
         assert self._waiting is not None
+        settings, source, again = self._waiting
+        # The model that runs serves on, and so do its kernels, when only its load is another.
+        fleet = self.fleet if source == self._source and not again else None
+        model = fleet.dynamics.model if fleet is not None else None
         self._thread = threading.Thread(
-            target=self._build, args=self._waiting, name="model builder", daemon=True
+            target=self._build, args=(settings, source, model), name="model builder", daemon=True
         )
         self._waiting = None
         self._thread.start()
 
-    def _build(self, settings: Settings, text: str) -> None:
+    def _build(self, settings: Settings, source: Source, model: Model | None) -> None:
         try:
-            fleet = Fleet(settings, text, self._counts, self._shown)
-            self._finished = Built(fleet, "", settings, text)
-        except (ValueError, KeyError, OSError) as error:
-            said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-            self._finished = Built(None, said, settings, text)
+            fleet = Fleet(settings, source[2], self._counts, self._shown, model)
+            self._finished = Built(fleet, "", source)
         except Exception as error:
             # A description must not be able to end the node, whatever it provokes.
-            self._finished = Built(None, f"{type(error).__name__}: {error}", settings, text)
+            self._finished = Built(None, _said(error), source)
 
 
-def _source(built: Built) -> tuple[str, str, str]:
-    settings = built.settings
+def _said(error: Exception) -> str:
+    """What an exception says to the user; of one that nobody foresaw, its kind as well."""
+    if isinstance(error, KeyError) and error.args:
+        return str(error.args[0])
+    return (
+        str(error)
+        if isinstance(error, (ValueError, OSError))
+        else f"{type(error).__name__}: {error}"
+    )
+
+
+def _source(settings: Settings, text: str) -> Source:
     if settings.robot_description or settings.robot_description_file:
         return settings.robot_description, settings.robot_description_file, ""
-    return "", "", built.text
+    return "", "", text

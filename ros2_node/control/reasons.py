@@ -10,8 +10,10 @@ REJECTIONS = (
     "missing_joint",
     "nonfinite_position",
     "position_out_of_range",
+    "position_jump_dropped",
     "missing_velocity",
     "nonfinite_velocity",
+    "velocity_out_of_range",
 )
 """Why a joint_states message is rejected."""
 NOTICES = (
@@ -25,6 +27,7 @@ NOTICES = (
     "reference_duplicate_name",
     "reference_unknown_joint",
     "reference_nonfinite",
+    "reference_too_far",
     "wrench_unknown_link",
     "wrench_nonfinite",
     "batch_rejected",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -109,6 +110,10 @@ class Reporter:
             age = robot.states.age(now)
             lines["state age"] = f"{age:.3f} s" if np.isfinite(age) else "no state yet"
             lines["command joints"] = " ".join(robot.output.joints)
+            load = robot.dynamics.payload
+            lines["payload"] = f"{load.mass:g} kg on {load.link}" if load.link else "none"
+            if robot.setpoint.refusal:
+                lines["last reference refused"] = robot.setpoint.refusal
             lines["commands clamped"] = str(robot.output.clamped)
             lines["commands rate limited"] = str(robot.output.rate_limited)
         lines["compute time"] = timing
@@ -125,3 +130,24 @@ class Reporter:
 WARNINGS = frozenset((*REJECTIONS, *NOTICES)) - {"unknown_joint"}
 """Counts that raise the level to WARN while they grow; other robots' joints on the same topic do
 not."""
+
+
+def ready(robots: Sequence[Robot], settings: Settings) -> str:
+    """The line that says what runs."""
+    dynamics = robots[0].dynamics
+    return (
+        f"ready: {dynamics.model.name}, {dynamics.total_mass:.6g} kg, {len(robots)} robot(s), "
+        f"mode {settings.mode}, on {settings.device}, "
+        f"commands for {', '.join(robots[0].output.joints)}"
+    )
+
+
+def remarks(robot: Robot) -> list[str]:
+    """What a user should know of a robot before enabling it."""
+    unlimited = robot.output.unlimited
+    if not unlimited:
+        return []
+    return [
+        f"no effort limit for {', '.join(unlimited)}: ~/enable needs effort_limits, or "
+        "unlimited_effort, with which they are not clamped"
+    ]

@@ -8,13 +8,17 @@ from enum import Enum
 
 import numpy as np
 
+from warpdyn import Model
+
 from .external_wrench import ExternalWrench
 from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
+from .payload import Payload
 from .reasons import REJECTIONS
-from .setpoint import Setpoint
+from .setpoint import Point, Setpoint
 from .settings import Settings
-from .torque_output import TorqueOutput, finite, per_joint
+from .state import State
+from .torque_output import TorqueOutput, finite
 
 
 class Phase(Enum):
@@ -42,19 +46,11 @@ class Robot:
         self.counts = counts
         self.state = dynamics.state.row(index)
         self.states = JointStates(dynamics.model, settings, self.state, counts)
-        for name in settings.command_joints:
-            if name not in self.states.joints:
-                read = ", ".join(self.states.joints)
-                raise ValueError(
-                    f"command_joints names {name!r}, which is not among the joints read: {read}"
-                )
         self.output = TorqueOutput(
-            dynamics.model, settings.command_joints or self.states.joints, settings
+            dynamics.model, command_joints(settings, self.states.joints), settings
         )
-        self.setpoint = Setpoint(dynamics.model, self.states.joints, counts)
+        self.setpoint = Setpoint(dynamics.model, self.states.joints, self.output.joints, counts)
         self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
-        self._command_q = np.array(dynamics.model.q_indices(self.output.joints), dtype=int)
-        self._command_v = np.array(dynamics.model.v_indices(self.output.joints), dtype=int)
         self.enabled = False
         self.lost = ""
         self.fault = ""
@@ -64,14 +60,12 @@ class Robot:
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
-        n = len(self.output.joints)
-        kp, kd = per_joint("kp", settings.kp, n), per_joint("kd", settings.kd, n)
         self.output.change(settings)
+        self.setpoint.change(settings)
         self.states.change(settings)
-        self._kp, self._kd = kp, kd
         self._settings = settings
-        self.state.v[:] = 0.0
-        self.state.a[:] = 0.0
+        if not settings.needs_velocity:
+            self.state.a[:] = 0.0
 
     # Inputs.
 
@@ -88,6 +82,7 @@ class Robot:
 
         `note` follows when the torques are out (`JointStates` says why).
         """
+        self.states.strict = self.enabled
         if self.states.take(names, position, velocity, stamp, now) is not None:
             return False
         self.prepare(now)
@@ -107,10 +102,13 @@ class Robot:
         if settings.reference_timeout and now - wanted.arrived > settings.reference_timeout:
             wanted.rest()
         state.a[:] = wanted.a
-        if settings.mode == "computed_torque" and wanted.placed:
-            q, v = state.q[self._command_q], state.v[self._command_v]
-            error, rate = wanted.q[self._command_q] - q, wanted.v[self._command_v] - v
-            state.a[self._command_v] += self._kp * error + self._kd * rate
+        if settings.mode == "computed_torque":
+            wanted.track(state.q, state.v, state.a)
+
+    def refer(self, names: Sequence[str], point: Point, now: float) -> str | None:
+        """Read a reference. Returns why it was refused; an enabled robot refuses one that jumps
+        away."""
+        return self.setpoint.read(names, point, now, self.state.q if self.enabled else None)
 
     # The gate.
 
@@ -126,16 +124,25 @@ class Robot:
             )
         if self.enabled:
             return True, "already enabled"
-        if self.setpoint.arrived < now - self._settings.state_timeout:
-            self.setpoint.stay(self.state.q)
+        if self.output.unlimited and not self._settings.unlimited_effort:
+            return False, (
+                f"no effort limit for {', '.join(self.output.unlimited)}: give effort_limits, or let "
+                "them go unlimited with unlimited_effort"
+            )
+        self.setpoint.stay(self.state.q, since=now - self._settings.state_timeout)
+        if astray := self.setpoint.astray(self.state.q):
+            return False, astray
         self.lost = ""
         self.enabled = True
         self.output.start(steady)
+        self.prepare(now)  # a launch that comes before the next state is to track what was set here
         return True, "enabled"
 
-    def wait_for_enable(self) -> None:
-        """Do not start by itself, whatever `start_enabled` says: this model replaces another."""
+    def replace(self, other: Robot) -> None:
+        """Take another robot's place: do not start by itself, whatever `start_enabled` says, and
+        begin at the command that it left standing."""
         self._start_by_itself = False
+        self.output.take_over(other.output)
 
     def disable(self, steady: float) -> tuple[bool, str]:
         """Begin the stop sequence."""
@@ -175,7 +182,11 @@ class Robot:
             return False, None
         if self._start_by_itself:
             self._start_by_itself = not self.enable(now, steady)[0]
+            return True, None  # these torques are of before
         if not self.enabled:
+            return True, None
+        if astray := self.setpoint.astray():
+            self.fail(astray, steady)
             return True, None
         command = self.output.compute(self.state.torque, steady)
         if command is None:
@@ -212,3 +223,24 @@ class Robot:
         return ", ".join(
             f"{reason} {self.counts[reason]}" for reason in REJECTIONS if self.counts[reason]
         )
+
+
+def command_joints(settings: Settings, read: Sequence[str]) -> Sequence[str]:
+    """The joints of ~/commands; ValueError when one of them is not read."""
+    for name in settings.command_joints:
+        if name not in read:
+            raise ValueError(
+                f"command_joints names {name!r}, which is not among the joints read: {', '.join(read)}"
+            )
+    return settings.command_joints or read
+
+
+def check_robot(model: Model, settings: Settings) -> None:
+    """ValueError when no robot of this model can be made with these settings. Nothing is
+    compiled."""
+    state, counts = State.of_robots(model, 1).row(0), Counter[str]()
+    read = JointStates(model, settings, state, counts).joints
+    commanded = command_joints(settings, read)
+    TorqueOutput(model, commanded, settings)
+    Setpoint(model, read, commanded, counts).change(settings)
+    Payload(model, settings)

@@ -9,6 +9,10 @@ import numpy as np
 
 from warpdyn import Model
 
+from .finite_difference import Index, short_way
+from .settings import Settings
+from .torque_output import per_joint
+
 SETPOINT_BOUND = 1e4
 """A reference beyond this is nonsense [rad, rad/s, rad/s^2 and m likewise]."""
 Point = tuple[Sequence[float], Sequence[float], Sequence[float]]
@@ -16,24 +20,61 @@ Point = tuple[Sequence[float], Sequence[float], Sequence[float]]
 
 
 class Setpoint:
-    """The wanted position, velocity and acceleration of one robot: rows q (nq,), v and a (nv,)."""
+    """The wanted position, velocity and acceleration of one robot: rows q (nq,), v and a (nv,).
 
-    def __init__(self, model: Model, joints: Sequence[str], counts: Counter[str]) -> None:
+    A joint that no reference has named has no wanted position until ~/enable, which takes the
+    present one. `joints` are those that can be named, `tracked` those that commands move.
+    """
+
+    def __init__(
+        self, model: Model, joints: Sequence[str], tracked: Sequence[str], counts: Counter[str]
+    ) -> None:
         self.q, self.v, self.a = model.neutral.copy(), np.zeros(model.nv), np.zeros(model.nv)
         self.arrived = -np.inf
+        self.refusal = ""
+        """Why the last reference that was too far off was refused."""
         self._counts = counts
         self._q_of = dict(zip(joints, model.q_indices(joints), strict=True))
         self._v_of = dict(zip(joints, model.v_indices(joints), strict=True))
-        self._placed = False
+        self._named = np.full(model.nq, -np.inf)
+        """When a reference last named the position of a coordinate [s]."""
+        self._placed = np.zeros(model.nq, dtype=bool)
+        self._tracked = tuple(tracked)
+        self._q_rows = _rows(model.q_indices(tracked), model.nq)
+        self._v_rows = _rows(model.v_indices(tracked), model.nv)
+        self._turns = np.array([model.joint(j).kind.name == "continuous" for j in tracked], bool)
+        self._turning = bool(self._turns.any())
+        self._error = np.zeros(len(self._tracked))
+        self._everywhere = False
+        """Whether every tracked joint has a wanted position."""
+        self._watched = False
 
-    def read(self, names: Sequence[str], point: Point, now: float) -> str | None:
-        """Use a point for the named joints. Returns why it was refused."""
-        reason = self._read(names, point, now)
+    def change(self, settings: Settings) -> None:
+        """Use new gains and tolerances; ValueError when a list does not fit the tracked joints."""
+        n = len(self._tracked)
+        kp, kd = per_joint("kp", settings.kp, n), per_joint("kd", settings.kd, n)
+        far = per_joint("max_tracking_error", settings.max_tracking_error, n)
+        self._kp, self._kd = kp, kd
+        self._far = np.where(far > 0.0, far, np.inf)
+        self._nearest = float(self._far.min())
+        self._watched = settings.mode == "computed_torque" and bool((far > 0.0).any())
+
+    def read(
+        self, names: Sequence[str], point: Point, now: float, q: np.ndarray | None = None
+    ) -> str | None:
+        """Use a point for the named joints. Returns why it was refused.
+
+        `q`: the present position of a robot that tracks, from which, as from the point before, the
+        new one may not jump away.
+        """
+        reason = self._read(names, point, now, q)
         if reason is not None:
             self._counts[reason] += 1
         return reason
 
-    def _read(self, names: Sequence[str], point: Point, now: float) -> str | None:
+    def _read(
+        self, names: Sequence[str], point: Point, now: float, q: np.ndarray | None
+    ) -> str | None:
         if not names or any(len(part) not in (0, len(names)) for part in point):
             return "reference_wrong_length"
         if len(set(names)) != len(names):
@@ -47,8 +88,14 @@ class Setpoint:
             return "reference_nonfinite"
         columns = [self._v_of[name] for name in names]
         if len(position):
-            self.q[[self._q_of[name] for name in names]] = position
-            self._placed = True
+            rows = [self._q_of[name] for name in names]
+            wanted = self.q.copy()
+            wanted[rows] = position
+            if q is not None and self._jumps(wanted, q):
+                return "reference_too_far"
+            self.q[:] = wanted
+            self._placed[rows], self._named[rows] = True, now
+            self._everywhere = bool(self._placed[self._q_rows].all())
         self.v[:], self.a[:] = 0.0, 0.0
         if len(velocity):
             self.v[columns] = velocity
@@ -57,17 +104,75 @@ class Setpoint:
         self.arrived = now
         return None
 
-    def stay(self, q: np.ndarray) -> None:
-        """The present position is the wanted one."""
-        self.q[:], self.v[:], self.a[:] = q, 0.0, 0.0
-        self.arrived = -np.inf
-        self._placed = True
+    def _jumps(self, wanted: np.ndarray, q: np.ndarray) -> bool:
+        """Whether a point lies too far both from the one before and from the robot. One that has
+        moved on step by step, and that the robot does not follow, is for `astray`."""
+        if not self._watched:
+            return False
+        step = short_way((wanted - self.q)[self._q_rows], self._turns)
+        error = short_way((wanted - q)[self._q_rows], self._turns)
+        far = np.minimum(np.abs(step), np.abs(error)) > self._far
+        if far.any():
+            self.refusal = self._told(far, error)
+        return bool(far.any())
+
+    def stay(self, q: np.ndarray, since: float = np.inf) -> None:
+        """The present position is the wanted one, of all joints that no reference has named since
+        that time."""
+        old = self._named < since
+        self.q[old] = q[old]
+        self._placed[:] = self._everywhere = True
+        if self.arrived < since:
+            self.v[:], self.a[:] = 0.0, 0.0
+            self.arrived = -np.inf
 
     def rest(self) -> None:
         """Nobody refreshes the reference any more: stay where it was."""
         self.v[:], self.a[:] = 0.0, 0.0
 
+    def track(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
+        """Add kp (q_ref - q) + kd (v_ref - v) to the accelerations of the tracked joints that have
+        a wanted position."""
+        q_rows, v_rows = self._q_rows, self._v_rows
+        error, rate = self._distance(q), self.v[v_rows] - v[v_rows]
+        if not self._everywhere:
+            placed = self._placed[q_rows]
+            error, rate = np.where(placed, error, 0.0), np.where(placed, rate, 0.0)
+        self._error = error
+        a[v_rows] += self._kp * error + self._kd * rate
+
+    def astray(self, q: np.ndarray | None = None) -> str:
+        """Which joints are too far from their wanted positions, as `track` saw them last or at `q`;
+        empty when none is."""
+        if not self._watched:
+            return ""
+        if q is not None:
+            self._error = self._distance(q)
+        # One product tells nearly always that all are near; only then by joint.
+        if self._error @ self._error <= self._nearest**2:
+            return ""
+        near = np.abs(self._error) <= self._far
+        return "" if near.all() else self._told(~near, self._error)
+
+    def _distance(self, q: np.ndarray) -> np.ndarray:
+        """From a position to the wanted one, of the tracked joints."""
+        error = self.q[self._q_rows] - q[self._q_rows]
+        return short_way(error, self._turns) if self._turning else error
+
+    def _told(self, far: np.ndarray, error: np.ndarray) -> str:
+        parts = [
+            f"{self._tracked[k]} is {abs(error[k]):.3g} from its reference, more than "
+            f"max_tracking_error {self._far[k]:g}"
+            for k in np.flatnonzero(far)
+        ]
+        return "; ".join(parts)
+
     @property
     def placed(self) -> bool:
         """Whether there is a position to track."""
-        return self._placed
+        return bool(self._placed.any())
+
+
+def _rows(columns: Sequence[int], n: int) -> Index:
+    """Columns as an index; a slice, which is quicker, where they are all."""
+    return slice(None) if list(columns) == list(range(n)) else np.array(columns, dtype=int)

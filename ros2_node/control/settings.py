@@ -2,36 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, get_type_hints
 
-Number = float | tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter: its default gives its type, its bounds are inclusive."""
-
-    default: Any
-    description: str
-    unit: str = ""
-    name: str = ""
-    """The name in ROS; where it is empty, the name of the field of `Settings` that carries it."""
-    choices: tuple[str, ...] = ()
-    low: float = -math.inf
-    high: float = math.inf
-    length: int | None = None
-    per_joint: bool = False
-    """A number for all joints, or a list with one for each of command_joints."""
-    fixed: bool = False
-    """Read at start only."""
-
-    @property
-    def field(self) -> str:
-        """Name of the attribute of `Settings`."""
-        return self.name.replace(".", "_")
+from .parameter import Number, Parameter, check
 
 
 @dataclass(frozen=True)
@@ -45,7 +20,8 @@ class Settings:
         ),
     ]
     robot_description_file: Annotated[
-        str, Parameter("", "Path of a URDF file, or the name of a robot bundled with warpdyn.")
+        str,
+        Parameter("", "Path of a URDF or xacro file, or the name of a robot bundled with warpdyn."),
     ]
     device: Annotated[str, Parameter("cpu", 'Where kernels run: "cpu", "cuda:0", ...', fixed=True)]
     executor: Annotated[
@@ -137,6 +113,16 @@ class Settings:
             choices=("message", "zero", "finite_difference"),
         ),
     ]
+    velocity_cutoff: Annotated[
+        float,
+        Parameter(
+            50.0,
+            "Low pass of finite-difference velocities; 0 = none.",
+            "Hz",
+            low=0.0,
+            high=1e4,
+        ),
+    ]
     state_timeout: Annotated[
         float,
         Parameter(
@@ -167,7 +153,11 @@ class Settings:
     ramp_time: Annotated[
         float,
         Parameter(
-            1.0, "Torques rise from zero in this time after ~/enable.", "s", low=0.0, high=60.0
+            1.0,
+            "Torques rise in this time after ~/enable, and changes of parameters come in within it.",
+            "s",
+            low=0.0,
+            high=60.0,
         ),
     ]
     torque_scale: Annotated[
@@ -181,7 +171,21 @@ class Settings:
         ),
     ]
     effort_limit_scale: Annotated[
-        float, Parameter(1.0, "Factor on the effort limits of the description.", low=0.0, high=1.0)
+        float, Parameter(1.0, "Factor on the effort limits.", low=0.0, high=1.0)
+    ]
+    effort_limits: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "Effort limits beside the description's, of which the smaller counts; 0 = only the description's.",
+            "N*m",
+            low=0.0,
+            high=1e6,
+            per_joint=True,
+        ),
+    ]
+    unlimited_effort: Annotated[
+        bool, Parameter(False, "Let commands out for joints that have no effort limit at all.")
     ]
     max_torque_rate: Annotated[
         Number,
@@ -220,6 +224,18 @@ class Settings:
             length=3,
         ),
     ]
+    payload_inertia: Annotated[
+        tuple[float, ...],
+        Parameter(
+            (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+            "Inertia of the load about its centre of mass, in the axes of payload.link: Ixx Ixy Ixz Iyy Iyz Izz.",
+            "kg*m^2",
+            name="payload.inertia",
+            low=-1e4,
+            high=1e4,
+            length=6,
+        ),
+    ]
     kp: Annotated[
         Number,
         Parameter(
@@ -237,6 +253,17 @@ class Settings:
             20.0,
             "Mode computed_torque: gain on the velocity error.",
             "1/s",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
+    max_tracking_error: Annotated[
+        Number,
+        Parameter(
+            0.5,
+            "Mode computed_torque: a reference farther off is refused, a robot farther off stops; 0 = any.",
+            "rad or m",
             low=0.0,
             high=1e4,
             per_joint=True,
@@ -261,21 +288,7 @@ class Settings:
     def of(cls, values: Mapping[str, Any] | None = None) -> Settings:
         """Settings from parameter values by name, defaults for the rest; ValueError names what
         is wrong."""
-        values = values or {}
-        for name in values:
-            if name not in BY_NAME:
-                raise ValueError(f"there is no parameter {name!r}")
-        checked = {
-            p.field: check(p, values[p.name]) if p.name in values else p.default for p in PARAMETERS
-        }
-        settings = cls(**checked)
-        if len(set(settings.namespaces)) != len(settings.namespaces):
-            raise ValueError("namespaces must differ from each other")
-        if settings.payload_mass > 0.0 and not settings.payload_link:
-            raise ValueError(
-                "payload.mass is set but payload.link is empty: name the link that carries the load"
-            )
-        return settings
+        return DEFAULTS._with(values or {})
 
     def changed(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some parameters changed; a fixed one, or a bad value, is a
@@ -285,7 +298,22 @@ class Settings:
                 raise ValueError(
                     f"{name} is read at start only: set it in the launch file and restart the node"
                 )
-        return Settings.of({**self.values(), **values})
+        return self._with(values)
+
+    def _with(self, values: Mapping[str, Any]) -> Settings:
+        """These settings with some values in place of theirs, each checked, and all together."""
+        for name in values:
+            if name not in BY_NAME:
+                raise ValueError(f"there is no parameter {name!r}")
+        parameters = [BY_NAME[name] for name in values]
+        settings = replace(self, **{p.field: check(p, values[p.name]) for p in parameters})
+        if len(set(settings.namespaces)) != len(settings.namespaces):
+            raise ValueError("namespaces must differ from each other")
+        if settings.payload_mass > 0.0 and not settings.payload_link:
+            raise ValueError(
+                "payload.mass is set but payload.link is empty: name the link that carries the load"
+            )
+        return settings
 
     def values(self) -> dict[str, Any]:
         """The values by parameter name."""
@@ -301,58 +329,7 @@ PARAMETERS: tuple[Parameter, ...] = tuple(
     for field, hint in get_type_hints(Settings, include_extras=True).items()
 )
 BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
+DEFAULTS = Settings(**{parameter.field: parameter.default for parameter in PARAMETERS})
 
-MODEL_PARAMETERS = frozenset(
-    ("robot_description", "robot_description_file", "payload.link", "payload.mass", "payload.com")
-)
-"""Parameters whose change builds the model again."""
-
-
-def check(parameter: Parameter, value: Any) -> Any:
-    """The value as its parameter needs it: integers become numbers, lists tuples; else
-    ValueError."""
-    name, default = parameter.name, parameter.default
-    if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ValueError(f"{name} must be true or false, got {value!r}")
-        return value
-    if isinstance(default, str):
-        if not isinstance(value, str):
-            raise ValueError(f"{name} must be a text, got {value!r}; put it in quotes")
-        if parameter.choices and value not in parameter.choices:
-            raise ValueError(f"{name} must be one of {', '.join(parameter.choices)}, got {value!r}")
-        return value
-    if isinstance(default, float) and not (parameter.per_joint and _is_list(value)):
-        return _number(parameter, value)
-    if not _is_list(value):
-        raise ValueError(f"{name} must be a list, got {value!r}")
-    if parameter.per_joint or (default and isinstance(default[0], float)):
-        numbers = tuple(_number(parameter, x) for x in value)
-        if parameter.length is not None and len(numbers) != parameter.length:
-            raise ValueError(f"{name} must be {parameter.length} numbers, got {len(numbers)}")
-        if not numbers:
-            raise ValueError(f"{name} is an empty list: give one number, or one for each joint")
-        return numbers
-    if not all(isinstance(x, str) for x in value):
-        raise ValueError(f"{name} must be a list of names, got {value!r}")
-    names = tuple(x for x in value if x)  # [""] is how a launch file spells an empty list
-    if len(set(names)) != len(names):
-        raise ValueError(f"{name} names something twice: {', '.join(names)}")
-    return names
-
-
-def _is_list(value: Any) -> bool:
-    return hasattr(value, "typecode") or (
-        isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-    )
-
-
-def _number(parameter: Parameter, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{parameter.name} must be a number, got {value!r}")
-    if not parameter.low <= value <= parameter.high:  # false for NaN
-        unit = f" {parameter.unit}" if parameter.unit else ""
-        raise ValueError(
-            f"{parameter.name} must lie in {parameter.low:g} .. {parameter.high:g}{unit}, got {value:g}"
-        )
-    return float(value)
+SOURCES = frozenset(("robot_description", "robot_description_file"))
+"""Parameters that say where the model comes from."""

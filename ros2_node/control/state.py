@@ -21,8 +21,8 @@ class State:
     | row | written by | when |
     |---|---|---|
     | q | `JointStates.take` | a joint_states message arrives |
-    | v | `JointStates.take`; `Robot.change` | likewise; set to zero when parameters change |
-    | a | `Robot.prepare` | before a launch, from the setpoint and the gains |
+    | v | `JointStates.take`; `JointStates.change` | likewise; set to zero for a mode without velocities |
+    | a | `Robot.prepare` | before a launch, from the setpoint and the gains; zero in mode gravity |
     | wrench | `ExternalWrench` | a wrench arrives; set to zero when it is no longer fresh |
     | torque | `FleetDynamics.compute` | the launch; `Robot.command` reads it |
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from .clock import WatchClock
 from .fleet import Fleet, Shown
 from .models import Event, Models
+from .payload import check_link, numbers
 from .robot import Robot
-from .settings import MODEL_PARAMETERS, Settings
+from .settings import SOURCES, Settings
 
 Answer = tuple[bool, str]
 """Whether a request succeeded, and a text for the one who asked."""
@@ -59,7 +61,11 @@ class Supervisor:
         """Call it every STOP_PERIOD: robots in a stop sequence, by number, each with its next
         command."""
         for i, robot in enumerate(self.robots):
-            command = robot.watch(now, steady)
+            try:
+                command = robot.watch(now, steady)
+            except Exception as error:  # one robot's; the others are to be watched as well
+                robot.fail(f"watchdog: {type(error).__name__}: {error}", steady)
+                continue
             if command is not None:
                 yield i, command
 
@@ -69,6 +75,11 @@ class Supervisor:
         if event is Event.REFUSED:
             for counts in self.counts:
                 counts["description_refused"] += 1
+            if self.models.source is not None:
+                text, file = self.models.source
+                self.settings = replace(
+                    self.settings, robot_description=text, robot_description_file=file
+                )
         return event
 
     @property
@@ -78,10 +89,10 @@ class Supervisor:
         described = self.settings.robot_description or self.settings.robot_description_file
         return bool(described) and self.fleet is None
 
-    def fail(self, text: str, steady: float) -> None:
-        """Latch a fault on every robot and stop it."""
-        for robot in self.robots:
-            robot.fail(text, steady)
+    def fail(self, text: str, steady: float, robot: int | None = None) -> None:
+        """Latch a fault and stop: one robot, or all where it is nobody's own."""
+        for each in self.robots if robot is None else self.robots[robot : robot + 1]:
+            each.fail(text, steady)
 
     # Requests.
 
@@ -116,19 +127,21 @@ class Supervisor:
             for i, (good, text) in zip(robots, answers, strict=True)
             if not good
         ]
-        return not bad, "; ".join(bad) or f"{len(answers)} robots: {answers[0][1]}"
+        said = "; ".join(bad) or f"{len(answers)} robots: {answers[0][1]}"
+        live = [self.names[i] for i in robots if self.robots[i].enabled]
+        return not bad, f"{said}; live: {', '.join(live) or 'none'}"
 
     def change(self, values: Mapping[str, Any]) -> None:
         """New values of some parameters, by name; ValueError, and nothing changed, when one is
         bad."""
         settings, fleet = self.settings.changed(values), self.fleet
+        if any(getattr(settings, name) != getattr(self.settings, name) for name in SOURCES):
+            self.models.check(settings)
+        elif fleet is not None and settings.payload_link:
+            check_link(fleet.dynamics.model, settings.payload_link)
+            numbers(fleet.dynamics.model, settings)
         if fleet is not None:
-            links = fleet.dynamics.model.link_names
-            if settings.payload_link and settings.payload_link not in links:
-                raise ValueError(
-                    f"payload.link {settings.payload_link!r} is not one of {', '.join(links[:40])}"
-                )
             fleet.change(settings)
-        self.settings = settings
-        if MODEL_PARAMETERS & values.keys():
+        before, self.settings = self.settings, settings
+        if SOURCES & values.keys() or settings.payload_link != before.payload_link:
             self.models.request(settings)

@@ -9,7 +9,9 @@ import numpy as np
 
 from warpdyn import Model
 
-from .settings import Number, Settings
+from .blend import Blend, Fade
+from .parameter import Number
+from .settings import Settings
 
 STOP_TIME = 0.2
 """Longest ramp of a stop sequence [s]; SIGINT to exit has to fit into one second."""
@@ -34,87 +36,95 @@ class TorqueOutput:
         self._columns = (
             slice(None) if columns == list(range(model.nv)) else np.array(columns, dtype=int)
         )
-        self._described = model.effort_limit[columns]
+        described = model.effort_limit[columns]
+        self._described = np.where(described > 0.0, described, np.inf)  # inf for NaN as well
         self.command = np.zeros(len(self.joints))
         self.clamped = 0
         self.rate_limited = 0
-        self.unlimited = tuple(
-            j for j, x in zip(self.joints, self._described, strict=True) if not (0.0 < x < np.inf)
-        )
+        self._ramp_time = settings.ramp_time
+        self._blend = Blend()
+        self._excess = Fade(np.zeros(len(self.joints)), 0.0, 0.0)
         self.change(settings)
         self._started: float | None = None
         self._computed = 0.0
-        self._offset = np.zeros(len(self.joints))
-        self._offset_from: float | None = None
         self._stop_from: float | None = None
         self._stop_command = np.zeros(len(self.joints))
         self._last_left = 0
 
     def change(self, settings: Settings) -> None:
-        """Take new parameters; ValueError when a list does not fit the joints."""
+        """Use new parameters from the next command on, which goes on from the last one;
+        ValueError when a list does not fit the joints."""
         n = len(self.joints)
         scale = per_joint("torque_scale", settings.torque_scale, n)
         rate = per_joint("max_torque_rate", settings.max_torque_rate, n)
+        limit = per_joint("effort_limits", settings.effort_limits, n)
         self._scale = scale
         self._rate = np.where(rate > 0.0, rate, np.inf)
         self._rate_is_limited = bool((rate > 0.0).any())
-        described = np.where(
-            (self._described > 0.0) & np.isfinite(self._described), self._described, np.inf
+        limit = np.minimum(self._described, np.where(limit > 0.0, limit, np.inf))
+        is_limited = np.isfinite(limit)
+        self.limit = np.where(is_limited, limit, np.finfo(float).max)
+        self.limit[is_limited] *= settings.effort_limit_scale
+        self.unlimited = tuple(
+            joint for joint, has in zip(self.joints, is_limited, strict=True) if not has
         )
-        self.limit = np.where(
-            np.isfinite(described), described * settings.effort_limit_scale, np.inf
-        )
-        self._bound = np.minimum(self.limit, np.finfo(float).max)
-        self._ramp_time = settings.ramp_time
+        # A shorter ramp must not let a change of before, or the ramp itself, step.
+        longest, self._ramp_time = max(self._ramp_time, settings.ramp_time), settings.ramp_time
+        self._blend.begin(longest)
         self._action = settings.stale_action
 
     def start(self, now: float) -> None:
-        """Begin the ramp from zero."""
-        self.command[:] = 0.0
+        """Begin the ramp, from zero or from what the last stop sequence left standing."""
         self._started = self._computed = now
-        self._offset_from = None
         self._stop_from = None
         self._last_left = 0
+        self._blend.clear()
+        self._keep_bound(now, self._ramp_time)
+        if self.command.any():
+            self._blend.add(self.command.copy(), now, self._ramp_time)
 
-    def blend(self, now: float) -> None:
-        """Go over from the present command to what comes next within the ramp time, as when the
+    def take_over(self, other: TorqueOutput) -> None:
+        """Go on where another output of the same joints ended: what it left standing is what the
+        controller holds."""
+        if other.joints == self.joints:
+            self.command[:] = other.command
+
+    def blend(self) -> None:
+        """Go over from the last command to what comes next within the ramp time, as when the
         payload changes."""
-        self._offset_from = now
-        self._offset[:] = np.nan
+        self._blend.begin(self._ramp_time)
 
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,); None when something is not finite. The array
         is used again."""
         wanted = torque[self._columns] * self._scale
+        if not finite(wanted):
+            return None
         started = self._started if self._started is not None else now
         if now - started < self._ramp_time:
             wanted *= (now - started) / self._ramp_time
-        if self._offset_from is not None:
-            wanted = self._blended(wanted, now)
+        if not (np.abs(wanted) <= self.limit).all():
+            np.clip(wanted, -self.limit, self.limit, out=wanted)
+            self.clamped += 1
+        bound = self.limit
+        if self._blend.active:
+            if self._blend.pending is not None:
+                self._keep_bound(now, self._blend.pending)
+            bound = self.limit + self._excess.at(now)
+            wanted = np.clip(self._blend.applied(wanted, self.command, now), -bound, bound)
         if self._rate_is_limited:
             step = self._rate * min(now - self._computed, 0.1)
             limited = np.clip(wanted, self.command - step, self.command + step)
             self.rate_limited += bool((limited != wanted).any())
-            wanted = limited
+            wanted = np.clip(limited, -bound, bound)
         self._computed = now
-        if (np.abs(wanted) <= self._bound).all():  # false for NaN and infinity
-            self.command[:] = wanted
-        elif np.isfinite(wanted).all():
-            np.clip(wanted, -self.limit, self.limit, out=self.command)
-            self.clamped += 1
-        else:
-            return None
+        self.command[:] = wanted
         return self.command
 
-    def _blended(self, wanted: np.ndarray, now: float) -> np.ndarray:
-        assert self._offset_from is not None
-        if np.isnan(self._offset).any():
-            self._offset[:] = self.command - wanted
-        left = 1.0 - (now - self._offset_from) / self._ramp_time if self._ramp_time > 0.0 else 0.0
-        if left <= 0.0:
-            self._offset_from = None
-            return wanted
-        return wanted + left * self._offset
+    def _keep_bound(self, now: float, duration: float) -> None:
+        """Let a command that is beyond the limits, as after a change of them, come back with the
+        blend and not at once."""
+        self._excess = Fade(np.maximum(np.abs(self.command) - self.limit, 0.0), now, duration)
 
     # The stop sequence.
 
@@ -156,4 +166,4 @@ def per_joint(name: str, value: Number, n: int) -> np.ndarray:
         raise ValueError(
             f"{name} has {len(value)} numbers but there are {n} command joints: give one, or {n}"
         )
-    return np.broadcast_to(np.asarray(value, dtype=float), (n,)).copy()
+    return np.array(value) if isinstance(value, tuple) else np.full(n, value)

@@ -49,7 +49,8 @@ def closed_loop(
     processes."""
     with tempfile.TemporaryDirectory(prefix="warpdyn_demo_") as folder:
         trace = Path(folder) / "trace.npz"
-        base = {"robot_description_file": robot, "ramp_time": RAMP_TIME}
+        # The arm is simulated: some bundled robots have no effort limits, and may go without.
+        base = {"robot_description_file": robot, "ramp_time": RAMP_TIME, "unlimited_effort": True}
         node_arguments = ros_arguments({**base, **(node or {})})
         plant_arguments = ros_arguments(
             {"robot": robot, "trace": str(trace), "braked": True, **start(robot), **(plant or {})},

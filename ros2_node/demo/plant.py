@@ -13,7 +13,6 @@ import sys
 import time
 from array import array
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -28,6 +27,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
+from .named_robot import urdf_text
+
 READY = {
     "panda_joint2": -0.785398,
     "panda_joint4": -2.356194,
@@ -35,6 +36,8 @@ READY = {
     "panda_joint7": 0.785398,
 }
 """Franka's "ready" pose [rad]; joints that are not named are at zero."""
+BAD_START = 2
+"""Exit code when there is no such robot."""
 DEEP = QoSProfile(depth=10)
 
 
@@ -104,15 +107,9 @@ class Plant(Node):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("plant", **options)
-        import warpdyn.robots  # the bundled files only
-
         declare = self.declare_parameter
         robot = str(declare("robot", "panda").value)
-        file = (
-            Path(robot)
-            if robot.endswith(".urdf")
-            else Path(warpdyn.robots.__file__).with_name(f"{robot}.urdf")
-        )
+        text = urdf_text(robot)
         names: list[str] = list(declare("pose_joints", list(READY)).value or ())
         values: list[float] = list(declare("pose", list(READY.values())).value or ())
         link, mass = (
@@ -125,9 +122,7 @@ class Plant(Node):
         self.trace_file = str(declare("trace", "").value)
         self.period = 1.0 / rate
         load = (link, mass, com) if link and mass else None
-        self.arm = Arm(
-            file.read_text(), dict(zip(names, values, strict=True)), damping, self.period, load
-        )
+        self.arm = Arm(text, dict(zip(names, values, strict=True)), damping, self.period, load)
         self.order: list[str] = list(declare("command_joints", self._independent()).value or ())
         self.columns = [self.arm.names.index(name) for name in self.order]
         self.torque = np.zeros(self.arm.model.nv)
@@ -194,7 +189,12 @@ def main(args: list[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda received, frame: stop.append(received))
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    plant = Plant()
+    try:
+        plant = Plant()
+    except ValueError as error:
+        rclpy.logging.get_logger("plant").fatal(str(error))
+        rclpy.try_shutdown()
+        return BAD_START
     executor = SingleThreadedExecutor()
     executor.add_node(plant)
     plant.get_logger().info(f"simulating {', '.join(plant.arm.names)}")

@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 from array import array
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,10 @@ import warpdyn as wd
 
 from ..ros.messages import labelled
 from ..ros.topics import LATCHED
+from .named_robot import urdf_text
 
+BAD_START = 2
+"""Exit code when there is no such robot."""
 SWING = 0.3
 """Share of a joint's range that the motion uses; joints without limits use one radian."""
 
@@ -42,12 +44,7 @@ class StateSource(Node):
         rate = float(declare("rate", 100.0).value or 100.0)
         self.robots = int(declare("robots", 1).value or 1)
         speed = float(declare("speed", 0.5).value or 0.0)
-        file = (
-            Path(robot)
-            if robot.endswith(".urdf")
-            else Path(wd.__file__).parent / "robots" / f"{robot}.urdf"
-        )
-        text = file.read_text()
+        text = urdf_text(robot)
         model = wd.load_urdf(text)
         lower, upper = (
             np.maximum(model.position_lower, -np.pi),
@@ -88,14 +85,20 @@ def main(args: list[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda received, frame: stop.append(received))
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    source = StateSource()
+    source: StateSource | None = None
     try:
+        try:
+            source = StateSource()
+        except ValueError as error:
+            rclpy.logging.get_logger("state_source").fatal(str(error))
+            return BAD_START
         while not stop:
             rclpy.spin_once(source, timeout_sec=0.2)
     except ExternalShutdownException:
         pass
     finally:
-        source.destroy_node()
+        if source is not None:
+            source.destroy_node()
         rclpy.try_shutdown()
     return 0
 

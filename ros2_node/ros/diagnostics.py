@@ -25,15 +25,23 @@ class Diagnostics:
         self._titles = [f"{title}: {name}" if name else title for name in names]
         self.reporters = [Reporter(c) for c in counts]
         self._levels = [-1] * len(names)
+        self._building = False
+        self._building_since = 0.0
         self._node, self._clock = node, clock
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", MANY)
 
-    def remark(self, subject: str, text: str) -> None:
-        """A standing warning on every robot; an empty text takes it back."""
-        for reporter in self.reporters:
+    def remark(self, subject: str, text: str, robot: int | None = None) -> None:
+        """A standing warning on one robot, or on every one; an empty text takes it back."""
+        for reporter in self.reporters if robot is None else [self.reporters[robot]]:
             reporter.remarks.pop(subject, None)
             if text:
                 reporter.remarks[subject] = text[:500]
+
+    def build(self, building: bool, steady: float) -> None:
+        """Whether a model is being built; call it often."""
+        if building and not self._building:
+            self._building_since = steady
+        self._building = building
 
     def changed(self, fleet: Fleet | None, settings: Settings, steady: float) -> bool:
         """Whether a level is another than the one published."""
@@ -54,6 +62,8 @@ class Diagnostics:
             self._levels[i] = level
             if self._clock.paused:
                 text += "; the simulation is paused: nothing ages"
+            if self._building:
+                text += f"; building a model for {steady - self._building_since:.0f} s"
             values = reporter.values(
                 robot, settings, now, steady, fleet.timing.text() if fleet else "none yet"
             )

@@ -17,7 +17,7 @@ from ..control.settings import Settings
 from .messages import labelled
 from .outputs import OUTPUTS, Compute, WantedOutputs
 from .publishers import Publishers
-from .topics import LAST, LATCHED, RobotNames
+from .topics import LATCHED, RELIABLE, RobotNames
 
 
 class Display:
@@ -42,7 +42,7 @@ class Display:
                 )
         batch = "~/batch/"
         self._batch = [
-            (o, o.batch, node.create_publisher(Float64MultiArray, batch + o.name, LAST))
+            (o, o.batch, node.create_publisher(Float64MultiArray, batch + o.name, RELIABLE))
             for o in OUTPUTS
             if o.batch is not None
         ]
@@ -66,11 +66,12 @@ class Display:
     def _show_robots(self, fleet: Fleet, fresh: Sequence[int], stamps: Sequence[Time]) -> None:
         values: dict[Compute, np.ndarray] = {}
         for compute, publishers in self._open:
-            if compute is None:
+            heard = [i for i in fresh if publishers.heard(i)]
+            if compute is None or not heard:
                 continue
             if compute not in values:
                 values[compute] = compute(fleet.dynamics, self._settings)
-            for i in fresh:
+            for i in heard:
                 publishers.send(i, values[compute][i], stamps[i])
 
     def _show_batch(self, fleet: Fleet) -> None:

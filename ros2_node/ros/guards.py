@@ -7,20 +7,23 @@ from typing import Any
 
 
 class Guards:
-    """Wraps callbacks; `fail` gets the text of what went wrong."""
+    """Wraps callbacks; `fail` gets the text of what went wrong, and the number of the robot
+    whose callback it was, or None."""
 
-    def __init__(self, fail: Callable[[str], None]) -> None:
+    def __init__(self, fail: Callable[[str, int | None], None]) -> None:
         self._fail = fail
 
-    def callback(self, function: Callable, *first: Any) -> Callable[..., None]:
-        """The function with its first arguments set."""
+    def callback(
+        self, function: Callable, *first: Any, robot: int | None = None
+    ) -> Callable[..., None]:
+        """The function with its first arguments set; `robot` is the one that it serves alone."""
         fail = self._fail
 
         def guarded(*rest: Any) -> None:
             try:
                 function(*first, *rest)
             except Exception as error:
-                fail(_text(function.__name__, error))
+                fail(_text(function.__name__, error), robot)
 
         return guarded
 
@@ -33,7 +36,7 @@ class Guards:
             try:
                 response.success, response.message = function(robots, request)
             except Exception as error:
-                self._fail(_text(function.__name__, error))
+                self._fail(_text(function.__name__, error), robots[0] if len(robots) == 1 else None)
                 response.success, response.message = False, str(error)
             return response
 
@@ -51,7 +54,7 @@ class Guards:
             except ValueError as error:
                 return result(successful=False, reason=str(error))
             except Exception as error:
-                self._fail(_text("parameters", error))
+                self._fail(_text("parameters", error), None)
                 return result(successful=False, reason=str(error))
             return result(successful=True)
 

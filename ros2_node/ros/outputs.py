@@ -83,7 +83,9 @@ def _joint_poses(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
 
 def _mass_matrices(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:
     """(R, 1, nv, nv) joint-space inertia."""
-    return np.asarray(wd.crba(dynamics.model, dynamics.state.q))[:, None]
+    return np.asarray(wd.crba(dynamics.model, dynamics.state.q, params=dynamics.payload.params))[
+        :, None
+    ]
 
 
 def _jacobians(dynamics: FleetDynamics, settings: Settings) -> np.ndarray:

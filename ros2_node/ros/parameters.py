@@ -10,7 +10,8 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
-from ..control.settings import BY_NAME, PARAMETERS, Parameter, Settings
+from ..control.parameter import Parameter
+from ..control.settings import BY_NAME, PARAMETERS, Settings
 
 
 def declare(node: Node) -> Settings:

@@ -16,7 +16,7 @@ from warpdyn import Model
 
 from ..control.settings import Settings
 from .messages import fill_pose, labelled, transform
-from .topics import LAST, LATCHED, MANY, RELIABLE, RobotNames
+from .topics import LATCHED, MANY, RELIABLE, RobotNames, frame_prefix
 
 Topics = Sequence[Sequence[str]]
 """The topic's name for each robot and, within, for each link."""
@@ -27,6 +27,9 @@ class Publishers(Protocol):
 
     def describe(self, model: Model, stamp: Time) -> None:
         """Prepare for a model; what is latched is published now."""
+
+    def heard(self, robot: int) -> bool:
+        """Whether somebody listens to one robot's value, so that it is worth computing."""
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's value."""
@@ -44,6 +47,9 @@ class LinkNames:
         for publisher in self._publishers:
             publisher.publish(String(data="\n".join(model.link_names)))
 
+    def heard(self, robot: int) -> bool:
+        return False
+
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         pass
 
@@ -54,20 +60,26 @@ class LinkPoses:
     def __init__(
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
     ) -> None:
-        self._publishers = [node.create_publisher(PoseArray, topic, LAST) for (topic,) in topics]
-        self._prefix = settings.frame_prefix
+        self._publishers = [
+            node.create_publisher(PoseArray, topic, RELIABLE) for (topic,) in topics
+        ]
+        self._prefixes = [frame_prefix(settings, names) for names in robots]
         self._message = PoseArray()
 
     def describe(self, model: Model, stamp: Time) -> None:
         self._message.poses = [Pose() for _ in model.link_names]
-        self._message.header.frame_id = self._prefix + model.root
+        self._frames = [prefix + model.root for prefix in self._prefixes]
+
+    def heard(self, robot: int) -> bool:
+        return bool(self._publishers[robot].get_subscription_count())
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """value: (nlinks, 7)."""
-        publisher = self._publishers[robot]
-        if not publisher.get_subscription_count():
+        if not self.heard(robot):
             return
+        publisher = self._publishers[robot]
         self._message.header.stamp = stamp
+        self._message.header.frame_id = self._frames[robot]
         for message, pose in zip(self._message.poses, value.tolist(), strict=True):
             fill_pose(message, pose)
         publisher.publish(self._message)
@@ -80,20 +92,25 @@ class TipPoses:
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings
     ) -> None:
         self._publishers = [
-            [node.create_publisher(PoseStamped, topic, LAST) for topic in names] for names in topics
+            [node.create_publisher(PoseStamped, topic, RELIABLE) for topic in names]
+            for names in topics
         ]
-        self._links, self._prefix = settings.tip_links, settings.frame_prefix
+        self._links = settings.tip_links
+        self._prefixes = [frame_prefix(settings, names) for names in robots]
 
     def describe(self, model: Model, stamp: Time) -> None:
         self._rows = [model.link_index(link) for link in self._links]
-        self._frame = self._prefix + model.root
+        self._frames = [prefix + model.root for prefix in self._prefixes]
+
+    def heard(self, robot: int) -> bool:
+        return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """value: (nlinks, 7)."""
         for publisher, row in zip(self._publishers[robot], self._rows, strict=True):
             message = PoseStamped()
             message.header.stamp = stamp
-            message.header.frame_id = self._frame
+            message.header.frame_id = self._frames[robot]
             fill_pose(message.pose, value[row].tolist())
             publisher.publish(message)
 
@@ -118,6 +135,9 @@ class Arrays:
     def describe(self, model: Model, stamp: Time) -> None:
         pass
 
+    def heard(self, robot: int) -> bool:
+        return any(publisher.get_subscription_count() for publisher in self._publishers[robot])
+
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """value: (topics, ...)."""
         for publisher, x in zip(self._publishers[robot], value, strict=True):
@@ -133,7 +153,7 @@ class Transforms:
         from tf2_msgs.msg import TFMessage
 
         self._type = TFMessage
-        self._prefixes = [settings.frame_prefix + names.outer for names in robots]
+        self._prefixes = [frame_prefix(settings, names) for names in robots]
         self._moving = node.create_publisher(TFMessage, "/tf", MANY)
         self._static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
 
@@ -151,6 +171,9 @@ class Transforms:
             for joint, pose in zip(fixed, poses, strict=True)
         ]
         self._static.publish(self._type(transforms=transforms))
+
+    def heard(self, robot: int) -> bool:
+        return bool(self._moving.get_subscription_count())
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """value: (moving joints, 7), each child in its parent."""

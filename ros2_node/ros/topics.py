@@ -16,6 +16,7 @@ from std_msgs.msg import Float64MultiArray
 
 from warpdyn import Model
 
+from ..control.settings import Settings
 from .messages import numbers
 
 LAST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -38,6 +39,11 @@ class RobotNames(NamedTuple):
     """Those of the node for it: "r0/warpdyn/", or "~/"."""
 
 
+def frame_prefix(settings: Settings, names: RobotNames) -> str:
+    """How the names of one robot's frames begin, in poses, wrenches and transforms alike."""
+    return settings.frame_prefix + names.outer
+
+
 class TorqueTopics:
     """~/commands and ~/torques of one robot."""
 
@@ -47,11 +53,12 @@ class TorqueTopics:
         names: RobotNames,
         events: Callable[[str], PublisherEventCallbacks],
     ) -> None:
+        self.commands_topic = names.private + "commands"
         self.commands = node.create_publisher(
             Float64MultiArray,
-            names.private + "commands",
+            self.commands_topic,
             RELIABLE,
-            event_callbacks=events(names.private + "commands"),
+            event_callbacks=events(self.commands_topic),
             qos_overriding_options=overridable(),
         )
         self.torques = node.create_publisher(
@@ -63,6 +70,13 @@ class TorqueTopics:
         )
         self._command = Float64MultiArray()
         self._torque = JointState()
+
+    @property
+    def unheard(self) -> str:
+        """A text where nobody subscribes to ~/commands; empty where somebody does."""
+        if self.commands.get_subscription_count():
+            return ""
+        return f"nobody subscribes to {self.commands_topic}: no controller gets the torques"
 
     def describe(self, model: Model) -> None:
         """Prepare for a model: a JointState has the joints of one velocity each."""

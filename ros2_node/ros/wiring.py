@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSCompatibility, QoSProfile, qos_check_compatible
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from .guards import Guards
 
+SETTLED = 2.0
+"""Time after which the graph shows what an event has told [s]."""
+
 
 class Wiring:
-    """Makes a node's inputs. `mismatched` gets who does not match, which policy, and the robot's
-    number."""
+    """Makes a node's inputs. `mismatched` gets a text, who does not match in which policy, and the
+    robot's number."""
 
-    def __init__(
-        self, node: Node, guards: Guards, mismatched: Callable[[str, str, int], None]
-    ) -> None:
+    def __init__(self, node: Node, guards: Guards, mismatched: Callable[[str, int], None]) -> None:
         self._node, self._guards, self._mismatched = node, guards, mismatched
+        self._standing: dict[str, tuple[str, float]] = {}
+        """By the text of a mismatch: its topic, and when it came by the steady clock [s]."""
 
     def subscribe(
         self,
@@ -38,13 +42,13 @@ class Wiring:
         first = () if robot is None else (robot,)
         events = SubscriptionEventCallbacks(
             incompatible_qos=self._guards.callback(
-                self._on_mismatch, f"a publisher of {topic}", robot or 0
+                self._on_mismatch, "publisher", topic, robot or 0
             )
         )
         self._node.create_subscription(
             kind,
             topic,
-            self._guards.callback(function, *first),
+            self._guards.callback(function, *first, robot=robot),
             qos,
             event_callbacks=events,
             qos_overriding_options=override,
@@ -53,7 +57,7 @@ class Wiring:
     def publisher_events(self, topic: str) -> PublisherEventCallbacks:
         """Event callbacks of a publisher whose subscribers must match."""
         return PublisherEventCallbacks(
-            incompatible_qos=self._guards.callback(self._on_mismatch, f"a subscriber of {topic}", 0)
+            incompatible_qos=self._guards.callback(self._on_mismatch, "subscriber", topic, 0)
         )
 
     def serve(self, kind: type, name: str, function: Callable, robots: list[int]) -> None:
@@ -66,6 +70,31 @@ class Wiring:
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._node.create_timer(period, lambda: guarded(), clock=steady)
 
-    def _on_mismatch(self, who: str, robot: int, event: Any) -> None:
+    def mismatches(self, steady: float) -> list[str]:
+        """Texts of the mismatches that still stand. DDS says when one begins; whether it has ended
+        is read from the graph, once that has settled."""
+        for text, (topic, since) in list(self._standing.items()):
+            if steady - since > SETTLED and not self._mismatched_on(topic):
+                del self._standing[text]
+        return list(self._standing)
+
+    def forget_mismatches(self) -> None:
+        """Say none of them any more."""
+        self._standing.clear()
+
+    def _mismatched_on(self, topic: str) -> bool:
+        """Whether a publisher and a subscriber of a topic, one of them this node's, do not match."""
+        me = self._node.get_name(), self._node.get_namespace()
+        return any(
+            me in ((p.node_name, p.node_namespace), (s.node_name, s.node_namespace))
+            and qos_check_compatible(p.qos_profile, s.qos_profile)[0] == QoSCompatibility.ERROR
+            for p in self._node.get_publishers_info_by_topic(topic)
+            for s in self._node.get_subscriptions_info_by_topic(topic)
+        )
+
+    def _on_mismatch(self, kind: str, topic: str, robot: int, event: Any) -> None:
         policy = getattr(event.last_policy_kind, "name", str(event.last_policy_kind))
-        self._mismatched(who, policy.rpartition("POLICY_")[2], robot)
+        policy = policy.rpartition("POLICY_")[2]
+        text = f"a {kind} of {topic} does not match this node's {policy}"
+        self._standing[text] = topic, time.monotonic()
+        self._mismatched(text, robot)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from harness import ROOT, NodeProcess
@@ -30,6 +33,52 @@ def run(*command, cwd):
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
+
+
+OURS = {"warpdyn", "ros2_node"}
+OPTIONAL = {"jax", "torch", "mujoco", "matplotlib", "pinocchio"}
+"""Libraries of extras, which the package does without."""
+NO_KEY = {"warp", "typing_extensions"}
+"""What rosdep does not know, or, for Python 3.10 (Ubuntu 22.04), only in a version that is too old;
+README.md says what to ask pip for."""
+KEYS = {"urdf_parser_py": "urdfdom_py"} | {
+    name: f"python3-{name}" for name in ("numpy", "lxml", "rich", "tqdm", "pytest", "yaml")
+}
+"""Keys of rosdep by the module's name, where they differ."""
+
+
+def imported(folder):
+    """Modules outside of the standard library that the files of a folder import."""
+    for file in (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                yield from (alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                yield node.module.partition(".")[0]
+
+
+def test_package_xml_names_all_that_is_needed():
+    """Every package that the code and its launch files import or start, and every requirement of
+    pip."""
+    package = ElementTree.parse(ROOT / "package.xml").getroot()
+    named = {element.text for element in package.iter("exec_depend")}
+    modules = {m for folder in ("warpdyn", "ros2_node", "launch") for m in imported(folder)}
+    modules -= OURS | OPTIONAL | NO_KEY | set(sys.stdlib_module_names)
+    assert {KEYS.get(m, m) for m in modules} <= named
+    setup = (ROOT / "setup.py").read_text()
+    required = re.search(r"install_requires=\[(.*?)\]", setup, re.DOTALL)[1]
+    names = {re.split(r"[><=]", n)[0] for n in re.findall(r'"(.+?)"', required)}
+    renamed = {"urdf-parser-py": "urdf_parser_py", "warp-lang": "warp"}
+    needed = {renamed.get(n, n) for n in names} - NO_KEY
+    assert {KEYS.get(n, n) for n in needed} <= named
+    started = {
+        name
+        for file in (ROOT / "launch").glob("*.launch.py")
+        for name in re.findall(r'package="(.+?)"', file.read_text())
+    }
+    assert started - OURS <= named
+    for_tests = {element.text for element in package.iter("test_depend")}
+    assert {"python3-pytest", "python3-hypothesis"} <= for_tests
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
-from harness import NodeProcess, Peer
+from harness import PATIENCE, NodeProcess, Peer
 from oracle import ROBOTS, Oracle
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -145,6 +147,7 @@ def test_a_volatile_description_is_named(context):
         peer.wait(lambda: "QoS mismatch" in peer.message, "QoS mismatch")
         assert "DURABILITY" in peer.message and "robot_description" in peer.message
         peer.node.destroy_publisher(late)
+        peer.wait(lambda: "QoS mismatch" not in peer.message, "the end of the warning")
         peer.close()
 
 
@@ -159,5 +162,24 @@ def test_a_volatile_description_is_named(context):
 )
 def test_a_bad_description_from_a_parameter_ends_the_node(parameters):
     with NodeProcess(parameters) as node:
-        assert node.process.wait(30.0) == 2
+        assert node.process.wait(PATIENCE) == 2
         assert "model refused: " in node.text() and "Traceback" not in node.text()
+
+
+def test_a_pipe_or_a_device_for_a_description_ends_the_node_at_once(tmp_path):
+    """With a line that says what it is; nothing is read of it."""
+    os.mkfifo(tmp_path / "pipe.urdf")
+    for file in (str(tmp_path / "pipe.urdf"), "/dev/zero"):
+        with NodeProcess({"robot_description_file": file}) as node:
+            assert node.process.wait(PATIENCE) == 2
+            assert f"model refused: {file}: is a pipe, a socket or a device" in node.text()
+
+
+def test_a_xacro_file_is_a_description(tmp_path, context):
+    """Expanded by the package xacro."""
+    text = PENDULUM.replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ', 1)
+    text = text.replace("</robot>", '<xacro:property name="unused" value="1"/></robot>')
+    file = tmp_path / "pendulum.urdf.xacro"
+    file.write_text(text)
+    with NodeProcess({"robot_description_file": str(file)}) as node:
+        node.wait_for("ready: double_pendulum")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 import sys
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from harness import ROOT, NodeProcess, Peer
+from ament_index_python.packages import get_package_prefix
+from harness import GENEROUS, ROOT, NodeProcess, Peer
+from launch_cases import CASES, RECORD, USER, summary, user_file
 from std_msgs.msg import Float64MultiArray
 
 FILES = sorted((ROOT / "launch").glob("*.launch.py"))
@@ -17,31 +20,50 @@ STAND_IN = Path(__file__).parent / "stand_in"
 
 
 @pytest.fixture
-def describe(monkeypatch):
-    """Reads a launch file, gives arguments their values, and returns (arguments, nodes as command lines)."""
+def describe(monkeypatch, tmp_path):
+    """Reads a launch file, gives arguments their values, and returns (arguments, nodes as command
+    lines)."""
     monkeypatch.syspath_prepend(str(STAND_IN))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))  # no rviz2
+    monkeypatch.delenv("DISPLAY", raising=False)
     for name in [
         m for m in sys.modules if m == "launch" or m.startswith(("launch.", "launch_ros"))
     ]:
         monkeypatch.delitem(sys.modules, name)
 
     def read(file, **values):
-        from launch.actions import DeclareLaunchArgument
+        from launch.actions import DeclareLaunchArgument, LogInfo
         from launch_ros.actions import Node
         from launch_ros.substitutions import FindPackageShare
 
         FindPackageShare.root = str(ROOT)
         description = runpy.run_path(str(ROOT / "launch" / file))["generate_launch_description"]()
         declared = [e for e in description.entities if isinstance(e, DeclareLaunchArgument)]
-        nodes = [e for e in description.entities if isinstance(e, Node)]
-        assert len(declared) + len(nodes) == len(description.entities)
         assert set(values) <= {d.name for d in declared}
         chosen = {}
         for d in declared:
             chosen[d.name] = values.get(d.name, text(d.default_value, chosen))
-        return declared, [command(node, chosen) for node in nodes if wanted(node, chosen)]
+        actions = [e for e in description.entities if e not in declared]
+        found = list(opened(actions, chosen))
+        nodes = [e for e in found if isinstance(e, Node)]
+        assert all(isinstance(e, (Node, LogInfo)) for e in found)
+        return declared, [command(node, chosen, tmp_path) for node in nodes]
 
     return read
+
+
+def opened(actions, chosen):
+    """The actions whose condition holds, those that functions return in their place."""
+    for action in actions:
+        if action.condition is None or text(action.condition.expression, chosen) in (
+            "true",
+            "True",
+            "1",
+        ):
+            if hasattr(action, "function"):
+                yield from opened(action.function(chosen) or (), chosen)
+            else:
+                yield action
 
 
 def text(value, chosen):
@@ -51,50 +73,153 @@ def text(value, chosen):
     return value if isinstance(value, str) else value.perform(chosen)
 
 
-def wanted(node, chosen):
-    return node.condition is None or text(node.condition.expression, chosen) in (
-        "true",
-        "True",
-        "1",
+def command(node, chosen, folder):
+    """(executable, merged parameters, command line after the executable) as launch_ros would start
+    it: every dictionary is a parameter file, for the node's full name where that is known."""
+    space = "/" + text(node.namespace or "", chosen).lstrip("/")
+    name = "/**" if node.namespace is None else f"{space.rstrip('/')}/{node.name}"
+    line = [*(text(a, chosen) for a in node.arguments), "--ros-args"]
+    line += [text(a, chosen) for a in node.ros_arguments]
+    line += ["-r", f"__node:={node.name}"]
+    if node.namespace is not None:
+        line += ["-r", f"__ns:={space}"]
+    merged = {}
+    for k, entry in enumerate(node.parameters):
+        if isinstance(entry, dict):
+            values = {parameter: evaluated(value, chosen) for parameter, value in entry.items()}
+            path = folder / f"launch_params_{node.name}_{k}.yaml"
+            path.write_text(yaml.safe_dump({name: {"ros__parameters": values}}))
+        else:
+            path = Path(text(entry, chosen))
+        line += ["--params-file", str(path)]
+        for key, values in yaml.safe_load(path.read_text()).items():
+            if key == "/**" or f"/{key.lstrip('/')}" == name:
+                merged |= values["ros__parameters"]
+    for old, new in node.remappings:
+        line += ["-r", f"{old}:={text(new, chosen)}"]
+    return node.executable, merged, line
+
+
+def evaluated(value, chosen):
+    """A parameter's value, which a ParameterValue makes of a text."""
+    if not hasattr(value, "value_type"):
+        return value
+    return (
+        yaml.safe_load(text(value.value, chosen))
+        if value.value_type is bool
+        else (value.value_type(text(value.value, chosen)))
     )
 
 
-def command(node, chosen):
-    """(executable, parameters, command line after the executable) as launch_ros would start it."""
-    line = ["--ros-args", "-r", f"__node:={node.name}"]
-    if node.namespace is not None and text(node.namespace, chosen):
-        line += ["-r", f"__ns:=/{text(node.namespace, chosen).lstrip('/')}"]
-    parameters = {}
-    for entry in node.parameters:
-        if not isinstance(entry, dict):
-            line += ["--params-file", text(entry, chosen)]
-            continue
-        for name, value in entry.items():
-            if hasattr(value, "value_type"):
-                string = text(value.value, chosen)
-                value = {bool: lambda s: {"true": True, "false": False}[s]}.get(
-                    value.value_type, value.value_type
-                )(string)
-            parameters[name] = value
-            line += [
-                "-p",
-                f"{name}:={yaml.safe_dump(value, default_flow_style=True).strip().removesuffix('...').strip()}",
-            ]
-    for old, new in node.remappings:
-        line += ["-r", f"{old}:={text(new, chosen)}"]
-    return node.executable, parameters, [*line, *(text(a, chosen) for a in node.arguments)]
+@pytest.mark.parametrize("case", CASES)
+def test_the_stand_in_starts_what_the_real_launch_has_started(case, describe, tmp_path):
+    """The same executables, parameter files in the same order, remappings and arguments, as
+    recorded."""
+    file, arguments = CASES[case]
+    user = user_file(tmp_path)
+    values = {k: str(user) if v == USER else v for k, v in arguments.items()}
+    _, nodes = describe(file, **values)
+    places = {str(ROOT): "$SHARE", str(user): USER}
+    found = []
+    for executable, _, line in sorted(nodes, key=lambda node: node[0]):
+        files = {x: Path(x).read_text() for x in line if Path(x).is_file()}
+        found.append(summary(executable, line, files, places))
+    assert found == json.loads(RECORD.read_text())[case]
+
+
+def test_an_argument_that_is_not_given_leaves_the_files_value(describe, tmp_path):
+    """The recipe of docs/ros2.md: `torque_scale: 0.5` in the file is 0.5 in the node."""
+    user = str(user_file(tmp_path))
+    _, [(_, merged, _)] = describe("gravity_compensation.launch.py", params_file=user)
+    assert merged == {
+        "robot_description_file": "ur5e",
+        "torque_scale": 0.5,
+        "ramp_time": 3.0,
+        "start_enabled": True,
+        "mode": "gravity",
+    }
+    arguments = {"params_file": user, "torque_scale": "[1, 0.5]", "start_enabled": "false"}
+    _, [(_, merged, _)] = describe("warpdyn.launch.py", **arguments)
+    assert merged["torque_scale"] == [1.0, 0.5] and merged["start_enabled"] is False
+    assert merged["ramp_time"] == 3.0
+
+
+def test_a_bad_argument_is_refused_by_its_name(describe):
+    with pytest.raises(ValueError, match=r"torque_scale must lie in 0 .. 1\.5"):
+        describe("gravity_compensation.launch.py", torque_scale="8")
+    for file in FILES:
+        if "params_file" in file.read_text():
+            with pytest.raises(ValueError, match=r"params_file 'no\.yaml' is not a file"):
+                describe(file.name, params_file="no.yaml")
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        ({}, ["ur5e", 0.5, 3.0, True]),
+        ({"torque_scale": "0.8", "start_enabled": "false"}, ["ur5e", 0.8, 3.0, False]),
+        ({"robot_description_file": "panda", "torque_scale": "[1,1,1,1,1,1,1,0]"},
+         ["panda", [1.0] * 7 + [0.0], 3.0, True]),
+    ],
+    ids=["file alone", "arguments", "list"],
+)  # fmt: skip
+def test_the_node_runs_with_the_merged_parameters(arguments, expected, describe, context, tmp_path):
+    """As rclpy merges them, whether the file names the node or all nodes."""
+    from rcl_interfaces.srv import GetParameters
+    from rclpy.parameter import parameter_value_to_python
+
+    user = str(user_file(tmp_path))
+    _, [(_, _, line)] = describe("warpdyn.launch.py", params_file=user, **arguments)
+    with NodeProcess(arguments=line[1:]) as node:
+        node.wait_for("ready: ")
+        peer = Peer(context)
+        names = ["robot_description_file", "torque_scale", "ramp_time", "start_enabled"]
+        answer = peer.call("get_parameters", GetParameters, names=names)
+        values = [parameter_value_to_python(v) for v in answer.values]
+        assert [list(v) if hasattr(v, "typecode") else v for v in values] == expected
+        peer.close()
+
+
+OTHER = {
+    "params_file": str(ROOT / "config" / "namespaces.yaml"),
+    "robot_description_file": "ur5e",
+    "robot": "ur5e",
+    "mode": "inverse_dynamics",
+    "device": "cuda:0",
+    "joints": "[a]",
+    "command_joints": "[b]",
+    "torque_scale": "0.25",
+    "ramp_time": "4",
+    "stale_action": "hold",
+    "start_enabled": "true",
+    "publish_tf": "true",
+    "use_sim_time": "true",
+    "log_level": "debug",
+    "namespace": "left",
+    "joint_states": "/all/joint_states",
+    "commands": "out",
+    "controller": "arm",
+    "source": "true",
+    "robots": "3",
+    "rate": "7.0",
+    "speed": "0.7",
+    "rviz": "true",
+}
+"""A value of each argument that is not its default."""
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
-def test_every_argument_is_described_and_used(file, describe):
-    declared, _ = describe(file.name)
+def test_every_argument_is_described_and_used(file, describe, monkeypatch):
+    """What is started is another with another value."""
+    prefix = lambda name: "/opt"  # noqa: E731
+    monkeypatch.setattr("ament_index_python.packages.get_package_prefix", prefix)
+    base = {"source": "true"} if file.name.startswith("batch") else {}
+    declared, nodes = describe(file.name, **base)
     assert declared
     for argument in declared:
         assert argument.description and len(argument.description) > 10, argument.name
-        assert (
-            file.read_text().count(f'"{argument.name}"') >= 2
-            or f'("{argument.name}"' in file.read_text()
-        )
+        values = {} if argument.name in base else {**base, argument.name: OTHER[argument.name]}
+        assert describe(file.name, **values)[1] != nodes, argument.name
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
@@ -102,7 +227,7 @@ def test_executables_are_installed_by_the_package(file, describe):
     _, nodes = describe(file.name)
     setup = (ROOT / "setup.py").read_text()
     for executable, _, _ in nodes:
-        assert executable == "rviz2" or f"{executable} =" in setup
+        assert f"{executable} =" in setup
 
 
 def test_there_are_four_launch_files():
@@ -124,7 +249,8 @@ def test_gravity_compensation_sends_to_the_controller(describe, context):
     )
     [(executable, parameters, line)] = nodes
     assert executable == "warpdyn_node" and parameters["mode"] == "gravity"
-    with NodeProcess(arguments=line[1:]) as node:
+    patient = ["-p", f"state_timeout:={GENEROUS}"]
+    with NodeProcess(arguments=[*line[1:], *patient]) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
         received: list[Float64MultiArray] = []
@@ -160,15 +286,30 @@ def test_warpdyn_launch_in_a_namespace_with_another_state_topic(describe, contex
         peer.close()
 
 
-def test_demo_and_batch_start_the_state_source(describe):
+def test_demo_goes_on_without_rviz2(describe, monkeypatch):
+    """Where it is installed it gets our picture; where it is not, two nodes start and no third."""
+    genuine = get_package_prefix
+    monkeypatch.setattr(
+        "ament_index_python.packages.get_package_prefix",
+        lambda name: "/opt" if name == "rviz2" else genuine(name),
+    )
     _, nodes = describe("demo.launch.py", rviz="true")
     assert [n[0] for n in nodes] == ["warpdyn_state_source", "warpdyn_node", "rviz2"]
-    assert nodes[2][2][-1] == f"{ROOT}/rviz/warpdyn.rviz" and Path(nodes[2][2][-1]).is_file()
+    picture = Path(nodes[2][2][1])
+    assert picture == ROOT / "rviz" / "warpdyn.rviz" and picture.is_file()
     _, nodes = describe("demo.launch.py", rviz="false")
     assert len(nodes) == 2
+    monkeypatch.setattr("ament_index_python.packages.get_package_prefix", genuine)
+    _, nodes = describe("demo.launch.py", rviz="true")
+    assert len(nodes) == 2, "the stand-in's index has no rviz2"
+
+
+def test_batch_starts_the_state_source(describe):
     _, nodes = describe("batch.launch.py", source="true", robots="16")
     assert nodes[1][1] == {"robot": "panda", "robots": 16, "rate": 100.0}
     assert "~/batch/state:=warpdyn/batch/state" in nodes[1][2]
+    _, nodes = describe("batch.launch.py", source="true", robot_description_file="ur5e")
+    assert nodes[0][1]["robot_description_file"] == nodes[1][1]["robot"] == "ur5e"
 
 
 def test_rviz_file_is_yaml_and_shows_our_topics():
@@ -178,20 +319,24 @@ def test_rviz_file_is_yaml_and_shows_our_topics():
     assert displays["Robot"]["Description Topic"]["Value"] == "/robot_description"
 
 
-def test_batch_launch_runs(describe, context):
-    """Node and source as described, small: torques of 16 robots come."""
-    _, nodes = describe(
-        "batch.launch.py", source="true", robots="16", robot_description_file="double_pendulum"
-    )
+@pytest.mark.parametrize(
+    "arguments, model, dof",
+    [({"robot_description_file": "double_pendulum"}, "double_pendulum", 2), ({}, "panda", 8)],
+    ids=["a robot by argument", "the source's own"],
+)
+def test_batch_launch_runs(arguments, model, dof, describe, context):
+    """Node and source as described, small: torques of 16 robots come. Without a description the node
+    takes the one that the source publishes."""
+    _, nodes = describe("batch.launch.py", source="true", robots="16", **arguments)
     node_line, source_line = nodes[0][2], nodes[1][2]
     with (
         NodeProcess(arguments=node_line[1:]) as node,
         NodeProcess(arguments=source_line[1:], module="ros2_node.demo.state_source"),
     ):
-        node.wait_for("ready: double_pendulum")
+        node.wait_for(f"ready: {model}")
         peer = Peer(context)
         got: list[Float64MultiArray] = []
         peer.listen(Float64MultiArray, "warpdyn/batch/torques", got.append)
         peer.wait(lambda: got, "batch torques")
-        assert [d.size for d in got[0].layout.dim] == [16, 2]
+        assert [d.size for d in got[0].layout.dim] == [16, dof]
         peer.close()

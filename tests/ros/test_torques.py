@@ -10,7 +10,7 @@ import pytest
 from geometry_msgs.msg import PoseArray, PoseStamped, WrenchStamped
 from harness import NodeProcess, Peer
 from oracle import Oracle
-from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -91,7 +91,7 @@ def test_arm_and_gripper_may_publish_apart(panda_node, peer, oracle):
 
 
 def test_poses_of_links_and_tips_mass_matrix_and_jacobian(context, oracle):
-    """The extras, each under its own topic, against Pinocchio."""
+    """The extras, each under its own topic, for subscribers with the default QoS, against Pinocchio."""
     links, found, names = {}, {}, []
     parameters = {
         "robot_description_file": "panda",
@@ -104,11 +104,8 @@ def test_poses_of_links_and_tips_mass_matrix_and_jacobian(context, oracle):
     }
     with NodeProcess(parameters) as node:
         peer = Peer(context)
-        best = {"reliability": ReliabilityPolicy.BEST_EFFORT}
-        peer.listen(PoseArray, peer.own + "link_poses", lambda m: found.update(poses=m), **best)
-        peer.listen(
-            PoseStamped, peer.own + "poses/panda_hand", lambda m: found.update(tip=m), **best
-        )
+        peer.listen(PoseArray, peer.own + "link_poses", lambda m: found.update(poses=m))
+        peer.listen(PoseStamped, peer.own + "poses/panda_hand", lambda m: found.update(tip=m))
         peer.listen(Float64MultiArray, peer.own + "mass_matrix", lambda m: found.update(M=m))
         peer.listen(
             Float64MultiArray, peer.own + "jacobian/panda_hand", lambda m: found.update(J=m)

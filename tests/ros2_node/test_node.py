@@ -3,6 +3,7 @@ in tests/ros."""
 
 from __future__ import annotations
 
+import threading
 import time
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ import pytest
 from builtin_interfaces.msg import Time
 from fleets import MODEL, NAMES, N, Q
 from geometry_msgs.msg import WrenchStamped
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter as RosParameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -19,9 +20,11 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import warpdyn as wd
+from ros2_node.control.models import Event
 from ros2_node.control.robot import Phase
 from ros2_node.node import BAD_START, WarpdynNode, run
 from ros2_node.ros.messages import labelled
+from ros2_node.ros.topics import TorqueTopics
 
 REST = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
 
@@ -67,6 +70,7 @@ def sent(panda, monkeypatch):
         monkeypatch.setattr(
             topics, "send_torque", lambda t, stamp: out.torques.append((t.copy(), stamp))
         )
+    monkeypatch.setattr(TorqueTopics, "unheard", "")
     yield out
     (robot,) = panda._models.fleet.robots
     robot.disable(0.0)
@@ -168,6 +172,54 @@ def test_the_end_is_a_stop_sequence_too(panda, sent):
     assert panda._models.fleet.idle and not np.any(sent.commands[-5:]) and len(sent.commands) == 5
 
 
+def test_two_threads_that_end_the_node_do_it_one_after_the_other(panda, monkeypatch):
+    """A signal in the loop, and `rclpy.shutdown()` beside it, which takes the publishers away once
+    it is done."""
+    running, most = [], []
+
+    def slow(*arguments):
+        running.append(True)
+        time.sleep(0.05)
+        most.append(len(running))
+        running.pop()
+
+    monkeypatch.setattr("ros2_node.node.stop_robots", slow)
+    threads = [threading.Thread(target=panda.stop) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1, 1]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), ExternalShutdownException()])
+def test_an_exception_out_of_the_loop_stops_the_robots(error, panda, sent, monkeypatch):
+    """Then it goes on its way."""
+    panda._on_state(0, state(sec=30))
+    answer(panda, "enable", SetBool, data=True)
+
+    def spin(*arguments):
+        raise error
+
+    monkeypatch.setattr("ros2_node.node.spin", spin)
+    with pytest.raises(type(error)):
+        run(panda, lambda: False)
+    assert panda._models.fleet.idle and not np.any(sent.commands[-5:])
+
+
+def test_frames_of_a_namespace_are_the_same_in_wrenches_and_poses(make):
+    """What the poses call the frames of a robot is what its wrench may name."""
+    node = make(robot_description_file="panda", namespaces=["left"], frame_prefix="cell/")
+    (robot,) = ready(node)
+    for frame in ("cell/left/panda_hand", "cell/panda_hand", "panda_hand"):
+        message = WrenchStamped()
+        message.header.frame_id, message.wrench.force.z = frame, 10.0
+        node._on_wrench(0, message)
+        row = robot.state.wrench[MODEL.link_index("panda_hand")]
+        assert row[2] == 10.0, frame
+        robot.wrench.clear()
+
+
 def test_parameters_change_or_are_refused_with_a_reason(panda):
     """A bad value leaves the old one."""
     (good,) = panda.set_parameters([RosParameter("torque_scale", value=0.5)])
@@ -180,13 +232,70 @@ def test_parameters_change_or_are_refused_with_a_reason(panda):
 
 def test_a_mismatch_of_qos_is_counted_and_remarked_until_reset(panda):
     before = panda._counts[0]["qos_mismatch"]
-    panda._on_mismatch("a publisher of joint_states", "RELIABILITY", 0)
+    events = panda._wiring.publisher_events("~/commands")
+    kind = SimpleNamespace(name="QOS_POLICY_RELIABILITY")
+    events.incompatible_qos(SimpleNamespace(last_policy_kind=kind))
     (reporter,) = panda._diagnostics.reporters
-    expected = "a publisher of joint_states does not match this node's RELIABILITY"
+    expected = "a subscriber of ~/commands does not match this node's RELIABILITY"
     assert reporter.remarks["QoS mismatch"] == expected
     assert panda._counts[0]["qos_mismatch"] == before + 1
+    panda._report()
+    assert reporter.remarks["QoS mismatch"] == expected
     answer(panda, "reset", Trigger)
+    panda._report()
     assert not reporter.remarks
+
+
+def test_a_bad_description_is_refused_and_the_robot_stays(panda):
+    """As a parameter: not answered as successful, and not kept."""
+    for name, value in (
+        ("robot_description", "<robot"),
+        ("robot_description_file", "/no/such/file.urdf"),
+    ):
+        (bad,) = panda.set_parameters([RosParameter(name, value=value)])
+        assert not bad.successful and "the one before stays" in bad.reason
+        assert panda.get_parameter(name).value != value
+    assert panda.settings.robot_description_file == "panda"
+
+
+def test_what_is_loaded_is_set_apart_from_collections_once(panda, monkeypatch):
+    """Frozen at every model, none that another replaces would ever be collected."""
+    frozen = []
+    monkeypatch.setattr("ros2_node.node.gc.freeze", lambda: frozen.append(True))
+    panda._frozen = False
+    for _ in range(3):
+        panda._on_model(Event.READY)
+    assert len(frozen) == 1
+
+
+def test_a_mismatch_of_qos_ends_with_its_cause(panda, monkeypatch):
+    """Once the graph, which has settled, shows nobody who does not match."""
+    kind = SimpleNamespace(name="QOS_POLICY_DURABILITY")
+    panda._wiring.publisher_events("~/commands").incompatible_qos(
+        SimpleNamespace(last_policy_kind=kind)
+    )
+    (reporter,) = panda._diagnostics.reporters
+    assert "DURABILITY" in reporter.remarks["QoS mismatch"]
+    now = time.monotonic()
+    monkeypatch.setattr("ros2_node.node.time.monotonic", lambda: now + 60.0)
+    panda._report()
+    assert not reporter.remarks
+
+
+def test_enabling_with_nobody_on_the_commands_says_so(panda, sent, monkeypatch):
+    """In the answer, and in the diagnostics while it lasts."""
+    said = "nobody subscribes to ~/commands: no controller gets the torques"
+    (reporter,) = panda._diagnostics.reporters
+    panda._on_state(0, state(sec=20))
+    monkeypatch.setattr(TorqueTopics, "unheard", said)
+    assert answer(panda, "enable", SetBool, data=True) == (True, f"enabled; {said}")
+    panda._report()
+    assert reporter.remarks == {"no controller": said}
+    monkeypatch.setattr(TorqueTopics, "unheard", "")
+    panda._report()
+    assert not reporter.remarks
+    monkeypatch.setattr(TorqueTopics, "unheard", said)
+    assert answer(panda, "enable", SetBool, data=False) == (True, "disabled")
 
 
 def test_a_batch_is_answered_and_marked_for_display(panda, monkeypatch):
@@ -225,6 +334,50 @@ def test_states_of_a_fleet_wait_for_one_launch_and_none_is_lost(make):
     half = wd.rnea(MODEL, 0.5 * Q, 0 * Q, 0 * Q)
     np.testing.assert_allclose(robots[1].state.torque, half, atol=1e-9)
     assert [r.phase(node._supervisor.clock.now) for r in robots] == [Phase.READY] * 2
+
+
+def test_one_robots_exception_stays_that_robots(make, monkeypatch):
+    """In reading its state and in answering it; the other gets its torques and commands."""
+    node = make(
+        robot_description_file="panda",
+        namespaces=["left", "right"],
+        publish_link_poses=False,
+        state_timeout=10.0,
+        ramp_time=0.0,
+    )
+    left, right = ready(node)
+    sent = []
+    monkeypatch.setattr(TorqueTopics, "unheard", "")
+    monkeypatch.setattr(node._topics[1], "send_command", lambda c: sent.append(c.copy()))
+
+    def broken(*arguments):
+        raise RuntimeError("left broke")
+
+    def states():
+        for i, message in enumerate((state(), state(0.9 * Q))):
+            node._guarding.callback(node._on_state, i, robot=i)(message)
+        node.flush()
+
+    states()
+    good, text = answer(node, "enable", SetBool, data=True)
+    assert good and text.startswith("2 robots: enabled; live: left, right")
+    for place in ("read", "command"):
+        with monkeypatch.context() as patch:
+            patch.setattr(left, place, broken)
+            states()
+        assert left.fault.endswith("RuntimeError: left broke") and not left.enabled
+        assert right.enabled and not right.fault
+        left.reset()
+    assert len(sent) == 2
+    while left.output.stop_step(1e12) is not None:
+        pass
+    node._enable([0], SetBool.Request(data=True))
+    answer(node, "enable", SetBool, data=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(node._topics[0], "send_command", broken)
+        for _ in range(10):
+            node._watch()
+    assert left.fault and not right.fault and len(sent) >= 7 and not np.any(sent[-5:])
 
 
 def test_with_a_rate_the_cycle_computes_what_is_fresh(make):

@@ -18,6 +18,7 @@ def robot(shared):
     robot.disable(0.0)
     while robot.output.stop_step(1e9) is not None:
         pass
+    robot.output.command[:] = 0.0
     robot.reset()
     robot.last_fault = ""
     robot.counts.clear()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import warp as wp
 from fleets import MODEL, panda_fleet, panda_settings
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 import warpdyn as wd
+from ros2_node.control.device_launch import DeviceLaunch
 from ros2_node.control.flat_batch import FlatBatch
 from ros2_node.control.fleet_dynamics import FleetDynamics
 
@@ -67,3 +69,56 @@ def test_a_robot_with_joints_of_several_coordinates_has_no_flat_batch():
     batch = FlatBatch(FleetDynamics(model, panda_settings(), 1), panda_settings())
     with pytest.raises(ValueError, match="one coordinate each"):
         batch.robots_in(2 * model.nv, [])
+
+
+@pytest.fixture
+def on_device(monkeypatch):
+    """A function that makes batches run on a device, and the names that they asked for. Without a
+    GPU, Warp's arrays on the CPU stand for one's."""
+    asked = []
+
+    def place(device):
+        class There(DeviceLaunch):
+            def __init__(self, function, model, wanted, *rest):
+                asked.append(wanted)
+                super().__init__(function, model, device, *rest)
+
+        monkeypatch.setattr("ros2_node.control.device_launch.DeviceLaunch", There)
+        return asked
+
+    return place
+
+
+@pytest.mark.parametrize("device", [d.alias for d in wp.get_devices()])
+def test_a_batch_is_computed_on_the_device(device, on_device):
+    """Torques and poses, where parameter `device` says."""
+    asked = on_device(device)
+    fleet = panda_fleet(mode="inverse_dynamics")
+    fleet.dynamics.device = "cuda:0"
+    for seed in range(2):
+        state = np.random.default_rng(seed).uniform(-1.0, 1.0, (5, 2, MODEL.nv))
+        q, v = np.ascontiguousarray(state[:, 0]), np.ascontiguousarray(state[:, 1])
+        torque = fleet.batch.compute(state)
+        np.testing.assert_allclose(torque, wd.rnea(MODEL, q, v, 0 * v), atol=1e-9)
+        np.testing.assert_allclose(fleet.batch.poses(), wd.fk(MODEL, q, form="pose"), atol=1e-12)
+    assert asked == ["cuda:0"], "bound once for one number of robots"
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda:0"])
+def test_a_batch_carries_the_payload(device, on_device):
+    """The mass of now, on the link of now, on a device too."""
+    asked = on_device("cpu")
+    fleet = panda_fleet(payload__link="panda_hand", payload__mass=1.0)
+    fleet.dynamics.device = device
+    state = np.random.default_rng(4).uniform(-1.0, 1.0, (5, 2, MODEL.nv))
+    q = np.ascontiguousarray(state[:, 0])
+    for link, mass in (("panda_hand", 1.0), ("panda_hand", 3.0), ("panda_link5", 2.0)):
+        changed = panda_settings(payload__link=link, payload__mass=mass)
+        if link != fleet.dynamics.payload.link:
+            fleet.blend_to(panda_fleet(payload__link=link, payload__mass=mass))
+        fleet.dynamics.payload.change(changed)
+        heavy = MODEL.with_payload(link, mass)
+        np.testing.assert_allclose(
+            fleet.batch.compute(state), wd.rnea(heavy, q, 0 * q, 0 * q), atol=1e-9
+        )
+    assert asked == ([] if device == "cpu" else [device] * 3), "batch, robots, batch"

@@ -6,10 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import MODEL, Q, feed, launch, panda_fleet, panda_settings
+from fleets import MODEL, Q, feed, launch, panda_fleet, panda_settings, wheel_text
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
+from ros2_node.control.settings import Settings
 
 
 def test_robots_of_a_fleet_do_not_touch_each_other():
@@ -42,11 +43,12 @@ def test_a_new_payload_blends_in_without_a_step():
     feed(robot, 0.0)
     robot.enable(0.0, -10.0)
     light = launch(old, robot, 0.0)[1].copy()
-    new = panda_fleet(
+    settings = panda_settings(
         ramp_time=1.0, payload__link="panda_hand", payload__mass=2.0, payload__com=[0, 0, 0.1]
     )
+    new = Fleet(settings, "", [Counter()], model=old.dynamics.model)
     assert old.can_blend_to(new)
-    old.blend_to(new, 0.0)
+    old.blend_to(new)
     heavy = wd.rnea(MODEL.with_payload("panda_hand", 2.0, (0, 0, 0.1)), Q, 0 * Q, 0 * Q)
     for t, share in ((0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (1.5, 1.0)):
         feed(robot, t)
@@ -89,12 +91,57 @@ def test_what_is_shown_is_checked_before_anything_is_compiled_and_then_warmed():
     assert calls[2:] == [("check", "panda")]
 
 
-def test_only_a_model_of_the_same_joints_can_blend():
-    """Other links, joints or command joints need a stop first."""
+def test_only_the_same_model_can_blend():
+    """Another, even of the same text, needs a stop first."""
     panda = panda_fleet()
-    assert panda.can_blend_to(panda_fleet(payload__link="panda_hand", payload__mass=1.0))
-    assert not panda.can_blend_to(panda_fleet(command_joints=["panda_joint1"]))
-    assert not panda.can_blend_to(panda_fleet(robot_description_file="double_pendulum"))
+    same = Fleet(panda_settings(), "", [Counter()], model=panda.dynamics.model)
+    assert panda.can_blend_to(same) and not panda.can_blend_to(panda_fleet())
+
+
+def commanded(fleet, robot, t):
+    feed(robot, t)
+    return launch(fleet, robot, t)[1].copy()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gravity": [0.0, 0.0, 9.81]},
+        {"payload.mass": 20.0},
+        {"payload.inertia": [5.0, 0.0, 0.0, 5.0, 0.0, 5.0], "payload.mass": 5.0},
+        {"torque_scale": 0.3},
+        {"effort_limit_scale": 0.05},
+        {"kp": 1e4},
+    ],
+)
+def test_no_parameter_makes_a_step_in_the_commands(change):
+    """What would change by tens of N·m from one cycle to the next takes the ramp time."""
+    start = {"mode": "computed_torque", "payload.link": "panda_hand", "velocity_source": "zero"}
+    settings = panda_settings(**{k.replace(".", "__"): x for k, x in start.items()})
+    fleet = Fleet(settings, "", [Counter()])
+    robot = fleet.robots[0]
+    feed(robot, 0.0, Q - 0.05)
+    robot.enable(0.0, -10.0)
+    before = commanded(fleet, robot, 0.0)
+    fleet.change(settings.changed(change))
+    first = commanded(fleet, robot, 1e-3)
+    np.testing.assert_allclose(first, before, atol=0.2)
+    commands = [commanded(fleet, robot, 1e-3 * k) for k in range(2, 1100)]
+    assert np.abs(commands[-1] - before).max() > 3.0, "the change is there in the end"
+    steps = np.abs(np.diff([first, *commands], axis=0)).max()
+    assert steps <= 1.1e-3 * np.abs(commands[-1] - first).max() + 1e-9
+
+
+def test_effort_limits_cannot_be_taken_away_while_enabled():
+    """What ~/enable asked for stays."""
+    values = {"robot_description": wheel_text("revolute"), "effort_limits": 5.0}
+    fleet = Fleet(Settings.of(values), "", [Counter()])
+    robot = fleet.robots[0]
+    robot.read(["spin"], [0.0], [], 0, 0.0)
+    assert robot.enable(0.0, 0.0)[0]
+    with pytest.raises(ValueError, match="while enabled, spin cannot do without effort limits"):
+        fleet.change(Settings.of({**values, "effort_limits": 0.0}))
+    assert fleet.robots[0].output.limit == 5.0
 
 
 def test_stop_reaches_every_enabled_robot():

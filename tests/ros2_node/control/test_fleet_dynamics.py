@@ -7,7 +7,9 @@ import pytest
 from fleets import MODEL, panda_settings
 
 import warpdyn as wd
+from ros2_node.control.device_launch import DeviceLaunch
 from ros2_node.control.fleet_dynamics import FleetDynamics, check_device
+from ros2_node.control.payload import Payload
 
 
 @pytest.fixture
@@ -39,25 +41,46 @@ def test_torque_is_the_inverse_dynamics_of_the_rows(dynamics):
         np.testing.assert_allclose(state.torque, expected(MODEL, state), atol=1e-9)
 
 
-def test_gravity_and_model_change_between_launches(dynamics):
-    """The rows stay; torques are those of the new gravity, of the new inertias."""
+def test_gravity_and_payload_change_between_launches(dynamics):
+    """The rows stay; torques are those of the new gravity, of the robot with its load."""
     state = fill(dynamics)
     dynamics.change_gravity((0.0, 0.0, -1.62))
     dynamics.compute()
     moon = expected(MODEL, state, gravity=(0.0, 0.0, -1.62))
     np.testing.assert_allclose(state.torque, moon, atol=1e-9)
-    heavy = MODEL.with_payload("panda_hand", 2.0, (0.0, 0.0, 0.1))
-    dynamics.change_model(heavy)
-    dynamics.compute()
-    heavier = expected(heavy, state, gravity=(0.0, 0.0, -1.62))
-    np.testing.assert_allclose(state.torque, heavier, atol=1e-9)
-    assert dynamics.model is heavy
+    settings = panda_settings(payload__link="panda_hand", payload__mass=2.0)
+    dynamics.carry(Payload(MODEL, settings))
+    for mass, com in ((2.0, (0.0, 0.0, 0.1)), (0.5, (0.1, 0.0, 0.0))):
+        changed = settings.changed({"payload.mass": mass, "payload.com": com})
+        dynamics.payload.change(changed)
+        dynamics.compute()
+        heavy = MODEL.with_payload("panda_hand", mass, com)
+        heavier = expected(heavy, state, gravity=(0.0, 0.0, -1.62))
+        np.testing.assert_allclose(state.torque, heavier, atol=1e-9)
+        assert dynamics.total_mass == pytest.approx(heavy.total_mass)
 
 
-def test_a_model_of_other_joints_is_refused(dynamics):
-    """Its rows would mean something else."""
-    with pytest.raises(ValueError, match="inertias"):
-        dynamics.change_model(wd.load_robot("double_pendulum"))
+def test_a_device_gets_everything_at_every_launch(monkeypatch):
+    """Rows, gravity and payload; Warp's arrays on the CPU stand for a GPU's."""
+
+    class There(DeviceLaunch):
+        def __init__(self, function, model, wanted, *rest):
+            assert wanted == "cuda:0"
+            super().__init__(function, model, "cpu", *rest)
+
+    monkeypatch.setattr("ros2_node.control.device_launch.DeviceLaunch", There)
+    settings = panda_settings(payload__link="panda_link5", payload__mass=1.0)
+    dynamics = FleetDynamics(MODEL, settings, 2)
+    dynamics.device = "cuda:0"
+    dynamics.carry(Payload(MODEL, settings))
+    for mass in (1.0, 3.0):
+        state, gravity = fill(dynamics, int(mass)), (0.0, 0.0, -mass)
+        dynamics.payload.change(settings.changed({"payload.mass": mass}))
+        dynamics.change_gravity(gravity)
+        dynamics.compute()
+        heavy = MODEL.with_payload("panda_link5", mass)
+        wanted = expected(heavy, state, gravity=gravity)
+        np.testing.assert_allclose(state.torque, wanted, atol=1e-9)
 
 
 def test_a_device_that_is_not_there_is_named_with_those_that_are():

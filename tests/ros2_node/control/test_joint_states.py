@@ -37,10 +37,10 @@ def test_any_order_with_strangers_among_them(order, numbers, strangers):
     q = np.array(numbers)
     names = [*strangers, *(NAMES[i] for i in order)]
     position = array("d", [9e9] * len(strangers) + list(q[order]))
-    velocity = array("d", [np.nan] * len(strangers) + list(2 * q[order]))
+    velocity = array("d", [np.nan] * len(strangers) + list(0.1 * q[order]))
     assert states.read(names, position, velocity, 0, 0.0) is None
     np.testing.assert_array_equal(states.q, q)
-    np.testing.assert_array_equal(states.v, 2 * q)
+    np.testing.assert_array_equal(states.v, 0.1 * q)
     assert states.counts["unknown_joint"] == len(strangers)
 
 
@@ -130,14 +130,15 @@ def test_differences_of_positions_by_stamps_then_by_arrival():
     states.read(NAMES, array("d", [0.0] * 8), (), 1_000_000_000, 5.0)
     assert not states.v.any()
     states.read(NAMES, step, (), 1_020_000_000, 5.001)
-    np.testing.assert_allclose(states.v, 0.5)
+    np.testing.assert_allclose(states.v[:7], 0.5)
+    assert states.v[7] == 2.0 * 0.2, "twice the velocity limit is the most that is believed"
     states.read(NAMES, array("d", [0.0] * 8), (), 1_010_000_000, 5.002)
     assert not states.v.any(), "stamps backwards: no velocity"
     states.forget()
     states.read(NAMES, step, (), 0, 5.003)
     assert not states.v.any(), "a jump of the clock: no velocity"
     states.read(NAMES, array("d", [0.02] * 8), (), 0, 5.013)
-    np.testing.assert_allclose(states.v, 1.0)
+    np.testing.assert_allclose(states.v[:7], 1.0)
 
 
 def test_a_continuous_joint_turns_past_pi():
@@ -215,3 +216,76 @@ def test_reading_is_taking_and_noting():
         in_halves.note(1)
     assert at_once.counts == in_halves.counts and at_once.counts["position_jump"] == 1
     np.testing.assert_array_equal(at_once.q, in_halves.q)
+
+
+def enough(states, k, q=0.0, v=0.0, dt=0.001):
+    """One message of a stream at 1 kHz."""
+    stamp = 1_000_000_000 + int(k * dt * 1e9)
+    return states.read(NAMES, array("d", np.full(8, q)), array("d", np.full(8, v)), stamp, k * dt)
+
+
+def test_one_glitch_of_a_velocity_is_dropped_and_counted():
+    """Beyond twice the velocity limit of its joint; the state before stands for that cycle."""
+    states = reader(mode="computed_torque")
+    assert enough(states, 0, v=0.1) is None
+    glitch = array("d", [0.1] * 3 + [9000.0] + [0.1] * 4)
+    answer = states.read(NAMES, array("d", [0.0] * 8), glitch, 0, 0.001)
+    assert answer == "velocity_out_of_range" and states.counts[answer] == 1
+    assert (states.v == 0.1).all() and states.age(0.001) == 0.001
+    assert enough(states, 2, v=0.2) is None and (states.v == 0.2).all()
+    fast = MODEL.velocity_limit
+    assert states.read(NAMES, array("d", [0.0] * 8), array("d", 1.9 * fast), 0, 0.003) is None
+    assert states.read(NAMES, array("d", [0.0] * 8), array("d", 2.1 * fast), 0, 0.004) is not None
+
+
+def test_a_joint_without_velocity_limit_is_bounded_as_well():
+    states = reader(wd.load_urdf(wheel_text()), mode="computed_torque")
+    assert states.read(["spin"], array("d", [0.0]), array("d", [90.0]), 0, 0.0) is None
+    assert states.read(["spin"], array("d", [0.0]), array("d", [9000.0]), 0, 0.0) is not None
+
+
+@pytest.mark.parametrize("mode", ["gravity", "computed_torque"])
+def test_one_glitch_of_a_position_is_dropped_and_counted(mode):
+    """In every mode, while commands leave; otherwise it is used and noticed."""
+    states = reader(mode=mode)
+    states.strict = True
+    assert enough(states, 0) is None and enough(states, 1) is None
+    assert enough(states, 2, q=1.5) == "position_jump_dropped"
+    assert states.counts == {"position_jump_dropped": 1}
+    assert not states.q.any() and enough(states, 3, q=0.001) is None
+    assert states.age(0.003) == 0.0
+    states.strict = False
+    assert enough(states, 4, q=1.5) is None and (states.q == 1.5).all()
+    assert states.counts["position_jump"] == 1 and states.counts["position_jump_dropped"] == 1
+
+
+def test_positions_that_stay_away_let_the_state_grow_stale():
+    """By which the watchdog stops the robot; a jump of the clock is no jump of the joints."""
+    states = reader(state_timeout=0.1)
+    states.strict = True
+    enough(states, 0)
+    for k in range(1, 200):
+        assert enough(states, k, q=1.5) == "position_jump_dropped"
+    assert states.age(0.199) == 0.199
+    states.forget()
+    assert enough(states, 200, q=1.5) is None and states.age(0.2) == 0.0
+
+
+def test_a_frozen_driver_is_noticed_whatever_stands_beside_its_positions():
+    """A NaN in an entry that is not read, which equals nothing, does not make it alive."""
+    states = reader()
+    names = [*NAMES, "tool"]
+    for k in range(5):
+        position = array("d", [0.0] * 8 + [float("nan")])
+        assert states.read(names, position, (), 7, 0.02 * k) is None
+    assert states.age(0.08) == 0.08 and states.counts["repeated_message"] == 4
+
+
+def test_a_change_of_parameters_leaves_the_velocities():
+    """But in mode gravity, which has none."""
+    states = reader(mode="computed_torque")
+    enough(states, 0, v=0.1)
+    states.change(Settings.of({"mode": "computed_torque", "kp": 3.0}))
+    assert (states.v == 0.1).all()
+    states.change(Settings.of())
+    assert not states.v.any()

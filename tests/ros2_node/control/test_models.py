@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 
@@ -35,8 +36,11 @@ def test_nothing_is_built_until_something_describes_a_robot():
     """Parameters do, and so does the topic."""
     models = Models([Counter()])
     assert not models.request(Settings.of()) and models.fleet is None
+    assert not models.building
     models.offer(wheel_text(), Settings.of())
+    assert models.building
     assert step(models, Settings.of()) is Event.READY and models.fleet is not None
+    assert not models.building
     assert models.fleet.dynamics.model.name == "wheel"
 
 
@@ -86,11 +90,12 @@ def test_another_payload_goes_on_with_the_same_robots():
     """Enabled or not; only the inertias change."""
     models, settings = running()
     fleet = models.fleet
-    mass = fleet.dynamics.model.total_mass
+    model, mass = fleet.dynamics.model, fleet.dynamics.total_mass
     heavy = settings.changed({"payload.link": "panda_hand", "payload.mass": 2.0})
     models.request(heavy)
     assert step(models, heavy) is Event.PAYLOAD and models.fleet is fleet
-    assert fleet.dynamics.model.total_mass == pytest.approx(mass + 2.0)
+    assert fleet.dynamics.model is model, "and its kernels"
+    assert fleet.dynamics.total_mass == pytest.approx(mass + 2.0)
 
 
 def test_of_the_requests_during_a_build_the_newest_follows():
@@ -121,3 +126,18 @@ def test_reload_reads_the_file_again(tmp_path):
     assert step(models, settings) is Event.NOTHING and models.changing, "it is no payload"
     assert models.step(settings, 0.0) is Event.READY and models.fleet is not before
     assert models.fleet.dynamics.model.total_mass == pytest.approx(6.0)
+
+
+def test_a_description_that_takes_long_to_check_does_not_keep_commands_waiting(monkeypatch):
+    """It is accepted, and the build decides; while enabled after half of `state_timeout`."""
+    models, settings = running(state_timeout=0.1)
+    other = settings.changed({"robot_description": "nonsense"})
+    with pytest.raises(ValueError, match="the one before stays"):
+        models.check(other)
+    robot = models.fleet.robots[0]
+    feed(robot, 0.0)
+    robot.enable(0.0, 0.0)
+    ended = threading.Event()
+    monkeypatch.setattr("ros2_node.control.models.load_model", lambda s: ended.wait())
+    models.check(other)
+    ended.set()

@@ -6,11 +6,23 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import feed, panda_settings
+from fleets import MODEL, NAMES, feed, panda_fleet, panda_settings, wheel_text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ros2_node.control.report import ERROR, OK, SAMPLES, WARN, Rates, Reporter, Timing
+from ros2_node.control.fleet import Fleet
+from ros2_node.control.report import (
+    ERROR,
+    OK,
+    SAMPLES,
+    WARN,
+    Rates,
+    Reporter,
+    Timing,
+    ready,
+    remarks,
+)
+from ros2_node.control.settings import Settings
 
 
 @given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=50))
@@ -96,3 +108,24 @@ def test_the_lines_have_state_counts_and_rates(reporter, robot):
     assert "rejected.missing_joint" not in lines and lines["last fault"] == "none"
     nobody = Reporter(Counter()).values(None, panda_settings(), 0.0, 1.0, "none yet")
     assert nobody["state"] == "waiting for a model" and "state age" not in nobody
+
+
+def test_the_ready_line_counts_the_load():
+    """Model, whole mass, robots, mode, device and the joints of the commands."""
+    settings = panda_settings(payload__link="panda_hand", payload__mass=2.0)
+    fleet = panda_fleet(2, payload__link="panda_hand", payload__mass=2.0)
+    text = ready(fleet.robots, settings)
+    assert text.startswith(
+        f"ready: panda, {MODEL.total_mass + 2.0:.6g} kg, 2 robot(s), mode gravity"
+    )
+    assert text.endswith(f"on cpu, commands for {', '.join(NAMES)}") and not remarks(
+        fleet.robots[0]
+    )
+    lines = Reporter(Counter()).values(fleet.robots[0], settings, 0.0, 1.0, "")
+    assert lines["payload"] == "2 kg on panda_hand"
+
+
+def test_joints_without_effort_limits_are_remarked():
+    wheel = Fleet(Settings.of({"robot_description": wheel_text()}), "", [Counter()])
+    (text,) = remarks(wheel.robots[0])
+    assert text.startswith("no effort limit for spin: ~/enable needs effort_limits")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings
+from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, wheel_text
 
 import warpdyn as wd
-from ros2_node.control.robot import Phase
+from ros2_node.control.fleet import Fleet
+from ros2_node.control.robot import Phase, check_robot
+from ros2_node.control.settings import Settings
 from ros2_node.control.torque_output import LAST_COMMANDS, STOP_TIME
 
 
@@ -97,7 +101,7 @@ def test_computed_torque_tracks_and_holds():
     """M(q) (a + kp e + kd de) + h(q, v), about the present position until a reference comes."""
     tracking = panda_fleet(mode="computed_torque", kp=[50.0] * 8, kd=5.0, state_timeout=1.0)
     robot = tracking.robots[0]
-    v = np.linspace(-0.5, 0.5, 8)
+    v = np.linspace(-0.5, 0.3, 8)
     feed(robot, 0.0, v=v)
     robot.enable(0.0, 0.0)
     feed(robot, 0.1, Q + 0.01, v)
@@ -146,7 +150,7 @@ def test_it_starts_by_itself_once_and_never_after_another_model():
     """With start_enabled the first valid state opens the gate, unless the robot replaces
     another."""
     first, second = panda_fleet(start_enabled=True), panda_fleet(start_enabled=True)
-    second.robots[0].wait_for_enable()
+    second.robots[0].replace(first.robots[0])
     for one in (first, second):
         feed(one.robots[0], 0.0)
         launch(one, one.robots[0], 0.0)
@@ -164,3 +168,141 @@ def test_rejections_are_named_with_their_counts(robot):
     robot.read([], (), (), 0, 0.0)
     assert robot.rejections() == "empty_message 2, no_known_joint 1"
     assert robot.phase(0.0) is Phase.WAITING
+
+
+def test_joints_that_a_reference_before_enable_does_not_name_stay_where_they_are():
+    """A reference for two joints that streams before ~/enable: the others are held, not driven to
+    the neutral pose."""
+    fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
+    robot = fleet.robots[0]
+    for k in range(5):
+        feed(robot, 0.01 * k, v=0 * Q)
+        robot.refer(NAMES[:2], (Q[:2] + 0.1, (), ()), 0.01 * k)
+    assert robot.enable(0.05, 0.05)[0]
+    feed(robot, 0.06, v=0 * Q)
+    launch(fleet, robot, 0.06)
+    wanted = np.array([0.1, 0.1, *[0.0] * 6])
+    np.testing.assert_allclose(
+        robot.state.torque, wd.rnea(MODEL, Q, 0 * Q, 100 * wanted), atol=1e-9
+    )
+
+
+def test_a_robot_far_from_its_reference_is_not_enabled_and_one_that_goes_astray_stops():
+    """Each with the joint's name; a latched fault."""
+    fleet = panda_fleet(mode="computed_torque", ramp_time=0.0, max_tracking_error=0.2)
+    robot = fleet.robots[0]
+    feed(robot, 0.0, v=0 * Q)
+    robot.refer(NAMES, (Q + 0.1 * np.arange(8) / 3, (), ()), 0.0)
+    good, text = robot.enable(0.0, 0.0)
+    assert not good and "panda_finger_joint1" in text and "max_tracking_error 0.2" in text
+    robot.refer(NAMES, (Q + 0.1, (), ()), 0.0)
+    assert robot.enable(0.0, 0.0) == (True, "enabled")
+    feed(robot, 0.01, v=0 * Q)
+    assert launch(fleet, robot, 0.01)[1] is not None
+    pushed = Q.copy()
+    pushed[2] -= 0.15
+    feed(robot, 0.02, pushed, 0 * Q)
+    assert launch(fleet, robot, 0.02)[1] is None and robot.output.stopping
+    assert (
+        robot.fault == "panda_joint3 is 0.25 from its reference, more than max_tracking_error 0.2"
+    )
+
+
+def test_a_reference_that_jumps_while_enabled_is_refused_and_the_robot_stays():
+    fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
+    robot = fleet.robots[0]
+    feed(robot, 0.0, v=0 * Q)
+    robot.enable(0.0, 0.0)
+    assert robot.refer(NAMES, (Q + 0.6, (), ()), 0.0) == "reference_too_far"
+    feed(robot, 0.01, v=0 * Q)
+    np.testing.assert_allclose(
+        launch(fleet, robot, 0.01)[1], wd.rnea(MODEL, Q, 0 * Q, 0 * Q), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("effort", ["0", "-5"])
+def test_without_an_effort_limit_there_is_no_enabling_unless_told(effort):
+    text = wheel_text("revolute").replace('effort="0"', f'effort="{effort}"')
+    for values, good in (
+        ({}, False),
+        ({"effort_limits": 3.0}, True),
+        ({"unlimited_effort": True}, True),
+    ):
+        settings = Settings.of({"robot_description": text, **values})
+        robot = Fleet(settings, "", [Counter()]).robots[0]
+        robot.read(["spin"], [0.0], [], 0, 0.0)
+        answer = robot.enable(0.0, 0.0)
+        assert answer[0] is good
+    robot = Fleet(Settings.of({"robot_description": text}), "", [Counter()]).robots[0]
+    robot.read(["spin"], [0.0], [], 0, 0.0)
+    assert "no effort limit for spin: give effort_limits" in robot.enable(0.0, 0.0)[1]
+
+
+def test_a_glitch_of_a_velocity_changes_no_command():
+    """One message of 9,000 rad/s among good ones: dropped, counted, no command of it."""
+    fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
+    robot = fleet.robots[0]
+    commands = []
+    for k in range(10):
+        v = np.full(8, 9000.0) if k == 5 else 0 * Q
+        if feed(robot, 0.001 * k, v=v):
+            robot.enable(0.0, 0.0)
+            commands.append(launch(fleet, robot, 0.001 * k)[1].copy())
+    assert len(commands) == 9 and robot.counts["velocity_out_of_range"] == 1
+    np.testing.assert_allclose(commands, np.tile(commands[0], (9, 1)), atol=1e-9)
+
+
+def test_a_glitch_of_a_position_changes_no_command_and_a_robot_that_is_elsewhere_stops():
+    """One message is dropped; many are no fresh state, and the answer says why."""
+    fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
+    robot = fleet.robots[0]
+    feed(robot, 0.0, v=0 * Q)
+    robot.enable(0.0, 0.0)
+    before = launch(fleet, robot, 0.0)[1].copy()
+    assert not feed(robot, 0.001, Q + 1.5, 0 * Q) and feed(robot, 0.002, v=0 * Q)
+    np.testing.assert_allclose(launch(fleet, robot, 0.002)[1], before, atol=1e-9)
+    for k in range(3, 104):
+        assert not feed(robot, 0.001 * k, Q + 1.5, 0 * Q)
+        robot.watch(0.001 * k, 0.001 * k)
+    assert robot.lost and "position_jump_dropped" in robot.last_fault and robot.output.stopping
+    assert feed(robot, 0.2, Q + 1.5, 0 * Q), "disabled, it is believed"
+
+
+def test_a_change_of_parameters_leaves_the_measured_velocities():
+    """The damping of the next launch is that of the state, with no message in between."""
+    fleet = panda_fleet(mode="inverse_dynamics")
+    robot, v = fleet.robots[0], np.linspace(-0.3, 0.3, 8)
+    feed(robot, 0.0, v=v)
+    fleet.change(panda_settings(mode="inverse_dynamics", torque_scale=0.5))
+    fleet.compute()
+    np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, v, 0 * v), atol=1e-9)
+
+
+def test_enabling_after_a_hold_begins_at_what_is_held(shared, robot):
+    """Not at zero, which would drop the arm; the same robot of another model as well."""
+    shared.change(panda_settings(stale_action="hold", ramp_time=1.0))
+    feed(robot, 0.0)
+    robot.enable(0.0, -10.0)
+    held = launch(shared, robot, 0.0)[1].copy()
+    robot.disable(0.0)
+    while robot.output.stop_step(1.0) is not None:
+        pass
+    other = panda_fleet()
+    other.robots[0].replace(robot)
+    for fleet in (shared, other):
+        again = fleet.robots[0]
+        feed(again, 5.0)
+        assert again.enable(5.0, 5.0)[0]
+        np.testing.assert_allclose(launch(fleet, again, 5.0)[1], held, atol=1e-9)
+        np.testing.assert_allclose(launch(fleet, again, 5.5)[1], held, atol=1e-9)
+
+
+@pytest.mark.parametrize("change", [{}, {"joints": ["nose"]}, {"kp": [1.0]}])
+def test_a_robot_is_checked_without_being_made(change):
+    """What would be refused when it is made."""
+    settings = panda_settings(**change)
+    if not change:
+        check_robot(MODEL, settings)
+    else:
+        with pytest.raises(ValueError):
+            check_robot(MODEL, settings)

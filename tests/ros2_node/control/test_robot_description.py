@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
+
 import pytest
 from fleets import MODEL, wheel_text
 
+from ros2_node.control import robot_description
 from ros2_node.control.robot_description import load_model
 from ros2_node.control.settings import Settings
 
@@ -25,12 +30,10 @@ def test_a_bundled_robot_stands_on_a_fixed_base():
     assert model.name == "panda" and model.joint_names == MODEL.joint_names
 
 
-def test_the_payload_is_part_of_the_model():
-    """Its mass is added; a link that is not there is refused."""
+def test_the_payload_is_not_part_of_the_model():
+    """It is numbers beside it, so that another load needs no other model."""
     values = {"robot_description_file": "panda", "payload.mass": 2.0, "payload.link": "panda_hand"}
-    assert load_model(Settings.of(values)).total_mass == pytest.approx(MODEL.total_mass + 2.0)
-    with pytest.raises(ValueError, match="'nose' is not a link of panda"):
-        load_model(Settings.of({**values, "payload.link": "nose"}))
+    assert load_model(Settings.of(values)).total_mass == MODEL.total_mass
 
 
 @pytest.mark.parametrize(
@@ -45,3 +48,70 @@ def test_the_payload_is_part_of_the_model():
 def test_what_cannot_be_used_says_why(text, said):
     with pytest.raises(ValueError, match=said):
         load_model(Settings.of(), text)
+
+
+def of_file(path):
+    return load_model(Settings.of({"robot_description_file": str(path)}))
+
+
+def test_a_pipe_or_a_device_is_refused_at_once(tmp_path):
+    """Nothing is read of /dev/zero, and nobody waits for the other end of a FIFO."""
+    os.mkfifo(tmp_path / "pipe.urdf")
+    begun = time.monotonic()
+    for path in ("/dev/zero", tmp_path / "pipe.urdf"):
+        with pytest.raises(ValueError, match="is a pipe, a socket or a device; give the path"):
+            of_file(path)
+    with pytest.raises(ValueError, match="is a directory; give the path of a URDF file"):
+        of_file(tmp_path)
+    assert time.monotonic() - begun < robot_description.READING_TIME
+
+
+def test_a_file_that_is_not_there_is_named_with_the_bundled_robots(tmp_path):
+    with pytest.raises(ValueError, match=r"nonsense: there is no such file; .* panda"):
+        of_file("nonsense")
+    with pytest.raises(ValueError, match="cannot be read"):
+        of_file("a\0b")
+
+
+def test_a_description_has_a_largest_size(tmp_path, monkeypatch):
+    """A file, a parameter and the topic alike; what is just as large is read."""
+    text = wheel_text()
+    monkeypatch.setattr(robot_description, "LARGEST", len(text))
+    file = tmp_path / "wheel.urdf"
+    file.write_text(text)
+    assert of_file(file).name == "wheel"
+    file.write_text(text + " ")
+    for load in (
+        lambda: of_file(file),
+        lambda: load_model(Settings.of({"robot_description": text + " "})),
+        lambda: load_model(Settings.of(), text + " "),
+    ):
+        with pytest.raises(ValueError, match="MB is not read"):
+            load()
+
+
+def test_a_disk_that_does_not_answer_is_not_waited_for(monkeypatch):
+    """After READING_TIME the builder is free again."""
+    answer = threading.Event()
+    monkeypatch.setattr(robot_description, "READING_TIME", 0.05)
+    monkeypatch.setattr(robot_description, "read_description", lambda file: answer.wait(60.0))
+    with pytest.raises(ValueError, match=r"robot.urdf: reading it took more than 0\.05 s"):
+        of_file("robot.urdf")
+    answer.set()
+
+
+def test_a_xacro_file_is_expanded(tmp_path):
+    """By its suffix; what xacro cannot expand is refused with the file's name."""
+    file = tmp_path / "wheel.urdf.xacro"
+    text = wheel_text().replace('<robot name="wheel">', HEAD).replace('"spin"', '"${joint}"')
+    file.write_text(text)
+    assert of_file(file).joint_names == ("turn",)
+    file.write_text(text.replace("${joint}", "${nobody}"))
+    with pytest.raises(ValueError, match=r"wheel.urdf.xacro: xacro cannot expand it"):
+        of_file(file)
+
+
+HEAD = (
+    '<robot name="wheel" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    '<xacro:property name="joint" value="turn"/>'
+)

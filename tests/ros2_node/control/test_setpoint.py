@@ -6,23 +6,25 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, N
+from fleets import MODEL, NAMES, N, wheel_text
 from hypothesis import given
 from hypothesis import strategies as st
 
+import warpdyn as wd
 from ros2_node.control.setpoint import Setpoint
+from ros2_node.control.settings import Settings
 
 
 @pytest.fixture
 def setpoint():
-    return Setpoint(MODEL, NAMES, Counter())
+    return Setpoint(MODEL, NAMES, NAMES, Counter())
 
 
 @given(st.permutations(range(N)), st.integers(1, N))
 def test_each_number_reaches_the_row_of_its_joint(order, number):
     """In any order, of any of the joints; the others keep their positions and get no velocity
     and no acceleration."""
-    setpoint = Setpoint(MODEL, NAMES, Counter())
+    setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
     before, chosen = setpoint.q.copy(), list(order[:number])
     x = np.arange(1.0, number + 1.0)
     assert setpoint.read([NAMES[i] for i in chosen], (x, 2 * x, 3 * x), 1.0) is None
@@ -58,7 +60,7 @@ def test_there_is_a_position_to_track_once_one_was_said(setpoint):
     assert not setpoint.placed
     setpoint.read(NAMES[:1], ((0.5,), (), ()), 0.0)
     assert setpoint.placed
-    other = Setpoint(MODEL, NAMES, Counter())
+    other = Setpoint(MODEL, NAMES, NAMES, Counter())
     other.stay(np.full(N, 0.3))
     assert other.placed and (other.q == 0.3).all() and other.arrived == -np.inf
 
@@ -67,3 +69,75 @@ def test_rest_keeps_the_position_only(setpoint):
     setpoint.read(NAMES, (np.ones(N), np.ones(N), np.ones(N)), 0.0)
     setpoint.rest()
     assert (setpoint.q == 1.0).all() and not setpoint.v.any() and not setpoint.a.any()
+
+
+def tracking(**values):
+    """A setpoint of a robot that tracks, with the panda's joints."""
+    setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
+    setpoint.change(Settings.of({"mode": "computed_torque", "kp": 1.0, "kd": 0.0, **values}))
+    return setpoint
+
+
+def wanted_acceleration(setpoint, q):
+    a = np.zeros(N)
+    setpoint.track(q, np.zeros(N), a)
+    return a
+
+
+def test_joints_that_no_reference_names_stay_where_they_are():
+    """Before ~/enable nothing pulls at them; from then on they are held at the present position,
+    and not at the model's neutral one, whatever names the others and since when."""
+    setpoint, q = tracking(), np.linspace(-1.0, 1.0, N)
+    setpoint.read(NAMES[:2], (q[:2] + 0.1, (), ()), 9.99)
+    expected = np.array([0.1, 0.1, *[0.0] * (N - 2)])
+    np.testing.assert_allclose(wanted_acceleration(setpoint, q), expected, atol=1e-12)
+    setpoint.stay(q, since=9.9)
+    np.testing.assert_allclose(wanted_acceleration(setpoint, q), expected, atol=1e-12)
+    np.testing.assert_allclose(setpoint.q[2:], q[2:])
+    setpoint.stay(q, since=10.5)
+    np.testing.assert_allclose(wanted_acceleration(setpoint, q), 0.0, atol=1e-12)
+
+
+def test_a_reference_that_jumps_away_is_refused_with_the_joints_name():
+    """Far both from the robot and from the point before; a robot that lags behind a path is told
+    apart, and named, by `astray`."""
+    setpoint, q = tracking(max_tracking_error=0.3), np.zeros(N)
+    setpoint.stay(q)
+    assert setpoint.read(NAMES, ([0.0] * 3 + [0.31] + [0.0] * 4, (), ()), 0.0, q) == (
+        "reference_too_far"
+    )
+    assert setpoint._counts == {"reference_too_far": 1} and not setpoint.q.any()
+    assert setpoint.refusal == (
+        "panda_joint4 is 0.31 from its reference, more than max_tracking_error 0.3"
+    )
+    for step in (0.2, 0.4):
+        assert setpoint.read(NAMES[3:4], ([step], (), ()), 0.0, q) is None
+        wanted_acceleration(setpoint, q)
+        assert bool(setpoint.astray()) == (step > 0.3)
+    assert setpoint.astray().startswith("panda_joint4 is 0.4 from its reference")
+
+
+def test_the_tolerance_is_by_joint_and_zero_is_none():
+    """In mode computed_torque only: others track nothing."""
+    far = [0.0, 0.1, *[1.0] * (N - 2)]
+    setpoint, q = tracking(max_tracking_error=far), np.full(N, 0.5)
+    setpoint.stay(np.zeros(N))
+    assert setpoint.astray(q).startswith("panda_joint2 ") and "joint1" not in setpoint.astray(q)
+    for values in ({"max_tracking_error": 0.0}, {"mode": "inverse_dynamics"}):
+        other = tracking(**values)
+        other.stay(np.zeros(N))
+        assert not other.astray(q) and other.read(NAMES, (9 * q, (), ()), 0.0, q) is None
+    with pytest.raises(ValueError, match="max_tracking_error has 2 numbers"):
+        tracking(max_tracking_error=[1.0, 1.0])
+
+
+def test_a_joint_without_end_is_tracked_the_short_way_round():
+    """From 3.1 to -3.1 is a step of 0.08 and not of 6.2."""
+    model = wd.load_urdf(wheel_text())
+    setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
+    setpoint.change(Settings.of({"mode": "computed_torque", "kp": 1.0}))
+    setpoint.stay(np.array([3.1]))
+    assert setpoint.read(["spin"], ([-3.1], (), ()), 0.0, np.array([3.1])) is None
+    a = np.zeros(1)
+    setpoint.track(np.array([3.1]), np.zeros(1), a)
+    np.testing.assert_allclose(a, 2 * np.pi - 6.2)

@@ -53,9 +53,11 @@ def test_requests_reach_the_named_robots_only(two):
     assert [r.enabled for r in two.robots] == [False, True]
     two.robots[0].fail("broken", 0.0)
     good, text = two.enable([0, 1], True, 0.0, 0.0)
-    assert not good and text.startswith("left: a fault is latched") and "right" not in text
+    assert (
+        not good and text.startswith("left: a fault is latched") and text.endswith("; live: right")
+    )
     assert two.reset([0, 1])[0] and not two.robots[0].fault
-    assert two.enable([0, 1], False, 0.0, 0.0) == (True, "2 robots: already disabled")
+    assert two.enable([0, 1], False, 0.0, 0.0) == (True, "2 robots: already disabled; live: none")
 
 
 def test_without_a_model_requests_say_so():
@@ -94,24 +96,137 @@ def test_bad_parameters_change_nothing(two):
     for bad in ({"torque_scale": 9.0}, {"torque_scale": [1.0]}, {"device": "cpu"}):
         with pytest.raises(ValueError):
             two.change(bad)
-    with pytest.raises(ValueError, match="'nose' is not one of panda_link0"):
+    with pytest.raises(ValueError, match="'nose' is not a link of panda, which has panda_link0"):
         two.change({"payload.link": "nose"})
     assert two.settings is before
     two.change({"torque_scale": 0.5})
     assert two.settings.torque_scale == 0.5
 
 
-def test_a_change_of_the_payload_builds_the_model_again():
+def settled(supervisor):
+    """The event of the build that is under way."""
+    while (event := supervisor.step(0.0)) is Event.NOTHING:
+        time.sleep(0.002)
+    return event
+
+
+def test_a_load_on_another_link_warms_kernels_beside_and_another_load_does_not():
     """The robots go on; other parameters build nothing."""
     supervisor = ready(panda_settings())
     supervisor.change({"ramp_time": 2.0})
     assert supervisor.models._thread is None
-    mass = supervisor.fleet.dynamics.model.total_mass
+    dynamics = supervisor.fleet.dynamics
+    mass = dynamics.total_mass
     supervisor.change({"payload.link": "panda_hand", "payload.mass": 1.5})
-    while (event := supervisor.step(0.0)) is Event.NOTHING:
-        time.sleep(0.002)
-    assert event is Event.PAYLOAD
-    assert supervisor.fleet.dynamics.model.total_mass == pytest.approx(mass + 1.5)
+    assert settled(supervisor) is Event.PAYLOAD and dynamics.total_mass == pytest.approx(mass + 1.5)
+    supervisor.change({"payload.mass": 2.5, "payload.com": [0.0, 0.0, 0.1]})
+    assert supervisor.models._thread is None and dynamics.total_mass == pytest.approx(mass + 2.5)
+    for bad in ({"payload.inertia": [1.0, 0.0, 0.0, 1.0, 0.0, 9.0]}, {"payload.mass": -1.0}):
+        with pytest.raises(ValueError, match="payload"):
+            supervisor.change(bad)
+    assert dynamics.total_mass == pytest.approx(mass + 2.5)
+
+
+def test_loads_on_links_that_were_warm_before_make_no_kernel(monkeypatch):
+    """So the memory of any number of changes is that of the links that ever carried something."""
+    supervisor = ready(panda_settings(payload__link="panda_link5", payload__mass=1.0))
+    dynamics = supervisor.fleet.dynamics
+    bare = dynamics.model.total_mass
+    supervisor.change({"payload.link": "", "payload.mass": 0.0})
+    assert settled(supervisor) is Event.PAYLOAD and dynamics.total_mass == bare
+
+    def made(*arguments, **options):
+        raise AssertionError("a kernel is made")
+
+    monkeypatch.setattr("warpdyn.execution.launch._make_kernel", made)
+    for k in range(1, 4):
+        supervisor.change({"payload.link": "panda_link5", "payload.mass": float(k)})
+        assert settled(supervisor) is Event.PAYLOAD, supervisor.models.refusal
+        assert dynamics.total_mass == pytest.approx(bare + k)
+        supervisor.change({"payload.link": "", "payload.mass": 0.0})
+        assert settled(supervisor) is Event.PAYLOAD and dynamics.total_mass == bare
+
+
+def test_a_load_that_comes_while_its_link_is_warmed_is_not_lost():
+    supervisor = ready(panda_settings())
+    mass = supervisor.fleet.dynamics.total_mass
+    supervisor.change({"payload.link": "panda_link5"})
+    supervisor.change({"payload.mass": 3.0})
+    assert settled(supervisor) is Event.PAYLOAD
+    assert supervisor.fleet.dynamics.total_mass == pytest.approx(mass + 3.0)
+
+
+@pytest.mark.parametrize(
+    "bad, said",
+    [
+        ({"robot_description": "nonsense"}, "nonsense"),
+        ({"robot_description": "<robot name='x'/>"}, "x"),
+        ({"robot_description_file": "/no/such/file.urdf"}, "/no/such/file.urdf"),
+        ({"robot_description_file": "/dev/zero"}, "a pipe, a socket or a device"),
+        ({"robot_description_file": "/"}, "is a directory"),
+        ({"robot_description": wheel_text()}, "panda_joint2"),
+    ],
+)
+def test_a_bad_description_is_refused_with_the_reason_and_the_good_one_stays(bad, said):
+    """Also one that does not go with the other parameters; payloads after it are applied."""
+    supervisor = ready(panda_settings(command_joints=["panda_joint2"], payload__link="panda_hand"))
+    before = supervisor.settings
+    with pytest.raises(ValueError, match=said) as error:
+        supervisor.change(bad)
+    assert "the one before stays" in str(error.value)
+    assert supervisor.settings is before and supervisor.models._thread is None
+    mass = supervisor.fleet.dynamics.total_mass
+    supervisor.change({"payload.mass": 1.0})
+    assert supervisor.fleet.dynamics.total_mass == pytest.approx(mass + 1.0)
+
+
+def test_a_description_that_fails_only_when_it_is_built_goes_back_to_the_good_one(monkeypatch):
+    """What reading it does not show, such as a compiler that gives up."""
+    supervisor = ready(panda_settings())
+    mass = supervisor.fleet.dynamics.total_mass
+
+    def broken(*arguments):
+        raise RuntimeError("no compiler")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ros2_node.control.fleet.FleetDynamics", broken)
+        supervisor.change({"robot_description": wheel_text()})
+        assert settled(supervisor) is Event.REFUSED
+    assert supervisor.models.refusal == "RuntimeError: no compiler"
+    assert supervisor.settings.robot_description == ""
+    assert supervisor.settings.robot_description_file == "panda"
+    supervisor.change({"payload.link": "panda_hand", "payload.mass": 1.0})
+    assert settled(supervisor) is Event.PAYLOAD
+    assert supervisor.fleet.dynamics.total_mass == pytest.approx(mass + 1.0)
+
+
+def test_a_bad_text_on_the_topic_does_not_keep_payloads_out():
+    settings = Settings.of()
+    supervisor = Supervisor(settings)
+    supervisor.models.offer(wheel_text(), settings)
+    assert settled(supervisor) is Event.READY
+    supervisor.models.offer("nonsense", settings)
+    assert settled(supervisor) is Event.REFUSED
+    supervisor.change({"payload.link": "b", "payload.mass": 1.0})
+    assert settled(supervisor) is Event.PAYLOAD
+    assert supervisor.fleet.dynamics.total_mass == pytest.approx(3.0)
+
+
+def test_one_robots_failure_stays_that_robots(two, monkeypatch):
+    """In the watchdog as well as where a callback names its robot."""
+    two.enable([0, 1], True, 0.0, 0.0)
+
+    def broken(now, steady):
+        raise RuntimeError("left broke")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(two.robots[0], "watch", broken)
+        assert list(two.watch(0.01, 0.01)) == []
+    assert two.robots[0].fault == "watchdog: RuntimeError: left broke"
+    assert two.robots[1].enabled and not two.robots[1].fault
+    two.reset([0])
+    two.fail("a callback broke", 0.0, 1)
+    assert [r.fault for r in two.robots] == ["", "a callback broke"]
 
 
 def test_a_refused_model_is_counted_and_ends_a_node_that_has_no_other():

@@ -103,7 +103,7 @@ def test_blending_goes_from_the_present_command_to_the_wanted_one():
     output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 1.0}))
     output.start(-10.0)
     output.compute(np.ones(8), 0.0)
-    output.blend(0.0)
+    output.blend()
     for t, share in ((0.0, 0.0), (0.25, 0.25), (1.0, 1.0), (3.0, 1.0)):
         np.testing.assert_allclose(output.compute(np.full(8, 5.0), t), 1.0 + 4.0 * share)
 
@@ -112,6 +112,115 @@ def test_blending_goes_from_the_present_command_to_the_wanted_one():
 def test_finite_is_what_numpy_says(numbers):
     """Whatever overflows in the sum of squares."""
     assert finite(np.array(numbers)) == bool(np.isfinite(numbers).all())
+
+
+def running(command=80.0, **values):
+    """An output that sends 80 N·m to the first four joints of the panda, 10 to the others."""
+    output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 1.0, **values}))
+    output.start(-10.0)
+    torque = np.array([command] * 4 + [10.0] * 4)
+    output.compute(torque, 0.0)
+    return output, torque
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"torque_scale": 0.2},
+        {"effort_limit_scale": 0.1},
+        {"effort_limits": 5.0},
+        {"effort_limits": 5.0, "max_torque_rate": 1.0},
+        {"ramp_time": 0.0, "torque_scale": 0.5},
+    ],
+)
+def test_a_change_of_parameters_makes_no_step_in_the_commands(change):
+    """Down and up again, in cycles of 1 ms: no step larger than the whole change spread over the
+    longer ramp time, and at its end what was asked for."""
+    output, torque = running()
+    before, now = output.command.copy(), 0.0
+    for values in (change, {}):
+        output.change(Settings.of({"ramp_time": 1.0, **values}))
+        for _ in range(1100):
+            now += 1e-3
+            command = output.compute(torque, now).copy()
+            assert (np.abs(command - before) <= 80.0 * 1e-3 + 1e-9).all(), now
+            before = command
+        scale, share = values.get("torque_scale", 1.0), values.get("effort_limit_scale", 1.0)
+        limit = np.minimum(LIMIT, values.get("effort_limits", np.inf)) * share
+        expected = np.clip(torque * scale, -limit, limit)
+        np.testing.assert_allclose(command, expected, atol=1e-9)
+
+
+def test_changes_that_come_all_the_time_get_through():
+    """A scale that is set ten times a ramp time: the commands follow one ramp time behind, and do
+    not stand still; what the state changes is in the next command at once."""
+    output, torque = running(40.0, torque_scale=1.0)
+    now = 0.0
+    for k in range(3000):
+        now += 1e-3
+        if k % 100 == 0:
+            scale = 1.0 - 0.5 * min(k / 1000, 1.0) + 1e-3 * (-1) ** (k // 100)
+            output.change(Settings.of({"ramp_time": 1.0, "torque_scale": scale}))
+        command = output.compute(torque, now).copy()
+    np.testing.assert_allclose(command[0], 20.0, atol=0.1)
+    np.testing.assert_allclose(output.compute(torque + 2.0, now)[0] - command[0], 1.0, atol=0.01)
+
+
+def test_limits_hold_while_they_are_blended():
+    """Whatever the torques do meanwhile, no command beyond the old limits."""
+    output, torque = running()
+    output.change(Settings.of({"effort_limit_scale": 0.1}))
+    for k in range(1, 1200):
+        command = output.compute(torque * (-1) ** k, 1e-3 * k)
+        assert (np.abs(command) <= np.maximum(LIMIT * 0.1, 80.0) + 1e-9).all()
+    assert (np.abs(command) <= LIMIT * 0.1 + 1e-9).all()
+
+
+def stopped(**values):
+    output, torque = running(**values)
+    output.stop(0.0)
+    while output.stop_step(1.0) is not None:
+        pass
+    return output, torque
+
+
+def test_after_a_hold_commands_begin_at_what_is_held():
+    """And go to the wanted ones linearly; after any other stop they begin at zero."""
+    output, torque = stopped(stale_action="hold")
+    held = output.command.copy()
+    assert held[0] == 80.0
+    output.start(5.0)
+    for t, share in ((5.0, 0.0), (5.5, 0.5), (6.0, 1.0), (7.0, 1.0)):
+        expected = (1.0 - share) * held + share * 0.5 * torque
+        np.testing.assert_allclose(output.compute(0.5 * torque, t), expected, atol=1e-9)
+    output, torque = stopped(stale_action="ramp_down")
+    output.start(5.0)
+    np.testing.assert_array_equal(output.compute(torque, 5.0), 0.0)
+
+
+def test_what_is_held_outlives_its_model():
+    """Where the next has the same command joints."""
+    output, torque = stopped(stale_action="hold")
+    following = TorqueOutput(MODEL, NAMES, Settings.of({}))
+    following.take_over(output)
+    following.start(5.0)
+    np.testing.assert_array_equal(following.compute(torque, 5.0), output.command)
+    fewer = TorqueOutput(MODEL, NAMES[:3], Settings.of({}))
+    fewer.take_over(output)
+    assert not fewer.command.any()
+
+
+def test_effort_limits_stand_in_for_the_descriptions_where_it_has_none():
+    """The smaller counts, times the scale; zero leaves the description's."""
+    for effort in ("0", "-3", "inf"):
+        model = wd.load_urdf(wheel_text("revolute").replace('effort="0"', f'effort="{effort}"'))
+        values = {"ramp_time": 0.0, "effort_limits": 4.0, "effort_limit_scale": 0.5}
+        output = TorqueOutput(model, ["spin"], Settings.of(values))
+        output.start(0.0)
+        assert output.unlimited == () and output.compute(np.array([1e9]), 0.0) == 2.0
+    limits = [0.0, 100.0, 50.0, *[0.0] * 5]
+    output = TorqueOutput(MODEL, NAMES, Settings.of({"effort_limits": limits}))
+    np.testing.assert_array_equal(output.limit, [87.0, 87.0, 50.0, *LIMIT[3:]])
 
 
 def test_one_number_serves_all_joints_and_a_list_must_fit():

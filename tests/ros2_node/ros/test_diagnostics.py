@@ -57,6 +57,14 @@ def test_a_remark_stands_on_every_robot_until_it_is_taken_back(node):
     assert not any(r.remarks for r in diagnostics.reporters)
 
 
+def test_a_remark_may_stand_on_one_robot(node):
+    diagnostics = made(node, "left", "right")
+    diagnostics.remark("no controller", "nobody", 1)
+    assert [dict(r.remarks) for r in diagnostics.reporters] == [{}, {"no controller": "nobody"}]
+    diagnostics.remark("no controller", "", 1)
+    assert not any(r.remarks for r in diagnostics.reporters)
+
+
 def test_a_paused_simulation_is_said(node):
     diagnostics = made(node)
     for steady in (0.0, 10.0):
@@ -64,6 +72,17 @@ def test_a_paused_simulation_is_said(node):
     diagnostics.publish(None, SETTINGS, 10.0)
     (status,) = node.published["/diagnostics"][0].status
     assert status.message.endswith("; the simulation is paused: nothing ages")
+
+
+def test_a_model_that_is_being_built_is_said_with_its_time(node):
+    """While it lasts; the next one counts from its own beginning."""
+    diagnostics = made(node)
+    for steady, building in ((1.0, True), (4.0, True), (5.0, False), (6.0, True), (8.0, True)):
+        diagnostics.build(building, steady)
+        diagnostics.publish(None, SETTINGS, steady)
+    texts = [m.status[0].message.partition("; ")[2] for m in node.published["/diagnostics"]]
+    times = ("0 s", "3 s", None, "0 s", "2 s")
+    assert texts == [f"building a model for {t}" if t else "" for t in times]
 
 
 def test_batches_have_a_line_once_there_are_any(node):

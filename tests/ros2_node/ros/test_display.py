@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from fleets import MODEL, N, Q, feed, panda_fleet, panda_settings
+from rclpy.qos import ReliabilityPolicy
 from recording_node import RecordingNode
 
+import warpdyn as wd
 from ros2_node.ros.display import Display
 from ros2_node.ros.outputs import WantedOutputs
 from ros2_node.ros.topics import RobotNames
@@ -75,6 +77,7 @@ def test_a_batch_is_shown_once_and_to_listeners_only(node, fleet):
     state[:, 0] = Q
     fleet.batch.compute(state)
     shown.batch_is_new = True
+    assert node.publishers["~/batch/link_poses"].qos.reliability is ReliabilityPolicy.RELIABLE
     node.publishers["~/batch/link_poses"].listeners = 0
     shown.show(fleet, STAMPS, 100.0)
     assert shown.batch_is_new, "it waits for a listener"
@@ -103,3 +106,28 @@ def test_without_tf2_msgs_the_rest_goes_on(node, monkeypatch):
     display(node, publish_tf=True)
     expected = "publish_tf is true but tf2_msgs is not installed: no /tf, all else goes on"
     assert node.log.lines == [expected] and "a/w/link_poses" in node.publishers
+
+
+def test_nothing_is_computed_that_nobody_listens_to(node, fleet, monkeypatch):
+    """No forward kinematics without a subscriber, and only what is heard with one."""
+    calls = []
+    for name in ("fk", "crba"):
+        genuine = getattr(wd, name)
+        monkeypatch.setattr(
+            wd, name, lambda *a, f=genuine, n=name, **k: (calls.append(n), f(*a, **k))[1]
+        )
+    shown = display(node, tip_links=["panda_hand"], publish_mass_matrix=True, publish_tf=True)
+    for publisher in node.publishers.values():
+        publisher.listeners = 0
+    feed(fleet.robots[1], 5.0)
+    shown.show(fleet, STAMPS, 5.0)
+    assert not calls
+    node.publishers["a/w/mass_matrix"].listeners = 1
+    shown.show(fleet, STAMPS, 5.0)
+    assert not calls, "that robot has no fresh state"
+    node.publishers["b/w/mass_matrix"].listeners = 1
+    shown.show(fleet, STAMPS, 5.0)
+    assert calls == ["crba"]
+    node.publishers["/tf"].listeners = node.publishers["b/w/poses/panda_hand"].listeners = 1
+    shown.show(fleet, STAMPS, 5.0)
+    assert sorted(calls) == ["crba", "crba", "fk", "fk"], "poses and transforms"

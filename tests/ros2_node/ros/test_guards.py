@@ -20,7 +20,7 @@ def failures():
 
 @pytest.fixture
 def guards(failures):
-    return Guards(failures.append)
+    return Guards(lambda *what: failures.append(what))
 
 
 def test_a_callback_gets_its_first_arguments_and_the_message(guards, failures):
@@ -31,7 +31,15 @@ def test_a_callback_gets_its_first_arguments_and_the_message(guards, failures):
 
 def test_an_exception_becomes_a_failure_with_its_place(guards, failures):
     assert guards.callback(broken, 1)("message") is None
-    assert failures == ["broken: RuntimeError: got (1, 'message')"]
+    assert failures == [("broken: RuntimeError: got (1, 'message')", None)]
+
+
+def test_a_failure_names_the_robot_whose_callback_it_was(guards, failures):
+    """So that it stays that robot's; a service of several robots is nobody's own."""
+    guards.callback(broken, 1, robot=1)("message")
+    guards.service(broken, [2])("please", SimpleNamespace())
+    guards.service(broken, [0, 1])("please", SimpleNamespace())
+    assert [robot for _, robot in failures] == [1, 2, None]
 
 
 def test_a_service_answers_whatever_happens(guards, failures):
@@ -41,7 +49,7 @@ def test_a_service_answers_whatever_happens(guards, failures):
     assert (response.success, response.message) == (True, "[3] please") and not failures
     response = guards.service(broken, [3])("please", SimpleNamespace())
     assert (response.success, response.message) == (False, "got ([3], 'please')")
-    assert failures == ["broken: RuntimeError: got ([3], 'please')"]
+    assert failures == [("broken: RuntimeError: got ([3], 'please')", 3)]
 
 
 def test_a_bad_parameter_is_refused_and_a_broken_change_is_a_failure_too(guards, failures):
@@ -52,4 +60,4 @@ def test_a_bad_parameter_is_refused_and_a_broken_change_is_a_failure_too(guards,
     answer = guards.parameters(refuse, SimpleNamespace)([1])
     assert (answer.successful, answer.reason) == (False, "too large") and not failures
     assert not guards.parameters(broken, SimpleNamespace)([1]).successful
-    assert failures == ["parameters: RuntimeError: got ([1],)"]
+    assert failures == [("parameters: RuntimeError: got ([1],)", None)]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from fleets import MODEL, panda_settings
+from rclpy.qos import ReliabilityPolicy
 from recording_node import RecordingNode
 
 from ros2_node.ros.publishers import Arrays, LinkNames, LinkPoses, TipPoses, Transforms
@@ -52,7 +53,7 @@ def test_link_poses_come_in_the_order_of_the_names_to_their_robot(node):
     assert list(node.published) == ["b/w/link_poses"]
     (message,) = node.published["b/w/link_poses"]
     assert [numbers(p) for p in message.poses] == value.tolist()
-    assert message.header.frame_id == "left/panda_link0" and message.header.stamp.sec == 9
+    assert message.header.frame_id == "left/b/panda_link0" and message.header.stamp.sec == 9
     node.publishers["b/w/link_poses"].listeners = 0
     poses.send(1, value, STAMP)
     assert len(node.published["b/w/link_poses"]) == 1, "to listeners only"
@@ -64,7 +65,15 @@ def test_tip_poses_are_the_rows_of_their_links(node):
     for topic, link in zip(("a/w/poses/one", "a/w/poses/two"), TIPS, strict=True):
         (message,) = node.published[topic]
         assert numbers(message.pose) == value[MODEL.link_index(link)].tolist()
-        assert message.header.frame_id == "left/panda_link0"
+        assert message.header.frame_id == "left/a/panda_link0"
+
+
+def test_poses_reach_subscribers_with_default_qos(node):
+    """Reliable, as RViz and `create_subscription(..., 10)` ask for."""
+    opened(LinkPoses, node, "link_poses")
+    opened(TipPoses, node, "poses/one", "poses/two")
+    for publisher in node.publishers.values():
+        assert publisher.qos.reliability is ReliabilityPolicy.RELIABLE
 
 
 def test_arrays_go_to_the_topic_of_their_place(node):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
-from fleets import LINK, MODEL, NAMES
+from fleets import LINK, MODEL, NAMES, panda_settings
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from recording_node import RecordingNode
 
 import warpdyn as wd
-from ros2_node.ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics
+from ros2_node.ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, frame_prefix
 
 
 @pytest.fixture
@@ -45,6 +45,19 @@ def test_a_command_is_sent_as_it_is(node):
     sender.send_command(command)
     command[:] = -1.0
     assert node.published["r0/warpdyn/commands"][0].data.tolist() == list(range(8))
+
+
+def test_it_is_known_whether_a_controller_listens(node):
+    sender = topics(node)
+    assert not sender.unheard
+    node.publishers["r0/warpdyn/commands"].listeners = 0
+    assert sender.unheard.startswith("nobody subscribes to r0/warpdyn/commands: ")
+
+
+def test_frames_of_a_robot_begin_with_the_prefix_and_its_namespace():
+    settings = panda_settings(frame_prefix="cell/")
+    assert frame_prefix(settings, RobotNames("r0/", "r0/warpdyn/")) == "cell/r0/"
+    assert frame_prefix(panda_settings(), RobotNames("", "~/")) == ""
 
 
 def test_torques_carry_names_and_the_stamp_of_the_state(node):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -11,8 +12,8 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from ros2_node.ros.guards import Guards
-from ros2_node.ros.topics import LAST
-from ros2_node.ros.wiring import Wiring
+from ros2_node.ros.topics import LAST, LATCHED, RELIABLE
+from ros2_node.ros.wiring import SETTLED, Wiring
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def events():
 @pytest.fixture
 def wiring(node, events):
     mismatched = lambda *what: events.mismatched.append(what)  # noqa: E731
-    return Wiring(node, Guards(events.failed.append), mismatched)
+    return Wiring(node, Guards(lambda *what: events.failed.append(what)), mismatched)
 
 
 def test_messages_come_with_the_robots_number_where_there_is_one(node, wiring):
@@ -46,10 +47,13 @@ def test_a_broken_callback_is_a_failure(node, wiring, events):
         raise KeyError("gone")
 
     wiring.subscribe(String, "one", LAST, broken)
+    wiring.subscribe(String, "three", LAST, broken, robot=3)
     wiring.every(0.5, broken)
     node.subscriptions["one"][1]("a")
+    node.subscriptions["three"][1]("a")
     node.timers[0][1]()
-    assert len(events.failed) == 2 and "KeyError" in events.failed[0]
+    assert [robot for _, robot in events.failed] == [None, 3, None]
+    assert "KeyError" in events.failed[0][0]
 
 
 def test_a_mismatch_names_the_other_side_the_policy_and_the_robot(node, wiring, events):
@@ -58,8 +62,33 @@ def test_a_mismatch_names_the_other_side_the_policy_and_the_robot(node, wiring, 
     event = SimpleNamespace(last_policy_kind=SimpleNamespace(name="QOS_POLICY_DURABILITY"))
     node.subscriptions["state"][3]["event_callbacks"].incompatible_qos(event)
     wiring.publisher_events("commands").incompatible_qos(SimpleNamespace(last_policy_kind="x"))
-    assert events.mismatched[0] == ("a publisher of state", "DURABILITY", 2)
-    assert events.mismatched[1][::2] == ("a subscriber of commands", 0)
+    first = "a publisher of state does not match this node's DURABILITY"
+    assert events.mismatched[0] == (first, 2)
+    assert events.mismatched[1][0].startswith("a subscriber of commands does not match")
+    assert events.mismatched[1][1] == 0
+
+
+def test_a_mismatch_stands_until_the_graph_has_none(node, wiring):
+    """Others' mismatches on the topic are theirs; within SETTLED the graph is not believed."""
+    wiring.publisher_events("commands").incompatible_qos(SimpleNamespace(last_policy_kind="x"))
+    begun = time.monotonic()
+    volatile, latched = endpoint("warpdyn", RELIABLE), endpoint("stranger", LATCHED)
+    node.endpoints["commands"] = [volatile], [latched, endpoint("friend", RELIABLE)]
+    assert len(wiring.mismatches(begun + SETTLED + 1.0)) == 1
+    node.endpoints["commands"] = [volatile, endpoint("other", RELIABLE)], []
+    assert len(wiring.mismatches(begun)) == 1
+    assert not wiring.mismatches(begun + SETTLED + 1.0)
+    wiring.publisher_events("commands").incompatible_qos(SimpleNamespace(last_policy_kind="x"))
+    node.endpoints["commands"] = [endpoint("other", RELIABLE)], [latched]
+    assert not wiring.mismatches(begun + SETTLED + 10.0)
+    wiring.publisher_events("commands").incompatible_qos(SimpleNamespace(last_policy_kind="x"))
+    wiring.forget_mismatches()
+    assert not wiring.mismatches(begun)
+
+
+def endpoint(name, qos):
+    """What the graph says of one end of a topic."""
+    return SimpleNamespace(node_name=name, node_namespace="/", qos_profile=qos)
 
 
 def test_timers_go_by_the_steady_clock(node, wiring):

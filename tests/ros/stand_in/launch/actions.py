@@ -1,5 +1,6 @@
 """launch.actions"""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -13,3 +14,15 @@ class DeclareLaunchArgument:
         choices: Any = None,
     ) -> None:
         self.name, self.default_value, self.description = name, default_value, description
+
+
+class OpaqueFunction:
+    def __init__(
+        self, *, function: Callable[[Any], Sequence[Any] | None], condition: Any = None
+    ) -> None:
+        self.function, self.condition = function, condition
+
+
+class LogInfo:
+    def __init__(self, *, msg: str, condition: Any = None) -> None:
+        self.msg, self.condition = msg, condition

@@ -26,3 +26,4 @@ class Node:
         )
         self.parameters, self.remappings = list(parameters or ()), list(remappings or ())
         self.arguments, self.condition = list(arguments or ()), condition
+        self.ros_arguments = list(ros_arguments or ())

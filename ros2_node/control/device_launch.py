@@ -1,0 +1,67 @@
+"""Functions bound to arrays on the host that run on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+import warpdyn as wd
+from warpdyn import Model, Params
+
+
+class DeviceLaunch:
+    """Each call copies the inputs named in `fresh`, and the arrays of `params`, to the device,
+    launches, and copies the result to `out`.
+
+    inputs: float64 arrays on the host by the argument of `function` that they are. The copies on
+    the device are `arrays`.
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        model: Model,
+        device: str,
+        inputs: Mapping[str, np.ndarray],
+        out: np.ndarray,
+        fresh: Sequence[str],
+        params: Params | None = None,
+    ) -> None:
+        self.arrays: dict[str, Any] = {
+            name: wp.array(x, dtype=wp.float64, device=device) for name, x in inputs.items()
+        }
+        self._fresh = [(self.arrays[name], inputs[name]) for name in fresh]
+        self._out = out
+        self._result = wp.zeros(out.shape, dtype=wp.float64, device=device)
+        if params is not None:
+            loads: dict[str, Any] = {
+                name: wp.array(params[name], dtype=wp.float64, device=device)
+                for name in params.arrays
+            }
+            self._fresh += [(loads[name], params[name]) for name in loads]
+            params = params.replaced(**loads)
+        self._launch = wd.bind(function, model, **self.arrays, params=params, out=self._result)
+
+    def __call__(self) -> None:
+        for copy, host in self._fresh:
+            copy.assign(host)
+        self._launch()
+        self._out[:] = self._result.numpy()
+
+
+def bound_on(
+    device: str,
+    function: Any,
+    model: Model,
+    inputs: Mapping[str, np.ndarray],
+    out: np.ndarray,
+    fresh: Sequence[str],
+    params: Params | None = None,
+) -> Callable[[], object]:
+    """`function` bound to arrays on the host: in place on the CPU, else a `DeviceLaunch`."""
+    if device == "cpu":
+        return wd.bind(function, model, **inputs, params=params, out=out)
+    return DeviceLaunch(function, model, device, inputs, out, fresh, params)

@@ -1,0 +1,176 @@
+"""Runs of the launch files by the real `launch` and `launch_ros`, and what they start.
+
+`python tests/ros/launch_cases.py`, where those are installed, writes recorded_launch.json anew; the
+stand-in is held to it everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORD = Path(__file__).parent / "recorded_launch.json"
+USER = "user.yaml"
+"""Stands for the path of a user's parameter file in the arguments of a case."""
+USER_PARAMETERS = {
+    "/**": {"ros__parameters": {"robot_description_file": "ur5e", "torque_scale": 0.5}},
+    "warpdyn": {"ros__parameters": {"ramp_time": 3.0, "start_enabled": True}},
+}
+CASES = {
+    "warpdyn": ("warpdyn.launch.py", {}),
+    "warpdyn, a file": ("warpdyn.launch.py", {"params_file": USER}),
+    "warpdyn, a file and arguments": (
+        "warpdyn.launch.py",
+        {
+            "params_file": USER,
+            "namespace": "left",
+            "mode": "computed_torque",
+            "torque_scale": "[1, 0.5]",
+            "command_joints": "[a, b]",
+            "start_enabled": "false",
+            "joint_states": "/all/joint_states",
+            "log_level": "debug",
+        },
+    ),
+    "gravity compensation": ("gravity_compensation.launch.py", {}),
+    "gravity compensation, a file": ("gravity_compensation.launch.py", {"params_file": USER}),
+    "gravity compensation, a file and arguments": (
+        "gravity_compensation.launch.py",
+        {"params_file": USER, "torque_scale": "0.8", "controller": "arm", "use_sim_time": "true"},
+    ),
+    "batch": ("batch.launch.py", {}),
+    "batch, a source": ("batch.launch.py", {"source": "true", "robots": "16", "device": "cpu"}),
+    "demo without a picture": ("demo.launch.py", {"rviz": "false"}),
+    "demo where rviz2 is not installed": ("demo.launch.py", {"rviz": "true", "robot": "ur5e"}),
+}
+
+RECORDER = """#!{python}
+import json, os, pathlib, sys
+me = pathlib.Path(sys.argv[0]).name
+argv = sys.argv[1:]
+files = {{x: pathlib.Path(x).read_text() for x in argv if os.path.isfile(x)}}
+out = pathlib.Path(os.environ["RECORDS"]) / (me + ".json")
+out.write_text(json.dumps({{"argv": argv, "files": files}}))
+"""
+LAUNCH = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+arguments = [pair.split(":=") for pair in sys.argv[2:]]
+source = PythonLaunchDescriptionSource(sys.argv[1])
+service = LaunchService()
+include = IncludeLaunchDescription(source, launch_arguments=arguments)
+service.include_launch_description(LaunchDescription([include]))
+sys.exit(service.run())
+"""
+
+
+def user_file(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    file = folder / USER
+    file.write_text(yaml.safe_dump(USER_PARAMETERS))
+    return file
+
+
+NODE = "#!{python}\nimport sys; from ros2_node import run_node; sys.exit(run_node())\n"
+
+
+def install(prefix: Path, script: str = RECORDER) -> None:
+    """An ament prefix whose share folder is this repository's, and whose executables are this
+    script: by itself, one that records how it is called."""
+    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    (index / "warpdyn").touch()
+    (prefix / "share" / "warpdyn").symlink_to(ROOT)
+    programs = prefix / "lib" / "warpdyn"
+    programs.mkdir(parents=True)
+    for name in ("warpdyn_node", "warpdyn_state_source"):
+        program = programs / name
+        program.write_text(script.format(python=sys.executable))
+        program.chmod(0o755)
+
+
+def launch_command(file: str, arguments: dict[str, str], user: Path) -> list[str]:
+    """What `ros2 launch warpdyn FILE` comes to."""
+    pairs = [f"{k}:={user if v == USER else v}" for k, v in arguments.items()]
+    return [sys.executable, "-c", LAUNCH, str(ROOT / "launch" / file), *pairs]
+
+
+def launch_environment(folder: Path) -> dict[str, str]:
+    path = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
+    return {
+        **os.environ,
+        "AMENT_PREFIX_PATH": str(folder / "prefix"),
+        "RECORDS": str(folder / "records"),
+        "ROS_LOG_DIR": str(folder / "logs"),
+        "PYTHONPATH": path,
+    }
+
+
+def real_run(file: str, arguments: dict[str, str], folder: Path) -> tuple[list[dict], str]:
+    """What the real launch starts, by executable, and what it says."""
+    install(folder / "prefix")
+    user = user_file(folder)
+    records = folder / "records"
+    records.mkdir()
+    run = subprocess.run(
+        launch_command(file, arguments, user),
+        env=launch_environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=120.0,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    share = str(folder / "prefix" / "share" / "warpdyn")
+    called = {out.stem: json.loads(out.read_text()) for out in sorted(records.iterdir())}
+    return [
+        summary(name, call["argv"], call["files"], {share: "$SHARE", str(user): USER})
+        for name, call in called.items()
+    ], run.stdout + run.stderr
+
+
+def summary(
+    executable: str, argv: list[str], files: dict[str, str], places: dict[str, str]
+) -> dict:
+    """A command line in a form that two runs share: parameter files by their content, those of
+    the package and the user's by name, in order."""
+    parameters: list = []
+    remappings: list[str] = []
+    rest: list[str] = []
+    words = iter(argv)
+    for word in words:
+        if word == "--params-file":
+            path = next(words)
+            known = next((p for p in places if path.startswith(p)), None)
+            parameters.append(
+                yaml.full_load(files[path])
+                if known is None
+                else path.replace(known, places[known], 1)
+            )
+        elif word == "-r":
+            remappings.append(next(words))
+        elif word != "--ros-args":
+            rest.append(word)
+    return {
+        "executable": executable,
+        "parameters": json.loads(json.dumps(parameters)),
+        "remappings": remappings,
+        "arguments": rest,
+    }
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    found = {}
+    for name, (file, arguments) in CASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            found[name] = real_run(file, arguments, Path(folder))[0]
+    RECORD.write_text(json.dumps(found, indent=1) + "\n")

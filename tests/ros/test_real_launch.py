@@ -1,0 +1,73 @@
+"""The launch files under the real `launch` and `launch_ros`, where those are installed; no registry
+of ours has them, so elsewhere the stand-in is held to what they have started."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import signal
+import subprocess
+
+import pytest
+from harness import Peer
+from launch_cases import (
+    CASES,
+    NODE,
+    RECORD,
+    USER,
+    install,
+    launch_command,
+    launch_environment,
+    real_run,
+    user_file,
+)
+from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import parameter_value_to_python
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("launch_ros") is None, reason="needs ROS 2's launch and launch_ros"
+)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_starts_is_what_was_recorded(case, tmp_path):
+    """Otherwise `python tests/ros/launch_cases.py` records anew, and the stand-in follows."""
+    started, said = real_run(*CASES[case], tmp_path)
+    assert started == json.loads(RECORD.read_text())[case]
+    assert ("rviz2 is not installed" in said) == ("rviz2" in case)
+
+
+def test_a_bad_argument_ends_the_launch_with_its_name(tmp_path):
+    with pytest.raises(AssertionError, match=r"torque_scale must lie in 0 .. 1\.5"):
+        real_run("gravity_compensation.launch.py", {"torque_scale": "8"}, tmp_path / "one")
+    with pytest.raises(AssertionError, match=r"params_file 'no\.yaml' is not a file"):
+        real_run("gravity_compensation.launch.py", {"params_file": "no.yaml"}, tmp_path / "two")
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        ({}, 0.5),
+        ({"torque_scale": "0.8"}, 0.8),
+        ({"torque_scale": "[1,1,1,1,1,0]"}, [1.0] * 5 + [0]),
+    ],
+    ids=["file", "number", "list"],
+)
+def test_the_node_has_the_files_torque_scale_unless_one_is_given(
+    arguments, expected, tmp_path, context
+):
+    """Over DDS, from a parameter file with `torque_scale: 0.5`."""
+    install(tmp_path / "prefix", NODE)
+    user = user_file(tmp_path)
+    values = {"params_file": USER, **arguments}
+    command = launch_command("gravity_compensation.launch.py", values, user)
+    process = subprocess.Popen(command, env=launch_environment(tmp_path))
+    try:
+        peer = Peer(context)
+        answer = peer.call("get_parameters", GetParameters, names=["torque_scale", "ramp_time"])
+        scale, ramp = map(parameter_value_to_python, answer.values)
+        assert (list(scale) if isinstance(expected, list) else scale) == expected and ramp == 3.0
+        peer.close()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(30.0)
