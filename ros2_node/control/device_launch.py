@@ -29,6 +29,7 @@ class DeviceLaunch:
         out: np.ndarray,
         fresh: Sequence[str],
         params: Params | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.arrays: dict[str, Any] = {
             name: wp.array(x, dtype=wp.float64, device=device) for name, x in inputs.items()
@@ -43,7 +44,9 @@ class DeviceLaunch:
             }
             self._fresh += [(loads[name], params[name]) for name in loads]
             params = params.replaced(**loads)
-        self._launch = wd.bind(function, model, **self.arrays, params=params, out=self._result)
+        self._launch = wd.bind(
+            function, model, **self.arrays, **(options or {}), params=params, out=self._result
+        )
 
     def __call__(self) -> None:
         for copy, host in self._fresh:
@@ -60,8 +63,9 @@ def bound_on(
     out: np.ndarray,
     fresh: Sequence[str],
     params: Params | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Callable[[], object]:
     """`function` bound to arrays on the host: in place on the CPU, else a `DeviceLaunch`."""
     if device == "cpu":
-        return wd.bind(function, model, **inputs, params=params, out=out)
-    return DeviceLaunch(function, model, device, inputs, out, fresh, params)
+        return wd.bind(function, model, **inputs, **(options or {}), params=params, out=out)
+    return DeviceLaunch(function, model, device, inputs, out, fresh, params, options)

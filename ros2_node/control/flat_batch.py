@@ -38,6 +38,8 @@ class FlatBatch:
         """How many robots a message of `length` numbers holds; ValueError when its dimensions
         say otherwise."""
         nv = self._dynamics.model.nv
+        if self._dynamics.law is not None:
+            raise ValueError("batches are computed by mode, and this node has a law")
         if self._dynamics.model.nq != nv:
             raise ValueError("batches need joints of one coordinate each")
         if length == 0 or length % (2 * nv):

@@ -73,6 +73,8 @@ class Fleet:
             for robot in self.robots:
                 robot.change(settings)
             self._check_limits(settings)
+            if self.dynamics.law is not None:
+                self.dynamics.law.check(settings)
             self.dynamics.payload.change(settings)
         except ValueError:
             for robot in self.robots:
@@ -80,6 +82,8 @@ class Fleet:
             raise
         self.settings = settings
         self.dynamics.change_gravity(settings.gravity)
+        if self.dynamics.law is not None:
+            self.dynamics.law.change(settings)
         self.batch.change(settings)
 
     def _check_limits(self, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Inverse dynamics of all robots of one model, in one launch."""
+"""Torques of all robots of one model, in one launch: inverse dynamics, or a user's law."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from warpdyn import Model
 from warpdyn.execution.kernel_cache import start_kernel_cache
 
 from .device_launch import bound_on
+from .law import Law
 from .payload import Payload
 from .settings import Settings
 from .state import State
@@ -32,7 +33,10 @@ class FleetDynamics:
         self.gravity = np.tile(np.array(settings.gravity), (robots, 1))
         """One row for each robot, read anew at every launch."""
         self.payload = Payload(model, settings)
-        self.compute = self._bound_rnea()
+        self.law = (
+            Law(model, settings, self.state, self.gravity, self.payload) if settings.law else None
+        )
+        self.compute = self._bound()
         self.compute()  # no kernel is to be compiled in a callback
 
     def change_gravity(self, gravity: tuple[float, ...]) -> None:
@@ -47,9 +51,11 @@ class FleetDynamics:
     def carry(self, payload: Payload) -> None:
         """Go on with a load on another link, whose kernels are warm."""
         self.payload = payload
-        self.compute = self._bound_rnea()
+        self.compute = self._bound()
 
-    def _bound_rnea(self) -> Callable[[], object]:
+    def _bound(self) -> Callable[[], object]:
+        if self.law is not None:
+            return self.law.bound(self.payload)
         state, params = self.state, self.payload.params
         inputs = {
             "q": state.q,

@@ -99,7 +99,7 @@ class Reporter:
         """Key and value of each line."""
         lines = {
             "state": robot.phase(now).value if robot else "waiting for a model",
-            "mode": settings.mode,
+            "mode": settings.law or settings.mode,
             "enabled": str(robot.enabled if robot else False).lower(),
             "model": robot.dynamics.model.name if robot else "none",
             "device": settings.device,
@@ -137,7 +137,7 @@ def ready(robots: Sequence[Robot], settings: Settings) -> str:
     dynamics = robots[0].dynamics
     return (
         f"ready: {dynamics.model.name}, {dynamics.total_mass:.6g} kg, {len(robots)} robot(s), "
-        f"mode {settings.mode}, on {settings.device}, "
+        f"{f'law {settings.law}' if settings.law else f'mode {settings.mode}'}, on {settings.device}, "
         f"commands for {', '.join(robots[0].output.joints)}"
     )
 

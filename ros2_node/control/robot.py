@@ -13,6 +13,7 @@ from warpdyn import Model
 from .external_wrench import ExternalWrench
 from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
+from .law import Law
 from .payload import Payload
 from .reasons import REJECTIONS
 from .setpoint import Point, Setpoint
@@ -61,7 +62,8 @@ class Robot:
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
         self.output.change(settings)
-        self.setpoint.change(settings)
+        law = self.dynamics.law
+        self.setpoint.change(settings, tracked=law is not None and law.tracks)
         self.states.change(settings)
         self._settings = settings
         if not settings.needs_velocity:
@@ -93,7 +95,7 @@ class Robot:
         self.states.note(ros_now)
 
     def prepare(self, now: float) -> None:
-        """Fill the acceleration row from the reference, and let an old wrench go."""
+        """Fill the rows that come from the reference, and let an old wrench go."""
         settings = self._settings
         self.wrench.refresh(now, settings.state_timeout)
         if settings.mode == "gravity":
@@ -101,6 +103,10 @@ class Robot:
         wanted, state = self.setpoint, self.state
         if settings.reference_timeout and now - wanted.arrived > settings.reference_timeout:
             wanted.rest()
+        if settings.law:
+            wanted.compare(state.q)
+            wanted.write(state)
+            return
         state.a[:] = wanted.a
         if settings.mode == "computed_torque":
             wanted.track(state.q, state.v, state.a)
@@ -243,4 +249,7 @@ def check_robot(model: Model, settings: Settings) -> None:
     commanded = command_joints(settings, read)
     TorqueOutput(model, commanded, settings)
     Setpoint(model, read, commanded, counts).change(settings)
-    Payload(model, settings)
+    payload = Payload(model, settings)
+    if settings.law:
+        gravity = np.tile(np.array(settings.gravity), (1, 1))
+        Law(model, settings, State.of_robots(model, 1), gravity, payload)

@@ -11,6 +11,7 @@ from warpdyn import Model
 
 from .finite_difference import Index, short_way
 from .settings import Settings
+from .state import State
 from .torque_output import per_joint
 
 SETPOINT_BOUND = 1e4
@@ -49,15 +50,19 @@ class Setpoint:
         """Whether every tracked joint has a wanted position."""
         self._watched = False
 
-    def change(self, settings: Settings) -> None:
-        """Use new gains and tolerances; ValueError when a list does not fit the tracked joints."""
+    def change(self, settings: Settings, tracked: bool = False) -> None:
+        """Use new gains and tolerances; ValueError when a list does not fit the tracked joints.
+
+        tracked: whether a law holds the robot at the wanted position.
+        """
         n = len(self._tracked)
         kp, kd = per_joint("kp", settings.kp, n), per_joint("kd", settings.kd, n)
         far = per_joint("max_tracking_error", settings.max_tracking_error, n)
         self._kp, self._kd = kp, kd
         self._far = np.where(far > 0.0, far, np.inf)
         self._nearest = float(self._far.min())
-        self._watched = settings.mode == "computed_torque" and bool((far > 0.0).any())
+        tracked = tracked or settings.mode == "computed_torque"
+        self._watched = tracked and bool((far > 0.0).any())
 
     def read(
         self, names: Sequence[str], point: Point, now: float, q: np.ndarray | None = None
@@ -140,6 +145,20 @@ class Setpoint:
             error, rate = np.where(placed, error, 0.0), np.where(placed, rate, 0.0)
         self._error = error
         a[v_rows] += self._kp * error + self._kd * rate
+
+    def compare(self, q: np.ndarray) -> None:
+        """How far a position is from the wanted one, for `astray`; joints that have none are
+        where they are."""
+        error = self._distance(q)
+        self._error = (
+            error if self._everywhere else np.where(self._placed[self._q_rows], error, 0.0)
+        )
+
+    def write(self, state: State) -> None:
+        """The wanted motion into the rows that a law reads; a joint without a wanted position is
+        wanted where it is."""
+        state.q_desired[:] = np.where(self._placed, self.q, state.q)
+        state.v_desired[:], state.a_desired[:] = self.v, self.a
 
     def astray(self, q: np.ndarray | None = None) -> str:
         """Which joints are too far from their wanted positions, as `track` saw them last or at `q`;

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, get_type_hints
 
 from .parameter import Number, Parameter, check
+
+LAW_INPUTS = "law_inputs."
+"""How the names of parameters begin that are inputs of the law."""
+
+
+def check_law_input(name: str, value: Any) -> tuple[float, ...]:
+    """The numbers of such a parameter; ValueError when they are none."""
+    whole = [value] if isinstance(value, (int, float)) else value
+    return tuple(check(Parameter((0.0,), "", name=name, low=-1e9, high=1e9), whole))
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,18 @@ class Settings:
             "What the torques do: hold against gravity; produce the reference's accelerations; or track the reference.",
             choices=("gravity", "inverse_dynamics", "computed_torque"),
         ),
+    ]
+    law: Annotated[
+        str,
+        Parameter(
+            "",
+            "A kernel of your own in place of mode: package.module:name or /path/file.py:name; empty = mode.",
+            fixed=True,
+        ),
+    ]
+    law_options: Annotated[
+        tuple[str, ...],
+        Parameter((), "Options of the law, such as frame=tool0.", fixed=True),
     ]
     joints: Annotated[
         tuple[str, ...],
@@ -284,6 +305,9 @@ class Settings:
         ),
     ]
 
+    law_inputs: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Values of the parameters `law_inputs.<name>`, of which the law says which there are."""
+
     @classmethod
     def of(cls, values: Mapping[str, Any] | None = None) -> Settings:
         """Settings from parameter values by name, defaults for the rest; ValueError names what
@@ -302,11 +326,19 @@ class Settings:
 
     def _with(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some values in place of theirs, each checked, and all together."""
+        inputs = {name: x for name, x in values.items() if name.startswith(LAW_INPUTS)}
         for name in values:
-            if name not in BY_NAME:
+            if name not in BY_NAME and name not in inputs:
                 raise ValueError(f"there is no parameter {name!r}")
-        parameters = [BY_NAME[name] for name in values]
+        parameters = [BY_NAME[name] for name in values if name not in inputs]
         settings = replace(self, **{p.field: check(p, values[p.name]) for p in parameters})
+        if inputs:
+            read = {n.removeprefix(LAW_INPUTS): check_law_input(n, x) for n, x in inputs.items()}
+            settings = replace(settings, law_inputs={**settings.law_inputs, **read})
+        if settings.law and settings.mode != "gravity":
+            raise ValueError("law takes the place of mode: leave mode out")
+        if not settings.law and (settings.law_options or settings.law_inputs):
+            raise ValueError("law_options and law_inputs are for a law, and law is empty")
         if len(set(settings.namespaces)) != len(settings.namespaces):
             raise ValueError("namespaces must differ from each other")
         if settings.payload_mass > 0.0 and not settings.payload_link:
@@ -321,12 +353,13 @@ class Settings:
 
     @property
     def needs_velocity(self) -> bool:
-        return self.mode != "gravity"
+        return self.mode != "gravity" or bool(self.law)
 
 
 PARAMETERS: tuple[Parameter, ...] = tuple(
-    replace(hint.__metadata__[0], name=hint.__metadata__[0].name or field)
-    for field, hint in get_type_hints(Settings, include_extras=True).items()
+    replace(hint.__metadata__[0], name=hint.__metadata__[0].name or name)
+    for name, hint in get_type_hints(Settings, include_extras=True).items()
+    if hasattr(hint, "__metadata__")
 )
 BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 DEFAULTS = Settings(**{parameter.field: parameter.default for parameter in PARAMETERS})

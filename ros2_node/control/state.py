@@ -24,6 +24,7 @@ class State:
     | v | `JointStates.take`; `JointStates.change` | likewise; set to zero for a mode without velocities |
     | a | `Robot.prepare` | before a launch, from the setpoint and the gains; zero in mode gravity |
     | wrench | `ExternalWrench` | a wrench arrives; set to zero when it is no longer fresh |
+    | q_desired, v_desired, a_desired | `Robot.prepare` | before a launch of a law, from the setpoint |
     | torque | `FleetDynamics.compute` | the launch; `Robot.command` reads it |
     """
 
@@ -38,6 +39,10 @@ class State:
     N·m]"""
     torque: np.ndarray
     """(nv,), joint torques; not a number until the first launch"""
+    q_desired: np.ndarray
+    """(nq,), wanted positions, for a law; likewise v_desired and a_desired (nv,)"""
+    v_desired: np.ndarray
+    a_desired: np.ndarray
 
     @classmethod
     def of_robots(cls, model: Model, robots: int) -> State:
@@ -48,6 +53,9 @@ class State:
             a=np.zeros((robots, model.nv)),
             wrench=np.zeros((robots, model.nlinks, 6)),
             torque=np.full((robots, model.nv), np.nan),
+            q_desired=np.tile(model.neutral, (robots, 1)),
+            v_desired=np.zeros((robots, model.nv)),
+            a_desired=np.zeros((robots, model.nv)),
         )
 
     def row(self, robot: int) -> State:
@@ -58,4 +66,7 @@ class State:
             a=self.a[robot],
             wrench=self.wrench[robot],
             torque=self.torque[robot],
+            q_desired=self.q_desired[robot],
+            v_desired=self.v_desired[robot],
+            a_desired=self.a_desired[robot],
         )

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
+from warpdyn.kernels.own_kernel import OwnKernel
+
+from ..control.law import inputs_of, loaded
 from ..control.parameter import Parameter
-from ..control.settings import BY_NAME, PARAMETERS, Settings
+from ..control.settings import BY_NAME, LAW_INPUTS, PARAMETERS, Settings
 
 
 def declare(node: Node) -> Settings:
@@ -25,13 +29,36 @@ def declare(node: Node) -> Settings:
         except ParameterException as error:
             raise ValueError(f"{parameter.name}: {error}") from error
         values[parameter.name] = _value(declared)
+    if values["law"]:
+        values |= _law_inputs(node, loaded(values["law"]))
     return Settings.of(values)
+
+
+def _law_inputs(node: Node, law: OwnKernel) -> dict[str, Any]:
+    """Declare the inputs of a law and return those that have a value; ValueError for one that it
+    lacks."""
+    values, known = {}, [LAW_INPUTS + name for name in inputs_of(law)]
+    for name in node._parameter_overrides:
+        if name.startswith(LAW_INPUTS) and name not in known:
+            there = ", ".join(known) or "none"
+            raise ValueError(f"{name} is no input of {law.__name__}, which has {there}")
+    for name in known:
+        each = law.signature.arrays[name.removeprefix(LAW_INPUTS)]
+        default = [] if each.default is None else np.ravel(each.default[0]).astype(float).tolist()
+        text = f"Input of the law, shape {each.shape}, row by row."
+        descriptor = ParameterDescriptor(name=name, description=text, dynamic_typing=True)
+        declared = _value(node.declare_parameter(name, default, descriptor))
+        if name in node._parameter_overrides:
+            values[name] = declared
+    return values
 
 
 def ours(parameters: list[RosParameter]) -> dict[str, Any]:
     """Values by name of those parameters that are in the table; use_sim_time and QoS overrides
     are not."""
-    return {p.name: _value(p) for p in parameters if p.name in BY_NAME}
+    return {
+        p.name: _value(p) for p in parameters if p.name in BY_NAME or p.name.startswith(LAW_INPUTS)
+    }
 
 
 def _value(parameter: RosParameter) -> Any:

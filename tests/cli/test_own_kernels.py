@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.cli.command_line import UserError
 from warpdyn.cli.main import main
-from warpdyn.cli.own_kernels import ChosenKernel, kind_of, read_options
+from warpdyn.cli.own_kernels import ChosenKernel, kind_of
 from warpdyn.cli.workload import Memory
 
 TEXT = '''import numpy as np
@@ -118,26 +116,6 @@ def test_options_change_the_program(mine: Path, capsys: pytest.CaptureFixture[st
     assert programs[1] == programs[2] != programs[0] and "300.0 *" in programs[1]
     # The joints behind link 4 do not move it.
     assert len(programs[1].splitlines()) < len(programs[0].splitlines())
-
-
-def test_values_of_options() -> None:
-    """What Python reads, else text."""
-    given = ["a=1", "b=2.5", "c=True", "d=(1, 2)", "e=panda_hand", "f='x=1'", "g=", "h=None"]
-    assert read_options(given) == {
-        "a": 1,
-        "b": 2.5,
-        "c": True,
-        "d": (1, 2),
-        "e": "panda_hand",
-        "f": "x=1",
-        "g": "",
-        "h": None,
-    }
-    for wrong in ("stiffness", "=3", "a-b=3"):
-        with pytest.raises(
-            UserError, match=re.escape(f"NAME=VALUE, such as stiffness=300; got {wrong!r}")
-        ):
-            read_options([wrong])
 
 
 def test_a_frame_that_nobody_names_is_the_furthest(mine: Path) -> None:

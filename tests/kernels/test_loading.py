@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.kernels.loading import load_kernel, names_a_kernel
+from warpdyn.kernels.loading import (
+    load_kernel,
+    missing_options,
+    names_a_kernel,
+    read_options,
+)
 from warpdyn.kernels.own_kernel import OwnKernel
 
 TEXT = """
@@ -160,3 +165,23 @@ def test_a_name_with_a_colon_is_a_kernels_unless_a_file_is_there(tmp_path: Path)
     odd.write_text("")
     assert names_a_kernel("my.py:impedance") and names_a_kernel("laws.arm:impedance")
     assert not names_a_kernel("panda") and not names_a_kernel(str(odd))
+
+
+@wd.kernel
+def optioned(robot, q, *, a, b=1, c=2, d=3, e=4, f=5, g=6, h=7):
+    """Options with and without defaults."""
+    return q
+
+
+def test_values_of_options() -> None:
+    """What Python reads, else text; what has no default is missed."""
+    given = ["b=2.5", "c=True", "d=(1, 2)", "e=panda_hand", "f='x=1'", "g=", "h=None"]
+    values = [2.5, True, (1, 2), "panda_hand", "x=1", "", None]
+    options = read_options(optioned, given)
+    assert options == dict(zip("bcdefgh", values, strict=True))
+    assert missing_options(optioned, options) == ["a"] and not missing_options(optioned, {"a": 0})
+    for wrong in ("stiffness", "=3", "a-b=3"):
+        with pytest.raises(ValueError, match=f"NAME=VALUE, such as stiffness=300; got '{wrong}'"):
+            read_options(optioned, [wrong])
+    with pytest.raises(ValueError, match="optioned has no option 'x'; it has a, b"):
+        read_options(optioned, ["x=1"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..execution.call import Call
-from ..kernels.loading import in_one_line, line_in, load_kernel
+from ..kernels.loading import in_one_line, line_in, load_kernel, missing_options, read_options
 from ..kernels.own_kernel import OwnKernel
 from ..kernels.signature import NEEDED
 from ..model import Model
@@ -150,33 +149,18 @@ def options_of(kernel: OwnKernel, args: argparse.Namespace, model: Model) -> dic
     A frame that nobody names is the link of `--frame`, or else the furthest one.
     """
     defaults, name = kernel.signature.defaults, kernel.__name__
-    options = read_options(args.option or ())
-    unknown = [n for n in options if n not in defaults]
-    if unknown:
-        known = f"it has {', '.join(defaults)}" if defaults else "it has none"
-        raise UserError(f"{name} has no option {unknown[0]!r}; {known}")
+    try:
+        options = read_options(kernel, args.option or ())
+    except ValueError as error:
+        raise UserError(str(error)) from None
     if "frame" in defaults and "frame" not in options:
         frame = named_frame(args, model)
         if frame or defaults["frame"] is NEEDED:
             options["frame"] = frame or furthest_link(model)
-    missing = [n for n, x in defaults.items() if x is NEEDED and n not in options]
+    missing = missing_options(kernel, options)
     if missing:
         shown = " ".join(f"{n}=..." for n in missing)
         raise UserError(f"{name} needs its options: --option {shown}")
-    return options
-
-
-def read_options(pairs: Sequence[str]) -> dict[str, Any]:
-    """Options by name; values are what Python reads in them, or else text."""
-    options: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise UserError(f"options are NAME=VALUE, such as stiffness=300; got {pair!r}")
-        try:
-            options[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            options[name] = value
     return options
 
 

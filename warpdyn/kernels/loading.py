@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import sys
 import traceback
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from .own_kernel import OwnKernel
 from .refusals import RecordingError
+from .signature import NEEDED
 
 
 def names_a_kernel(text: str) -> bool:
@@ -46,6 +50,29 @@ def load_kernel(text: str) -> OwnKernel:
     near = get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"{place} has no kernel {name!r}; it has {', '.join(known)}{hint}")
+
+
+def read_options(kernel: OwnKernel, pairs: Sequence[str]) -> dict[str, Any]:
+    """Options of a kernel from texts `name=value`; values are what Python reads in them, or else
+    text. ValueError: no such form, or no such option."""
+    known, options = kernel.signature.defaults, {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise ValueError(f"options are NAME=VALUE, such as stiffness=300; got {pair!r}")
+        if name not in known:
+            there = f"it has {', '.join(known)}" if known else "it has none"
+            raise ValueError(f"{kernel.__name__} has no option {name!r}; {there}")
+        try:
+            options[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[name] = value
+    return options
+
+
+def missing_options(kernel: OwnKernel, options: Mapping[str, Any]) -> list[str]:
+    """The options without default that are not among these."""
+    return [n for n, x in kernel.signature.defaults.items() if x is NEEDED and n not in options]
 
 
 def _of_file(path: Path) -> ModuleType:

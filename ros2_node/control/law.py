@@ -1,0 +1,164 @@
+"""A user's own kernel as the law of the torques: what it is given, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import prod
+
+import numpy as np
+
+from warpdyn import Model
+from warpdyn.kernels.loading import load_kernel, missing_options, read_options
+from warpdyn.kernels.own_kernel import OwnKernel
+
+from .device_launch import bound_on
+from .payload import Payload
+from .settings import DEFAULTS, Settings
+from .state import State
+
+ROWS = {
+    "q": ("nq",),
+    "v": ("nv",),
+    "q_desired": ("nq",),
+    "v_desired": ("nv",),
+    "a_desired": ("nv",),
+    "f_ext": ("nlinks", 6),
+    "gravity": (3,),
+}
+"""Arrays that the node fills itself, by the names that a law gives them, and their shapes."""
+
+
+class Law:
+    """The kernel of `law` for some robots of one model, with the arrays that it reads.
+
+    `inputs` are those by name; what the node does not fill is a parameter `law_inputs.<name>`, or
+    else at the default of the kernel's text.
+    """
+
+    def __init__(
+        self, model: Model, settings: Settings, state: State, gravity: np.ndarray, payload: Payload
+    ) -> None:
+        self.kernel = loaded(settings.law)
+        self._model, self._state, self._device = model, state, settings.device
+        try:
+            self.options = read_options(self.kernel, settings.law_options)
+        except ValueError as error:
+            raise ValueError(f"law_options: {error}") from None
+        if missing := missing_options(self.kernel, self.options):
+            raise ValueError(f"law {settings.law} needs law_options: {missing[0]}=...")
+        rows = {
+            "q": state.q,
+            "v": state.v,
+            "q_desired": state.q_desired,
+            "v_desired": state.v_desired,
+            "a_desired": state.a_desired,
+            "f_ext": state.wrench,
+            "gravity": gravity,
+        }
+        self.inputs: dict[str, np.ndarray] = {}
+        for name, each in self.kernel.signature.arrays.items():
+            if name in ROWS and each.shape != ROWS[name]:
+                raise ValueError(
+                    f"law {settings.law}: {name} comes from the node with shape {ROWS[name]}, not "
+                    f"{each.shape}; give it another name to have it as a parameter"
+                )
+            lead = () if each.serves_all else (len(state.q),)
+            new = np.zeros((*lead, *each.sizes(model)))
+            self.inputs[name] = rows[name] if name in ROWS else new
+        self._write(self._values(settings))
+        self._check_result(settings, payload)
+
+    @property
+    def tracks(self) -> bool:
+        """Whether it reads a wanted position, from which the robot may not be too far."""
+        return "q_desired" in self.inputs
+
+    def bound(self, payload: Payload) -> Callable[[], object]:
+        """What computes the torques of the state, with a load."""
+        return bound_on(
+            self._device,
+            self.kernel,
+            self._model,
+            self.inputs,
+            self._state.torque,
+            tuple(self.inputs),
+            payload.params,
+            self.options,
+        )
+
+    def check(self, settings: Settings) -> None:
+        """ValueError when these settings do not fit it."""
+        self._values(settings)
+
+    def change(self, settings: Settings) -> None:
+        """Compute with these inputs from the next launch on."""
+        self._write(self._values(settings))
+
+    def _values(self, settings: Settings) -> dict[str, np.ndarray]:
+        """The inputs that are parameters, for one robot."""
+        if settings.gravity != DEFAULTS.gravity and "gravity" not in self.inputs:
+            raise ValueError(
+                f"gravity is {list(settings.gravity)}, but law {settings.law} has no argument "
+                "gravity: (3,) to hand on to the robot's functions"
+            )
+        others = inputs_of(self.kernel)
+        for name in settings.law_inputs:
+            if name not in others:
+                raise ValueError(
+                    f"law {settings.law} has no input {name!r} for law_inputs.{name}; it has "
+                    f"{', '.join(others) or 'none'}"
+                )
+        values = {}
+        for name in others:
+            each = self.kernel.signature.arrays[name]
+            shape = each.sizes(self._model)
+            given = settings.law_inputs.get(name)
+            if given is not None:
+                if len(given) != prod(shape):
+                    raise ValueError(
+                        f"law_inputs.{name} must be {prod(shape)} numbers, shape {shape} row by row; "
+                        f"got {len(given)}"
+                    )
+                values[name] = np.reshape(given, shape)
+            elif each.default is not None:
+                values[name] = np.broadcast_to(np.asarray(each.default[0], dtype=float), shape)
+            else:
+                raise ValueError(
+                    f"law {settings.law} needs the parameter law_inputs.{name}: {prod(shape)} numbers"
+                )
+        return values
+
+    def _write(self, values: dict[str, np.ndarray]) -> None:
+        for name, value in values.items():
+            self.inputs[name][...] = value
+
+    def _check_result(self, settings: Settings, payload: Payload) -> None:
+        """ValueError unless it returns one torque for each velocity. Nothing is compiled."""
+        try:
+            call = self.kernel.describe(
+                self._model, **self.inputs, params=payload.params, **self.options
+            )
+        except Exception as error:  # a user's text: whatever it raises is to be told
+            raise ValueError(f"law {settings.law}: {error}") from error
+        shapes = [call.shapes[name] for name in call.results]
+        if shapes != [(self._model.nv,)]:
+            shown = ", ".join(map(str, shapes))
+            raise ValueError(
+                f"law {settings.law} must return one array of shape (nv,) = ({self._model.nv},), "
+                f"the torques; got {shown}"
+            )
+
+
+@cache
+def loaded(law: str) -> OwnKernel:
+    """The kernel of that name, read once; ValueError when there is none."""
+    try:
+        return load_kernel(law)
+    except (ValueError, ImportError) as error:
+        raise ValueError(f"law: {error}") from error
+
+
+def inputs_of(kernel: OwnKernel) -> list[str]:
+    """The arrays of a kernel that are parameters of the node."""
+    return [name for name in kernel.signature.arrays if name not in ROWS]
