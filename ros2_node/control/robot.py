@@ -98,7 +98,7 @@ class Robot:
         """Fill the rows that come from the reference, and let an old wrench go."""
         settings = self._settings
         self.wrench.refresh(now, settings.state_timeout)
-        if settings.mode == "gravity":
+        if not settings.needs_velocity:
             return
         wanted, state = self.setpoint, self.state
         if settings.reference_timeout and now - wanted.arrived > settings.reference_timeout:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import sys
 from array import array
 
 import numpy as np
@@ -13,6 +15,8 @@ from oracle import Oracle
 from rclpy.qos import DurabilityPolicy
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+import warpdyn as wd
 
 ARM = [f"panda_joint{i}" for i in range(1, 8)]
 NAMES = [*ARM, "panda_finger_joint1"]
@@ -262,3 +266,92 @@ def test_many_namespaces_and_a_flat_batch_in_one_process(context, oracle):
         assert not torque[7].any(), "the robot with NaN gets nothing, its neighbours are right"
         for peer in peers:
             peer.close()
+
+
+LAW = """import warpdyn as wd
+
+
+@wd.kernel
+def impedance(robot, q, v, q_desired, v_desired, target: (3,), kd: () = 40.0, *, frame, kp=1.0):
+    J = robot.jacobian(q, frame=frame, reference="local_world_aligned")[:3]
+    force = kp * (target - robot.fk(q, frame=frame)[:3, 3]) - kd * (J @ v)
+    return robot.gravity_torques(q) + J.T @ force + 10 * (q_desired - q) + 2 * (v_desired - v)
+"""
+
+
+def test_a_law_of_ones_own(context, oracle, tmp_path):
+    """Its torques, with references and inputs that change at run time; commands within the limits."""
+    (tmp_path / "laws_of_mine.py").write_text(LAW)
+    parameters = {
+        "robot_description_file": "panda",
+        "law": "laws_of_mine:impedance",
+        "law_options": ["frame=panda_hand", "kp=300"],
+        "law_inputs.target": [0.4, 0.1, 0.5],
+        "state_timeout": 1.0,
+        "reference_timeout": 0.0,
+        "ramp_time": 0.0,
+        "max_tracking_error": 0.0,
+    }
+    rng = np.random.default_rng(5)
+    q, v = rng.uniform(-1.0, 1.0, 8), 0.1 * rng.normal(size=8)
+    q[7] = 0.02
+    J, place = oracle.jacobian(NAMES, q, "panda_hand")[:3], oracle.pose(NAMES, q, "panda_hand")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    with NodeProcess(parameters, PYTHONPATH=path) as node:
+        node.wait_for("ready: panda.*law laws_of_mine:impedance")
+        peer = Peer(context)
+        peer.matched()
+        references = peer.node.create_publisher(JointTrajectory, peer.own + "reference", 1)
+        peer.wait(references.get_subscription_count, "reference matched")
+
+        def wanted(target, kd, position, rate):
+            force = 300.0 * (np.array(target) - place[:3]) - kd * (J @ v)
+            return oracle.torque(NAMES, q) + J.T @ force + 10 * (position - q) + 2 * (rate - v)
+
+        def settled(expected, what):
+            peer.wait(
+                lambda: peer.torques and np.allclose(peer.torques[-1].effort, expected, atol=EXACT),
+                what,
+                each=lambda: peer.send(NAMES, q, v),
+            )
+
+        settled(wanted([0.4, 0.1, 0.5], 40.0, q, 0.0), "the law without a reference")
+        references.publish(reference(NAMES[::-1], (q + 0.01)[::-1], v[::-1]))
+        settled(wanted([0.4, 0.1, 0.5], 40.0, q + 0.01, v), "the law with a reference")
+        assert peer.set_parameter("law_inputs.target", [0.3, 0.0, 0.4]).successful
+        assert peer.set_parameter("law_inputs.kd", 20.0).successful
+        torque = wanted([0.3, 0.0, 0.4], 20.0, q + 0.01, v)
+        settled(torque, "the law with other inputs")
+        refused = peer.set_parameter("law_inputs.target", [0.3, 0.0])
+        assert not refused.successful and "must be 3 numbers" in refused.reason
+        assert peer.enable(each=lambda: peer.send(NAMES, q, v)).success
+        limit = wd.load_robot("panda").effort_limit
+        peer.wait(
+            lambda: (
+                peer.commands
+                and np.allclose(peer.commands[-1].data, np.clip(torque, -limit, limit), atol=EXACT)
+            ),
+            "commands",
+            each=lambda: peer.send(NAMES, q, v),
+        )
+        peer.wait(lambda: not np.any(peer.commands[-1].data), "the stop of a stale state")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"law": "no_such_module:f"}, "there is no module 'no_such_module'"),
+        ({"law": "laws_of_mine:impedance", "law_inputs.tagret": [0.0]}, "law_inputs.tagret is no"),
+        (
+            {"law": "laws_of_mine:impedance", "law_options": ["frame=panda_hand"]},
+            "law_inputs.target",
+        ),
+    ],
+)
+def test_a_law_that_cannot_be_used_ends_the_node(parameters, said, tmp_path):
+    """With its reason and exit code 2."""
+    (tmp_path / "laws_of_mine.py").write_text(LAW)
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    with NodeProcess({"robot_description_file": "panda", **parameters}, PYTHONPATH=path) as node:
+        node.wait_for(said)
+        assert node.process.wait(30) == 2
