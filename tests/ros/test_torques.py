@@ -295,7 +295,10 @@ def test_a_law_of_ones_own(context, oracle, tmp_path):
     rng = np.random.default_rng(5)
     q, v = rng.uniform(-1.0, 1.0, 8), 0.1 * rng.normal(size=8)
     q[7] = 0.02
-    J, place = oracle.jacobian(NAMES, q, "panda_hand")[:3], oracle.pose(NAMES, q, "panda_hand")
+    J, place = (
+        oracle.jacobian(NAMES, q, "panda_hand")[:3],
+        oracle.pose(NAMES, q, "panda_hand")[:3, 3],
+    )
     path = os.pathsep.join([str(tmp_path), *sys.path])
     with NodeProcess(parameters, PYTHONPATH=path) as node:
         node.wait_for("ready: panda.*law laws_of_mine:impedance")
@@ -305,7 +308,7 @@ def test_a_law_of_ones_own(context, oracle, tmp_path):
         peer.wait(references.get_subscription_count, "reference matched")
 
         def wanted(target, kd, position, rate):
-            force = 300.0 * (np.array(target) - place[:3]) - kd * (J @ v)
+            force = 300.0 * (np.array(target) - place) - kd * (J @ v)
             return oracle.torque(NAMES, q) + J.T @ force + 10 * (position - q) + 2 * (rate - v)
 
         def settled(expected, what):
