@@ -10,6 +10,7 @@ import pytest
 from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings
 
 import warpdyn as wd
+from ros2_node.control.device_launch import DeviceLaunch
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.law import inputs_of, loaded
 from ros2_node.control.robot import check_robot
@@ -272,3 +273,23 @@ def test_inputs_are_what_the_node_does_not_fill(file):
     assert inputs_of(loaded(f"{file}:impedance")) == ["target"]
     assert inputs_of(loaded(f"{file}:tracking")) == ["kp"]
     assert loaded(f"{file}:tracking") is loaded(f"{file}:tracking")
+
+
+def test_on_a_device_it_is_what_it_is_on_the_host(file):
+    """By copies, as the built-in torques; with the options, shared inputs and changed ones."""
+    fleet = law_fleet(file, "pushed", 2, law_inputs__bias=[0.5] * MODEL.nv)
+    law, state = fleet.dynamics.law, fleet.dynamics.state
+    out = np.full_like(state.torque, np.nan)
+    launch_there = DeviceLaunch(
+        law.kernel, MODEL, "cpu", law.inputs, out, tuple(law.inputs), None, law.options
+    )
+    for bias in (0.5, 2.0):
+        fleet.change(fleet.settings.changed({"law_inputs.bias": [bias] * MODEL.nv}))
+        fleet.compute()
+        launch_there()
+        np.testing.assert_allclose(out, state.torque, atol=1e-9)
+    impedance = impedance_fleet(file).dynamics
+    out = np.full_like(impedance.state.torque, np.nan)
+    inputs, options = impedance.law.inputs, impedance.law.options
+    DeviceLaunch(impedance.law.kernel, MODEL, "cpu", inputs, out, ("q",), None, options)()
+    np.testing.assert_allclose(out, impedance.state.torque, atol=1e-9)

@@ -55,3 +55,25 @@ def test_the_document_has_every_parameter_with_its_default():
         text = documented[parameter.name]
         value = yaml.safe_load(text) if text else ""
         assert Settings.of({parameter.name: value}) == Settings.of(), parameter.name
+
+
+def test_a_law_takes_the_place_of_mode():
+    """Its inputs are numbers by name, kept beside each other; it needs velocities, and no mode."""
+    settings = Settings.of({"law": "laws:f", "law_inputs.gain": 3, "law_inputs.target": [1, 2.0]})
+    assert settings.law_inputs == {"gain": (3.0,), "target": (1.0, 2.0)}
+    assert settings.needs_velocity and not Settings.of().needs_velocity
+    changed = settings.changed({"law_inputs.gain": 4.0})
+    assert changed.law_inputs == {"gain": (4.0,), "target": (1.0, 2.0)}
+    with pytest.raises(ValueError, match="law is read at start only"):
+        settings.changed({"law": "laws:g"})
+    for values, said in (
+        ({"law": "laws:f", "mode": "computed_torque"}, "law takes the place of mode"),
+        ({"law_options": ["a=1"]}, "for a law, and law is empty"),
+        ({"law_inputs.gain": 1.0}, "for a law, and law is empty"),
+        ({"law": "laws:f", "law_inputs.gain": "much"}, "law_inputs.gain must be a list"),
+        ({"law": "laws:f", "law_inputs.gain": [float("nan")]}, "law_inputs.gain must lie in"),
+        ({"law": "laws:f", "law_inputs.gain": True}, "law_inputs.gain must be"),
+        ({"law": "laws:f", "law_inputs.gain": []}, "law_inputs.gain is an empty list"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            Settings.of(values)
