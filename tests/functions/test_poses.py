@@ -106,6 +106,7 @@ def test_shapes_are_checked(name: str) -> None:
         "matrix_to_quaternion": "matrix",
     }
     with pytest.raises(
-        ValueError, match=rf"^{argument.get(name, 'quaternion')} must be \((B|\.\.\.), .*got \(2, 5, 5\)"
+        ValueError,
+        match=rf"^{argument.get(name, 'quaternion')} must be \((B|\.\.\.), .*got \(2, 5, 5\)",
     ):
         getattr(wd, name)(np.zeros((2, 5, 5)))
