@@ -1,13 +1,37 @@
-"""The examples run as they stand."""
+"""The examples run as they stand, the longer ones in a small size; the notebook prints what stands in it."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 import runpy
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+FOLDER = Path(__file__).parents[1] / "examples"
+EXAMPLES = sorted(FOLDER.glob("*.py"))
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+SMALL = {
+    "identify_payload": "--samples 200",
+    "jax_rollout": "--iterations 2",
+    "mppi": "--samples 64 --seconds 0.2 --plot plot.png",
+    "operational_space_control": "--seconds 0.1 --plot plot.png",
+    "optimise_trajectory": "--iterations 2 --plot plot.png",
+    "train_cartpole_torch": "--envs 16 --iterations 1",
+}
+"""Arguments of those that take some."""
+
+
+def run(example: Path, arguments: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setattr(sys, "argv", [str(example), *arguments.split()])
+    runpy.run_path(str(example), run_name="__main__")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -17,9 +41,107 @@ def test_an_example_runs_and_says_something(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In an empty folder; its first lines say what it shows."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "Agg")
+    """In an empty folder; its first lines say what it shows; where it can draw, it draws."""
     assert example.read_text().startswith('"""')
-    runpy.run_path(str(example), run_name="__main__")
+    arguments = SMALL.get(example.stem, "")
+    run(example, arguments, monkeypatch, tmp_path)
     assert capsys.readouterr().out.strip()
+    assert (tmp_path / "plot.png").exists() == ("--plot" in arguments)
+
+
+def test_every_example_is_listed() -> None:
+    """docs/README.md leads to each, and to pictures that are no larger than a page should load."""
+    page = (FOLDER.parent / "docs/README.md").read_text()
+    assert not [x.name for x in (*EXAMPLES, *NOTEBOOKS) if f"(../examples/{x.name})" not in page]
+    for picture in ("mppi", "operational_space_control", "optimise_trajectory"):
+        assert (FOLDER.parent / f"docs/pictures/{picture}.png").stat().st_size < 100_000
+
+
+def test_sampled_rollouts_lower_the_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pole that leans falls when nothing is done; the best of 256 samples costs less than half of that."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import mppi
+    import numpy as np
+
+    import warpdyn as wd
+
+    rollouts = mppi.Rollouts(wd.load_robot("cartpole"), 256)
+    draws = np.random.default_rng(0).normal(0, mppi.NOISE, (mppi.HORIZON, 256)).astype(np.float32)
+    draws[:, 0] = 0.0
+    cost = rollouts.cost(np.array([0.0, 0.2]), np.zeros(2), draws)
+    assert np.isfinite(cost).all() and cost.min() < 0.5 * cost[0]
+
+
+def test_the_hand_follows_the_circle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After half a second it is where it was asked to be to a millimetre."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import numpy as np
+    import operational_space_control as example
+
+    asked, reached = example.follow(0.6)
+    assert np.linalg.norm(asked - reached, axis=1)[500:].max() < 1e-3
+
+
+def test_the_trajectory_gets_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few steps of Adam lower the best cost and, over all starts, the mean."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(FOLDER)
+    import optimise_trajectory as example
+
+    torch.manual_seed(0)
+    history = example.optimise(4)[2]
+    assert history[-1].min() < history[0].min() and history[-1].mean() < history[0].mean()
+
+
+def test_pushes_get_closer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gauss-Newton steps through the scan: the best of 64 pushes ends within a centimetre of the target."""
+    jax = pytest.importorskip("jax")
+    monkeypatch.syspath_prepend(FOLDER)
+    import jax_rollout as example
+
+    push = jax.random.uniform(jax.random.key(0), (64, 2), minval=-6.0, maxval=6.0)
+    for _ in range(6):
+        push, distance = example.improve(push)
+    assert distance.min() < 0.01
+
+
+def test_only_masked_environments_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """State, age and masses of the others stay as they are."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(FOLDER)
+    import train_cartpole_torch as example
+
+    torch.manual_seed(0)
+    poles = example.CartPoles(8)
+    poles.step(torch.zeros(8))
+    before = [x.clone() for x in (poles.q, poles.v, poles.age, poles.params["mass"])]
+    done = torch.arange(8) < 3
+    poles.reset(done)
+    for x, y in zip(before, (poles.q, poles.v, poles.age, poles.params["mass"]), strict=True):
+        assert torch.equal(x[~done], y[~done]) and (x[done] != y[done]).all()
+
+
+def cells(notebook: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(notebook.read_text())["cells"]
+    return [cell for cell in found if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_prints_what_stands_in_it(
+    notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cells, one after the other in one namespace, as plain Python."""
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    for number, cell in enumerate(cells(notebook), 1):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile("".join(cell["source"]), f"{notebook.name}[{number}]", "exec"), scope)
+        recorded = "".join(
+            line
+            for output in cell["outputs"]
+            if output["name"] == "stdout"
+            for line in output["text"]
+        )
+        assert said.getvalue() == recorded, f"cell {number}"
+        assert cell["execution_count"] == number

@@ -30,7 +30,14 @@ class TorchArrays(LikeNumpy):
             )
         where, single = array.device, array.dtype is torch.float32
         device = "cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}"
-        return View(self, array.data_ptr(), tuple(array.shape), array.stride(), single, device)
+        try:
+            address = array.data_ptr()
+        except RuntimeError:
+            raise NotImplementedError(
+                f"{name} has no memory: torch.func or a tracer of Torch's stands for it, which this "
+                "call cannot follow; call it outside"
+            ) from None
+        return View(self, address, tuple(array.shape), array.stride(), single, device)
 
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> torch.Tensor:
         dtype = torch.float32 if single else torch.float64
@@ -77,6 +84,9 @@ class TorchArrays(LikeNumpy):
         return array.to(where, kind)
 
     def readable(self, array: torch.Tensor) -> bool:
+        # A tracer's tensors have no numbers; asked first, as it cannot follow the second question.
+        if torch.compiler.is_compiling():
+            return False
         return not torch._C._functorch.is_functorch_wrapped_tensor(array)
 
     def padded(self, array: torch.Tensor, more: Sequence[int]) -> torch.Tensor:
