@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import views
+from ..arrays.libraries import library_of
+from ..arrays.protocol import dtype_name
 from ..execution.argument_checks import listed
 from ..execution.batched import Function
 from ..execution.call import Call, input_shapes
@@ -164,7 +165,7 @@ class _Prepared(NamedTuple):
     results: Results
     asks_env: bool
     shapes: Mapping[str, tuple[int, ...]]
-    """Of one environment's slices of arrays and results."""
+    """Shapes of one environment's slices, by array and result."""
     plain: tuple[str, ...]
     named: Callable[..., Any] | None
     plainly_named: Callable[..., Any] | None
@@ -254,12 +255,11 @@ def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     arrays = {n: listed(x) if isinstance(x, (list, tuple)) else x for n, x in given.items()}
     if all(shapes[n] for n in arrays):
         return arrays
-    first = next((x for x in arrays.values() if not isinstance(x, (int, float))), None)
-    v = None if first is None else views.view("the first array", first)
+    first = next((x for x in arrays.values() if not isinstance(x, (int, float))), np.zeros(0))
+    library, dtype = library_of(first), dtype_name(first.dtype)
     for n, x in arrays.items():
         if isinstance(x, (int, float)):
-            host = np.asarray(x, dtype=np.float32 if v and v.single else np.float64)
-            arrays[n] = host if v is None else v.library.from_host(host, v.device)
+            arrays[n] = library.converted(np.asarray(x, dtype=dtype), dtype, first)
     return arrays
 
 
@@ -269,9 +269,11 @@ def _environments(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...
     lead: tuple[int, ...] = ()
     for name, x in arrays.items():
         lead = lead or tuple(x.shape[: len(x.shape) - len(shapes[name])])
-    v = views.view("the first array", next(iter(arrays.values())))
-    if v.single and prod(lead) > 1 << 24:
+    first = next(iter(arrays.values()))
+    dtype = dtype_name(first.dtype)
+    if dtype == "float32" and prod(lead) > 1 << 24:
         raise ValueError(
             f"robot.env of {prod(lead)} environments has no float32 numbers beyond 2^24; use float64"
         )
-    return views.counted(v.library, v.device, v.single, lead)
+    numbers = np.arange(prod(lead), dtype=dtype).reshape(*lead, 1)
+    return library_of(first).converted(numbers, dtype, first)
