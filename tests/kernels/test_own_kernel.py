@@ -225,6 +225,25 @@ def test_gradients_in_jax() -> None:
     assert error(np.asarray(jax.jit(jax.grad(cost))(q)), wanted) < SINGLE
 
 
+def test_counters_and_random_numbers_under_jit() -> None:
+    """robot.env, a number of each environment and draws, inside jit and scan."""
+    jax = pytest.importorskip("jax")
+    model = by_name("cartpole").model
+
+    @wd.kernel
+    def drawn(robot: Any, q: Any, age: ()) -> Any:  # type: ignore[valid-type]
+        key = wd.random.key(0, robot.env, age)
+        return 2 * q + robot.env + age + wd.random.uniform(key)
+
+    q = np.ones((4, 2), np.float32)
+    wanted = drawn(model, drawn(model, q, 1.0), 1.0)
+
+    def twice(q: Any) -> Any:
+        return jax.lax.scan(lambda c, _: (drawn(model, c, 1.0), None), q, None, length=2)[0]
+
+    assert np.allclose(jax.jit(twice)(jax.numpy.asarray(q)), wanted)
+
+
 def test_warp_arrays() -> None:
     wp = pytest.importorskip("warp")
     model = by_name("cartpole").model

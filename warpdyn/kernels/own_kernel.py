@@ -250,26 +250,31 @@ def _check_hashable(kernel: str, options: tuple[tuple[str, Any], ...]) -> None:
 
 
 def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Arrays by name; a plain number, for an input that is one of each environment, as one of the
-    first array's kind."""
+    """Arrays by name; a plain number, for an input that is one of each environment, as an array of
+    the first array's kind."""
     arrays = {n: listed(x) if isinstance(x, (list, tuple)) else x for n, x in given.items()}
     if all(shapes[n] for n in arrays):
         return arrays
-    first = next((x for x in arrays.values() if not isinstance(x, (int, float))), np.zeros(0))
+    others = {n: x for n, x in arrays.items() if not isinstance(x, (int, float))}
+    lead, first = _leading(others, shapes), next(iter(others.values()), np.zeros(0))
     library, dtype = library_of(first), dtype_name(first.dtype)
     for n, x in arrays.items():
-        if isinstance(x, (int, float)):
-            arrays[n] = library.converted(np.asarray(x, dtype=dtype), dtype, first)
+        if n not in others:
+            arrays[n] = library.converted(np.full(lead, x, dtype=dtype), dtype, first)
     return arrays
 
 
-def _environments(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Any:
-    """The environments' numbers, one for each, of the kind of the first array and with the leading
-    dimensions of the first one that has any."""
-    lead: tuple[int, ...] = ()
+def _leading(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Leading dimensions of the first array that has any."""
     for name, x in arrays.items():
-        lead = lead or tuple(x.shape[: len(x.shape) - len(shapes[name])])
-    first = next(iter(arrays.values()))
+        if len(x.shape) > len(shapes[name]):
+            return tuple(x.shape[: len(x.shape) - len(shapes[name])])
+    return ()
+
+
+def _environments(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Any:
+    """The environments' numbers, one for each, of the kind of the first array."""
+    lead, first = _leading(arrays, shapes), next(iter(arrays.values()))
     dtype = dtype_name(first.dtype)
     if dtype == "float32" and prod(lead) > 1 << 24:
         raise ValueError(
