@@ -74,7 +74,7 @@ def test_a_condition_that_becomes_a_number_is_refused() -> None:
     def counted(robot: Any, q: Any) -> Any:
         return wd.repeat(3, lambda count: count + 1, False)
 
-    with pytest.raises(wd.RecordingError, match="begins with a condition.*begin with a number"):
+    with pytest.raises(wd.RecordingError, match=r"begins with a condition.*begin with a number"):
         counted(MODEL, np.zeros((1, 2)))
 
 
