@@ -57,7 +57,7 @@ def in_jax(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer:
     H = np.tile(np.eye(4), (len(states["q"]), 1, 1))
 
     def torques(H: Any, q: Any, v: Any, target: Any) -> Any:
-        return _torques(K, frame, H, q, v, target, np.swapaxes)
+        return _torques(K, frame, H, q, v, target)
 
     given = [H, *(states[n] for n in ("q", "v", "target"))]
     run = compiled(torques, *given, batched=False)
@@ -90,12 +90,12 @@ def in_torch(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer
 
     def run() -> Any:
         with torch.no_grad():
-            return _torques(K, frame, H, q, v, target, torch.transpose)
+            return _torques(K, frame, H, q, v, target)
 
     inputs = [x.clone().requires_grad_() for x in (q, v, target)]
 
     def gradient() -> Any:
-        tau = _torques(K, frame, H, *inputs, torch.transpose)
+        tau = _torques(K, frame, H, *inputs)
         return torch.autograd.grad(tau, inputs, torch.ones_like(tau))
 
     return Peer("Torch: adam", 1e-5, run, lambda: run().numpy(), gradient)
@@ -160,12 +160,12 @@ def _in_the_world(make: Any, adam: Any, robot: Robot, gravity: Any, **options: A
     return K
 
 
-def _torques(K: Any, frame: str, H: Any, q: Any, v: Any, target: Any, swapped: Any) -> Any:
-    """The controller's text on whole batches."""
+def _torques(K: Any, frame: str, H: Any, q: Any, v: Any, target: Any) -> Any:
+    """The controller's text on whole batches; sums of products, of which JAX makes one loop."""
     J = K.jacobian(frame, H, q)[..., :3, 6:]
     error = target - K.forward_kinematics(frame, H, q)[..., :3, 3]
-    force = STIFFNESS * error - DAMPING * (J @ v[..., None])[..., 0]
-    return K.gravity_term(H, q)[..., 6:] + (swapped(J, -1, -2) @ force[..., None])[..., 0]
+    force = STIFFNESS * error - DAMPING * (J * v[..., None, :]).sum(-1)
+    return K.gravity_term(H, q)[..., 6:] + (J * force[..., :, None]).sum(-2)
 
 
 def _build(source: Path, library: Path) -> None:
