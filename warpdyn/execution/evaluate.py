@@ -3,7 +3,9 @@ recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -85,12 +87,13 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     # Routines have no derivatives, and loops first ones only: what is differentiated further is
     # unrolled.
     rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
-    programs = [
-        record(lambda _each=each, **symbols: run(_each, symbols), inputs, names, rolls, unrolls)
-        for each in call.algorithms
-    ]
-    # Which is shorter depends on the robot: on its joints, its zeros, and the frames asked for.
-    program = min(programs, key=lambda program: program.operations)
+    with _nothing_collected():
+        programs = [
+            record(lambda _each=each, **symbols: run(_each, symbols), inputs, names, rolls, unrolls)
+            for each in call.algorithms
+        ]
+        # Which is shorter depends on the robot: on its joints, its zeros, and the frames asked for.
+        program = min(programs, key=lambda program: program.operations)
     if call.derivatives:
         return program
     # Nested lists cannot tell the shape of a matrix without rows.
@@ -99,6 +102,19 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
         results={**program.results, **{n: call.shapes[n] for n in names if n in call.shapes}},
         over=_written_over(call, program),
     )
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Python's collector of circles waits: what is recorded stays, and looking through it again and
+    again takes a third of the time."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _written_over(call: Call, program: Program) -> dict[str, str]:
