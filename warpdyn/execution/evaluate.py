@@ -3,9 +3,7 @@ recorded."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -42,6 +40,7 @@ from .call import (
     inputs_of,
     result_names,
 )
+from .collector import nothing_collected
 from .inputs import Input
 
 EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
@@ -87,7 +86,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     # Routines have no derivatives, and loops first ones only: what is differentiated further is
     # unrolled.
     rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
-    with _nothing_collected():
+    with nothing_collected():
         programs = [
             record(lambda _each=each, **symbols: run(_each, symbols), inputs, names, rolls, unrolls)
             for each in call.algorithms
@@ -102,19 +101,6 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
         results={**program.results, **{n: call.shapes[n] for n in names if n in call.shapes}},
         over=_written_over(call, program),
     )
-
-
-@contextmanager
-def _nothing_collected() -> Iterator[None]:
-    """Python's collector of circles waits: what is recorded stays, and looking through it again and
-    again takes a third of the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _written_over(call: Call, program: Program) -> dict[str, str]:
