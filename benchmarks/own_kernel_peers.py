@@ -161,11 +161,14 @@ def _in_the_world(make: Any, adam: Any, robot: Robot, gravity: Any, **options: A
 
 
 def _torques(K: Any, frame: str, H: Any, q: Any, v: Any, target: Any) -> Any:
-    """The controller's text on whole batches; sums of products, of which JAX makes one loop."""
+    """The controller's text on whole batches.
+
+    With sums of products in the place of `@` JAX did not compile it within minutes.
+    """
     J = K.jacobian(frame, H, q)[..., :3, 6:]
     error = target - K.forward_kinematics(frame, H, q)[..., :3, 3]
-    force = STIFFNESS * error - DAMPING * (J * v[..., None, :]).sum(-1)
-    return K.gravity_term(H, q)[..., 6:] + (J * force[..., :, None]).sum(-2)
+    force = STIFFNESS * error - DAMPING * (J @ v[..., None])[..., 0]
+    return K.gravity_term(H, q)[..., 6:] + (J.mT @ force[..., None])[..., 0]
 
 
 def _build(source: Path, library: Path) -> None:

@@ -354,7 +354,8 @@ def main() -> int:
         "",
         f"{about['hardware']}, {about['date']}, one core, float32 unless said, B = {BATCH:,}; {versions}.",
         f"Load {about['load']} at the start: where other work ran beside it, only the ratios count. They are",
-        "medians of ratios within a round, in which all of a table ran in turn.",
+        "medians of ratios within a round, in which all of a table ran in turn; what takes above 0.4 s ran in the",
+        "first three rounds only, and its ratios are those of these.",
         "Repeat: `python -m benchmarks.own_kernels`.",
         "",
     ]
