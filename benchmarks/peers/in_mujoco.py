@@ -36,7 +36,7 @@ class InMuJoCo:
         self.qpos = np.zeros((count, self.robot.nq))
         self.T = np.repeat(self.peer.G[None], count, axis=0)
         self.drift = np.zeros((count, self.robot.nv))
-        for d, start in self.peer.places:
+        for d, start, _ in self.peer.places:
             if d.joint.kind.nq == 7:
                 base = q[:, d.q]
                 self.qpos[:, start : start + 7] = base[:, [0, 1, 2, 6, 3, 4, 5]]

@@ -57,7 +57,7 @@ def roots_of(text: Callable[..., tuple]) -> Callable[..., Any]:
             results=("roots", "done", "steps"),
             shapes={"x": (1,), "scale": (2,)},
             repeats=True,
-            shared=("scale",),
+            plain=("scale",),
         )
 
     return roots

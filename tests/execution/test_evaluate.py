@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from typing import Any
 
@@ -98,6 +99,24 @@ def test_the_shortest_program_is_taken() -> None:
         each = [record_call(replace(call, algorithms=(a,)), shapes, True) for a in call.algorithms]
         best = min(program.operations for program in each)
         assert record_call(call, shapes, True).operations == best
+
+
+def test_nothing_is_collected_while_recording() -> None:
+    """And Python's collector is on again afterwards, where it was, after an error too."""
+    seen = []
+
+    def algorithm(tree: Any, q: Any) -> Any:
+        seen.append(gc.isenabled())
+        if len(seen) > 1:
+            raise ValueError("the second time")
+        return q
+
+    call = Call("q", by_name("cartpole").model, (algorithm,), {"q": np.zeros(2)})
+    record_call(call, {"q": (2,)}, True)
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="the second time"):
+        record_call(call, {"q": (2,)}, True)
+    assert gc.isenabled() and seen == [False, False]
 
 
 def test_a_matrix_without_rows_has_a_shape() -> None:

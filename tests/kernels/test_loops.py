@@ -47,6 +47,37 @@ def test_a_state_keeps_its_form() -> None:
     assert fibonacci.shape == (2, 2)
 
 
+def test_a_condition_stays_one() -> None:
+    """In the step, in `until`, and as a result: bool, as it began."""
+
+    @wd.kernel
+    def rolled(robot: Any, q: Any) -> Any:
+        def step(state: Any) -> Any:
+            x, far, near = state
+            return np.where(far, x, 2 * x), (x > 4.0) | far, near & (x < 2.0)
+
+        x, far, near = wd.repeat(6, step, (q, np.array([False, False]), q > 0.5))
+        return {"x": x, "far": far, "left": ~near}
+
+    q = np.array([[1.0, 0.01], [5.0, 0.6]])
+    for found in (rolled(MODEL, q), wd.oracle(rolled, MODEL, q)):
+        assert np.allclose(found.x, [[16.0, 0.64], [10.0, 9.6]])
+        assert np.array_equal(found.far, [[1, 0], [1, 1]])
+        assert np.array_equal(found.left, [[1, 1], [1, 1]])
+    assert rolled(MODEL, q).far.dtype == bool and rolled(MODEL, q).left.dtype == bool
+
+
+def test_a_condition_that_becomes_a_number_is_refused() -> None:
+    """Beginning with `False` and adding to it would lose what is added."""
+
+    @wd.kernel
+    def counted(robot: Any, q: Any) -> Any:
+        return wd.repeat(3, lambda count: count + 1, False)
+
+    with pytest.raises(wd.RecordingError, match=r"begins with a condition.*begin with a number"):
+        counted(MODEL, np.zeros((1, 2)))
+
+
 def test_a_loop_is_recorded_once() -> None:
     """Whatever it repeats."""
     calls = []

@@ -179,6 +179,36 @@ def test_gradients_in_torch() -> None:
         assert np.allclose(x.grad.numpy(), wanted)
 
 
+def test_torchs_transforms_and_compiler() -> None:
+    """vmap, jacrev and compile(fullgraph=True), of two kernels of one name too."""
+    torch = pytest.importorskip("torch")
+    model = by_name("cartpole").model
+
+    def made(factor: float) -> Any:
+        @wd.kernel
+        def scaled(robot: Any, q: Any, v: Any) -> Any:
+            return factor * q * v[0] + 0.0 * robot.env
+
+        return scaled
+
+    q, v = (torch.rand(4, 2, dtype=torch.float64) for _ in range(2))
+    for factor in (2.0, 3.0):
+        kernel = made(factor)
+        wanted = factor * q * v[:, :1]
+        call = torch.func.vmap(lambda x, y, kernel=kernel: kernel(model, x, y))
+        assert torch.allclose(call(q, v), wanted)
+        jacobian = torch.func.jacrev(lambda x, kernel=kernel: kernel(model, x, v[0]))(q[0])
+        assert torch.allclose(jacobian, factor * v[0, 0] * torch.eye(2, dtype=torch.float64))
+        compiled = torch.compile(
+            lambda x, y, kernel=kernel: kernel(model, x, y), fullgraph=True, backend="eager"
+        )
+        x = q.clone().requires_grad_()
+        result = compiled(x, v)
+        assert torch.allclose(result, wanted)
+        result.sum().backward()
+        assert torch.allclose(x.grad, factor * v[:, :1].expand(4, 2))
+
+
 def test_gradients_in_jax() -> None:
     jax = pytest.importorskip("jax")
     model = by_name("panda").model
@@ -193,6 +223,25 @@ def test_gradients_in_jax() -> None:
         cotangents=2 * tau, wrt="q",
     )  # fmt: skip
     assert error(np.asarray(jax.jit(jax.grad(cost))(q)), wanted) < SINGLE
+
+
+def test_counters_and_random_numbers_under_jit() -> None:
+    """robot.env, a number of each environment and draws, inside jit and scan."""
+    jax = pytest.importorskip("jax")
+    model = by_name("cartpole").model
+
+    @wd.kernel
+    def drawn(robot: Any, q: Any, age: ()) -> Any:  # type: ignore[valid-type]
+        key = wd.random.key(0, robot.env, age)
+        return 2 * q + robot.env + age + wd.random.uniform(key)
+
+    q = np.ones((4, 2), np.float32)
+    wanted = drawn(model, drawn(model, q, 1.0), 1.0)
+
+    def twice(q: Any) -> Any:
+        return jax.lax.scan(lambda c, _: (drawn(model, c, 1.0), None), q, None, length=2)[0]
+
+    assert np.allclose(jax.jit(twice)(jax.numpy.asarray(q)), wanted)
 
 
 def test_warp_arrays() -> None:

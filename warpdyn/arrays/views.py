@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -54,13 +53,6 @@ def numbers(library: Library, device: str, single: bool, values: tuple[float, ..
     """Plain numbers as an array to read only; kept, so that a repeated call allocates nothing."""
     host = np.asarray(values, dtype=np.float32 if single else np.float64)
     return library.from_host(host, device)
-
-
-@lru_cache(maxsize=16)
-def counted(library: Library, device: str, single: bool, lead: tuple[int, ...]) -> Array:
-    """0, 1, 2, ... as (*lead, 1), an entry for each environment; kept as `numbers` are."""
-    host = np.arange(prod(lead), dtype=np.float32 if single else np.float64)
-    return library.from_host(host.reshape(*lead, 1), device)
 
 
 def column(name: str, value: Any, like: Array) -> Array:

@@ -72,7 +72,7 @@ def _followed(self: Function, *args: Any, **kwargs: Any) -> Any:
     """What Torch's compiler follows in place of `Function.__call__`; nobody else does."""
     from . import torch_gradients
 
-    torch_gradients.prepare(Function)
+    torch_gradients.prepare(type(self))
     return torch_gradients.followed(self, args, kwargs)
 
 

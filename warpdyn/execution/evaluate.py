@@ -40,6 +40,7 @@ from .call import (
     inputs_of,
     result_names,
 )
+from .collector import nothing_collected
 from .inputs import Input
 
 EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
@@ -85,12 +86,13 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     # Routines have no derivatives, and loops first ones only: what is differentiated further is
     # unrolled.
     rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
-    programs = [
-        record(lambda _each=each, **symbols: run(_each, symbols), inputs, names, rolls, unrolls)
-        for each in call.algorithms
-    ]
-    # Which is shorter depends on the robot: on its joints, its zeros, and the frames asked for.
-    program = min(programs, key=lambda program: program.operations)
+    with nothing_collected():
+        programs = [
+            record(lambda _each=each, **symbols: run(_each, symbols), inputs, names, rolls, unrolls)
+            for each in call.algorithms
+        ]
+        # Which is shorter depends on the robot: on its joints, its zeros, and the frames asked for.
+        program = min(programs, key=lambda program: program.operations)
     if call.derivatives:
         return program
     # Nested lists cannot tell the shape of a matrix without rows.

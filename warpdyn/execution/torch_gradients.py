@@ -23,7 +23,7 @@ from torch.utils import _pytree as pytree
 from ..model import Model
 from ..model.params import Params
 from .call import Call, derived, gather, result_names
-from .evaluate import result_shapes
+from .evaluate import record_call, result_shapes
 from .leading import all_in_rows, with_leading
 
 Compute = Callable[[Call], Any]
@@ -277,7 +277,10 @@ def _launched(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, 
                 )
             like = tensors[0]
             arrays[name] = torch.as_tensor(x, dtype=like.dtype, device=like.device)
-    content = repr((call.model.key, call.key, {name: x.shape for name, x in inputs.items()}))
+    shapes = {name: x.shape for name, x in inputs.items()}
+    # A user's own kernel may have another one's name: its program says which it is.
+    own = "" if call.identity is None else record_call(call, shapes, True).text()
+    content = repr((call.model.key, call.key, shapes, own))
     program = f"{call.name} of {call.model.name} {sha256(content.encode()).hexdigest()[:16]}"
     if program not in _programs:
         params = call.params and replace(call.params, arrays={}, gravity=None)
@@ -360,15 +363,21 @@ def _has_names(function: Callable[..., Any]) -> bool:
     return function in _named
 
 
+_prepared: set[type] = set()
+"""Kinds of public functions that Torch's compiler knows."""
+
+
 def prepare(function: type) -> bool:
     """Make `_step` one step for Torch's compiler, with models, Params and public functions among its
     arguments. The compiler calls this itself while it follows, so that nobody else imports it."""
     global _step
     if _step is _result:
-        for kind in (function, Model):
-            pytree.register_pytree_node(kind, _whole, _by_name)
+        pytree.register_pytree_node(Model, _whole, _by_name)
         pytree.register_pytree_node(Params, _parts_of_params, _params_of)
         _step = torch._dynamo.nonstrict_trace(_result)
+    if function not in _prepared:
+        _prepared.add(function)
+        pytree.register_pytree_node(function, _whole, _by_name)
     return True
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra import scalar
-from .conditions import flag, truth
+from .conditions import Condition, flag, less, truth
 from .elementary import number
 from .refusals import RecordingError, refuse
 from .values import Values, objects, of
@@ -27,20 +27,26 @@ def repeat(
     """The state after `n` steps, `state = step(state)`, recorded once and rolled.
 
     state: an array of values, or a tuple or dictionary of such; `step` returns the same form and
-    shapes. It may read what is around it. until: a condition on the state; where it holds the
-    environment's loop ends, after the step that made it so.
+    shapes; what begins as a condition (`False`) stays one. It may read what is around it. until: a
+    condition on the state; where it holds the environment's loop ends, after the step that made it so.
     """
     if isinstance(n, Values) or not isinstance(n, (int, np.integer)) or n < 0:
         refuse(f"the number of steps must be a known whole number of at least 0, got {n!r}")
     leaves = _flattened(state)
     shapes = [leaf.shape for leaf in leaves]
+    start = [x for leaf in leaves for x in leaf.flat]
+    conditions = [isinstance(x, (bool, Condition)) for x in start]
 
     def folded(scalars: Any) -> State:
         arrays, first = [], 0
+        entries = [
+            less(0.5, x) if condition else x
+            for x, condition in zip(scalars, conditions, strict=True)
+        ]
         for shape in shapes:
             size = int(np.prod(shape, dtype=int))
             array: Any = np.empty(size, dtype=object)
-            array[:] = scalars[first : first + size]
+            array[:] = entries[first : first + size]
             arrays.append(of(array.reshape(shape)))
             first += size
         return _rebuilt(state, iter(arrays))
@@ -52,7 +58,16 @@ def repeat(
                 f"the step of a loop must return what its state is, arrays of shapes {shapes}; "
                 f"got {[leaf.shape for leaf in after]}"
             )
-        return [number(x) for leaf in after for x in leaf.flat]
+        entries = [x for leaf in after for x in leaf.flat]
+        if any(
+            condition and not isinstance(x, (bool, Condition))
+            for x, condition in zip(entries, conditions, strict=True)
+        ):
+            raise RecordingError(
+                "the state of a loop begins with a condition (True, False, a comparison) that its step makes "
+                "a number; begin with a number, 0.0"
+            )
+        return [number(x) for x in entries]
 
     def ended(scalars: Any) -> Any:
         assert until is not None
@@ -63,8 +78,8 @@ def repeat(
             )
         return flag(truth(condition[()]))
 
-    start = [number(x) for leaf in leaves for x in leaf.flat]
-    return folded(scalar.repeat(flat_step, start, int(n), None if until is None else ended))
+    numbers = [number(x) for x in start]
+    return folded(scalar.repeat(flat_step, numbers, int(n), None if until is None else ended))
 
 
 def _flattened(state: State) -> list[Any]:

@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import views
+from ..arrays.libraries import library_of
+from ..arrays.protocol import dtype_name
 from ..execution.argument_checks import listed
 from ..execution.batched import Function
 from ..execution.call import Call, input_shapes
@@ -168,7 +169,7 @@ class _Prepared(NamedTuple):
     results: Results
     asks_env: bool
     shapes: Mapping[str, tuple[int, ...]]
-    """Shapes of one environment's slices of arrays and results."""
+    """Shapes of one environment's slices, by array and result."""
     plain: tuple[str, ...]
     named: Callable[..., Any] | None
     plainly_named: Callable[..., Any] | None
@@ -253,29 +254,35 @@ def _check_hashable(kernel: str, options: tuple[tuple[str, Any], ...]) -> None:
 
 
 def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Arrays by name; a plain number, for an input that is one of each environment, as one of the
-    first array's kind."""
+    """Arrays by name; a plain number, for an input that is one of each environment, as an array of
+    the first array's kind."""
     arrays = {n: listed(x) if isinstance(x, (list, tuple)) else x for n, x in given.items()}
     if all(shapes[n] for n in arrays):
         return arrays
-    first = next((x for x in arrays.values() if not isinstance(x, (int, float))), None)
-    v = None if first is None else views.view("the first array", first)
+    others = {n: x for n, x in arrays.items() if not isinstance(x, (int, float))}
+    lead, first = _leading(others, shapes), next(iter(others.values()), np.zeros(0))
+    library, dtype = library_of(first), dtype_name(first.dtype)
     for n, x in arrays.items():
-        if isinstance(x, (int, float)):
-            host = np.asarray(x, dtype=np.float32 if v and v.single else np.float64)
-            arrays[n] = host if v is None else v.library.from_host(host, v.device)
+        if n not in others:
+            arrays[n] = library.converted(np.full(lead, x, dtype=dtype), dtype, first)
     return arrays
 
 
-def _environments(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Any:
-    """The environments' numbers, one for each, of the kind of the first array and with the leading
-    dimensions of the first one that has any."""
-    lead: tuple[int, ...] = ()
+def _leading(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Leading dimensions of the first array that has any."""
     for name, x in arrays.items():
-        lead = lead or tuple(x.shape[: len(x.shape) - len(shapes[name])])
-    v = views.view("the first array", next(iter(arrays.values())))
-    if v.single and prod(lead) > 1 << 24:
+        if len(x.shape) > len(shapes[name]):
+            return tuple(x.shape[: len(x.shape) - len(shapes[name])])
+    return ()
+
+
+def _environments(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Any:
+    """The environments' numbers, one for each, of the kind of the first array."""
+    lead, first = _leading(arrays, shapes), next(iter(arrays.values()))
+    dtype = dtype_name(first.dtype)
+    if dtype == "float32" and prod(lead) > 1 << 24:
         raise ValueError(
             f"robot.env of {prod(lead)} environments has no float32 numbers beyond 2^24; use float64"
         )
-    return views.counted(v.library, v.device, v.single, lead)
+    numbers = np.arange(prod(lead), dtype=dtype).reshape(*lead, 1)
+    return library_of(first).converted(numbers, dtype, first)

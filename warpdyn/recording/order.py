@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .graph import Graph
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """t[target] = operation(arguments). Arguments are node indices or constants; of an input: array
     name and entry.
 
@@ -36,21 +35,19 @@ def visited(graph: Graph, roots: Iterable[int]) -> list[int]:
     """Nodes that the roots need, each after its arguments."""
     nodes, order, seen = graph.nodes, [], set()
     for root in roots:
-        waiting = [(root, False)]
+        waiting = [root]
         while waiting:
-            i, ready = waiting.pop()
-            if ready:
-                order.append(i)
+            i = waiting.pop()
+            if i < 0:  # all that node ~i needs has been visited
+                order.append(~i)
             elif i not in seen:
                 seen.add(i)
-                waiting.append((i, True))
+                waiting.append(~i)
                 operation, arguments = nodes[i]
                 if operation != "input":
-                    waiting.extend(
-                        (x, False)
-                        for x in reversed(arguments)
-                        if isinstance(x, int) and x not in seen
-                    )
+                    for x in reversed(arguments):
+                        if isinstance(x, int) and x not in seen:
+                            waiting.append(x)
     return order
 
 
@@ -73,12 +70,17 @@ def fused(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[Statemen
     `stored`: nodes that are results, which have to stand by themselves.
     """
     nodes = graph.nodes
-    uses = Counter(
-        x for i in order for x in nodes[i][1] if isinstance(x, int) and nodes[i][0] != "input"
-    )
+    once, again = set[int](), set[int]()
+    for i in order:
+        operation, arguments = nodes[i]
+        if operation != "input":
+            for x in arguments:
+                if isinstance(x, int):
+                    (again if x in once else once).add(x)
+    once -= again
 
     def joins(x: object) -> bool:
-        return isinstance(x, int) and nodes[x][0] == "mul" and uses[x] == 1 and x not in stored
+        return isinstance(x, int) and x in once and nodes[x][0] == "mul" and x not in stored
 
     statements, joined = [], set()
     for i in order:

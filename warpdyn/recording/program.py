@@ -89,11 +89,11 @@ class Program:
         """Live statements, in the better of two orders: as recorded, or on demand of the
         outputs."""
         roots = sorted({o.node for o in self.outputs if o.node is not None})
-        as_recorded = self._fused(sorted(visited(self.graph, roots)))
+        demanded = visited(self.graph, roots)
+        as_recorded = self._fused(sorted(demanded))
         if self.as_recorded:
             return as_recorded
-        on_demand = self._fused(visited(self.graph, roots))
-        return min(as_recorded, on_demand, key=values_alive)
+        return min(as_recorded, self._fused(demanded), key=values_alive)
 
     def _fused(self, order: Sequence[int]) -> list[Statement]:
         stored = {o.node for o in self.outputs if o.node is not None}

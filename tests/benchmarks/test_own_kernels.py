@@ -1,0 +1,36 @@
+"""`python -m benchmarks.own_kernels`: what is compared is the same, and what is not is not timed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks import own_kernels
+from benchmarks.own_kernel_peers import in_numpy
+from benchmarks.robots import installed, robot
+
+needs_robots = pytest.mark.skipif(not installed(), reason="example-robot-data is not installed")
+
+
+@needs_robots
+def test_a_kernel_of_one_function_is_that_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows say that the programs are the same letter by letter."""
+    monkeypatch.setattr(own_kernels, "BATCH", 32)
+    rows = list(own_kernels.same_text(own_kernels.states()))
+    assert sum("| True |" in row for row in rows) == 2 and not any("False" in row for row in rows)
+
+
+@needs_robots
+def test_numpys_controller_is_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_kernels, "BATCH", 5)
+    given, panda = own_kernels.states(), robot("panda")
+    impedance = own_kernels.example("impedance")["impedance"]
+    arrays = [given[n] for n in ("q", "v", "target")]
+    wanted = impedance(panda.model, *arrays, frame=own_kernels.FRAME)
+    peer = in_numpy(panda, own_kernels.FRAME, given)
+    own_kernels.check(peer.name, peer.answers(), wanted, 1e-12)
+
+
+def test_other_results_are_not_timed() -> None:
+    with pytest.raises(SystemExit, match=r"mine computes something else: 1\.0e-03 off"):
+        own_kernels.check("mine", np.array([1.0, 1.001]), np.array([1.0, 1.0]), 1e-5)
