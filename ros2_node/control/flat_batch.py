@@ -34,6 +34,13 @@ class FlatBatch:
         self._settings = settings
         self._size = -1
 
+    def warm(self) -> None:
+        """Compute one robot and its poses, so that no kernel is compiled in a callback."""
+        nv = self._dynamics.model.nv
+        if self._dynamics.model.nq == nv:
+            self.compute(np.zeros((1, 2, nv)))
+            self.poses()
+
     def robots_in(self, length: int, sizes: Sequence[int]) -> int:
         """How many robots a message of `length` numbers holds; ValueError when its dimensions
         say otherwise."""

@@ -31,6 +31,15 @@ def peer(long_lived_peer: Peer) -> Peer:
     return long_lived_peer
 
 
+@pytest.fixture(autouse=True)
+def peers_of_one_test() -> Iterator[None]:
+    """Close what a test has left when it failed: it would listen to the nodes of the next."""
+    before = list(Peer.peers)
+    yield
+    for peer in [peer for peer in Peer.peers if peer not in before]:
+        peer.close()
+
+
 @pytest.fixture(scope="module")
 def panda_node() -> Iterator[NodeProcess]:
     """A node with the bundled panda that outlives the tests of a module, in a namespace of its own."""

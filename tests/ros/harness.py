@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -197,6 +197,9 @@ def _scalar(value: Any) -> str:
 class Peer:
     """A robot's other side: sends states, keeps what the node sends."""
 
+    peers: ClassVar[list[Peer]] = []
+    """Those that are not closed yet."""
+
     def __init__(self, context: Any, space: str = "", node: str = "warpdyn", **qos: Any) -> None:
         import rclpy
         from diagnostic_msgs.msg import DiagnosticArray
@@ -206,6 +209,7 @@ class Peer:
         from std_msgs.msg import Float64MultiArray, String
 
         self.node = rclpy.create_node("peer", context=context)
+        self.peers.append(self)
         self.executor = SingleThreadedExecutor(context=context)
         self.executor.add_node(self.node)
         self._outer = f"{space}/" if space else ""
@@ -243,6 +247,7 @@ class Peer:
             received.clear()
 
     def close(self) -> None:
+        self.peers.remove(self)
         self.executor.shutdown()
         self.node.destroy_node()
 

@@ -349,13 +349,15 @@ def test_enable_without_a_state(panda_node, peer):
 
 def test_start_enabled_ramps_from_the_first_state(context):
     with NodeProcess(
-        {"robot_description_file": "panda", "start_enabled": True, "ramp_time": 0.5}
+        {"robot_description_file": "panda", "start_enabled": True, "ramp_time": 20.0}
     ) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
         peer.matched()
         peer.wait(lambda: len(peer.commands) > 20, "commands", each=lambda: peer.send(NAMES, Q))
-        assert np.abs(peer.commands[0]).max() < 2.0, "it begins at zero"
+        first, last = (np.abs(peer.commands[k]).max() for k in (0, -1))
+        assert first < 2.0, "it begins at zero"
+        assert first < last < 20.0, "it rises"
         peer.close()
 
 

@@ -122,3 +122,20 @@ def test_a_batch_carries_the_payload(device, on_device):
             fleet.batch.compute(state), wd.rnea(heavy, q, 0 * q, 0 * q), atol=1e-9
         )
     assert asked == ([] if device == "cpu" else [device] * 3), "batch, robots, batch"
+
+
+def test_on_a_device_nothing_is_left_to_compile_in_a_callback(on_device, monkeypatch):
+    """Poses of a batch are not computed where those of the robots are; both are warm when the fleet
+    is there."""
+    on_device("cpu")
+    seen = []
+    fk = wd.fk
+    monkeypatch.setattr(
+        "ros2_node.control.flat_batch.wd.fk",
+        lambda model, q, **options: seen.append(type(q)) or fk(model, q, **options),
+    )
+    panda_fleet(device="cuda:0")
+    assert seen == [wp.array]
+    panda_fleet(device="cuda:0", publish_link_poses=False)
+    panda_fleet()
+    assert len(seen) == 1, "nobody wants them, or the robots' kernels serve"
