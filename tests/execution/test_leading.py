@@ -294,7 +294,9 @@ def test_zeros_inside_torch_have_gradients(zero: tuple[str, ...]) -> None:
 def test_params_beside_trajectories_say_how() -> None:
     """Params have rows, so that (T, E, n) arrays beside those that vary go as rows."""
     params = wd.randomise(PANDA, E, mass=wd.scale(0.8, 1.2), gravity=wd.add(-0.1, 0.1), seed=1)
-    with pytest.raises(ValueError, match=r"Params have one dimension of environments: .*params\[idx\]"):
+    with pytest.raises(
+        ValueError, match=r"Params have one dimension of environments: .*params\[idx\]"
+    ):
         wd.rnea(PANDA, Q, V, A, params=params)
     forces = wd.rnea(PANDA, rows(Q), rows(V), rows(A), params=params[np.tile(np.arange(E), T)])
     assert close(forces.reshape(T, E, -1)[1], wd.rnea(PANDA, Q[1], V[1], A[1], params=params))

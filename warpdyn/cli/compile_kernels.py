@@ -16,9 +16,16 @@ import warpdyn
 from ..execution.announcements import silent
 from ..execution.batched import Function
 from ..execution.compiling import Kernel, load_all
-from ..functions.compile_ahead import kernels_of
+from ..functions.compile_ahead import check_gradients, kernels_of, zeros_of
 from ..model.description import ModelError
-from .command_line import known_device, named_frame, read_model, refuse_immobile, start_warp
+from .command_line import (
+    UserError,
+    known_device,
+    named_frame,
+    read_model,
+    refuse_immobile,
+    start_warp,
+)
 from .workload import ARGUMENTS, furthest_link
 
 COMPILABLE: Mapping[str, Function] = {
@@ -39,11 +46,17 @@ def compile_kernels(args: argparse.Namespace) -> int:
     start_warp()
     begin = time.perf_counter()
     kernels: dict[Kernel, str] = {}
+    names = args.algorithm or ARGUMENTS
+    calls = {name: partial(COMPILABLE[name], **frame_of(name, frame)) for name in names}
+    if args.gradients:
+        try:
+            check_gradients(model, calls.values(), args.gradients, zeros_of(args.dtype[0], "cpu"))
+        except ValueError as error:
+            raise UserError(f"--gradients: {error}") from None
     for device in args.device or ["cpu", *(["cuda:0"] if wp.is_cuda_available() else [])]:
         known_device(device)
         for dtype in args.dtype:
-            for name in args.algorithm or ARGUMENTS:
-                call = partial(COMPILABLE[name], **frame_of(name, frame))
+            for name, call in calls.items():
                 options = {"dtype": dtype, "device": device, "gradients": args.gradients or ()}
                 try:
                     made = kernels_of(model, call, **options)
