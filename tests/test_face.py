@@ -30,6 +30,8 @@ def test_dir_shows_the_public_names() -> None:
         ("forward_dynamics", "aba"),
         ("mass_matrix", "crba"),
         ("randomize", "randomise"),
+        ("id", "rnea"),
+        ("fd", "aba"),
         ("jacobain", "jacobian"),
     ],
 )

@@ -46,3 +46,12 @@ def test_an_algorithm_that_is_not_defined_does_not_stop_the_others(monkeypatch, 
     said = capsys.readouterr().out.splitlines()
     assert said[0].split(maxsplit=3)[3] == "not defined: a link without mass"
     assert said[1].startswith("rnea") and said[1].endswith(" s") and "is ready" in said[2]
+
+
+def test_gradients_by_what_no_algorithm_takes_are_refused(capsys):
+    """In one line, before anything is compiled."""
+    arguments = "compile cartpole --algorithm rnea fk --gradients q speed"
+    assert main(arguments.split()) == 2
+    said = capsys.readouterr()
+    assert "--gradients: none of these calls has an input speed" in said.err
+    assert "they have a, q, v" in said.err and not said.out

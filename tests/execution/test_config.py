@@ -37,3 +37,14 @@ def test_the_switches_of_the_process() -> None:
     """`wd.config`, which prints what is on."""
     assert isinstance(wd.config, Config)
     assert repr(Config()).startswith("<Config: debug=")
+
+
+def test_a_switch_that_does_not_exist_is_refused() -> None:
+    """A misspelt switch would be set and change nothing."""
+    config = Config()
+    with pytest.raises(AttributeError, match="no switch 'compile_message'; did you mean compile_m"):
+        config.compile_message = False  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="there are debug, compile_messages"):
+        config.quiet = True  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="debug must be True or False, got '0'"):
+        config.debug = "0"  # type: ignore[assignment]

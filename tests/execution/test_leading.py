@@ -263,3 +263,40 @@ def test_no_environments() -> None:
     for lead in ((0, 3), (3, 0)):
         nothing = [np.zeros((*lead, n)) for n in (PANDA.nq, PANDA.nv, PANDA.nv)]
         assert wd.rnea(PANDA, *nothing).shape == (*lead, PANDA.nv)
+
+
+@pytest.mark.parametrize("zero", [("v",), ("a",), ("v", "a")])
+def test_zeros_inside_torch_have_gradients(zero: tuple[str, ...]) -> None:
+    """None beside tensors that require a gradient, mapped, and in what Torch compiles: as zeros."""
+    torch = pytest.importorskip("torch")
+    model = wd.load_robot("double_pendulum")
+    q = torch.as_tensor(Q[..., :2]).clone().requires_grad_()
+    given = {"v": torch.as_tensor(V[..., :2]), "a": torch.as_tensor(A[..., :2])}
+    v, a = (None if name in zero else x for name, x in given.items())
+    w, b = (torch.zeros_like(x) if name in zero else x for name, x in given.items())
+
+    def gradient(v: Any, a: Any, function: Callable[..., Any] = wd.rnea) -> np.ndarray:
+        forces = function(model, q, v, a)
+        return np.asarray(torch.autograd.grad(forces.square().sum(), q)[0])
+
+    wanted = gradient(w, b)
+    assert close(gradient(v, a), wanted)
+
+    def compiled(model: wd.Model, q: Any, v: Any, a: Any) -> Any:
+        return wd.rnea(model, q, v, a)
+
+    assert close(gradient(v, a, torch.compile(compiled, fullgraph=True, backend="eager")), wanted)
+    if len(zero) == 2:
+        mapped = torch.func.vmap(lambda q: wd.rnea(model, q, None, None))(q.detach())
+        assert close(np.asarray(mapped), wd.rnea(model, Q[..., :2].copy(), None, None))
+
+
+def test_params_beside_trajectories_say_how() -> None:
+    """Params have rows, so that (T, E, n) arrays beside those that vary go as rows."""
+    params = wd.randomise(PANDA, E, mass=wd.scale(0.8, 1.2), gravity=wd.add(-0.1, 0.1), seed=1)
+    with pytest.raises(
+        ValueError, match=r"Params have one dimension of environments: .*params\[idx\]"
+    ):
+        wd.rnea(PANDA, Q, V, A, params=params)
+    forces = wd.rnea(PANDA, rows(Q), rows(V), rows(A), params=params[np.tile(np.arange(E), T)])
+    assert close(forces.reshape(T, E, -1)[1], wd.rnea(PANDA, Q[1], V[1], A[1], params=params))

@@ -16,9 +16,16 @@ import warpdyn
 from ..execution.announcements import silent
 from ..execution.batched import Function
 from ..execution.compiling import Kernel, load_all
-from ..functions.compile_ahead import kernels_of
+from ..functions.compile_ahead import check_gradients, kernels_of, zeros_of
 from ..model.description import ModelError
-from .command_line import known_device, named_frame, read_model, refuse_immobile, start_warp
+from .command_line import (
+    UserError,
+    known_device,
+    named_frame,
+    read_model,
+    refuse_immobile,
+    start_warp,
+)
 from .own_kernels import own_kernel
 from .workload import ARGUMENTS, furthest_link
 
@@ -41,12 +48,19 @@ def compile_kernels(args: argparse.Namespace) -> int:
     own = own_kernel(args, model)
     begin = time.perf_counter()
     kernels: dict[Kernel, str] = {}
+    names = args.algorithm or (() if own else ARGUMENTS)
+    calls = {name: partial(COMPILABLE[name], **frame_of(name, frame)) for name in names}
+    if args.gradients:
+        known = [*calls.values(), *([own.with_options()] if own else [])]
+        try:
+            check_gradients(model, known, args.gradients, zeros_of(args.dtype[0], "cpu"))
+        except ValueError as error:
+            raise UserError(f"--gradients: {error}") from None
     for device in args.device or ["cpu", *(["cuda:0"] if wp.is_cuda_available() else [])]:
         known_device(device)
         for dtype in args.dtype:
             options = {"dtype": dtype, "device": device, "gradients": args.gradients or ()}
-            for name in args.algorithm or (() if own else ARGUMENTS):
-                call = partial(COMPILABLE[name], **frame_of(name, frame))
+            for name, call in calls.items():
                 try:
                     made = kernels_of(model, call, **options)
                 except (ModelError, ValueError) as error:

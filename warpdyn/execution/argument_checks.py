@@ -93,6 +93,12 @@ def check_shape(
             need += f" = ({rows}, {numbers})"
     serves = f"; ({sizes}{comma}) serves all robots" if lead and x.name != leader else ""
     hint = _shape_hint(call.model, x, shape)
+    varying = x.kind == "parameter" or (x.kind == "gravity" and call.gravity is None)
+    if len(lead) > 1 and varying:
+        hint = (
+            " Params have one dimension of environments: give the other arrays as (B, ..) with "
+            "B rows, and params[idx], idx the robot of each row."
+        )
     raise ValueError(f"{x.label} must be {need}, got {shape}{serves}.{hint}")
 
 

@@ -22,7 +22,7 @@ from torch.utils import _pytree as pytree
 
 from ..model import Model
 from ..model.params import Params
-from .call import Call, derived, gather, result_names
+from .call import Call, arguments_in_order, derived, gather, result_names
 from .evaluate import record_call, result_shapes
 from .leading import all_in_rows, with_leading
 
@@ -57,7 +57,8 @@ def run(call: Call, compute: Compute) -> Any:
     if call.out is not None:
         where = "torch.func" if _transforms() else "a gradient"
         raise TypeError(f"out= cannot take part in {where}; {INSTEAD}")
-    rows, lead = all_in_rows(replace(call, arrays=arrays, inputs=inputs))
+    order = arguments_in_order(call)
+    rows, lead = all_in_rows(replace(call, arrays=arrays, inputs=inputs, order=order))
     results = _applied(rows, compute)
     if len(lead) < 2:
         return results

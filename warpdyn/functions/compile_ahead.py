@@ -46,20 +46,29 @@ def compile(
     if callable(calls):
         raise TypeError(f"calls must be a list: wd.compile(model, [{calls!r}])")
     asked = list(calls)
-    named = {gradients} if isinstance(gradients, str) else set(gradients)
-    zeros = zeros_of(dtype, device)
-    known = {x for each in asked for x in inputs_of(call_on_zeros(model, each, zeros))}
-    if named - known:
-        raise ValueError(
-            f"none of these calls has an input {', '.join(sorted(named - known))} to be "
-            f"differentiated by; they have {', '.join(sorted(known))}"
-        )
+    check_gradients(model, asked, gradients, zeros_of(dtype, device))
     kernels = [
         kernel
         for each in asked
         for kernel in kernels_of(model, each, dtype=dtype, device=device, gradients=gradients)
     ]
     return load_all(list(dict.fromkeys(kernels)))
+
+
+def check_gradients(
+    model: Model,
+    calls: Iterable[Callable[..., Any]],
+    gradients: str | Sequence[str],
+    zeros: Callable[..., Array],
+) -> None:
+    """Refuse inputs that none of the calls has."""
+    named = {gradients} if isinstance(gradients, str) else set(gradients)
+    known = {x for each in calls for x in inputs_of(call_on_zeros(model, each, zeros))}
+    if named - known:
+        raise ValueError(
+            f"none of these calls has an input {', '.join(sorted(named - known))} to be "
+            f"differentiated by; they have {', '.join(sorted(known))}"
+        )
 
 
 def zeros_of(dtype: Precision, device: str) -> Callable[..., Array]:
