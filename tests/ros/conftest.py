@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,9 @@ import pytest
 from harness import NodeProcess, Peer, ros_context, stay_on_this_machine
 
 stay_on_this_machine()
+
+collect_ignore = [] if importlib.util.find_spec("launch_ros") else ["test_real_launch.py"]
+"""Tests under ROS 2's own `launch`, which only a ROS installation has."""
 
 
 @pytest.fixture(scope="session")
