@@ -19,7 +19,6 @@ from warpdyn.execution.batched import FUNCTIONS, described
 from warpdyn.execution.call import input_shapes
 from warpdyn.execution.evaluate import record_call
 
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
