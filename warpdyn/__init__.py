@@ -109,6 +109,7 @@ from .functions.representations import (
     motion_transform,
 )
 from .functions.screws import Screws, screws
+from .functions.simulation_step import PD, ContactPoint, Step, step
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
 from .kernels.loops import repeat
@@ -140,6 +141,8 @@ _quieten()
 
 __all__ = [
     "KINDS",
+    "PD",
+    "ContactPoint",
     "Effects",
     "Gearbox",
     "Geometry",
@@ -159,6 +162,7 @@ __all__ = [
     "Robot",
     "Screws",
     "Solution",
+    "Step",
     "aba",
     "aba_derivatives",
     "add",
@@ -256,6 +260,7 @@ __all__ = [
     "solve_symmetric",
     "split_q",
     "split_v",
+    "step",
     "unpack_q",
     "unpack_v",
     "vjp",

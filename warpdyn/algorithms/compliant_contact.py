@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..algebra.linear import Factors, dot
 from ..algebra.scalar import Scalar, is_number, maximum, minimum, repeat, rsqrt, select_less
 from ..algebra.spatial import Vector
-from .contact_rows import Contact
+from .contact_rows import PointContact
 
 NEAR_RIGID = 1.0 / (4.0 * math.pi**2)
 """Least compliance of a contact, of its inverse mass w: SAP's beta² / (4 pi²) with beta = 1, section
@@ -44,10 +44,10 @@ class Surface(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Point:
-    """A contact with the numbers that its updates need."""
+class _Update:
+    """A contact with the numbers that a sweep needs."""
 
-    contact: Contact
+    contact: PointContact
     friction: Scalar
     R_n: Scalar
     R_t: Scalar
@@ -62,7 +62,7 @@ class _Point:
 def contact_impulses(
     mass: Factors,
     rows: Sequence[Sequence[Scalar]],
-    contacts: Sequence[Contact],
+    contacts: Sequence[PointContact],
     free: Sequence[Scalar],
     warm: Sequence[Scalar],
     surface: Surface,
@@ -108,12 +108,12 @@ def contact_impulses(
 
 
 def _point(
-    contact: Contact,
+    contact: PointContact,
     friction: Scalar,
     G: Sequence[Sequence[Scalar]],
     surface: Surface,
     h: float,
-) -> _Point:
+) -> _Update:
     """Compliances and the target velocity of a point: SAP sections IV.B and V."""
     xx, yy, zz = (_entry(contact, G, axis) for axis in range(3))
     w = (xx + yy + zz) * (1.0 / 3.0)
@@ -122,7 +122,7 @@ def _point(
     rate = select_less(contact.height, 0.0, inside, 1.0 / h)
     soft = stiff * rate
     R_n, R_t = maximum(w * NEAR_RIGID, soft), w * STICTION
-    return _Point(
+    return _Update(
         contact=contact,
         friction=friction,
         R_n=R_n,
@@ -134,7 +134,7 @@ def _point(
 
 
 def _updated(
-    point: _Point,
+    point: _Update,
     before: Sequence[Scalar],
     velocities: list[Scalar],
     G: Sequence[Sequence[Scalar]],
@@ -157,7 +157,7 @@ def _updated(
 
 
 def _pushed(
-    contact: Contact, impulse: Vector, velocities: list[Scalar], G: Sequence[Sequence[Scalar]]
+    contact: PointContact, impulse: Vector, velocities: list[Scalar], G: Sequence[Sequence[Scalar]]
 ) -> list[Scalar]:
     """Velocities of all rows after an impulse at a point."""
     for k, x in enumerate(contact.on_rows(impulse)):
@@ -167,7 +167,7 @@ def _pushed(
     return velocities
 
 
-def _entry(contact: Contact, G: Sequence[Sequence[Scalar]], axis: int) -> Scalar:
+def _entry(contact: PointContact, G: Sequence[Sequence[Scalar]], axis: int) -> Scalar:
     """Velocity of a point along an axis for a unit impulse along it."""
     unit = contact.on_rows(Vector(*(float(k == axis) for k in range(3))))
     total: Scalar = 0.0
@@ -179,7 +179,7 @@ def _entry(contact: Contact, G: Sequence[Sequence[Scalar]], axis: int) -> Scalar
 
 
 def _on_all_rows(
-    contacts: Sequence[Contact], impulses: Sequence[Scalar], rows: int
+    contacts: Sequence[PointContact], impulses: Sequence[Scalar], rows: int
 ) -> list[Scalar]:
     """Impulses of all points as one vector over the rows."""
     total: list[Scalar] = [0.0] * rows

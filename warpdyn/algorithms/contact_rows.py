@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..algebra.quaternions import quaternion_rotation
-from ..algebra.rotations import Rotation
+from ..algebra.rotations import Rotation, as_matrix
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import Motion, Placement, Vector
 from ..model.tree import WORLD, Tree
@@ -32,7 +31,7 @@ class ContactPoint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Contact:
+class PointContact:
     """One point at a configuration.
 
     `height`: of its lowest point above the ground, negative inside [m]. `first`: its first row.
@@ -63,7 +62,7 @@ class Contact:
 
 def contact_rows(
     tree: Tree, q: Sequence[Scalar], points: Sequence[ContactPoint]
-) -> tuple[list[Contact], list[list[Scalar]]]:
+) -> tuple[list[PointContact], list[list[Scalar]]]:
     """The points at a configuration, and the rows J of their velocities in the world's axes.
 
     Rows of a free base's robot are computed in the base's axes, where most of them are shortest,
@@ -74,7 +73,7 @@ def contact_rows(
     for n, point in enumerate(points):
         by_body.setdefault(tree.frames[point.link].body, []).append(n)
     X = body_placements(tree, q, list(by_body), base)
-    contacts: dict[int, Contact] = {}
+    contacts: dict[int, PointContact] = {}
     rows: list[list[Scalar]] = []
     for body, members in by_body.items():
         shares = len(members) >= SHARED_FROM
@@ -88,9 +87,9 @@ def contact_rows(
             height = up.dot(centre) + above - points[n].radius
             touching = centre - up * points[n].radius
             if shares:
-                contacts[n] = Contact(height, first, turn.to_parent(touching - X[body].p))
+                contacts[n] = PointContact(height, first, turn.to_parent(touching - X[body].p))
             else:
-                contacts[n] = Contact(height, len(rows), None)
+                contacts[n] = PointContact(height, len(rows), None)
                 rows += _rows(tree, X, body, base, touching, turn, angular=False)
     return [contacts[n] for n in range(len(points))], rows
 
@@ -98,11 +97,18 @@ def contact_rows(
 def _base(tree: Tree, q: Sequence[Scalar]) -> tuple[int, Rotation, Vector, Scalar]:
     """The body in whose axes rows are computed, its rotation to the world's, the world's z axis in
     its axes, and its origin's height."""
-    if not tree.bodies or tree.bodies[0].kind.name != "floating":
+    upwards = Vector(0.0, 0.0, 1.0)
+    if not free_base(tree):
         none = Rotation([Vector(*(float(i == j) for j in range(3))) for i in range(3)])
-        return WORLD, none, Vector(0.0, 0.0, 1.0), 0.0
-    R = quaternion_rotation(q[3:7])
-    return 0, R, R.to_child(Vector(0.0, 0.0, 1.0)), q[2]
+        return WORLD, none, upwards, 0.0
+    X = tree.bodies[0].placement(q)
+    R = as_matrix(X.R)
+    return 0, R, R.to_child(upwards), X.p.z
+
+
+def free_base(tree: Tree) -> bool:
+    """Whether the first body moves freely, with a twist in its own axes as velocity."""
+    return bool(tree.bodies) and tree.bodies[0].kind.nv == 6
 
 
 def _rows(

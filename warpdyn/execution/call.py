@@ -256,6 +256,7 @@ def derived(
         inputs=inputs,
         derivatives=(*call.derivatives, Derivative(kind, tuple(wrt), tuple(records))),
         out=out,
+        named=None,  # the names are those of the results, not of what is derived of them
     )
 
 

@@ -164,7 +164,7 @@ class _Prepared(NamedTuple):
     results: Results
     asks_env: bool
     shapes: Mapping[str, tuple[int, ...]]
-    """Of one environment's slices of arrays and results."""
+    """Shapes of one environment's slices of arrays and results."""
     shared: tuple[str, ...]
     named: Callable[..., Any] | None
     plainly_named: Callable[..., Any] | None

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from .values import Values
+from ..functions.simulation_step import ContactPoint, PD, Step
 
 Array = Values | np.ndarray | Sequence[float] | float
 Gravity = Array | None
@@ -949,3 +950,39 @@ class RobotMethods:
         M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in
         free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
         moves no inertia."""
+
+    def step(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        *,
+        dt: float = ...,
+        substeps: int = ...,
+        targets: Array | None = ...,
+        control: PD | None = ...,
+        points: Sequence[ContactPoint] = ...,
+        impulses: Array | None = ...,
+        friction: float | Array = ...,
+        stiffness: float | Array | None = ...,
+        dissipation: float | Array = ...,
+        push_out: float | Array = ...,
+        sweeps: int = ...,
+        speed_guard: bool = ...,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> Step:
+        """The state after `substeps` steps of `dt` seconds, on the ground z = 0.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
+        Returns a `Step`: q, v, impulses, forces, torques.
+        control, targets: drives to (B, joints) [rad, m], beside tau.
+        points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
+        before, where the sweeps begin; None: at zero.
+        friction: coefficient of all points, or (points,) or (B, points). stiffness [N/m], dissipation
+        [s], push_out [m/s] (the largest speed out of the ground): numbers, or (B,). Without a stiffness
+        a point that carries the whole weight sinks in by 5 mm.
+        speed_guard: beyond its velocity limit a joint is damped.
+        `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
+        Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
+        by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023)."""
