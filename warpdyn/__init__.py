@@ -34,6 +34,7 @@ from .functions.com import (
     com_velocity,
     link_coms,
 )
+from .functions.contact_points import ContactPoint, ContactPoints
 from .functions.coordinates import (
     pack_q,
     pack_v,
@@ -109,7 +110,7 @@ from .functions.representations import (
     motion_transform,
 )
 from .functions.screws import Screws, screws
-from .functions.simulation_step import PD, ContactPoint, Step, step
+from .functions.simulation_step import PD, Ground, Step, step
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
 from .kernels.loops import repeat
@@ -143,9 +144,11 @@ __all__ = [
     "KINDS",
     "PD",
     "ContactPoint",
+    "ContactPoints",
     "Effects",
     "Gearbox",
     "Geometry",
+    "Ground",
     "Group",
     "Joint",
     "JointKind",

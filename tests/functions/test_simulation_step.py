@@ -24,7 +24,7 @@ CORNERS = tuple(
 )
 BOX_OPTIONS: dict[str, Any] = {
     **{"dt": DT, "points": CORNERS, "sweeps": 8},
-    **{"friction": 0.5, "stiffness": 5e4, "dissipation": 0.01},
+    "ground": wd.Ground(0.5, 5e4, 0.01),
 }
 SINK = G / 4 / 5e4
 """How deep the box lies in the ground."""
@@ -146,7 +146,7 @@ def test_a_sphere_rolls_at_five_sevenths() -> None:
             points=[wd.ContactPoint("b", (0, 0, 0), 0.1)],
             dt=DT,
             substeps=400,
-            friction=0.5,
+            ground=wd.Ground(friction=0.5),
         )
     )
     assert np.linalg.norm(end.v[:3]) == pytest.approx(5 / 7, abs=1e-9)
@@ -276,22 +276,19 @@ def test_numbers_are_rows_and_columns_of_them() -> None:
         *(BOX, q, v, tau),
         **BOX_OPTIONS
         | {
-            "friction": np.full((3, 4), 0.5),
-            "stiffness": np.full(3, 5e4),
-            "dissipation": np.full(3, 0.01),
-            "push_out": np.ones(3),
+            "ground": wd.Ground(np.full((3, 4), 0.5), np.full(3, 5e4), np.full(3, 0.01), np.ones(3))
         },
     )
     assert all(np.array_equal(x, y) for x, y in zip(plain, rows, strict=True))
     frictions = np.array([0.0, 0.1, 2.0])[:, None].repeat(4, 1)
-    slid = wd.step(BOX, q, v, tau, **BOX_OPTIONS | {"friction": frictions})
+    slid = wd.step(BOX, q, v, tau, **BOX_OPTIONS | {"ground": wd.Ground(frictions, 5e4)})
     assert (np.diff(slid.v[:, 0]) < 0).all()
 
 
 def test_without_a_stiffness_a_weight_on_one_point_sinks_by_five_millimetres() -> None:
     end = wd.oracle(
         *(wd.step, BOX, level(1, 0.05)[0], np.zeros(6), np.zeros(6)),
-        **BOX_OPTIONS | {"stiffness": None, "substeps": 200},
+        **BOX_OPTIONS | {"ground": wd.Ground(), "substeps": 200},
     )
     assert 0.05 - end[0][2] == pytest.approx(0.005 / 4, rel=1e-2)
 
@@ -362,13 +359,22 @@ def test_a_step_has_a_length(dt: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"friction": -0.1}, ValueError, "friction must be at least 0, got -0.1"),
-        ({"friction": [0.5, -1, 0, 0]}, ValueError, "friction must be at least 0"),
-        ({"friction": math.nan}, ValueError, "friction must be at least 0, got nan"),
-        ({"stiffness": 0}, ValueError, "stiffness must be above 0, got 0"),
-        ({"stiffness": -1.0}, ValueError, "stiffness must be above 0, got -1"),
-        ({"dissipation": -1.0}, ValueError, "dissipation must be 0 or more"),
-        ({"push_out": 0.0}, ValueError, "push_out must be above 0"),
+        ({"ground": wd.Ground(friction=-0.1)}, ValueError, "friction must be at least 0, got -0.1"),
+        (
+            {"ground": wd.Ground(friction=[0.5, -1, 0, 0])},
+            ValueError,
+            "friction must be at least 0",
+        ),
+        (
+            {"ground": wd.Ground(friction=math.nan)},
+            ValueError,
+            "friction must be at least 0, got nan",
+        ),
+        ({"ground": wd.Ground(stiffness=0)}, ValueError, "stiffness must be above 0, got 0"),
+        ({"ground": wd.Ground(stiffness=-1.0)}, ValueError, "stiffness must be above 0, got -1"),
+        ({"ground": wd.Ground(dissipation=-1.0)}, ValueError, "dissipation must be 0 or more"),
+        ({"ground": wd.Ground(push_out=0.0)}, ValueError, "push_out must be above 0"),
+        ({"ground": 0.8}, TypeError, r"ground must be wd.Ground\(friction=...\), got float"),
         ({"sweeps": 0}, ValueError, "sweeps must be a whole number of at least 1, got 0"),
         ({"substeps": 1.5}, ValueError, "substeps must be a whole number of at least 1, got 1.5"),
         ({"points": [("FL_fot", (0, 0, 0), 0.02)]}, KeyError, "did you mean.*FL_foot"),

@@ -45,6 +45,24 @@ class Step(NamedTuple):
     """(B, joints), of tau and drives together: the mean over the substeps [N·m, N]."""
 
 
+class Ground(NamedTuple):
+    """The plane z = 0 and what contacts with it are made of.
+
+    `friction`: coefficient of all points; a number, (points,) or (B, points). `stiffness` [N/m],
+    None: the whole weight on one point sinks it in by 5 mm. `dissipation` [s]: the time in which a
+    point in the ground loses its speed; it acts in the ground alone. `push_out` [m/s]: the largest
+    speed at which a point is pushed out of it. Numbers, or (B,).
+    """
+
+    friction: Any = 0.8
+    stiffness: Any = None
+    dissipation: Any = 0.02
+    push_out: Any = 1.0
+
+
+FLAT = Ground()
+
+
 class PD(NamedTuple):
     """Proportional-derivative drives of all joints, implicit in a step: kp (target - q) - kd v.
 
@@ -71,10 +89,7 @@ def step(
     control: PD | None = None,
     points: Sequence[ContactPoint] = (),
     impulses: Array | None = None,
-    friction: float | Array = 0.8,
-    stiffness: float | Array | None = None,
-    dissipation: float | Array = 0.02,
-    push_out: float | Array = 1.0,
+    ground: Ground = FLAT,
     sweeps: int = 4,
     speed_guard: bool = True,
     f_ext: Forces = None,
@@ -89,9 +104,7 @@ def step(
     control, targets: drives to (B, joints) [rad, m], beside tau.
     points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
     before, where the sweeps begin; None: at zero.
-    friction: coefficient of all points, or (points,) or (B, points). stiffness [N/m], dissipation
-    [s], push_out [m/s] (the largest speed out of the ground): numbers, or (B,). Without a stiffness
-    a point that carries the whole weight sinks in by 5 mm.
+    ground: friction, stiffness and dissipation of the contacts.
     speed_guard: beyond its velocity limit a joint is damped.
     `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
     Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
@@ -104,12 +117,8 @@ def step(
         count = len(touching)
         if impulses is not None:
             more["impulses"] = impulses, (count, 3)
-        if stiffness is None:
-            stiffness = _stiffness(model)
-        more["friction"] = _each("friction", friction, count, 0.0), (count,)
-        more["stiffness"] = _one("stiffness", stiffness, q, above=0.0), (1,)
-        more["dissipation"] = _one("dissipation", dissipation, q), (1,)
-        more["push_out"] = _one("push_out", push_out, q, above=0.0), (1,)
+        for name, (array, shape) in _surface(model, ground, count, q).items():
+            more[name] = array, shape
     elif impulses is not None:
         raise ValueError("impulses are of points=, and there are none")
     if (control is None) != (targets is None):
@@ -183,6 +192,23 @@ def _refusing(points: Sequence[ContactPoint]) -> Any:
     return refuse
 
 
+def _surface(
+    model: Model, ground: Any, count: int, q: Any
+) -> dict[str, tuple[Any, tuple[int, ...]]]:
+    """The ground's numbers with their shapes, by name."""
+    if not isinstance(ground, Ground):
+        raise TypeError(f"ground must be wd.Ground(friction=...), got {type(ground).__name__}")
+    stiffness = ground.stiffness
+    if stiffness is None:
+        stiffness = (model.total_mass or 1.0) * STANDARD_WEIGHT / FULL_DEPTH
+    return {
+        "friction": (_each("friction", ground.friction, count, 0.0), (count,)),
+        "stiffness": (_one("stiffness", stiffness, q, above=0.0), (1,)),
+        "dissipation": (_one("dissipation", ground.dissipation, q), (1,)),
+        "push_out": (_one("push_out", ground.push_out, q, above=0.0), (1,)),
+    }
+
+
 def _check_drives(model: Model, control: Any) -> None:
     """Refuse what is no PD, and joints whose coordinates are no angles or lengths."""
     if not isinstance(control, PD):
@@ -198,10 +224,6 @@ def _check_drives(model: Model, control: Any) -> None:
 def _speed_limits(model: Model) -> tuple[tuple[int, float], ...]:
     limits = enumerate(model.velocity_limit.tolist())
     return tuple((k, x) for k, x in limits if math.isfinite(x) and x > 0)
-
-
-def _stiffness(model: Model) -> float:
-    return (model.total_mass or 1.0) * STANDARD_WEIGHT / FULL_DEPTH
 
 
 def _duration(dt: Any) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from .values import Values
-from ..functions.simulation_step import ContactPoint, PD, Step
+from ..functions.simulation_step import ContactPoint, Ground, PD, Step
 
 Array = Values | np.ndarray | Sequence[float] | float
 Gravity = Array | None
@@ -963,10 +963,7 @@ class RobotMethods:
         control: PD | None = ...,
         points: Sequence[ContactPoint] = ...,
         impulses: Array | None = ...,
-        friction: float | Array = ...,
-        stiffness: float | Array | None = ...,
-        dissipation: float | Array = ...,
-        push_out: float | Array = ...,
+        ground: Ground = ...,
         sweeps: int = ...,
         speed_guard: bool = ...,
         f_ext: Forces = ...,
@@ -979,9 +976,7 @@ class RobotMethods:
         control, targets: drives to (B, joints) [rad, m], beside tau.
         points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
         before, where the sweeps begin; None: at zero.
-        friction: coefficient of all points, or (points,) or (B, points). stiffness [N/m], dissipation
-        [s], push_out [m/s] (the largest speed out of the ground): numbers, or (B,). Without a stiffness
-        a point that carries the whole weight sinks in by 5 mm.
+        ground: friction, stiffness and dissipation of the contacts.
         speed_guard: beyond its velocity limit a joint is damped.
         `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
         Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
