@@ -110,6 +110,7 @@ from .functions.representations import (
     motion_transform,
 )
 from .functions.screws import Screws, screws
+from .functions.simulation import Simulation
 from .functions.simulation_step import PD, Ground, Step, step
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
@@ -164,6 +165,7 @@ __all__ = [
     "RecordingError",
     "Robot",
     "Screws",
+    "Simulation",
     "Solution",
     "Step",
     "aba",

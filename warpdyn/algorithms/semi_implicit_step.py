@@ -31,6 +31,9 @@ SMALL_TORQUE = 1e-6
 LARGE_EFFORT = 1e9
 """Effort that stands for an infinite one, of which derivatives would not be numbers [N m]."""
 
+INFINITE = float("inf")
+"""What every finite number is less than."""
+
 GUARD = 1.0
 """Damping beyond a joint's speed limit, of its inertia a step: each step halves what is beyond."""
 
@@ -208,3 +211,42 @@ def simulation_step(
         t + x * (1.0 / scene.substeps) for t, x in zip(tau, end[len(end) - nv :], strict=True)
     ][first:]
     return end[:nq], end[nq : nq + nv], impulses, forces, torques
+
+
+def guarded_step(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    start: Sequence[Scalar],
+    time: Sequence[Scalar],
+    failures: Sequence[Scalar],
+    *more: Sequence,
+    scene: Scene,
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> tuple[list, list, list, list, list, list, list]:
+    """`simulation_step`, the time since the beginning [s], and how often it failed: a state that is
+    not finite becomes `start` (nq), at rest, and counts."""
+    q, v, impulses, forces, torques = simulation_step(
+        tree, q, v, tau, *more, scene=scene, gravity=gravity, f_ext=f_ext
+    )
+    size: Scalar = 0.0
+    for x in (*q, *v):
+        size = size + absolute(x)
+
+    def if_finite(x: Scalar, otherwise: Scalar) -> Scalar:
+        return select_less(size, INFINITE, x, otherwise)
+
+    def kept(rows: list) -> list:
+        return [[if_finite(x, 0.0) for x in row] for row in rows]
+
+    return (
+        [if_finite(x, y) for x, y in zip(q, start, strict=True)],
+        [if_finite(x, 0.0) for x in v],
+        kept(impulses),
+        kept(forces),
+        kept([torques])[0],
+        [if_finite(time[0] + scene.dt * scene.substeps, 0.0)],
+        [failures[0] + if_finite(0.0, 1.0)],
+    )

@@ -38,6 +38,12 @@ class LikeNumpy(Library):
     def write(self, array: Any, values: np.ndarray | float) -> None:
         array[...] = values
 
+    def rows(self, array: Any, where: Any) -> Any:
+        return array[where]
+
+    def assign(self, array: Any, where: Any, values: Any) -> None:
+        array[where] = values
+
     def cast(self, array: Any, dtype: str) -> Any:
         return array.astype(dtype)
 
