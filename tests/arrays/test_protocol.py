@@ -10,7 +10,7 @@ import pytest
 import warp as wp
 from array_kinds import LIBRARIES, host, made, usable
 
-from warpdyn.arrays import Library
+from warpdyn.arrays import Library, views
 from warpdyn.arrays.libraries import library_of
 from warpdyn.arrays.numpy_arrays import LikeNumpy
 from warpdyn.arrays.protocol import dtype_name, wrong_dtype
