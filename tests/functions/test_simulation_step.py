@@ -202,10 +202,11 @@ def test_an_environment_alone_is_itself_in_a_batch() -> None:
 
 
 def test_laws_hold_at_every_step_of_random_roll_outs() -> None:
-    """Cone, no pulling, quaternions, finite: from any attitude, some below the ground, fast, with
-    targets beyond limits, at twice the default step."""
+    """Cone, no pulling, quaternions, finite: from any attitude, some below the ground, fast and, one
+    half of them, ten times as fast, with targets beyond limits, at twice the default step."""
     rng, B = np.random.default_rng(3), 256
     q, v = level(B, rng.uniform(-0.1, 0.6, B), QUADRUPED), 3 * rng.normal(size=(B, 18))
+    v[::2] *= 10
     turn = rng.normal(size=(B, 4))
     q[:, 3:7] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
     q[:, 7:] = rng.uniform(-3, 3, (B, 12))
@@ -226,7 +227,7 @@ def test_laws_hold_at_every_step_of_random_roll_outs() -> None:
     assert all(np.isfinite(x).all() for x in seen)
     tangent = np.hypot(seen.forces[..., 0], seen.forces[..., 1])
     assert (seen.forces[..., 2] >= 0).all() and (seen.forces[..., 2] > 0).any()
-    assert (tangent - 0.8 * seen.forces[..., 2]).max() < 1e-3
+    assert (tangent - 0.8 * seen.forces[..., 2] <= 1e-6 * seen.forces[..., 2] + 1e-3).all()
     assert np.abs(np.linalg.norm(seen.q[..., 3:7], axis=-1) - 1).max() < 1e-6
 
 

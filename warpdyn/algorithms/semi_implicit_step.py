@@ -34,6 +34,13 @@ LARGE_EFFORT = 1e9
 INFINITE = float("inf")
 """What every finite number is less than."""
 
+SPIN = (3, 4, 5)
+"""Coordinates of a free base's angular velocity."""
+
+LARGEST_TURN = 0.25
+"""What a base may turn in a step, about each axis, for its gyroscopic forces to be taken whole
+[rad]: beyond it an explicit step would feed on them."""
+
 GUARD = 1.0
 """Damping beyond a joint's speed limit, of its inertia a step: each step halves what is beyond."""
 
@@ -60,11 +67,13 @@ class Scene(NamedTuple):
     """What of a simulation is constant: a part of the program.
 
     `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, those of
-    `Drive`. `speed_limits`: of coordinates that have one [rad/s, m/s].
+    `Drive`. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
+    one [rad/s, m/s], beyond which they are damped too.
     """
 
     arrays: tuple[str, ...]
     points: tuple[ContactPoint, ...]
+    guarded: bool
     speed_limits: tuple[tuple[int, float], ...]
     dt: float
     substeps: int
@@ -94,14 +103,15 @@ def semi_implicit_step(
     q, v, warm = state
     h = scene.dt
     at_rest: list[Scalar] = [0.0] * tree.nv
+    seen = _bounded(tree, v, scene)
     if free_base(tree):
-        at_rest[:3] = -(Vector(*v[3:6]).cross(Vector(*v[:3])))
-    bias = rnea(without_passive_forces(tree), q, v, at_rest, gravity, f_ext)
+        at_rest[:3] = -(Vector(*seen[3:6]).cross(Vector(*seen[:3])))
+    bias = rnea(without_passive_forces(tree), q, seen, at_rest, gravity, f_ext)
     H = [list(row) for row in crba(tree, q)]
     push = [t - b - e for t, b, e in zip(tau, bias, passive_forces(tree, q, v), strict=True)]
     for k, limit in scene.speed_limits:
-        # Beyond its limit a joint is damped, implicitly: products of velocities, which are not,
-        # would else grow from step to step.
+        # Beyond its limit a joint is damped, implicitly. Products of velocities, which are not
+        # implicit, would else grow from step to step.
         damping = select_less(limit, absolute(v[k]), H[k][k] * (GUARD / h), 0.0)
         push[k] = push[k] - damping * (v[k] - maximum(minimum(v[k], limit), -limit))
         H[k][k] = H[k][k] + damping * h
@@ -124,6 +134,16 @@ def semi_implicit_step(
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
     return StepState(*_moved(tree, q, after, h), impulses), applied
+
+
+def _bounded(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:
+    """Velocities at which products of velocities are taken: none beyond its limit."""
+    bounds = dict(scene.speed_limits)
+    if scene.guarded and free_base(tree):
+        bounds |= dict.fromkeys(SPIN, LARGEST_TURN / scene.dt)
+    return [
+        maximum(minimum(x, bounds[k]), -bounds[k]) if k in bounds else x for k, x in enumerate(v)
+    ]
 
 
 def _driven(

@@ -977,7 +977,8 @@ class RobotMethods:
         points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
         before, where the sweeps begin; None: at zero.
         ground: friction, stiffness and dissipation of the contacts.
-        speed_guard: beyond its velocity limit a joint is damped.
+        speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
+        the limit; for a free base's spin that is a quarter radian a step.
         `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
         Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
         by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023)."""
