@@ -34,7 +34,7 @@ def test_momentum_of_a_robot_in_free_flight_is_of_the_first_order() -> None:
     fall = np.array(gravity) * model.total_mass * 0.02
     lost = []
     for dt in (1e-3, 5e-4):
-        end = rolled(model, q, v, dt=dt, substeps=round(0.02 / dt), gravity=gravity)
+        end = rolled(model, q, v, dt=dt, substeps=round(0.02 / dt), gravity=gravity, stops=False)
         after = wd.oracle(wd.momentum, model, end.q, end.v, reference="world")[:3]
         lost.append(np.abs(after - before - fall).max())
     assert lost[0] < 0.02 and lost[0] / lost[1] == pytest.approx(2, rel=0.1)
@@ -66,7 +66,7 @@ def test_a_step_is_the_forward_dynamics() -> None:
     model = wd.load_robot("panda").with_friction(viscous=0.3)
     s = states(model, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
-    end = wd.Step(*wd.oracle(wd.step, model, q, v, tau, dt=1e-7, speed_guard=False))
+    end = wd.Step(*wd.oracle(wd.step, model, q, v, tau, dt=1e-7, speed_guard=False, stops=False))
     a = wd.oracle(wd.aba, model, q, v, tau)
     assert np.allclose((end.v - v) / 1e-7, a, rtol=1e-4, atol=1e-4)
     assert np.allclose((end.q - q) / 1e-7, end.v, rtol=1e-6, atol=1e-6)
@@ -137,3 +137,30 @@ def test_a_spin_beyond_the_step_does_not_grow() -> None:
     kept = rolled(model, q, v, dt=0.01, substeps=200)
     lost = rolled(model, q, v, dt=0.01, substeps=4, speed_guard=False)
     assert np.linalg.norm(kept.v[3:]) < 2e3 < np.linalg.norm(lost.v[3:])
+
+
+def test_joints_stop_at_their_limits() -> None:
+    """Pressed by the whole effort they stand 0.01 rad beyond; from far beyond they come back,
+    steadily; springs of the model stand in for stops."""
+    model = wd.load_robot("ur5e")
+    free, n = {"gravity": (0.0, 0.0, 0.0), "dt": 0.005}, model.nv
+    elbow = model.joint_index("elbow_joint")
+    tau, upper = np.zeros(n), model.position_upper[elbow]
+    tau[elbow] = model.effort_limit[elbow]
+    q = np.zeros(n)
+    q[elbow] = upper - 0.05
+    held = np.where(np.arange(n) == elbow, 0.0, 1.0)
+    drives = wd.PD((1e5 * held).tolist(), (1e3 * held).tolist(), 1e9)
+    hold = {"control": drives, "targets": q}
+    end = wd.Step(*wd.oracle(wd.step, model, q, 0 * q, tau, substeps=400, **hold, **free))
+    assert end.q[elbow] - upper == pytest.approx(0.01, rel=1e-3)
+    loose = wd.Step(
+        *wd.oracle(wd.step, model, q, 0 * q, tau, substeps=100, stops=False, **hold, **free)
+    )
+    assert loose.q[elbow] > upper + 0.5
+    q[elbow] = upper + 2.0
+    back = wd.Step(*wd.oracle(wd.step, model, q, 0 * q, 0 * q, **free))
+    assert -0.04 / 0.005 <= back.v[elbow] < -0.1
+    sprung = model.with_limit_springs(stiffness=10.0)
+    call = wd.step.describe(sprung, q, q, q)  # type: ignore[attr-defined]
+    assert not dict(call.options)["scene"].stops

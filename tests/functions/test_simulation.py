@@ -174,14 +174,15 @@ def test_numbers_are_read_at_each_launch() -> None:
 
 def test_a_free_robot_without_drives_lands_on_its_shapes() -> None:
     """Points are those of the collision shapes; tau is the caller's."""
-    sim = wd.Simulation(wd.load_robot("quadruped"), 2, points=[], substeps=1)
+    model = wd.load_robot("quadruped")
+    lying = [0, 0, 1, 0, 0, 0, 1, *([0.0, 0.9, -1.8] * 4)]
+    sim = wd.Simulation(model, 2, points=[], substeps=1, start=lying)
     assert sim.q.dtype == np.float32 and sim.forces.shape == (2, 0, 3)
-    sim.tau[1, 2] = 9.81 * sim.model.total_mass
+    sim.tau[1, 2] = 9.81 * model.total_mass
     sim.step()
-    model = sim.model
     a = wd.oracle(wd.aba, model, sim.start, 0 * sim.v, sim.tau)
     assert a[0, 2] == pytest.approx(-9.81) and np.allclose(sim.v, a * 0.005, atol=1e-3)
-    everything = wd.Simulation(sim.model, 2)
+    everything = wd.Simulation(model, 2)
     assert len(everything.points) == 16
     assert repr(everything) == (
         "<Simulation of 2 quadruped: 16 contact points, 4 steps of 0.005 s a launch>"

@@ -63,18 +63,32 @@ class StepState(NamedTuple):
     impulses: list[Scalar]
 
 
+class Stop(NamedTuple):
+    """A joint's limits as an implicit spring: coordinates in v and q, bounds, stiffness, and how far
+    beyond a limit it pushes harder still."""
+
+    v_index: int
+    q_index: int
+    lower: float
+    upper: float
+    stiffness: float
+    reach: float
+
+
 class Scene(NamedTuple):
     """What of a simulation is constant: a part of the program.
 
     `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, those of
     `Drive`. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
-    one [rad/s, m/s], beyond which they are damped too.
+    one [rad/s, m/s], beyond which they are damped too. `stops`: of joints without springs of their
+    own.
     """
 
     arrays: tuple[str, ...]
     points: tuple[ContactPoint, ...]
     guarded: bool
     speed_limits: tuple[tuple[int, float], ...]
+    stops: tuple[Stop, ...]
     dt: float
     substeps: int
     sweeps: int
@@ -118,6 +132,14 @@ def semi_implicit_step(
     for k, by_q, by_v in passive_force_derivatives(tree, q, v):
         H[k][k] = H[k][k] + (by_v * h + by_q * (h * h))
         push[k] = push[k] - by_q * v[k] * h
+    for stop in scene.stops:
+        k, x = stop.v_index, q[stop.q_index]
+        beyond = minimum(x - stop.lower, 0.0) + maximum(x - stop.upper, 0.0)
+        # What is far beyond comes back at reach / h, not at once.
+        pressed = maximum(minimum(beyond, stop.reach), -stop.reach)
+        by_q = select_less(0.0, absolute(beyond), stop.stiffness, 0.0)
+        H[k][k] = H[k][k] + by_q * (h * h)
+        push[k] = push[k] - by_q * (pressed + v[k] * h)
     driven = _driven(tree, q, v, drive) if drive is not None else []
     for k, torque, by_q, by_v in driven:
         H[k][k] = H[k][k] + (by_v * h + by_q * (h * h))

@@ -29,6 +29,11 @@ STANDARD_WEIGHT = 9.81
 """Weight of one kilogram [N]."""
 
 
+PRESSED, STOPPING = 0.01, 4.0
+"""How far a joint's effort presses it into a stop [rad, m]; and up to how much of that it pushes
+harder."""
+
+
 class Step(NamedTuple):
     """What a step gives."""
 
@@ -92,6 +97,7 @@ def step(
     ground: Ground = FLAT,
     sweeps: int = 4,
     speed_guard: bool = True,
+    stops: bool = True,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
@@ -107,6 +113,9 @@ def step(
     ground: friction, stiffness and dissipation of the contacts.
     speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
     the limit; for a free base's spin that is a quarter radian a step.
+    stops: joints that have limits and an effort in the description, and no limit springs of the
+    model, stop there: implicit springs that the effort presses in by 0.01 rad or m; from beyond 0.04
+    they bring a joint back at 0.04 / dt.
     `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
     Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
     by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023).
@@ -142,6 +151,7 @@ def step(
         touching,
         bool(speed_guard),
         _speed_limits(model) if speed_guard else (),
+        _stops(model) if stops else (),
         _duration(dt),
         _whole("substeps", substeps),
         _whole("sweeps", sweeps),
@@ -192,6 +202,28 @@ def _refusing(points: Sequence[ContactPoint]) -> Any:
             )
 
     return refuse
+
+
+def _stops(model: Model) -> tuple[_step.Stop, ...]:
+    found = []
+    for joint in model.moving_joints[int(model.floating_base) :]:
+        columns, sprung = model.coordinates[joint.name], any(e.stiffness for e in joint.effects)
+        if sprung or not all(part.single for part in joint.kind.parts):
+            continue
+        for k, limits in enumerate(joint.v_limits):
+            bounded = min(abs(limits.lower), abs(limits.upper)) < math.inf
+            if bounded and 0.0 < limits.effort < math.inf:
+                found.append(
+                    _step.Stop(
+                        columns.v.start + k,
+                        columns.q.start + k,
+                        limits.lower,
+                        limits.upper,
+                        limits.effort / PRESSED,
+                        PRESSED * STOPPING,
+                    )
+                )
+    return tuple(found)
 
 
 def _surface(

@@ -966,6 +966,7 @@ class RobotMethods:
         ground: Ground = ...,
         sweeps: int = ...,
         speed_guard: bool = ...,
+        stops: bool = ...,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> Step:
@@ -979,6 +980,9 @@ class RobotMethods:
         ground: friction, stiffness and dissipation of the contacts.
         speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
         the limit; for a free base's spin that is a quarter radian a step.
+        stops: joints that have limits and an effort in the description, and no limit springs of the
+        model, stop there: implicit springs that the effort presses in by 0.01 rad or m; from beyond 0.04
+        they bring a joint back at 0.04 / dt.
         `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
         Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
         by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023)."""
