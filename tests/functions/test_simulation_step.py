@@ -418,3 +418,48 @@ def test_points_that_never_move_and_joints_that_no_drive_holds_are_refused() -> 
     arrays = (np.zeros((1, n)) for n in (MODELS["socket"].nq, 4, 4))
     with pytest.raises(ValueError, match='the ball joint "hip" of socket has none'):
         wd.step(MODELS["socket"], *arrays, control=wd.PD(1.0, 1.0), targets=np.zeros((1, 4)))
+
+
+def test_derivatives_pass_through_contacts_that_stick_and_slide() -> None:
+    """Products through 8 substeps against differences: a box that a force cannot move, one that it
+    pushes along, one in the air; by the force, the state, friction, stiffness and the impulses of
+    before."""
+    height = 0.05 - SINK
+    q, v, tau = level(3, [height, height, 0.2]), np.zeros((3, 6)), np.zeros((3, 6))
+    q[:, 5:7] = math.sin(0.15), math.cos(0.15)  # level, a corner is as light along x as along y
+    tau[:, 0], tau[1, 0], v[:, 2] = 1.0, 8.0, -0.01
+    v[:, 3:] = 0.02, -0.01, 0.03
+    impulses = np.tile([0.0, 0.0, G / 4 * DT], (3, 4, 1))
+    impulses[2] = 0.0
+    ground = {"friction": np.full((3, 4), 0.5), "stiffness": np.full(3, 5e4)}
+    given = {"q": q, "v": v, "tau": tau, "impulses": impulses, **ground}
+    rng = np.random.default_rng(0)
+    u = {name: rng.normal(size=x.shape) for name, x in given.items()}
+    u["stiffness"] *= 1e4
+    u["q"][:, 3:] -= np.sum(u["q"][:, 3:] * q[:, 3:], 1, keepdims=True) * q[:, 3:]
+
+    def result(arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
+        return wd.oracle(wd.step, *called(arrays)[0], **called(arrays)[1])
+
+    def called(arrays: dict[str, np.ndarray]) -> tuple[list[Any], dict[str, Any]]:
+        surface = wd.Ground(arrays["friction"], arrays["stiffness"], 0.01)
+        options = {"points": CORNERS, "dt": DT, "substeps": 8, "sweeps": 6, "ground": surface}
+        return [BOX, *(arrays[n] for n in ("q", "v", "tau"))], {
+            **options,
+            "impulses": arrays["impulses"],
+        }
+
+    now = result(given)
+    slip = np.hypot(now[3][..., 0], now[3][..., 1]) - 0.5 * now[3][..., 2]
+    assert (slip[0] < -0.01).all() and np.allclose(slip[1], 0, atol=1e-9) and not now[3][2].any()
+    w = tuple(rng.normal(size=x.shape) for x in now)
+    positional, options = called(given)
+    bars = wd.oracle(wd.vjp, wd.step, *positional, **options, cotangents=w, wrt=tuple(given))
+    h = 1e-7
+    ahead, behind = (result({n: x + s * h * u[n] for n, x in given.items()}) for s in (1, -1))
+    for env in range(3):
+        by_bars = sum((bar[env] * u[n][env]).sum() for n, bar in zip(given, bars, strict=True))
+        moved = sum(
+            ((y[env] - x[env]) * c[env]).sum() for x, y, c in zip(behind, ahead, w, strict=True)
+        )
+        assert by_bars == pytest.approx(moved / (2 * h), rel=1e-4, abs=1e-3)
