@@ -137,18 +137,52 @@ def _carried(robot: Any, data: Any) -> float:
     return total
 
 
+def residuals(scene: Scene, envs: int = 256, steps: int = 400) -> list[str]:
+    """What sweeps leave undone: forces after n sweeps against those after 400 from the same state,
+    along roll-outs that are thrown and driven at random, in parts of the weight."""
+    rng = np.random.default_rng(0)
+    sim = scene.simulation(envs, "float64", 4, 1)
+    sim.start[:, 2] = rng.uniform(scene.start[2], scene.start[2] + 0.2, envs)
+    sim.reset(v=rng.normal(size=(envs, scene.model.nv)))
+    targets = np.tile(scene.start[7:], (envs, 1))
+    options = {"points": scene.points, "control": sim.control, "targets": targets, "dt": DT}
+    kept: dict[int, list[np.ndarray]] = {2: [], 4: [], 8: [], 50: []}
+    for k in tqdm(range(steps), desc="residuals", leave=False):
+        if k % 20 == 0:
+            targets[:] = scene.start[7:] + rng.normal(scale=0.3, size=targets.shape)
+        if k % 10 == 5:
+            state = (scene.model, sim.q, sim.v, sim.tau)
+            found = {
+                n: wd.step(*state, impulses=sim.impulses, sweeps=n, **options).forces
+                for n in (*kept, 400)
+            }
+            for n, rest in kept.items():
+                rest.append(np.linalg.norm(found[n] - found[400], axis=(1, 2)) / scene.weight)
+        sim.step(targets)
+    return [
+        f"| {scene.name} | {n} | {np.mean(x):.1e} | {np.percentile(x, 99):.1e} | {np.max(x):.1e} |"
+        for n, x in kept.items()
+    ]
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--envs", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--robot", choices=("quadruped", "humanoid"), action="append")
+    parser.add_argument("--residuals", action="store_true", help="of sweeps, instead of times")
     arguments = parser.parse_args()
     wd.set_num_threads(1)
     scenes = {
         "quadruped": ("quadruped", 0.32, QUADRUPED_STANCE, (40.0, 1.0), "*_foot"),
         "humanoid": ("humanoid", 0.79, (), (300.0, 10.0), "*_ankle_roll_link"),
     }
+    if arguments.residuals:
+        print("| robot | sweeps | mean | 99 % | worst |\n|---|---|---|---|---|")
+        for name in arguments.robot or scenes:
+            print("\n".join(residuals(Scene(*scenes[name]))))
+        return
     print(f"{arguments.envs} environments, one thread, median of {arguments.rounds} rounds in turn")
     print("| robot | what | ns an environment and step | times MuJoCo |\n|---|---|---|---|")
     for name in arguments.robot or scenes:

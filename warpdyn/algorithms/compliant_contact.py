@@ -22,8 +22,9 @@ NEAR_RIGID = 1.0 / (4.0 * math.pi**2)
 """Least compliance of a contact, of its inverse mass w: SAP's beta² / (4 pi²) with beta = 1, section
 V.B. It makes stiffness above 4 pi² / (w h²) inert."""
 
-STICTION = 1e-3
-"""Compliance of sticking, of w: SAP's sigma. A standing robot creeps in proportion to it."""
+STICTION = 1e-4
+"""Compliance of sticking, of w: SAP's sigma, a tenth of what they take. A standing robot creeps in
+proportion to it: a quadruped by 0.4 mm a minute; sweeps leave no more undone than with theirs."""
 
 SMALL = 1e-20
 """Squared impulse beside which a tangential impulse is none [N² s²]."""
