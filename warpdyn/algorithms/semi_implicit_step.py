@@ -245,7 +245,8 @@ def simulation_step(
             *(t + x for t, x in zip(total, applied, strict=True)),
         ]
 
-    end = repeat(step, [*q, *v, *warm, *([0.0] * nv)], scene.substeps)
+    begin = [*q, *v, *warm, *([0.0] * nv)]
+    end = step(begin) if scene.substeps == 1 else repeat(step, begin, scene.substeps)
     impulses = [end[nq + nv + 3 * n : nq + nv + 3 * n + 3] for n in range(count)]
     forces = [[x * (1.0 / scene.dt) for x in each] for each in impulses]
     first = 6 if free_base(tree) else 0

@@ -151,7 +151,7 @@ def step(
         touching,
         bool(speed_guard),
         _speed_limits(model) if speed_guard else (),
-        _stops(model) if stops else (),
+        _stops(model, params) if stops else (),
         _duration(dt),
         _whole("substeps", substeps),
         _whole("sweeps", sweeps),
@@ -204,10 +204,13 @@ def _refusing(points: Sequence[ContactPoint]) -> Any:
     return refuse
 
 
-def _stops(model: Model) -> tuple[_step.Stop, ...]:
+def _stops(model: Model, params: Params | None) -> tuple[_step.Stop, ...]:
+    """Of joints with limits and an effort, but without springs of the model or of `params`."""
     found = []
+    varied = dict(params.names).get("stiffness", ()) if isinstance(params, Params) else ()
     for joint in model.moving_joints[int(model.floating_base) :]:
-        columns, sprung = model.coordinates[joint.name], any(e.stiffness for e in joint.effects)
+        columns = model.coordinates[joint.name]
+        sprung = joint.name in varied or any(e.stiffness for e in joint.effects)
         if sprung or not all(part.single for part in joint.kind.parts):
             continue
         for k, limits in enumerate(joint.v_limits):
