@@ -16,7 +16,7 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, described
-from warpdyn.execution.call import all_arrays, input_shapes
+from warpdyn.execution.call import input_shapes
 from warpdyn.execution.evaluate import record_call
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,7 +77,7 @@ def test_a_method_is_the_public_function(case: Case) -> None:
     theirs = described(getattr(wd, case.function), positional, keywords)
     lengths = [record_call(call, input_shapes(call), True).operations for call in (ours, theirs)]
     # Plain numbers that a public function reads as arrays are constants of a kernel, and folded.
-    folded = set(all_arrays(theirs)) - set(all_arrays(ours))
+    folded = set(theirs.arrays) - set(ours.arrays)
     assert lengths[0] < lengths[1] if folded else lengths[0] == lengths[1]
 
 

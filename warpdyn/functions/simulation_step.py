@@ -205,7 +205,7 @@ def _refusing(points: Sequence[ContactPoint]) -> Any:
 
 
 def _stops(model: Model, params: Params | None) -> tuple[_step.Stop, ...]:
-    """Of joints with limits and an effort, but without springs of the model or of `params`."""
+    """Stops of joints with limits and an effort, but without springs of the model or of `params`."""
     found = []
     varied = dict(params.names).get("stiffness", ()) if isinstance(params, Params) else ()
     for joint in model.moving_joints[int(model.floating_base) :]:
