@@ -57,6 +57,9 @@ MODELS = {
 }
 MODELS["sprung"] = MODELS["gripper"].with_limits("wrist", lower=-0.05, upper=0.1)
 
+SOLES = tuple(wd.ContactPoint("leg", (x, 0.02, -0.4), 0.05) for x in (-0.1, 0.0, 0.1))
+STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
+
 NOT_DIFFERENTIABLE = {"inverse_kinematics"}
 """It repeats until it is done; a TypeError says so."""
 
@@ -248,6 +251,9 @@ CASES = (
     Case("rnea_derivatives", "gripper", "q v a", DYNAMIC),
     Case("rnea_derivatives", "sprung", "q v a", "stiffness damping viscous"),
     Case("aba_derivatives", "socket", "q v tau", "gravity f_ext com"),
+    # simulation
+    Case("step", "hopper", "q v tau", "gravity f_ext mass placement", STEP | {"points": SOLES}),
+    Case("step", "sprung", "q v tau", "stiffness damping viscous", STEP),
     # momentum, mass, energy
     Case("momentum", "hopper", "q v", INERTIAL),
     Case("momentum_jacobian", "gripper", options={"reference": "world"}),

@@ -38,6 +38,7 @@ from .functions.com import (
     link_coms,
 )
 from .functions.compile_ahead import compile
+from .functions.contact_points import ContactPoint, ContactPoints
 from .functions.coordinates import (
     pack_q,
     pack_v,
@@ -113,6 +114,8 @@ from .functions.representations import (
     motion_transform,
 )
 from .functions.screws import Screws, screws
+from .functions.simulation import Simulation
+from .functions.simulation_step import PD, Ground, Step, step
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
 from .kernels.loops import repeat
@@ -144,10 +147,14 @@ _quieten()
 
 __all__ = [
     "KINDS",
+    "PD",
     "Config",
+    "ContactPoint",
+    "ContactPoints",
     "Effects",
     "Gearbox",
     "Geometry",
+    "Ground",
     "Group",
     "Joint",
     "JointKind",
@@ -163,8 +170,10 @@ __all__ = [
     "RecordingError",
     "Robot",
     "Screws",
+    "Simulation",
     "Solution",
     "StateReport",
+    "Step",
     "aba",
     "aba_derivatives",
     "add",
@@ -266,6 +275,7 @@ __all__ = [
     "solve_symmetric",
     "split_q",
     "split_v",
+    "step",
     "unpack_q",
     "unpack_v",
     "vjp",

@@ -10,7 +10,7 @@ import pytest
 import warp as wp
 from array_kinds import LIBRARIES, host, made, usable
 
-from warpdyn.arrays import Library
+from warpdyn.arrays import Library, views
 from warpdyn.arrays.libraries import library_of
 from warpdyn.arrays.numpy_arrays import LikeNumpy
 from warpdyn.arrays.protocol import dtype_name, rows_of, wrong_dtype
@@ -241,3 +241,23 @@ def test_what_is_traced_cannot_be_read(library: Library) -> None:
 
         torch.vmap(note)(array)
     assert not any(seen)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
+def test_rows_are_read_and_written_in_place(library: str) -> None:
+    """By index, mask or slice; what stands elsewhere stays, and the memory is the same."""
+    usable(library)
+    values = np.arange(8.0).reshape(4, 2)
+    for where in (np.array([2, 0]), np.array([True, False, True, False]), slice(None)):
+        array = made(library, values)
+        lib, before = library_of(array), views.view("array", array).address
+        if not isinstance(where, slice):
+            assert np.array_equal(host(lib.rows(array, where)), values[where])
+        wanted = values.copy()
+        wanted[where] = -1.0
+        lib.assign(array, where, -1.0)
+        assert np.array_equal(host(array), wanted)
+        wanted[where] = wanted[where] * 3
+        lib.assign(array, where, made(library, wanted[where]))
+        assert np.array_equal(host(array), wanted)
+        assert views.view("array", array).address == before

@@ -254,6 +254,14 @@ def test_shapes_are_kept_as_data() -> None:
     )
 
 
+def test_capsules_are_read() -> None:
+    """SDF's length is that between the centres of the ends."""
+    capsule = "<capsule><radius>0.1</radius><length>0.6</length></capsule>"
+    inside = f"<collision name='c'><geometry>{capsule}</geometry></collision>"
+    (shape,) = load(robot(link("a", inside=inside))).link("a").collisions
+    assert shape.shape == "capsule" and shape.size == (0.1, 0.6)
+
+
 def test_broken_or_unknown_shapes_are_remarked() -> None:
     """No motion depends on them."""
     broken = "<collision name='c'><geometry><box><size>1 2</size></box></geometry></collision>"

@@ -57,7 +57,8 @@ def with_gravity_rows(case: Case) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.second], ids=str)
 def test_a_method_is_the_public_function(case: Case) -> None:
-    """Same numbers, and a program of the same length, parameters that vary included."""
+    """Same numbers, and a program of the same length, parameters that vary included; shorter where
+    numbers are constants."""
     arrays = with_gravity_rows(case)
     positional, keywords = case.arguments(arrays)
     wanted = wd.oracle(getattr(wd, case.function), *positional, **keywords)
@@ -75,7 +76,9 @@ def test_a_method_is_the_public_function(case: Case) -> None:
     ours = described(kernel, given, {**case.options, **params})
     theirs = described(getattr(wd, case.function), positional, keywords)
     lengths = [record_call(call, input_shapes(call), True).operations for call in (ours, theirs)]
-    assert lengths[0] == lengths[1]
+    # Plain numbers that a public function reads as arrays are constants of a kernel, and folded.
+    folded = set(theirs.arrays) - set(ours.arrays)
+    assert lengths[0] < lengths[1] if folded else lengths[0] == lengths[1]
 
 
 def _tuple(results: Any) -> tuple[np.ndarray, ...]:

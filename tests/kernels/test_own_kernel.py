@@ -415,3 +415,19 @@ def test_a_long_kernel_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = r"kernel long for cartpole has 1\d\d operations.* s, once.*wd\.repeat"
     with pytest.warns(UserWarning, match=expected):
         long(by_name("cartpole").model, np.zeros((1, 2)))
+
+
+def test_products_of_a_kernel_that_returns_a_dictionary() -> None:
+    """Results of a derivative are by its inputs, or a tuple: they have no names of their own."""
+    model = by_name("panda").model
+    q = states(model, 2).q
+
+    @wd.kernel
+    def twice(robot: Any, q: Any) -> Any:
+        return {"double": 2 * q, "square": q * q}
+
+    w, u = np.ones_like(q), np.ones_like(q)
+    bar = wd.oracle(wd.vjp, twice, model, q, cotangents=(w, w))
+    assert np.allclose(bar, 2 + 2 * q)
+    along = wd.oracle(wd.jvp, twice, model, q, tangents={"q": u})
+    assert np.allclose(along[0], 2) and np.allclose(along[1], 2 * q)

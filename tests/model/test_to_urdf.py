@@ -131,6 +131,17 @@ def test_shapes_are_written() -> None:
     assert again.visuals[0].name == "lid" and again.visuals[0].pose.position == turn.position
 
 
+def test_a_capsule_is_written_as_a_cylinder_with_spheres() -> None:
+    """At the centres of its ends, wherever it lies: URDF has no capsules."""
+    pose = Pose.at((0.1, 0, 0.2), (math.pi / 2, 0, 0))
+    link = Link("a", collisions=(Geometry("capsule", (0.1, 0.6), pose=pose),))
+    shapes = read_again(Model.assemble("m", [link], [])).link("a").collisions
+    assert [shape.shape for shape in shapes] == ["cylinder", "sphere", "sphere"]
+    assert shapes[0].size == (0.1, 0.6) and shapes[1].size == shapes[2].size == (0.1,)
+    assert shapes[1].pose.position == pytest.approx((0.1, 0.3, 0.2))
+    assert shapes[2].pose.position == pytest.approx((0.1, -0.3, 0.2))
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [

@@ -47,3 +47,22 @@ def test_bundled_robots_are_physical_and_name_their_source(name: str) -> None:
     model = load_robot(name)
     assert not list(unphysical(model.links)) and model.floating_base == (name in FLOATING)
     assert "<!--" in (FOLDER / f"{name}.urdf").read_text()[:2000]
+
+
+def test_robots_that_stand_have_what_touches() -> None:
+    """Feet, knees and trunk; the soles of both feet in one plane, where the sole's frame is."""
+    legs = ("FL", "FR", "RL", "RR")
+    quadruped = {x.name for x in load_robot("quadruped").links if x.collisions}
+    assert quadruped == {"base", *(f"{leg}_{part}" for leg in legs for part in ("foot", "calf"))}
+    humanoid = load_robot("humanoid")
+    dressed = {x.name: x.collisions for x in humanoid.links if x.collisions}
+    assert {"pelvis", "torso_link", "head_link", "left_knee_link", "right_knee_link"} <= set(
+        dressed
+    )
+    for side in ("left", "right"):
+        feet = dressed[f"{side}_ankle_roll_link"]
+        (sole,) = [j for j in humanoid.joints if j.child == f"{side}_foot_sole"]
+        assert len(feet) == 4
+        for sphere in feet:
+            lowest = sphere.pose.position[2] - sphere.size[0]
+            assert lowest == pytest.approx(sole.pose.position[2])

@@ -41,6 +41,9 @@ class LikeNumpy(Library):
     def write(self, array: Any, values: np.ndarray | float) -> None:
         array[...] = values
 
+    def assign(self, array: Any, where: Any, values: Any) -> None:
+        array[where] = values
+
     def cast(self, array: Any, dtype: str) -> Any:
         return array.astype(dtype)
 

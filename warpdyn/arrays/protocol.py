@@ -133,6 +133,15 @@ class Library(ABC):
     def write(self, array: Any, values: np.ndarray | float) -> None:
         """Set every entry of an array that `allocate` made, from NumPy's numbers or from one."""
 
+    def assign(self, array: Any, where: Any, values: Any) -> None:
+        """array[where] = values, in place: for rows by index, mask or slice, of this library's arrays
+        or NumPy's."""
+        mine = self.array_type
+        host = self.to_host(array).copy()
+        rows, new = (self.to_host(x) if isinstance(x, mine) else x for x in (where, values))
+        host[rows] = new
+        self.write(array, host)
+
     @abstractmethod
     def cast(self, array: Any, dtype: str) -> Any:
         """The numbers as "bool" or "int32"."""

@@ -59,6 +59,10 @@ class TorchArrays(LikeNumpy):
     def write(self, array: torch.Tensor, values: np.ndarray | float) -> None:
         array.copy_(torch.as_tensor(values))
 
+    def assign(self, array: torch.Tensor, where: Any, values: Any) -> None:
+        with torch.no_grad():
+            array[_index(where, array)] = self.converted(values, array.dtype, array)
+
     def cast(self, array: torch.Tensor, dtype: str) -> torch.Tensor:
         return array.to(getattr(torch, dtype))
 
@@ -113,6 +117,11 @@ class TorchArrays(LikeNumpy):
         if device == "cpu":
             return None
         return wp.stream_from_torch(torch.cuda.current_stream(device))
+
+
+def _index(where: Any, array: torch.Tensor) -> Any:
+    """Rows as something that the array can be indexed with."""
+    return where if isinstance(where, slice) else torch.as_tensor(where, device=array.device)
 
 
 LIBRARY = TorchArrays()

@@ -153,7 +153,7 @@ def result_out(
             result = converter.force(result) if kind == "bias force" else result
         elif kind == "rate":
             result = _rows(lambda row, of: converter.rate(row, of, v_local), result, rate_of)
-        elif kind is not None:
+        elif kind not in (None, "configuration"):
             change = {
                 "force": converter.force,
                 "velocity": converter.velocity,

@@ -274,6 +274,7 @@ def derived(
         derivatives=(*call.derivatives, Derivative(kind, tuple(wrt), tuple(records))),
         order=arguments_in_order(call),
         out=out,
+        named=None,  # the names are those of the results, not of what is derived of them
     )
 
 

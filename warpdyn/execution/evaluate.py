@@ -175,6 +175,10 @@ def evaluate(
     # Axes that move with the base add terms of the velocity to accelerations and to rates; for a
     # rate these are of the columns that it is the derivative of.
     v_local = velocity_among(local, by_velocity)
+    # A step hands out the velocity at the configuration that it leads to.
+    moved = [name for name in call.results if by_velocity.get(name) == CONFIGURATION]
+    if moved:
+        converter = Converter(tree, named[moved[0]], call.model.base_velocity)
     for name in call.results:
         axes, rows = by_velocity.get(name, ()), None
         if {*axes} & {*RATE, *BIAS, *BIAS_FORCE} and call.rate_of:

@@ -304,7 +304,7 @@ class SdfReader:
             tag = "size" if kind == "box" else "scale"
             text = values.text(shape, tag) or "1 1 1"
             size = values.numbers(shape, text, 3)
-        elif kind == "cylinder":
+        elif kind in ("cylinder", "capsule"):
             size = (values.number(shape, "radius", 1.0), values.number(shape, "length", 1.0))
         elif kind == "sphere":
             size = (values.number(shape, "radius", 1.0),)

@@ -79,7 +79,11 @@ class OneRobot(RobotMethods):
                     f"{name}= belongs to the call of the kernel, not to robot.{function.__name__}"
                 )
         given = (self._model, *args) if function.of_a_model else args
+        if self._params is not None and "params" in inspect.signature(function).parameters:
+            options = {**options, "params": self._params}
+        # What varies is in the tree already; a function may only ask what it is.
         call = function.describe(*given, **options)
+        call = call if call.params is None else replace(call, params=None)
         inputs, arrays = gather(call)
         values: dict[str, Any] = {}
         for name, x in inputs.items():

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from .values import Values
+from ..functions.simulation_step import ContactPoint, Ground, PD, Step
 from ..functions.representations import Reference, Representation, Side
 from ..functions.poses import QuaternionOrder
 from ..functions.operational_space import Part
@@ -1022,3 +1023,39 @@ class RobotMethods:
         M = Lᵀ D L factorised over the tree, RBDA tables 6.3 and 6.4, or articulated bodies at rest in
         free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
         moves no inertia."""
+
+    def step(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        *,
+        dt: float = ...,
+        substeps: int = ...,
+        targets: Array | None = ...,
+        control: PD | None = ...,
+        points: Sequence[ContactPoint] = ...,
+        impulses: Array | None = ...,
+        ground: Ground = ...,
+        sweeps: int = ...,
+        speed_guard: bool = ...,
+        stops: bool = ...,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> Step:
+        """The state after `substeps` steps of `dt` seconds, on the ground z = 0.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
+        Returns a `Step`: q, v, impulses, forces, torques.
+        control, targets: drives to (B, joints) [rad, m], beside tau.
+        points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
+        before, where the sweeps begin; None: at zero.
+        ground: friction, stiffness and dissipation of the contacts.
+        speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
+        the limit; for a free base's spin that is a quarter radian a step.
+        stops: joints that have limits and an effort in the description, and no limit springs of the
+        model, stop there: implicit springs that the effort presses in by 0.01 rad or m; from beyond 0.04
+        they bring a joint back at 0.04 / dt.
+        `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
+        Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
+        by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023)."""

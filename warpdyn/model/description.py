@@ -130,12 +130,13 @@ class Pose:
 
 @dataclass(frozen=True)
 class Geometry:
-    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere" or
+    """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere", "capsule" or
     "mesh"."""
 
     shape: str
     size: tuple[float, ...] = ()
-    """box: x, y, z; cylinder: radius, length; sphere: radius; mesh: scale x, y, z [m]."""
+    """box: x, y, z; cylinder: radius, length; sphere: radius; capsule: radius, length between the
+    centres of its ends; mesh: scale x, y, z [m]."""
     filename: str | None = None
     pose: Pose = Pose()
     name: str | None = None

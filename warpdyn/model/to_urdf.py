@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from lxml import etree
 
 from ..algebra.scalar import as_number
+from ..algebra.spatial import Vector
 from .description import (
     EYE,
     ORIGIN,
@@ -19,6 +21,7 @@ from .description import (
     ModelError,
     Pose,
     Vector3,
+    vector3,
 )
 from .joints import CONTINUOUS, URDF_KINDS
 from .structure import Structure
@@ -65,7 +68,21 @@ def _link(robot: etree._Element, link: Link) -> None:
         etree.SubElement(inertial, "inertia", {key: _text([as_number(x)]) for key, x in moments})
     for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
         for shape in shapes:
-            _shape(element, tag, shape)
+            for part in _parts(shape):
+                _shape(element, tag, part)
+
+
+def _parts(shape: Geometry) -> list[Geometry]:
+    """The shape; of a capsule, which URDF has not, a cylinder and the spheres at its ends."""
+    if shape.shape != "capsule":
+        return [shape]
+    radius, length = shape.size
+    ends = [
+        vector3(shape.pose.placement.point_to_parent(Vector(0.0, 0.0, z)))
+        for z in (-length / 2, length / 2)
+    ]
+    spheres = [Geometry("sphere", (radius,), pose=Pose(end)) for end in ends]
+    return [replace(shape, shape="cylinder"), *spheres]
 
 
 def _shape(link: etree._Element, tag: str, shape: Geometry) -> None:

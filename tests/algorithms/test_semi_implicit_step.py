@@ -1,0 +1,166 @@
+"""One step on plain numbers: momentum, energy, drives, guards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gradient_cases import MODELS
+from states import states
+
+import warpdyn as wd
+
+BODY = """<robot name="body"><link name="b"><inertial><origin xyz="{com}"/><mass value="2"/>
+<inertia ixx=".02" ixy="0" ixz="0" iyy=".05" iyz="0" izz=".06"/></inertial></link></robot>"""
+
+
+def body(com: str = "0 0 0") -> wd.Model:
+    return wd.load_urdf(BODY.format(com=com), floating_base=True)
+
+
+def rolled(model: wd.Model, q: Any, v: Any, **options: Any) -> wd.Step:
+    """The oracle's step, of one robot."""
+    given = [np.array(x, dtype=float) for x in (q, v, np.zeros(model.nv))]
+    return wd.Step(*wd.oracle(wd.step, model, *given, **options))
+
+
+def test_momentum_of_a_robot_in_free_flight_is_of_the_first_order() -> None:
+    """A robot that tumbles while its legs turn: what is lost is in proportion to the step."""
+    model = wd.load_robot("quadruped")
+    s = states(model, 1)
+    q, v, gravity = s.q[0], s.v[0], (0.0, 0.0, -9.81)
+    before = wd.oracle(wd.momentum, model, q, v, reference="world")[:3]
+    fall = np.array(gravity) * model.total_mass * 0.02
+    lost = []
+    for dt in (1e-3, 5e-4):
+        end = rolled(model, q, v, dt=dt, substeps=round(0.02 / dt), gravity=gravity, stops=False)
+        after = wd.oracle(wd.momentum, model, end.q, end.v, reference="world")[:3]
+        lost.append(np.abs(after - before - fall).max())
+    assert lost[0] < 0.02 and lost[0] / lost[1] == pytest.approx(2, rel=0.1)
+
+
+def test_a_single_body_flies_straight() -> None:
+    """Its centre of mass moves at constant velocity, exactly, however it spins."""
+    model = body()
+    q, v = [0.1, 0.2, 5.0, 0, 0, 0, 1], [1.0, 0.5, -0.2, 3.0, 0.2, 1.0]
+    end = rolled(model, q, v, dt=0.01, substeps=100, gravity=(0.0, 0.0, 0.0))
+    assert np.allclose(end.q[:3], [1.1, 0.7, 4.8], atol=1e-12)
+    assert abs(np.linalg.norm(end.q[3:]) - 1) < 1e-14
+
+
+def test_spin_drifts_in_proportion_to_the_step() -> None:
+    """The angular momentum of a body that spins about no axis of its own, over a second."""
+    model, v = body(), np.array([0, 0, 0, 3.0, 0.2, 1.0])
+    inertia = np.array([0.02, 0.05, 0.06])
+    begin = np.linalg.norm(inertia * v[3:])
+    drift = []
+    for dt in (0.005, 0.0025):
+        end = rolled(model, [0, 0, 5, 0, 0, 0, 1], v, dt=dt, substeps=round(1 / dt))
+        drift.append(np.linalg.norm(inertia * end.v[3:]) / begin - 1)
+    assert 0 < drift[0] < 6e-3 and drift[0] / drift[1] == pytest.approx(2, rel=0.05)
+
+
+def test_a_step_is_the_forward_dynamics() -> None:
+    """As dt goes to 0, (v+ - v) / dt is `aba`, in the axes that the base has after the step."""
+    model = wd.load_robot("panda").with_friction(viscous=0.3)
+    s = states(model, 1)
+    q, v, tau = s.q[0], s.v[0], s.tau[0]
+    end = wd.Step(*wd.oracle(wd.step, model, q, v, tau, dt=1e-7, speed_guard=False, stops=False))
+    a = wd.oracle(wd.aba, model, q, v, tau)
+    assert np.allclose((end.v - v) / 1e-7, a, rtol=1e-4, atol=1e-4)
+    assert np.allclose((end.q - q) / 1e-7, end.v, rtol=1e-6, atol=1e-6)
+    assert np.allclose(end.torques, tau)
+
+
+def test_a_stiff_drive_is_stable_and_reports_what_it_applied() -> None:
+    """Gains that an explicit step could not bear; the torques are those that the motion shows."""
+    model = wd.load_robot("double_pendulum")
+    q, v, target = np.array([0.3, -0.2]), np.zeros(2), np.array([1.0, 0.5])
+    drive = {"control": wd.PD(1e5, 10.0, 1e9), "targets": target, "speed_guard": False}
+    end = rolled(model, q, v, dt=0.01, substeps=300, **drive)
+    weight = wd.oracle(wd.gravity_torques, model, target)
+    assert np.abs(end.q - target).max() < 1e-3 and np.abs(end.v).max() < 1e-9
+    still = rolled(model, end.q, end.v, dt=0.01, **drive)
+    assert np.allclose(still.torques, weight, rtol=1e-2)
+    one = rolled(model, q, v, dt=0.01, **drive)
+    a, bias = (one.v - v) / 0.01, wd.oracle(wd.bias_forces, model, q, v)
+    assert np.allclose(one.torques, wd.oracle(wd.crba, model, q) @ a + bias, rtol=1e-9)
+
+
+def test_drives_keep_to_their_effort() -> None:
+    """Neither the first step nor a hundred of them pass it by more than what is implicit."""
+    model = wd.load_robot("double_pendulum")
+    for steps in (1, 100):
+        end = rolled(
+            model,
+            [0.3, -0.2],
+            [0.0, 0.0],
+            dt=0.001,
+            substeps=steps,
+            control=wd.PD(500.0, 1.0, (2.0, 0.5)),
+            targets=np.array([3.0, -3.0]),
+        )
+        assert (np.abs(end.torques) <= np.array([2.0, 0.5]) * 1.001).all()
+    assert abs(end.torques[1]) > 0.1
+
+
+def test_the_speed_guard_brakes_beyond_the_limit_alone() -> None:
+    """Below it nothing changes; above it each step halves what is beyond."""
+    plain = wd.load_robot("cartpole")
+    model = plain.with_limits(plain.joint_names[0], velocity=2.0)
+    free = {"gravity": (0.0, 0.0, 0.0), "dt": 0.005}
+    slow, fast = [1.9, 0.0], [10.0, 0.0]
+    q = [0.0, 0.0]
+    assert np.allclose(rolled(model, q, slow, **free).v, rolled(plain, q, slow, **free).v)
+    unguarded = rolled(model, q, fast, speed_guard=False, **free)
+    assert abs(unguarded.v[0] - 10.0) < 1e-9
+    guarded = rolled(model, q, fast, substeps=30, **free)
+    assert 1.9 < guarded.v[0] < 2.1
+
+
+def test_ball_joints_keep_to_their_manifold() -> None:
+    """Quaternions stay of unit length."""
+    model = MODELS["socket"]
+    s = states(model, 1)
+    end = rolled(model, s.q[0], s.v[0], dt=0.002, substeps=100)
+    (columns,) = [
+        model.coordinates[j.name].q for j in model.moving_joints if j.kind.quaternion is not None
+    ]
+    assert abs(np.linalg.norm(end.q[columns]) - 1) < 1e-14
+
+
+def test_a_spin_beyond_the_step_does_not_grow() -> None:
+    """A body that turns by 2 rad a step, for 200 steps; without the guard four of them are enough."""
+    model, v = body(), np.array([0, 0, 0, 300.0, 200.0, 100.0])
+    q = [0, 0, 5, 0, 0, 0, 1]
+    kept = rolled(model, q, v, dt=0.01, substeps=200)
+    lost = rolled(model, q, v, dt=0.01, substeps=4, speed_guard=False)
+    assert np.linalg.norm(kept.v[3:]) < 2e3 < np.linalg.norm(lost.v[3:])
+
+
+def test_joints_stop_at_their_limits() -> None:
+    """Pressed by the whole effort they stand 0.01 rad beyond; from far beyond they come back,
+    steadily; springs of the model stand in for stops."""
+    model = wd.load_robot("ur5e")
+    free, n = {"gravity": (0.0, 0.0, 0.0), "dt": 0.005}, model.nv
+    elbow = model.joint_index("elbow_joint")
+    tau, upper = np.zeros(n), model.position_upper[elbow]
+    tau[elbow] = model.effort_limit[elbow]
+    q = np.zeros(n)
+    q[elbow] = upper - 0.05
+    held = np.where(np.arange(n) == elbow, 0.0, 1.0)
+    drives = wd.PD((1e5 * held).tolist(), (1e3 * held).tolist(), 1e9)
+    hold = {"control": drives, "targets": q}
+    end = wd.Step(*wd.oracle(wd.step, model, q, 0 * q, tau, substeps=400, **hold, **free))
+    assert end.q[elbow] - upper == pytest.approx(0.01, rel=1e-3)
+    loose = wd.Step(
+        *wd.oracle(wd.step, model, q, 0 * q, tau, substeps=100, stops=False, **hold, **free)
+    )
+    assert loose.q[elbow] > upper + 0.5
+    q[elbow] = upper + 2.0
+    back = wd.Step(*wd.oracle(wd.step, model, q, 0 * q, 0 * q, **free))
+    assert -0.04 / 0.005 <= back.v[elbow] < -0.1
+    sprung = model.with_limit_springs(stiffness=10.0)
+    call = wd.step.describe(sprung, q, q, q)  # type: ignore[attr-defined]
+    assert not dict(call.options)["scene"].stops

@@ -1,0 +1,112 @@
+"""Contact points from collision shapes: where they are, which are chosen, what is left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.functions.contact_points import RIM
+from warpdyn.model.description import Pose
+
+TURN = Pose.at((0.1, -0.2, 0.3), (0.4, -0.5, 0.6))
+
+
+def model_of(*shapes: wd.Geometry, floating: bool = True) -> wd.Model:
+    """A cart with the shapes on its pole, and a sphere on its first link."""
+    model = wd.load_robot("cartpole", floating_base=floating)
+    dressed = {"pole": shapes, "rail": (wd.Geometry("sphere", (0.3,)),)}
+    links = tuple(replace(x, collisions=dressed.get(x.name, ())) for x in model.links)
+    return replace(model, links=links)
+
+
+def on_pole(shape: wd.Geometry) -> list[wd.ContactPoint]:
+    points = wd.ContactPoints(model_of(shape)).only("pole")
+    assert all(type(point) is wd.ContactPoint and point.link == "pole" for point in points)
+    return list(points)
+
+
+def inside(shape: wd.Geometry, point: wd.ContactPoint) -> np.ndarray:
+    """The centre in the shape's own frame."""
+    R, p = np.array(shape.pose.rotation), np.array(shape.pose.position)
+    return R.T @ (np.array(point.centre) - p)
+
+
+def test_a_sphere_is_a_point_with_its_radius() -> None:
+    (point,) = on_pole(wd.Geometry("sphere", (0.07,), pose=TURN))
+    assert point.radius == 0.07 and point.centre == pytest.approx(TURN.position)
+
+
+def test_a_capsule_is_its_two_ends() -> None:
+    shape = wd.Geometry("capsule", (0.05, 0.4), pose=TURN)
+    found = [inside(shape, point) for point in on_pole(shape)]
+    assert np.allclose(found, [[0, 0, -0.2], [0, 0, 0.2]], atol=1e-12)
+    assert {point.radius for point in on_pole(shape)} == {0.05}
+
+
+def test_a_box_is_its_corners() -> None:
+    """Eight different ones, each at half the size along each axis."""
+    shape = wd.Geometry("box", (0.2, 0.4, 0.6), pose=TURN)
+    found = np.array([inside(shape, point) for point in on_pole(shape)])
+    assert (
+        np.allclose(np.abs(found), [0.1, 0.2, 0.3]) and len(np.unique(np.sign(found), axis=0)) == 8
+    )
+
+
+def test_a_cylinder_is_points_on_its_rims() -> None:
+    shape = wd.Geometry("cylinder", (0.1, 0.5), pose=TURN)
+    found = np.array([inside(shape, point) for point in on_pole(shape)])
+    assert len(found) == 2 * RIM and np.allclose(np.hypot(found[:, 0], found[:, 1]), 0.1)
+    assert sorted(np.round(found[:, 2], 9)) == [-0.25] * RIM + [0.25] * RIM
+    assert np.allclose(found.mean(0), 0, atol=1e-12)
+
+
+def test_meshes_are_left_out_by_name() -> None:
+    points = wd.ContactPoints(model_of(wd.Geometry("mesh", (1.0, 1.0, 1.0), "pole.stl")))
+    assert points.links == ("rail",) and points.left_out == (("pole", "the mesh pole.stl"),)
+    assert "left out: the mesh pole.stl of pole" in repr(points)
+
+
+def test_what_is_fixed_in_the_world_has_no_points() -> None:
+    """The rail of a cart that is bolted down."""
+    sphere = wd.Geometry("sphere", (0.1,))
+    assert wd.ContactPoints(model_of(sphere, floating=False)).links == ("pole",)
+    assert wd.ContactPoints(model_of(sphere)).links == ("rail", "pole")
+
+
+def test_points_are_chosen_and_added_by_name() -> None:
+    """In the order of the links; names may be patterns."""
+    points = wd.ContactPoints(wd.load_robot("quadruped"))
+    feet = points.only("*_foot")
+    assert feet.links == ("FL_foot", "FR_foot", "RL_foot", "RR_foot") and len(feet) == 4
+    assert {point.radius for point in feet} == {0.022}
+    assert len(points) == 16 and points.without("base", "*_calf")[:] == feet[:]
+    more = feet.with_sphere("base", (0.2, 0, 0), 0.1)
+    assert more[-1] == wd.ContactPoint("base", (0.2, 0.0, 0.0), 0.1) and len(more) == 5
+    assert repr(feet) == (
+        "<4 contact points of quadruped: 1 on FL_foot, 1 on FR_foot, 1 on RL_foot, 1 on RR_foot>"
+    )
+
+
+def test_names_that_are_not_there_are_refused() -> None:
+    points = wd.ContactPoints(wd.load_robot("quadruped"))
+    with pytest.raises(KeyError, match=r"no contact points on 'FL_fot'; there are some on FL_foot"):
+        points.only("FL_fot")
+    with pytest.raises(KeyError, match=r"did you mean.*FL_foot"):
+        points.with_sphere("FL_fot")
+    none = wd.ContactPoints(wd.load_robot("panda"))
+    assert len(none) == 0
+    with pytest.raises(KeyError, match="there are some on no link"):
+        none.only("panda_hand")
+
+
+def test_a_box_stands_on_the_corners_of_its_shape() -> None:
+    """The points go to `step`: a trunk dropped on its own box rests half its height above the floor."""
+    model = wd.load_robot("quadruped")
+    trunk = wd.ContactPoints(model).only("base")
+    q, v = model.neutral, np.zeros(model.nv)
+    q[2] = 0.057
+    end = wd.oracle(wd.step, model, q, v, v, points=trunk, dt=0.005, substeps=4)
+    assert np.sum(end[3][:, 2]) > 10 and set(np.nonzero(end[3][:, 2])[0]) <= {0, 2, 4, 6}

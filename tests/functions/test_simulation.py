@@ -1,0 +1,220 @@
+"""Simulations: arrays that stay, resets, checkpoints, failures that are counted, equal bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from array_kinds import host, made, usable
+
+import warpdyn as wd
+
+MODEL = wd.load_robot("double_pendulum")
+"""Small, so that each kernel compiles in a moment; what touches is its tip."""
+
+POINTS = [wd.ContactPoint("tip", (0.0, 0.0, 0.0), 0.05)]
+OPTIONS: dict[str, Any] = {
+    **{"points": POINTS, "control": wd.PD(20.0, 1.0), "dt": 0.005, "substeps": 2},
+    "start": [0.3, -0.4],
+}
+
+
+def simulation(envs: int = 6, **options: Any) -> wd.Simulation:
+    return wd.Simulation(MODEL, envs, **{**OPTIONS, **options})
+
+
+def random_targets(envs: int, k: int) -> np.ndarray:
+    return np.random.default_rng([k, 1]).uniform(-1, 1, (envs, 2)).astype(np.float32)
+
+
+def test_a_simulation_is_the_step_carried_on() -> None:
+    """Bit for bit what `wd.step` gives from step to step, in arrays that are the same objects."""
+    sim = simulation(like=np.zeros(1))
+    before = {name: getattr(sim, name) for name in ("q", "v", "forces", "torques", "time")}
+    q, v = np.tile([0.3, -0.4], (6, 1)), np.zeros((6, 2))
+    impulses = np.zeros((6, 1, 3))
+    for k in range(5):
+        targets = random_targets(6, k).astype(float)
+        sim.step(targets)
+        end = wd.step(
+            *(MODEL, q, v, 0 * v),
+            **{"points": POINTS, "control": OPTIONS["control"], "targets": targets},
+            **{"impulses": impulses, "dt": 0.005, "substeps": 2},
+        )
+        q, v, impulses = end.q, end.v, end.impulses
+        for name in ("q", "v", "impulses", "forces", "torques"):
+            assert np.allclose(getattr(sim, name), getattr(end, name), atol=1e-12), name
+    assert all(getattr(sim, name) is array for name, array in before.items())
+    assert np.allclose(sim.time, 0.05) and not sim.failures.any() and sim.time.shape == (6,)
+
+
+def test_results_are_equal_whatever_the_batch_and_the_threads() -> None:
+    """An environment alone, among others, on one thread or two: the same bits."""
+    ends = []
+    number = wd.get_num_threads()
+    try:
+        for envs, threads in ((3, 1), (5000, 1), (5000, 2)):
+            wd.set_num_threads(threads)
+            sim = simulation(envs)
+            sim.q[2] = 0.5, 0.1
+            for _ in range(50):
+                sim.step(np.array([0.2, -0.6], np.float32))
+            ends.append([getattr(sim, n)[2].copy() for n in ("q", "v", "forces", "torques")])
+    finally:
+        wd.set_num_threads(number)
+    for other in ends[1:]:
+        assert all(np.array_equal(x, y) for x, y in zip(ends[0], other, strict=True))
+
+
+def test_a_reset_clears_what_was() -> None:
+    """By mask or by index, to `start` or to rows; others go on; a second run is the first again."""
+    sim = simulation()
+    sim.step([1.0, 1.0])
+    first = sim.q.copy()
+    for _ in range(20):
+        sim.step([1.0, 1.0])
+    kept = sim.q[3].copy()
+    mask = np.array([True, False, True, False, False, True])
+    sim.reset(mask)
+    start = np.float32([0.3, -0.4])
+    assert np.array_equal(sim.q[mask], [start] * 3) and np.array_equal(sim.q[3], kept)
+    for name in ("v", "impulses", "forces", "torques", "time"):
+        assert not getattr(sim, name)[mask].any()
+    assert sim.time[3] > 0
+    sim.step([1.0, 1.0])
+    assert np.array_equal(sim.q[mask], first[mask])
+    sim.reset([4, 1], q=[[0.1, 0.2], [0.3, 0.4]], v=[1.0, 2.0])
+    assert np.array_equal(sim.q[[4, 1]], np.float32([[0.1, 0.2], [0.3, 0.4]]))
+    assert np.array_equal(sim.v[[4, 1]], np.float32([[1, 2], [1, 2]]))
+    whole = np.arange(12.0).reshape(6, 2)
+    sim.reset(mask, q=whole)
+    assert np.array_equal(sim.q[mask], whole[mask]) and not np.array_equal(sim.q[3], whole[3])
+    sim.reset()
+    assert np.array_equal(sim.q, [start] * 6) and not sim.time.any()
+
+
+def test_a_checkpoint_goes_on_bit_for_bit() -> None:
+    """Also in another simulation of the same scene, and through a file."""
+    sim = simulation()
+    for k in range(10):
+        sim.step(random_targets(6, k))
+    saved = sim.state()
+    assert all(type(x) is np.ndarray for x in saved.values())
+    for k in range(10):
+        sim.step(random_targets(6, k))
+    end = sim.state()
+    again = simulation()
+    for each in (sim, again):
+        each.restore(saved)
+        for k in range(10):
+            each.step(random_targets(6, k))
+        assert all(np.array_equal(x, end[n]) for n, x in each.state().items())
+    with pytest.raises(ValueError, match=r"q of this simulation is \(3, 2\), got \(6, 2\)"):
+        simulation(3).restore(saved)
+    with pytest.raises(ValueError, match=r"a state has q, v, .*; got q"):
+        sim.restore({"q": saved["q"]})
+
+
+def test_a_state_that_is_not_finite_begins_anew_and_counts() -> None:
+    """NaN in one environment's targets, and a velocity beyond all numbers in another's."""
+    sim = simulation()
+    targets = random_targets(6, 0)
+    sim.step(targets)
+    others = [0, 2, 3, 5]
+    undisturbed = simulation()
+    for _ in range(3):
+        undisturbed.step(targets)
+    wrong = targets.copy()
+    wrong[1, 0] = np.nan
+    sim.v[4] = np.inf
+    sim.step(wrong)
+    assert np.array_equal(sim.failures, [0, 1, 0, 0, 1, 0])
+    assert np.array_equal(sim.q[[1, 4]], np.float32([[0.3, -0.4]] * 2))
+    for name in ("v", "time", "forces", "torques", "impulses"):
+        assert not getattr(sim, name)[[1, 4]].any()
+    sim.step(targets)
+    assert np.isfinite(sim.q).all() and np.array_equal(sim.q[others], undisturbed.q[others])
+    assert np.array_equal(sim.failures, [0, 1, 0, 0, 1, 0])
+
+
+@pytest.mark.parametrize("library", ["torch", "warp"])
+def test_arrays_of_other_libraries(library: str) -> None:
+    """Those of `like`; results are NumPy's."""
+    usable(library)
+    like = made(library, np.zeros(1, np.float32))
+    sim, plain = simulation(like=like), simulation()
+    for each in (sim, plain):
+        for k in range(3):
+            targets = random_targets(6, k)
+            each.step(made(library, targets) if each is sim else targets)
+        each.reset([2, 3], q=np.float32([0.1, 0.1]))
+        each.reset(np.array([True] + [False] * 5))
+        each.step()
+    assert type(sim.q) is type(like)
+    for name in ("q", "v", "forces", "torques", "time"):
+        assert np.array_equal(host(getattr(sim, name)), getattr(plain, name)), name
+
+
+def test_numbers_are_read_at_each_launch() -> None:
+    """Gains, friction, pushes and masses written in place act from the next step on."""
+    kp, push = np.full(2, 20.0, np.float32), np.zeros((6, 6), np.float32)
+    sim = simulation(control=wd.PD(kp, 1.0), f_ext={"tip": push})
+    sim.step([0.5, 0.5])
+    assert np.array_equal(sim.q[0], sim.q[1])
+    push[1, 0] = 30.0
+    sim.step()
+    assert not np.array_equal(sim.q[0], sim.q[1])
+    before = np.abs(sim.torques[0]).copy()
+    kp[:] = 0.0
+    sim.reset()
+    sim.step()
+    assert (np.abs(sim.torques[0]) < before).all()
+
+
+def test_a_free_robot_without_drives_lands_on_its_shapes() -> None:
+    """Points are those of the collision shapes; tau is the caller's."""
+    model = wd.load_robot("quadruped")
+    lying = [0, 0, 1, 0, 0, 0, 1, *([0.0, 0.9, -1.8] * 4)]
+    sim = wd.Simulation(model, 2, points=[], substeps=1, start=lying)
+    assert sim.q.dtype == np.float32 and sim.forces.shape == (2, 0, 3)
+    sim.tau[1, 2] = 9.81 * model.total_mass
+    sim.step()
+    a = wd.oracle(wd.aba, model, sim.start, 0 * sim.v, sim.tau)
+    assert a[0, 2] == pytest.approx(-9.81) and np.allclose(sim.v, a * 0.005, atol=1e-3)
+    everything = wd.Simulation(model, 2)
+    assert len(everything.points) == 16
+    assert repr(everything) == (
+        "<Simulation of 2 quadruped: 16 contact points, 4 steps of 0.005 s a launch>"
+    )
+
+
+def test_what_cannot_be_is_refused() -> None:
+    """With the names that are wrong; nothing is written."""
+    sim = simulation()
+    before = sim.state()
+    for where in ([6], [-1], np.array([0, 9])):
+        with pytest.raises(IndexError, match="there are environments 0 to 5; got"):
+            sim.reset(where)
+    with pytest.raises(ValueError, match=r"a mask must be \(6,\), one for each robot; got \(5,\)"):
+        sim.reset(np.zeros(5, bool))
+    with pytest.raises(TypeError, match="where must be a mask"):
+        sim.reset(np.zeros(2))
+    with pytest.raises(ValueError, match=r"q must be \(2,\) or \(2, 2\), got \(3, 2\)"):
+        sim.reset([0, 1], q=np.zeros((3, 2)))
+    with pytest.raises(ValueError, match=r"v must be \(2,\) or \(1, 2\), got \(3,\)"):
+        sim.reset(np.arange(6) == 2, q=np.zeros(2), v=np.zeros(3))
+    with pytest.raises(ValueError, match=r"targets must be \(2,\) or \(6, 2\), got \(6, 3\)"):
+        sim.step(np.zeros((6, 3)))
+    assert all(np.array_equal(x, before[n]) for n, x in sim.state().items())
+    with pytest.raises(ValueError, match="targets are of drives"):
+        simulation(control=None).step(np.zeros(2))
+    with pytest.raises(ValueError, match="envs must be a whole number of at least 1, got 0"):
+        simulation(0)
+    with pytest.raises(ValueError, match="dt must be a number"):
+        simulation(dt=0.0)
+    with pytest.raises(TypeError, match="must be a Model"):
+        wd.Simulation("quadruped", 4)  # type: ignore[arg-type]
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match=r"in place, which jax's are not; use wd.step"):
+        simulation(like=jax.numpy.zeros(1))

@@ -1,0 +1,229 @@
+"""Robots that are simulated: their state in arrays that stay where they are, stepped in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..algorithms import semi_implicit_step as _step
+from ..algorithms.contact_rows import ContactPoint
+from ..arrays import Array, views
+from ..execution.argument_checks import check_model
+from ..execution.batched import described
+from ..execution.call import Call, Forces, Gravity
+from ..execution.launch import prepare
+from ..model import Model
+from ..model.params import Params
+from .contact_points import ContactPoints
+from .simulation_step import FLAT, PD, Ground, step
+
+OUTPUTS = ("q", "v", "impulses", "forces", "torques", "time", "failures")
+"""Results of a step, in order."""
+
+SAVED = (*OUTPUTS, "targets", "tau", "start")
+"""What `state` holds."""
+
+
+class Simulation:
+    """`envs` robots of a model on the ground, in one launch a step.
+
+    Arrays that stay where they are, to read and to write in place between steps:
+    q (envs, nq), v (envs, nv); targets (envs, joints) of the drives `control`; tau (envs, nv),
+    forces beside them. What a step gives: forces (envs, points, 3) of the ground on the points, in
+    the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m, N]; impulses, where
+    the next step's sweeps begin; time (envs,) since the last reset [s]; failures (envs,): how often
+    a state was not finite and began anew from `start` (envs, nq), at rest.
+
+    points: None for all of the collision shapes (`ContactPoints`). start: (nq,) or (envs, nq), where
+    every environment begins; None for the neutral configuration. f_ext, gravity, params, the numbers
+    of `ground` and of `control`: as of `step`; arrays are read at each launch. like, dtype, device:
+    which arrays; float32 NumPy without them.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        envs: int,
+        *,
+        points: Sequence[ContactPoint] | None = None,
+        control: PD | None = None,
+        dt: float = 0.005,
+        substeps: int = 4,
+        sweeps: int = 4,
+        ground: Ground = FLAT,
+        start: Any = None,
+        f_ext: Forces = None,
+        gravity: Gravity = None,
+        params: Params | None = None,
+        like: Array | None = None,
+        dtype: Any = None,
+        device: Any = None,
+    ):
+        check_model(model)
+        if not isinstance(envs, (int, np.integer)) or isinstance(envs, bool) or envs < 1:
+            raise ValueError(f"envs must be a whole number of at least 1, got {envs!r}")
+        if dtype is None and like is None:
+            dtype = "float32"
+        self._library, self._device, self._single = views.kind_of(like, dtype, device)
+        if not self._library.in_place:
+            raise TypeError(
+                f"a Simulation writes its arrays in place, which {self._library.name}'s are not; "
+                "use wd.step, which gives new ones"
+            )
+        self.model, self.envs, self.control = model, int(envs), control
+        self.points = ContactPoints(model) if points is None else points
+        count, joints = len(self.points), model.nv - (6 if model.floating_base else 0)
+        self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
+        self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
+        self.targets = self._zeros(joints)
+        self.impulses, self.forces = self._zeros(count, 3), self._zeros(count, 3)
+        self.torques = self._zeros(joints)
+        self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
+        self.time, self.failures = (
+            self._library.entry(column, 0) for column in self._columns.values()
+        )
+        self._advance: Callable[[], Any] | None = None
+        self._call = self._described(
+            {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground},
+            {"f_ext": f_ext, "gravity": gravity, "params": params},
+        )
+        begin = model.neutral if start is None else self._checked("start", start, model.nq, None)
+        self._library.assign(self.start, slice(None), self._host(begin))
+        self.reset()
+
+    def step(self, targets: Array | None = None, tau: Array | None = None) -> None:
+        """All robots `substeps` steps on; what is passed is copied into `targets` and `tau` before."""
+        for name, values in (("targets", targets), ("tau", tau)):
+            if values is not None:
+                if name == "targets" and self.control is None:
+                    raise ValueError(
+                        "targets are of drives: Simulation(..., control=wd.PD(kp, kd))"
+                    )
+                mine = getattr(self, name)
+                self._library.assign(
+                    mine, slice(None), self._checked(name, values, mine.shape[1], None)
+                )
+        if self._advance is None:
+            self._advance = prepare(self._call).bound()  # which launches once
+        else:
+            self._advance()
+
+    def reset(self, where: Any = None, *, q: Any = None, v: Any = None) -> None:
+        """Begin anew: all environments, or those of a mask (envs,) or of indices.
+
+        q: (nq,), a row for each that is reset, or (envs, nq); None: their rows of `start`. v
+        likewise; None: at rest. Impulses, forces, torques and time become zero.
+        """
+        rows, count = self._rows(where)
+        begin = self.start if q is None else q
+        place = self._checked("q", begin, self.model.nq, (rows, count))
+        speed = 0.0 if v is None else self._checked("v", v, self.model.nv, (rows, count))
+        self._library.assign(self.q, rows, place)
+        self._library.assign(self.v, rows, speed)
+        for array in (self.impulses, self.forces, self.torques, self._columns["time"]):
+            self._library.assign(array, rows, 0.0)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the next steps depend on, and what the last one gave, as NumPy's arrays."""
+        return {name: self._library.to_host(self._array(name)).copy() for name in SAVED}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from a `state`, bit for bit."""
+        if set(state) != set(SAVED):
+            raise ValueError(f"a state has {', '.join(SAVED)}; got {', '.join(state)}")
+        for name, values in state.items():
+            shape = tuple(self._array(name).shape)
+            if np.shape(values) != shape:
+                raise ValueError(f"{name} of this simulation is {shape}, got {np.shape(values)}")
+        for name, values in state.items():
+            self._library.assign(self._array(name), slice(None), np.asarray(values))
+
+    def __repr__(self) -> str:
+        scene = dict(self._call.options)["scene"]
+        return (
+            f"<Simulation of {self.envs} {self.model.name}: {len(self.points)} contact points, "
+            f"{scene.substeps} steps of {scene.dt:g} s a launch>"
+        )
+
+    def _described(self, numbers: dict[str, Any], more: dict[str, Any]) -> Call[Any]:
+        """The step as a call on the arrays, with time and failures."""
+        if self.control is not None:
+            more = {**more, "control": self.control, "targets": self.targets}
+        if len(self.points):
+            more = {**more, "impulses": self.impulses}
+        call = described(
+            step,
+            (self.model, self.q, self.v, self.tau),
+            {"points": self.points, **numbers, **more},
+        )
+        arrays, first = dict(call.arrays), ("q", "v", "tau")
+        kept = {"start": self.start, **self._columns}
+        return replace(
+            call,
+            name="simulation",
+            algorithms=(_step.guarded_step,),
+            arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
+            out=tuple(self._array(name) for name in OUTPUTS),
+            results=OUTPUTS,
+            shapes={**call.shapes, "start": (self.model.nq,), "time": (1,), "failures": (1,)},
+            named=None,
+        )
+
+    def _array(self, name: str) -> Any:
+        return self._columns[name] if name in self._columns else getattr(self, name)
+
+    def _zeros(self, *shape: int) -> Any:
+        array = self._library.allocate(self._device, self._single, (self.envs, *shape))
+        self._library.write(array, 0.0)
+        return array
+
+    def _mine(self, values: Any) -> bool:
+        return isinstance(values, self._library.array_type)
+
+    def _host(self, values: Any) -> Any:
+        return self._library.to_host(values) if self._mine(values) else values
+
+    def _rows(self, where: Any) -> tuple[Any, int | None]:
+        """What to index arrays with, and how many rows that is; None where a mask says it."""
+        if where is None:
+            return slice(None), self.envs
+        if not hasattr(where, "dtype"):
+            where = np.asarray(where)
+            where = where.astype(int) if not where.size else where
+        shape, kind = tuple(where.shape), str(where.dtype)
+        if "bool" in kind:
+            if shape != (self.envs,):
+                raise ValueError(f"a mask must be ({self.envs},), one for each robot; got {shape}")
+            return where, None
+        host = np.asarray(self._host(where))
+        if len(shape) != 1 or "int" not in kind:
+            raise TypeError(
+                f"where must be a mask (envs,), or a list of whole numbers; got {shape} of {kind}"
+            )
+        wrong = host[(host < 0) | (host >= self.envs)]
+        if wrong.size:
+            raise IndexError(
+                f"there are environments 0 to {self.envs - 1}; got {', '.join(map(str, wrong[:5]))}"
+            )
+        return where, len(host)
+
+    def _checked(
+        self, name: str, values: Any, width: int, rows: tuple[Any, int | None] | None
+    ) -> Any:
+        """Values for all rows, or those that are reset; refused in another shape."""
+        if not hasattr(values, "shape"):
+            values = np.asarray(values, dtype=float)
+        shape, chosen = tuple(values.shape), rows is not None and not isinstance(rows[0], slice)
+        count = self.envs if rows is None else rows[1]
+        if shape == (width,):
+            return values
+        if rows is not None and chosen and shape == (self.envs, width):
+            return self._library.rows(values, rows[0]) if self._mine(values) else values[rows[0]]
+        if count is None and rows is not None:
+            count = int(np.asarray(self._host(rows[0])).sum())
+        if shape != (count, width):
+            raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
+        return values
