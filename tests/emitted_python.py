@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from programs import FUNCTIONS
 
+from warpdyn.algebra.scalar import uniform
 from warpdyn.codegen.emit import Dialect, emit
 from warpdyn.recording.order import Statement
 from warpdyn.recording.program import Program
 
-NAMED = {"fma": lambda x, y, z: x * y + z, **FUNCTIONS}
+NAMED = {"fma": lambda x, y, z: x * y + z, "uniform": uniform, **FUNCTIONS}
 
 PYTHON = Dialect(
     type="V",
@@ -23,7 +24,7 @@ PYTHON = Dialect(
     load=lambda array, entry: f"{array}[{entry}]",
     store=lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
     sincos=lambda x, s, c: f"{s}, {c} = sin({x}), cos({x});",
-    select=lambda x, y, a, b: f"{a} if {x} < {y} else {b}",
+    select=lambda x, sign, y, a, b: f"{a} if {x} {sign} {y} else {b}",
 )
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpdyn.algebra import scalar
-from warpdyn.codegen.emit import FORMS, literal
+from warpdyn.codegen.emit import COMPARISONS, FORMS, literal
 from warpdyn.recording.program import ON_NUMBERS, record
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -29,16 +29,17 @@ def test_a_literal_is_the_number(x: float) -> None:
 
 def test_every_operation_has_a_form() -> None:
     """What can be recorded on values can be written; sine, cosine and choice have their own places."""
-    assert FORMS.keys() | {"sin", "cos", "select", "min", "max"} == ON_NUMBERS.keys()
+    others = {"sin", "cos", "min", "max", *COMPARISONS}
+    assert FORMS.keys() | others == ON_NUMBERS.keys()
 
 
 @pytest.mark.parametrize("operation", FORMS)
 def test_a_form_computes_its_operation(operation: str) -> None:
     """On numbers, by the same words."""
-    x = [1.75, 0.3, -2.25]
-    count = max(k + 1 for k in range(3) if f"{{{k}}}" in FORMS[operation])
+    x = [1.0, 3.0, 2.0, 7.0] if operation == "uniform" else [1.75, 0.3, -2.25]  # counters are whole
+    count = max(k + 1 for k in range(4) if f"{{{k}}}" in FORMS[operation])
     functions = {name: name for name in emitted_python.NAMED}
-    text = FORMS[operation].format("x[0]", "x[1]", "x[2]", one="1.0", **functions)
+    text = FORMS[operation].format("x[0]", "x[1]", "x[2]", "x[3]", one="1.0", **functions)
     found = eval(text, {**emitted_python.NAMED, "x": x})
     assert found == ON_NUMBERS[operation](*x[:count])
 
@@ -47,6 +48,7 @@ def text(q: Any, v: Any) -> Any:
     """Every operation, one angle used twice, an output and its negative, a constant."""
     s, c = scalar.sin(q[0]), scalar.cos(q[0])
     smaller = scalar.select_less(v[0], v[1], v[0], v[1])
+    smaller = smaller + scalar.select_less_equal(v[2], v[2], 1.0, 0.0)
     size = scalar.sqrt(q[1] * q[1] + 2.0)
     long = scalar.exp(scalar.log(size) * 0.5) + scalar.floor(v[2]) / size
     turn = scalar.atan2(scalar.absolute(v[1]), c - q[2])

@@ -26,6 +26,7 @@ def handlers():
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
 def test_a_signal_asks_the_node_to_end(name, handlers):
+    signal.signal(getattr(signal, name), signal.SIG_DFL)  # the tests may run under nohup
     stopped = told_to_end()
     assert not stopped()
     os.kill(os.getpid(), getattr(signal, name))
