@@ -7,7 +7,7 @@ import pytest
 
 from warpdyn.kernels.conditions import less
 from warpdyn.kernels.refusals import RecordingError
-from warpdyn.kernels.results import as_lists, described, named_values
+from warpdyn.kernels.results import as_lists, described, entries_by_name
 from warpdyn.kernels.values import of
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import input_symbols
@@ -21,7 +21,7 @@ def test_forms() -> None:
     assert named.by_name["a"].shape == (2,) and named.by_name["b"] == ((), "bool")
     assert described("f", x.astype(int)).by_name["out"].kind == "int"
     assert described("f", of(less(1.0, x.entries[0]))).by_name["out"].kind == "bool"
-    assert as_lists(named_values("f", (1.0, np.eye(2)))[0]) == (1.0, [[1.0, 0.0], [0.0, 1.0]])
+    assert as_lists(entries_by_name("f", (1.0, np.eye(2)))) == (1.0, [[1.0, 0.0], [0.0, 1.0]])
 
 
 def test_results_are_handed_out_as_they_were_returned() -> None:

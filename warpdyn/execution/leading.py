@@ -25,16 +25,25 @@ Shapes = Mapping[str, tuple[int, ...]]
 def leading(call: Call, inputs: Mapping[str, Input], shapes: Shapes) -> tuple[int, ...]:
     """The call's leading dimensions, those of the first array that has any; refuse an array that
     has neither these nor none."""
-    lead: tuple[int, ...] = ()
-    leader = next(iter(inputs))
-    for name, x in inputs.items():
-        extra = len(shapes[name]) - len(x.shape)
-        if extra > 0:
-            lead, leader = shapes[name][:extra], name
-            break
+    lead, leader = first_leading(
+        {name: shapes[name] for name in inputs}, {name: x.shape for name, x in inputs.items()}
+    )
     for name, x in inputs.items():
         check_shape(call, x, shapes[name], lead, leader)
     return lead
+
+
+def first_leading(shapes: Shapes, slices: Shapes) -> tuple[tuple[int, ...], str]:
+    """Leading dimensions of the first array that has any, and its name; none, and the first name,
+    where no array has.
+
+    shapes: of arrays. slices: of what one environment has of each.
+    """
+    for name, shape in shapes.items():
+        extra = len(shape) - len(slices[name])
+        if extra > 0:
+            return tuple(shape[:extra]), name
+    return (), next(iter(shapes), "")
 
 
 class Rows:

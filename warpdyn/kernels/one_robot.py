@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from ..execution.batched import FUNCTIONS, Function
 from ..execution.call import Call, gather, input_shapes
@@ -17,8 +15,9 @@ from ..execution.evaluate import evaluate, record_call
 from ..model import Model
 from ..model.params import Params
 from ..model.tree import Tree
+from ..recording.program import shape_of
 from .refusals import refuse
-from .values import Values, nested, objects, of
+from .values import Values, from_nested, nested, objects, of
 
 if TYPE_CHECKING:
     from .robot_methods import RobotMethods
@@ -97,7 +96,10 @@ class OneRobot(RobotMethods):
         if call.refuse:
             call.refuse(self._model)
         results = evaluate(_shortest(call, self._params), values, tree=self._tree)
-        made = [of(_array(result, call.shapes.get(name))) for name, result in results.items()]
+        made = [
+            from_nested(result, call.shapes.get(name) or shape_of(result))
+            for name, result in results.items()
+        ]
         if len(made) > 1:
             return tuple(made) if call.repeats or call.named is None else call.named(*made)
         return made[0] if call.named is None else call.named(*made)
@@ -133,13 +135,3 @@ def _shortest(call: Call, params: Params | None) -> Call:
         ]
         known[key] = lengths.index(min(lengths))
     return replace(call, algorithms=(call.algorithms[known[key]],))
-
-
-def _array(result: Any, shape: Iterable[int] | None) -> Any:
-    """Nested lists of scalars as an array of entries."""
-    if shape is None:
-        return np.array(result, dtype=object)
-    array: Any = np.empty(tuple(shape), dtype=object)
-    if array.size:
-        array[...] = np.array(result, dtype=object)
-    return array

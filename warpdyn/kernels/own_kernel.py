@@ -20,6 +20,7 @@ from ..execution.argument_checks import listed
 from ..execution.batched import Function
 from ..execution.call import Call, input_shapes
 from ..execution.evaluate import record_call
+from ..execution.leading import first_leading
 from ..model import Model
 from ..model.params import Params
 from ..model.tree import Tree
@@ -29,7 +30,7 @@ from .one_robot import OneRobot
 from .refusals import RecordingError
 from .results import Results
 from .signature import NEEDED
-from .values import Values, of
+from .values import from_nested
 
 ENV = "env"
 """The input with the environment's number, where a text asks for it."""
@@ -207,7 +208,7 @@ class _Text:
         robot = OneRobot(self.model, tree, env, self.params)
         declared = self.kernel.signature.arrays
         values = {
-            n: _values(x, declared[n].sizes(self.model))
+            n: from_nested(x, declared[n].sizes(self.model))
             for n, x in zip(self.names, arrays, strict=False)
         }
         arguments = [values[n] if n in values else each.default[0] for n, each in declared.items()]
@@ -222,8 +223,7 @@ class _Text:
     def __call__(self, tree: Tree, *arrays: Any, **options: Any) -> Any:
         """The results as nested lists, a tuple of them where there are several."""
         returned, _ = self._run(tree, arrays, options)
-        entries, _ = _results.named_values(self.kernel.__name__, returned)
-        lists = _results.as_lists(entries)
+        lists = _results.as_lists(_results.entries_by_name(self.kernel.__name__, returned))
         return lists if len(lists) > 1 else lists[0]
 
     def probed(self, tree: Tree, *arrays: Any, **options: Any) -> list[Any]:
@@ -231,14 +231,6 @@ class _Text:
         returned, robot = self._run(tree, arrays, options)
         self.seen = (_results.described(self.kernel.__name__, returned), robot.asked_for_env)
         return []
-
-
-def _values(x: Any, shape: tuple[int, ...]) -> Values:
-    """Nested lists of scalars as values of a shape."""
-    array: Any = np.empty(shape, dtype=object)
-    if array.size:
-        array[...] = np.array(x, dtype=object)
-    return of(array if array.ndim else array[()])
 
 
 def _check_hashable(kernel: str, options: tuple[tuple[str, Any], ...]) -> None:
@@ -260,7 +252,8 @@ def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     if all(shapes[n] for n in arrays):
         return arrays
     others = {n: x for n, x in arrays.items() if not isinstance(x, (int, float))}
-    lead, first = _leading(others, shapes), next(iter(others.values()), np.zeros(0))
+    lead, _ = first_leading({n: x.shape for n, x in others.items()}, shapes)
+    first = next(iter(others.values()), np.zeros(0))
     library, dtype = library_of(first), dtype_name(first.dtype)
     for n, x in arrays.items():
         if n not in others:
@@ -268,17 +261,10 @@ def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     return arrays
 
 
-def _leading(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """Leading dimensions of the first array that has any."""
-    for name, x in arrays.items():
-        if len(x.shape) > len(shapes[name]):
-            return tuple(x.shape[: len(x.shape) - len(shapes[name])])
-    return ()
-
-
 def _environments(arrays: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Any:
     """The environments' numbers, one for each, of the kind of the first array."""
-    lead, first = _leading(arrays, shapes), next(iter(arrays.values()))
+    lead, _ = first_leading({n: x.shape for n, x in arrays.items()}, shapes)
+    first = next(iter(arrays.values()))
     dtype = dtype_name(first.dtype)
     if dtype == "float32" and prod(lead) > 1 << 24:
         raise ValueError(

@@ -70,8 +70,8 @@ def _tuple_type(kernel: str, names: tuple[str, ...]) -> Callable[..., Any]:
     return namedtuple(kernel if kernel.isidentifier() else "Results", names)
 
 
-def named_values(kernel: str, returned: Any) -> tuple[dict[str, Any], str]:
-    """Entries by name of what a text has returned, and its form."""
+def _by_name(kernel: str, returned: Any) -> tuple[dict[str, Any], str]:
+    """What a text has returned, by name, and its form."""
     if returned is None:
         raise RecordingError(f"{kernel} returned nothing; it must return its result")
     if isinstance(returned, Mapping):
@@ -89,7 +89,13 @@ def named_values(kernel: str, returned: Any) -> tuple[dict[str, Any], str]:
         pairs, form = {"out": returned}, "one"
     if not pairs:
         raise RecordingError(f"{kernel} returned no results")
-    return {name: _entries(kernel, name, x) for name, x in pairs.items()}, form
+    return pairs, form
+
+
+def entries_by_name(kernel: str, returned: Any) -> dict[str, Any]:
+    """Arrays of entries by name, of what a text has returned."""
+    pairs, _ = _by_name(kernel, returned)
+    return {name: _entries(kernel, name, x) for name, x in pairs.items()}
 
 
 def _entries(kernel: str, name: str, x: Any) -> Any:
@@ -101,32 +107,19 @@ def _entries(kernel: str, name: str, x: Any) -> Any:
 
 def described(kernel: str, returned: Any) -> Results:
     """Names, shapes and kinds of what a text has returned."""
-    entries, form = named_values(kernel, returned)
-    whole = _whole(returned)
+    pairs, form = _by_name(kernel, returned)
     by_name = {}
-    for name, array in entries.items():
+    for name, x in pairs.items():
+        array = _entries(kernel, name, x)
         if array.ndim > 3:
             raise RecordingError(
                 f"{kernel}: the result {name} has shape {array.shape}; a result has three dimensions at most"
             )
-        kind: Kind = "int" if name in whole else "float"
-        if array.size and all(isinstance(x, (bool, Condition)) for x in array.flat):
+        kind: Kind = "int" if isinstance(x, Values) and x.whole else "float"
+        if array.size and all(isinstance(entry, (bool, Condition)) for entry in array.flat):
             kind = "bool"
         by_name[name] = Result(tuple(array.shape), kind)
     return Results(by_name, form)  # type: ignore[arg-type]
-
-
-def _whole(returned: Any) -> set[str]:
-    """Names of the results that were made by `astype(int)`."""
-    if isinstance(returned, Mapping):
-        pairs = dict(returned)
-    elif isinstance(returned, tuple):
-        pairs = {f"out{k}": x for k, x in enumerate(returned)}
-        if hasattr(returned, "_asdict"):
-            pairs = returned._asdict()
-    else:
-        pairs = {"out": returned}
-    return {name for name, x in pairs.items() if isinstance(x, Values) and x.whole}
 
 
 def as_lists(entries: Mapping[str, Any]) -> tuple[Any, ...]:

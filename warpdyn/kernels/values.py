@@ -7,14 +7,13 @@ the rest (`array_functions`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ..algebra.scalar import Scalar
 from ..recording.recorder import Symbol
 from .conditions import Condition
 from .elementary import number, of_entries
@@ -47,8 +46,6 @@ class Values(NDArrayOperatorsMixin):
         arrays = [objects(x) for x in inputs]
         if ufunc is np.matmul and method == "__call__":
             result: Any = product(*arrays)
-        elif ufunc.__name__ == "clip" and method == "__call__":
-            result = function("minimum")(function("maximum")(arrays[0], arrays[1]), arrays[2])
         elif method == "__call__" and not options:
             result = function(ufunc.__name__)(*arrays)
         elif method == "reduce":
@@ -199,6 +196,15 @@ def nested(entries: Any) -> Any:
     return np.frompyfunc(number, 1, 1)(entries).tolist() if entries.ndim else number(entries[()])
 
 
+def from_nested(lists: Any, shape: tuple[int, ...]) -> Values:
+    """Values of a shape from nested lists of scalars, which cannot tell that of a matrix without
+    rows."""
+    array: Any = np.empty(shape, dtype=object)
+    if array.size:
+        array[...] = np.array(lists, dtype=object)
+    return Values(array)
+
+
 def _unwrapped(array: np.ndarray) -> np.ndarray:
     """An array of objects with the entry of each single value in the value's place."""
     result: np.ndarray = np.empty(array.shape, dtype=object)
@@ -292,5 +298,3 @@ ARRAY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """Methods of arrays; `array_functions` fills it."""
-
-Row = Sequence[Scalar]
