@@ -50,6 +50,7 @@ from .functions.coordinates import (
     unpack_v,
 )
 from .functions.derivatives import aba_derivatives, derivatives, jvp, rnea_derivatives, vjp
+from .functions.drives import PD
 from .functions.dynamics import (
     aba,
     bias_forces,
@@ -62,6 +63,7 @@ from .functions.dynamics import (
     solve,
 )
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
+from .functions.ground import Ground
 from .functions.group import Group
 from .functions.inertial import inertial_parameters, with_inertial_parameters
 from .functions.inverse_kinematics import Solution, inverse_kinematics
@@ -115,7 +117,7 @@ from .functions.representations import (
 )
 from .functions.screws import Screws, screws
 from .functions.simulation import Simulation
-from .functions.simulation_step import PD, Ground, Step, step
+from .functions.simulation_step import Step, step
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
 from .kernels.loops import repeat

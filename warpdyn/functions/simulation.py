@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms import semi_implicit_step as _step
 from ..algorithms.contact_rows import ContactPoint
+from ..algorithms.substeps import guarded_step
 from ..arrays import Array, views
 from ..execution.argument_checks import check_model
 from ..execution.batched import described
@@ -18,7 +18,9 @@ from ..execution.launch import prepare
 from ..model import Model
 from ..model.params import Params
 from .contact_points import ContactPoints
-from .simulation_step import FLAT, PD, Ground, step
+from .drives import PD
+from .ground import FLAT, Ground
+from .simulation_step import step
 
 OUTPUTS = ("q", "v", "impulses", "forces", "torques", "time", "failures")
 """Results of a step, in order."""
@@ -164,7 +166,7 @@ class Simulation:
         return replace(
             call,
             name="simulation",
-            algorithms=(_step.guarded_step,),
+            algorithms=(guarded_step,),
             arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
             out=tuple(self._array(name) for name in OUTPUTS),
             results=OUTPUTS,

@@ -1,0 +1,95 @@
+"""Joint forces that a step takes implicitly: drives, stops, and the guard of joint speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ..algebra.scalar import Scalar, absolute, maximum, minimum, select_less
+from ..model.tree import Tree
+from .contact_rows import free_base
+
+SMALL_TORQUE = 1e-6
+"""Torque below which a limit need not be looked at [N m]."""
+
+LARGE_EFFORT = 1e9
+"""Effort that stands for an infinite one, of which derivatives would not be numbers [N m]."""
+
+GUARD = 1.0
+"""Damping beyond a joint's speed limit, of its inertia a step: each step halves what is beyond."""
+
+
+class ImplicitForce(NamedTuple):
+    """A force on a coordinate of v, with its slopes by -q and -v, neither of them negative."""
+
+    v_index: int
+    force: Scalar
+    by_q: Scalar
+    by_v: Scalar
+
+
+class Drive(NamedTuple):
+    """Proportional-derivative drives of all coordinates but a free base's: `targets` [m, rad],
+    gains `kp`, `kd`, and the largest force or torque that each may apply."""
+
+    targets: Sequence[Scalar]
+    kp: Sequence[Scalar]
+    kd: Sequence[Scalar]
+    effort: Sequence[Scalar]
+
+
+class Stop(NamedTuple):
+    """A joint's limits as an implicit spring: coordinates in v and q, bounds, stiffness, and how far
+    beyond a limit it pushes harder still."""
+
+    v_index: int
+    q_index: int
+    lower: float
+    upper: float
+    stiffness: float
+    reach: float
+
+
+def drive_forces(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], drive: Drive
+) -> list[ImplicitForce]:
+    """What drives apply; where the effort is bounded both gains give way by the same share, which
+    keeps the implicit step consistent."""
+    first, offset = (6, 1) if free_base(tree) else (0, 0)
+    forces = []
+    for j, (target, kp, kd, effort) in enumerate(zip(*drive, strict=True)):
+        k = first + j
+        torque = (target - q[k + offset]) * kp - v[k] * kd
+        bound = minimum(effort, LARGE_EFFORT)
+        share = minimum(1.0, bound / maximum(absolute(torque), SMALL_TORQUE))
+        forces.append(ImplicitForce(k, torque * share, kp * share, kd * share))
+    return forces
+
+
+def stop_forces(q: Sequence[Scalar], stops: Sequence[Stop]) -> list[ImplicitForce]:
+    """What stops apply beyond their limits; what is far beyond comes back at reach / h, not at
+    once."""
+    forces = []
+    for stop in stops:
+        x = q[stop.q_index]
+        beyond = minimum(x - stop.lower, 0.0) + maximum(x - stop.upper, 0.0)
+        pressed = maximum(minimum(beyond, stop.reach), -stop.reach)
+        by_q = select_less(0.0, absolute(beyond), stop.stiffness, 0.0)
+        forces.append(ImplicitForce(stop.v_index, -by_q * pressed, by_q, 0.0))
+    return forces
+
+
+def guard_forces(
+    v: Sequence[Scalar],
+    speed_limits: Sequence[tuple[int, float]],
+    inertia: Mapping[int, Scalar],
+    h: float,
+) -> list[ImplicitForce]:
+    """Damping beyond speed limits. Products of velocities, which are not implicit, would else grow
+    from step to step. `inertia`: diagonal of the mass matrix."""
+    forces = []
+    for k, limit in speed_limits:
+        damping = select_less(limit, absolute(v[k]), inertia[k] * (GUARD / h), 0.0)
+        excess = v[k] - maximum(minimum(v[k], limit), -limit)
+        forces.append(ImplicitForce(k, -damping * excess, 0.0, damping))
+    return forces

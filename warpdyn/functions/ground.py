@@ -1,0 +1,47 @@
+"""What contacts with the ground are made of."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..model import Model
+from .varied_numbers import Shaped, for_all, for_each
+
+FULL_DEPTH = 0.005
+"""How far a point sinks in that carries the whole weight, where no stiffness is said [m]."""
+
+STANDARD_WEIGHT = 9.81
+"""Weight of one kilogram [N]."""
+
+
+class Ground(NamedTuple):
+    """The plane z = 0 and what contacts with it are made of.
+
+    `friction`: coefficient of all points; a number, (points,) or (B, points). `stiffness` [N/m],
+    None: the whole weight on one point sinks it in by 5 mm. `dissipation` [s]: the time in which a
+    point in the ground loses its speed; it acts in the ground alone. `push_out` [m/s]: the largest
+    speed at which a point is pushed out of it. Numbers, or (B,).
+    """
+
+    friction: Any = 0.8
+    stiffness: Any = None
+    dissipation: Any = 0.02
+    push_out: Any = 1.0
+
+
+FLAT = Ground()
+
+
+def ground_arrays(model: Model, ground: Any, count: int, q: Any) -> Shaped:
+    """The ground's numbers with their shapes, by name."""
+    if not isinstance(ground, Ground):
+        raise TypeError(f"ground must be wd.Ground(friction=...), got {type(ground).__name__}")
+    stiffness = ground.stiffness
+    if stiffness is None:
+        stiffness = (model.total_mass or 1.0) * STANDARD_WEIGHT / FULL_DEPTH
+    return {
+        "friction": (for_each("friction", ground.friction, count, 0.0), (count,)),
+        "stiffness": (for_all("stiffness", stiffness, q, above=0.0), (1,)),
+        "dissipation": (for_all("dissipation", ground.dissipation, q), (1,)),
+        "push_out": (for_all("push_out", ground.push_out, q, above=0.0), (1,)),
+    }
