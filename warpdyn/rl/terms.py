@@ -1,0 +1,46 @@
+"""What texts of tasks share: quantities of a free base, and shapes of rewards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def rotation(q: Any) -> Any:
+    """The rotation of a free base, base to world (3, 3), of q."""
+    x, y, z, w = (q[k] for k in range(3, 7))
+    return np.stack(
+        [
+            np.stack([1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)]),
+            np.stack([2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)]),
+            np.stack([2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)]),
+        ]
+    )
+
+
+def world_to_base(q: Any, vector: Any) -> Any:
+    """A vector of the world in a free base's axes (3,)."""
+    return rotation(q).T @ vector
+
+
+def gravity_in_base(q: Any) -> Any:
+    """The direction of gravity in a free base's axes, of unit length (3,)."""
+    return -rotation(q)[2]
+
+
+def turned(yaw: Any) -> Any:
+    """The quaternion (x, y, z, w) of a level base that is turned by `yaw` [rad] (4,)."""
+    return np.stack([0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.5 * yaw)])
+
+
+def near(error: Any, width: float) -> Any:
+    """exp(-error² / width²): 1 where there is none."""
+    error = np.asarray(error) if not hasattr(error, "shape") else error
+    return np.exp(-np.sum(error * error) / width**2)
+
+
+def every(age: Any, steps: float) -> Any:
+    """Whether `age` steps are a whole number of times `steps`, but not none."""
+    n = max(round(steps), 1)
+    return (age > 0.5) & (age - n * np.floor(age * (1.0 / n) + 0.5 / n) < 0.5)

@@ -1,0 +1,181 @@
+"""Environments of a task as one of Gymnasium's vectors, on Torch tensors that stay on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from ..execution.batched import bind
+from .environment_step import EnvironmentStep
+from .task import Task, TaskError
+
+Autoreset = Literal["same_step", "next_step"]
+
+MODES = {"same_step": AutoresetMode.SAME_STEP, "next_step": AutoresetMode.NEXT_STEP}
+
+
+class VecEnv(VectorEnv):
+    """`envs` robots that learn a task, in one launch a step.
+
+    reset() and step(action) are Gymnasium's; observations (envs, n), rewards, `terminated` and
+    `truncated` (envs,) are Torch tensors on `device`, valid until the step after the next. An
+    environment that ends begins anew in the same step: `info["final_obs"]` is what it saw last,
+    `info["episode"]` what it earned, by the names of the task's rewards, and for how long. autoreset
+    "next_step" begins anew in the step after, which ignores the action.
+
+    numbers: tensors by name that texts read: `env.numbers["command_range"][:] = ...` counts from the
+    next step on; `env.scales` is what each reward counts for. carried: the environments' state.
+    seed: with it every run gives the same bits, whatever the number of environments and threads.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        envs: int = 1024,
+        *,
+        device: str = "cpu",
+        seed: int = 0,
+        autoreset: Autoreset = "same_step",
+    ):
+        if not isinstance(task, Task):
+            raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}")
+        if not isinstance(envs, (int, np.integer)) or isinstance(envs, bool) or envs < 1:
+            raise ValueError(f"envs must be a whole number of at least 1, got {envs!r}")
+        if autoreset not in MODES:
+            raise ValueError(f'autoreset must be "same_step" or "next_step", got {autoreset!r}')
+        self.task, self.num_envs, self.device = task, int(envs), device
+        self.metadata = {"autoreset_mode": MODES[autoreset], "render_modes": []}
+        self.text = EnvironmentStep(task, seed, wait=autoreset == "next_step")
+        self.numbers = {
+            name: torch.as_tensor(x, dtype=torch.float32, device=device).clone()
+            for name, x in self.text.numbers.items()
+        }
+        self.scales = self.numbers["scales"]
+        self.carried = {name: self._zeros(shape) for name, shape in self.text.carried.items()}
+        self.action = self._zeros((task.actions,))
+        self._seen = [self._results(), self._results()]
+        """Results of a step and of the one before, in turn."""
+        self._turn = 0
+        self._runs: list[Callable[[], Any] | None] = [None, None]
+        self._begin: Callable[[], Any] | None = None
+        self._spaces()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """All environments begin anew; observations and an empty dictionary."""
+        if seed is not None and seed != self.text.seed:
+            self.text.seed = seed
+            self.numbers["seed"].fill_(seed)
+        self.carried["ticks"].zero_()
+        if self._begin is None:
+            state = {n: x for n, x in self.carried.items() if n != "ticks"}
+            self._begin = bind(
+                *(self.text.start, self.task.model, self.carried["ticks"]),
+                *self.numbers.values(),
+                out={**state, **self._of_groups(self._seen[self._turn])},
+            )
+        else:
+            self._begin()
+        return self._observation(self._of_groups(self._seen[self._turn])), {}
+
+    def step(self, action: Any) -> Any:
+        """Observations, rewards, who failed, whose time is over, and more by name."""
+        action = torch.as_tensor(action, dtype=torch.float32, device=self.device)
+        if action.shape != self.action.shape:
+            raise ValueError(f"action must be {tuple(self.action.shape)}, got {tuple(action.shape)}")
+        self.action.copy_(action)
+        self._turn ^= 1
+        seen = self._seen[self._turn]
+        run = self._runs[self._turn]
+        if run is None:
+            self._runs[self._turn] = bind(
+                *(self.text.step, self.task.model, *self.carried.values(), self.action),
+                *self.numbers.values(),
+                out={**self.carried, **seen},
+            )
+        else:
+            run()
+        if not bool(torch.isfinite(seen["reward"]).all()):
+            self._refuse_rewards()
+        terminated, truncated = seen["terminated"] > 0.5, seen["truncated"] > 0.5
+        info = {
+            "final_obs": self._observation(
+                {n: seen[f"final_{n}"] for n in self.text.observations}
+            ),
+            "_final_obs": terminated | truncated,
+            "episode": {
+                **dict(zip(self.text.rewards, seen["ended_sums"].unbind(1), strict=True)),
+                "length": seen["ended_age"],
+            },
+            "failed": seen["failed"] > 0.5,
+        }
+        observation = self._observation(self._of_groups(seen))
+        return observation, seen["reward"], terminated, truncated, info
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """All that the next steps depend on, by name: copies."""
+        return {n: x.clone() for n, x in {**self.carried, **self.numbers}.items()}
+
+    def restore(self, state: dict[str, torch.Tensor]) -> None:
+        """Go on from a `state`, bit for bit."""
+        mine = {**self.carried, **self.numbers}
+        if set(state) != set(mine):
+            raise ValueError(f"a state has {', '.join(mine)}; got {', '.join(state)}")
+        for name, x in state.items():
+            mine[name].copy_(x)
+
+    @property
+    def observations(self) -> dict[str, torch.Tensor]:
+        """What is seen now, by group."""
+        return self._of_groups(self._seen[self._turn])
+
+    def _results(self) -> dict[str, torch.Tensor]:
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(
+            ("reward", "terminated", "truncated", "ended_age", "failed"), ()
+        )
+        shapes["ended_sums"] = (len(self.text.rewards),)
+        for name, shape in self.text.observations.items():
+            shapes[name] = shapes[f"final_{name}"] = shape
+        return {name: self._zeros(shape) for name, shape in shapes.items()}
+
+    def _zeros(self, shape: tuple[int, ...]) -> torch.Tensor:
+        return torch.zeros((self.num_envs, *shape), dtype=torch.float32, device=self.device)
+
+    def _of_groups(self, seen: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        return {name: seen[name] for name in self.text.observations}
+
+    def _observation(self, groups: dict[str, torch.Tensor]) -> Any:
+        """One tensor where there is one group."""
+        return next(iter(groups.values())) if len(groups) == 1 else groups
+
+    def _refuse_rewards(self) -> None:
+        sums = self.carried["sums"] + self._seen[self._turn]["ended_sums"]
+        wrong = ~torch.isfinite(sums)
+        names = [n for k, n in enumerate(self.text.rewards) if bool(wrong[:, k].any())]
+        env = int(wrong.any(1).nonzero()[0]) if names else 0
+        raise TaskError(
+            f"{self.task.name}: the reward {', '.join(names)} is not finite in environment {env}; "
+            "look for a division by zero or the root of a negative number in its text"
+        )
+
+    def _spaces(self) -> None:
+        """Gymnasium's spaces, of one environment and of all."""
+        box = gymnasium.spaces.Box
+        groups = {n: box(-np.inf, np.inf, s) for n, s in self.text.observations.items()}
+        every = {
+            n: box(-np.inf, np.inf, (self.num_envs, *s)) for n, s in self.text.observations.items()
+        }
+        largest, count = self.task.largest_action, self.task.actions
+        self.single_action_space = box(-largest, largest, (count,))
+        self.action_space = box(-largest, largest, (self.num_envs, count))
+        one = len(groups) == 1
+        self.single_observation_space = (
+            next(iter(groups.values())) if one else gymnasium.spaces.Dict(groups)
+        )
+        self.observation_space = (
+            next(iter(every.values())) if one else gymnasium.spaces.Dict(every)
+        )
