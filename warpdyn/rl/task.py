@@ -14,6 +14,7 @@ from ..functions.ground import FLAT, Ground
 from ..kernels import random_numbers
 from ..kernels.random_numbers import Key
 from ..model import Model
+from .recipe import Recipe
 
 When = Literal["startup", "reset", "interval"]
 Law = Literal["uniform", "log_uniform", "normal"]
@@ -90,7 +91,7 @@ class Task:
     numbers a policy gives, each bounded to ±`largest_action`. seconds: length of an episode.
     scales: what each reward by its name counts for, in a second. numbers: arrays that texts read
     and a curriculum writes, by name. vary: numbers of the simulation that are drawn (`friction`,
-    `kp`, `kd`, `effort`, `gravity`), by name. push: of a free base.
+    `kp`, `kd`, `effort`, `gravity`), by name. push: of a free base. recipe: how it is trained.
     """
 
     model: Model
@@ -107,6 +108,7 @@ class Task:
     numbers: Mapping[str, Any] = {}
     vary: Mapping[str, Vary] = {}
     push: Push | None = None
+    recipe: Recipe = Recipe()
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         """What an episode begins with: q, v, and what else is carried from step to step, by name.

@@ -12,6 +12,7 @@ from ...functions.drives import PD
 from ...kernels.random_numbers import uniform
 from ...model import Model
 from ...robots import load_robot
+from ..recipe import Recipe
 from ..task import Episode, Task, Vary
 from ..terms import every, gravity_in_base, near, rotation, turned
 
@@ -35,6 +36,7 @@ class QuadrupedVelocity(Task):
         "tilt": -2.5,
         "limits": -1.0,
     }
+    recipe = Recipe()
     numbers = {"command_range": np.array([1.0, 1.0, 1.0])}
     vary = {"friction": Vary(0.4, 1.0)}
 

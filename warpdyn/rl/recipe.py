@@ -1,0 +1,73 @@
+"""How a policy is trained: numbers of proximal policy optimisation."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Numbers of PPO (Schulman et al., arXiv 1707.06347) as rsl_rl runs it.
+
+    envs: environments. steps: of each between two updates. epochs, batches: passes over these steps,
+    and parts of a pass. learning_rate: the first; it changes so that policies differ by `kl`.
+    discount, trace: gamma and lambda. clip, entropy: of the objective. deviation: of the actions at
+    first. layers: widths of the hidden layers of both networks.
+    """
+
+    envs: int = 2048
+    steps: int = 24
+    epochs: int = 5
+    batches: int = 4
+    learning_rate: float = 1e-3
+    kl: float = 0.01
+    discount: float = 0.99
+    trace: float = 0.95
+    clip: float = 0.2
+    entropy: float = 0.01
+    deviation: float = 1.0
+    layers: tuple[int, ...] = (128, 128, 64)
+    minutes: float = field(default=8.0)
+    """How long it takes, at most."""
+
+    def of_rsl_rl(self, groups: dict[str, list[str]]) -> dict[str, Any]:
+        """The configuration of rsl_rl 5."""
+        network = {
+            "class_name": "rsl_rl.models.MLPModel",
+            "hidden_dims": list(self.layers),
+            "activation": "elu",
+            "obs_normalization": True,
+        }
+        law = {
+            "class_name": "rsl_rl.modules.distribution.GaussianDistribution",
+            "init_std": self.deviation,
+        }
+        algorithm = {
+            "class_name": "rsl_rl.algorithms.PPO",
+            "num_learning_epochs": self.epochs,
+            "num_mini_batches": self.batches,
+            "learning_rate": self.learning_rate,
+            "gamma": self.discount,
+            "lam": self.trace,
+            "entropy_coef": self.entropy,
+            "desired_kl": self.kl,
+            "schedule": "adaptive",
+            "clip_param": self.clip,
+            "value_loss_coef": 1.0,
+            "max_grad_norm": 1.0,
+            "rnd_cfg": None,
+            "symmetry_cfg": None,
+        }
+        return {
+            "num_steps_per_env": self.steps,
+            "obs_groups": groups,
+            "multi_gpu": None,
+            "algorithm": algorithm,
+            "actor": {**network, "distribution_cfg": law},
+            "critic": network,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """All numbers by name."""
+        return asdict(self)

@@ -1,0 +1,194 @@
+"""Training of a policy: iterations of PPO, their curve, and checkpoints from which it goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from rsl_rl.algorithms import PPO
+
+from .recipe import Recipe
+from .rsl_rl import RslEnv
+from .task import Task, TaskError
+from .vec_env import VecEnv
+
+CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
+
+
+class Progress(NamedTuple):
+    """One iteration: what was earned, and what it took."""
+
+    iteration: int
+    steps: int
+    """Environment steps so far."""
+    seconds: float
+    """Since training began, of the wall clock, earlier processes included."""
+    cpu_seconds: float
+    reward: float
+    """Mean of a second of all environments."""
+    rewards: dict[str, float]
+    """Of a second, by name: mean of the episodes that ended; empty where none did."""
+    length: float
+    """Mean length of the episodes that ended [s]."""
+    falls: float
+    """Share of them that ended before their time."""
+    steps_per_second: float
+    environment_share: float
+    """Of the time, spent in the environments."""
+    deviation: float
+    """Of the policy's actions, mean."""
+
+
+class Trainer:
+    """A policy in training. `for progress in trainer.run(minutes=8)`.
+
+    folder: where checkpoints and the curve are kept, or None. A folder with a checkpoint of the
+    same task, seed and recipe goes on from it, with the same numbers as without a break.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        recipe: Recipe | None = None,
+        seed: int = 0,
+        device: str = "cpu",
+        folder: Path | None = None,
+    ):
+        self.task, self.seed = task, seed
+        self.recipe = recipe or task.recipe
+        self.folder = folder
+        torch.manual_seed(seed)
+        self.env = RslEnv(VecEnv(task, self.recipe.envs, device=device, seed=seed))
+        groups = list(self.env.env.text.observations)
+        wanted = {"actor": groups[:1], "critic": [groups[-1]]}
+        with contextlib.redirect_stdout(io.StringIO()):  # rsl_rl prints its networks
+            self.algorithm = PPO.construct_algorithm(
+                self.env.get_observations(), self.env, self.recipe.of_rsl_rl(wanted), device
+            )
+        self.algorithm.train_mode()
+        self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
+        self.curve: list[Progress] = []
+        ages = self.env.episode_length_buf
+        self.env.episode_length_buf = torch.randint_like(ages, high=self.env.max_episode_length)
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            if (folder / CHECKPOINT).exists():
+                self._resume(folder / CHECKPOINT)
+
+    def run(
+        self, *, minutes: float | None = None, iterations: int | None = None, save_every: int = 25
+    ) -> Iterator[Progress]:
+        """Iterations until the time is over or their number is reached; the last one is kept."""
+        start, cpu = time.perf_counter(), time.process_time()
+        seconds, used = self._seconds, self._cpu
+        limit = self.recipe.minutes if minutes is None else minutes
+        while iterations is None or self.iteration < iterations:
+            progress = self._iterate()
+            self._seconds = seconds + time.perf_counter() - start
+            self._cpu = used + time.process_time() - cpu
+            progress = progress._replace(seconds=self._seconds, cpu_seconds=self._cpu)
+            self.curve.append(progress)
+            if self.iteration % save_every == 0:
+                self.save()
+            yield progress
+            if iterations is None and self._seconds > 60 * limit:
+                break
+        self.save()
+
+    def save(self) -> None:
+        """Write a checkpoint, whole or not at all."""
+        if self.folder is None:
+            return
+        whole = {
+            "algorithm": self.algorithm.save(),
+            "learning_rate": self.algorithm.learning_rate,
+            "environments": self.env.env.state(),
+            "observations": self.env.env.observations,
+            "random": torch.get_rng_state(),
+            "iteration": self.iteration,
+            "seconds": (self._seconds, self._cpu),
+            "curve": [tuple(x) for x in self.curve],
+            "of": self._identity(),
+        }
+        temporary = self.folder / (CHECKPOINT + ".part")
+        torch.save(whole, temporary)
+        temporary.replace(self.folder / CHECKPOINT)
+        lines = [json.dumps(x._asdict()) for x in self.curve]
+        (self.folder / CURVE).write_text("\n".join(lines) + "\n")
+
+    def policy(self) -> torch.nn.Module:
+        """The mean of the actions as a module: observations (B, n) → actions (B, actions)."""
+        module: torch.nn.Module = self.algorithm.get_policy().as_jit()
+        return module.eval()
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "task": self.task.name,
+            "robot": self.task.model.name,
+            "seed": self.seed,
+            "recipe": self.recipe.as_dict(),
+        }
+
+    def _resume(self, path: Path) -> None:
+        whole = torch.load(path, weights_only=False)
+        if whole["of"] != self._identity():
+            changed = [n for n, x in self._identity().items() if whole["of"].get(n) != x]
+            raise TaskError(
+                f"{path} is of another {' and '.join(changed)}; "
+                "choose another folder, or remove it to begin anew"
+            )
+        self.algorithm.load(whole["algorithm"], None, True)
+        self.algorithm.learning_rate = whole["learning_rate"]
+        self.env.env.restore(whole["environments"])
+        for name, x in self.env.env.observations.items():
+            x.copy_(whole["observations"][name])
+        torch.set_rng_state(whole["random"])
+        self.iteration, (self._seconds, self._cpu) = whole["iteration"], whole["seconds"]
+        self.curve = [Progress(*x) for x in whole["curve"]]
+
+    def _iterate(self) -> Progress:
+        """Steps of all environments, and an update from them."""
+        begin, inside = time.perf_counter(), 0.0
+        env, algorithm = self.env, self.algorithm
+        names = (*env.env.text.rewards, "length")
+        earned, ended, fell, sums = 0.0, 0.0, 0.0, dict.fromkeys(names, 0.0)
+        with torch.inference_mode():
+            observed = env.get_observations()
+            for _ in range(self.recipe.steps):
+                action = algorithm.act(observed)
+                before = time.perf_counter()
+                observed, reward, done, extras = env.step(action)
+                inside += time.perf_counter() - before
+                algorithm.process_env_step(observed, reward, done, extras)
+                earned += float(reward.mean())
+                ended += float(done.sum())
+                fell += float((done - extras["time_outs"]).sum())
+                for name in names:
+                    sums[name] += float(extras["episode"][name].sum())
+            algorithm.compute_returns(observed)
+        algorithm.update()
+        self.iteration += 1
+        taken = time.perf_counter() - begin
+        steps = self.recipe.steps * env.num_envs
+        seconds = self.task.step_seconds
+        lived = sums.pop("length") * seconds
+        return Progress(
+            iteration=self.iteration,
+            steps=self.iteration * steps,
+            seconds=0.0,
+            cpu_seconds=0.0,
+            reward=earned / self.recipe.steps / seconds,
+            rewards={n: x / lived for n, x in sums.items()} if lived else {},
+            length=lived / max(ended, 1.0),
+            falls=fell / max(ended, 1.0),
+            steps_per_second=steps / taken,
+            environment_share=inside / taken,
+            deviation=float(algorithm.get_policy().output_std.mean()),
+        )
