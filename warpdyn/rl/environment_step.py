@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,16 @@ DRIVEN, TOUCHED = ("kp", "kd", "effort"), ("friction", "stiffness", "dissipation
 """Numbers of drives and of the ground that may vary, or be carried under these names."""
 
 Shapes = Mapping[str, tuple[int, ...]]
+
+
+class Moved(NamedTuple):
+    """A robot after a step, with what is carried and seen of it."""
+
+    q: Any
+    v: Any
+    impulses: Any
+    forces: Any
+    torques: Any
 
 
 class EnvironmentStep:
@@ -56,6 +66,15 @@ class EnvironmentStep:
         shapes = {**self.carried, "action": (task.actions,)}
         self.step: OwnKernel = _kernel("environment_step", shapes, number_shapes, self._step)
         self.start: OwnKernel = _kernel("environment_start", {"ticks": ()}, number_shapes, self._start)
+        joints = (task.model.nv - (6 if task.model.floating_base else 0),)
+        there = {"q_after": (task.model.nq,), "v_after": (nv,)}
+        there |= {"forces_after": (len(task.points), 3), "torques_after": joints}
+        self.command: OwnKernel = _kernel(
+            "environment_command", shapes, number_shapes, self._command
+        )
+        self.settle: OwnKernel = _kernel(
+            "environment_settle", {**shapes, **there}, number_shapes, self._settle
+        )
         self.observations = self._observed()
 
     def _begun(self, numbers: Shapes) -> dict[str, tuple[int, ...]]:
@@ -131,6 +150,33 @@ class EnvironmentStep:
 
     def _step(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """All that is carried after a step, what it earned, and what is observed then."""
+        return self._after(robot, fields, self._simulated)
+
+    def _command(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        """What the action asks of the drives: for another simulator, or a robot."""
+        wanted: dict[str, Any] = {}
+
+        def elsewhere(robot: Any, s: Episode) -> Moved:
+            wanted.update(self.task.control(robot, s))
+            return Moved(s.q, s.v, s.impulses, s.forces, s.torques)
+
+        self._after(robot, fields, elsewhere)
+        return wanted
+
+    def _settle(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        """As `_step`, of what another simulator has made of the command."""
+
+        def elsewhere(robot: Any, s: Episode) -> Moved:
+            there = (fields[f"{n}_after"] for n in ("q", "v"))
+            seen = (fields[f"{n}_after"] for n in ("forces", "torques"))
+            return Moved(*there, s.impulses, *seen)
+
+        return self._after(robot, fields, elsewhere)
+
+    def _after(
+        self, robot: Any, fields: dict[str, Any], simulate: Callable[[Any, Episode], Any]
+    ) -> dict[str, Any]:
+        """What is carried after a step of the robot that `simulate` moves on."""
         task = self.task
         numbers = {n: fields[n] for n in self.numbers}
         key = random_numbers.key(fields["seed"][0], robot.env, fields["ticks"])
@@ -142,7 +188,7 @@ class EnvironmentStep:
         s = Episode(
             {**before, "action": action, "time": before["age"] * seconds, "random": key.at(CONTROL)}
         )
-        end = self._simulated(robot, s)
+        end = simulate(robot, s)
         finite = np.isfinite(end.q).all() & np.isfinite(end.v).all()
         age = before["age"] + 1.0
         s = s.with_fields(
