@@ -34,7 +34,7 @@ def test_momentum_of_a_robot_in_free_flight_is_of_the_first_order() -> None:
     fall = np.array(gravity) * model.total_mass * 0.02
     lost = []
     for dt in (1e-3, 5e-4):
-        end = rolled(model, q, v, dt=dt, substeps=round(0.02 / dt), gravity=gravity, stops=False)
+        end = rolled(model, q, v, dt=dt, substeps=round(0.02 / dt), gravity=gravity, stops="none")
         after = wd.oracle(wd.momentum, model, end.q, end.v, reference="world")[:3]
         lost.append(np.abs(after - before - fall).max())
     assert lost[0] < 0.02 and lost[0] / lost[1] == pytest.approx(2, rel=0.1)
@@ -66,7 +66,7 @@ def test_a_step_is_the_forward_dynamics() -> None:
     model = wd.load_robot("panda").with_friction(viscous=0.3)
     s = states(model, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
-    end = wd.Step(*wd.oracle(wd.step, model, q, v, tau, dt=1e-7, speed_guard=False, stops=False))
+    end = wd.Step(*wd.oracle(wd.step, model, q, v, tau, dt=1e-7, speed_guard=False, stops="none"))
     a = wd.oracle(wd.aba, model, q, v, tau)
     assert np.allclose((end.v - v) / 1e-7, a, rtol=1e-4, atol=1e-4)
     assert np.allclose((end.q - q) / 1e-7, end.v, rtol=1e-6, atol=1e-6)
@@ -155,7 +155,7 @@ def test_joints_stop_at_their_limits() -> None:
     end = wd.Step(*wd.oracle(wd.step, model, q, 0 * q, tau, substeps=400, **hold, **free))
     assert end.q[elbow] - upper == pytest.approx(0.01, rel=1e-3)
     loose = wd.Step(
-        *wd.oracle(wd.step, model, q, 0 * q, tau, substeps=100, stops=False, **hold, **free)
+        *wd.oracle(wd.step, model, q, 0 * q, tau, substeps=100, stops="none", **hold, **free)
     )
     assert loose.q[elbow] > upper + 0.5
     q[elbow] = upper + 2.0

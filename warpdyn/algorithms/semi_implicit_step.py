@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..algebra.linear import factorise
+from ..algebra.linear import Factors, factorise
 from ..algebra.scalar import Scalar, maximum, minimum
 from ..algebra.spatial import Vector
 from ..model.tree import Tree
-from .compliant_contact import Surface, contact_impulses
+from .compliant_contact import Surface, compliant_contacts
+from .constraint_sweeps import Constraint, constraint_impulses, rows_of
 from .contact_rows import ContactPoint, contact_rows, free_base
 from .crba import crba
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
+from .joint_rows import Bounds, joint_rows
 from .passive_forces import (
+    dry_friction,
     passive_force_derivatives,
     passive_forces,
+    without_dry_friction,
     without_passive_forces,
 )
 from .rnea import rnea
@@ -30,11 +34,13 @@ LARGEST_TURN = 0.25
 
 
 class StepState(NamedTuple):
-    """Configuration, velocity, and the impulses of the last step's contacts [N s]."""
+    """Configuration, velocity, and the impulses of the last step's contacts [N s] and of its joint
+    rows [N s, N m s]."""
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: list[Scalar]
+    joint_impulses: list[Scalar]
 
 
 class Scene(NamedTuple):
@@ -43,7 +49,7 @@ class Scene(NamedTuple):
     `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, those of
     `Drive`. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
     one [rad/s, m/s], beyond which they are damped too. `stops`: of joints without springs of their
-    own.
+    own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are rows.
     """
 
     arrays: tuple[str, ...]
@@ -54,6 +60,8 @@ class Scene(NamedTuple):
     dt: float
     substeps: int
     sweeps: int
+    joint_rows: tuple[int, ...] = ()
+    bounds: tuple[Bounds, ...] = ()
 
 
 def semi_implicit_step(
@@ -76,15 +84,15 @@ def semi_implicit_step(
     has at the beginning, fixed in the world, and a single body flies straight; after the step the
     twist is turned into the new axes.
     """
-    q, v, warm = state
-    h = scene.dt
+    q, v, h = state.q, state.v, scene.dt
     at_rest: list[Scalar] = [0.0] * tree.nv
     seen = _bounded(tree, v, scene)
     if free_base(tree):
         at_rest[:3] = -(Vector(*seen[3:6]).cross(Vector(*seen[:3])))
     bias = rnea(without_passive_forces(tree), q, seen, at_rest, gravity, f_ext)
     H = [list(row) for row in crba(tree, q)]
-    push = [t - b - e for t, b, e in zip(tau, bias, passive_forces(tree, q, v), strict=True)]
+    smooth = without_dry_friction(tree)
+    push = [t - b - e for t, b, e in zip(tau, bias, passive_forces(smooth, q, v), strict=True)]
     inertia = {k: H[k][k] for k, _ in scene.speed_limits}
     driven = drive_forces(tree, q, v, drive) if drive is not None else []
     guards = guard_forces(v, scene.speed_limits, inertia, h)
@@ -94,16 +102,39 @@ def semi_implicit_step(
         push[k] = push[k] + force - by_q * v[k] * h
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    impulses: list[Scalar] = []
-    if surface is not None:
-        contacts, rows = contact_rows(tree, q, scene.points)
-        impulses, after = contact_impulses(
-            mass, rows, contacts, after, warm, surface, h, scene.sweeps
-        )
+    after, impulses, of_joints = _constrained(tree, state, mass, after, surface, scene)
     applied: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
-    return StepState(*step_along(tree, q, after, h), impulses), applied
+    return StepState(*step_along(tree, q, after, h), impulses, of_joints), applied
+
+
+def _constrained(
+    tree: Tree,
+    state: StepState,
+    mass: Factors,
+    free: list[Scalar],
+    surface: Surface | None,
+    scene: Scene,
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """Velocities after contacts and joint rows, which `free` is without, and the impulses of each.
+
+    Contacts come last in a sweep, so that none pulls and all keep to the cone however few they are.
+    """
+    contacts, J = contact_rows(tree, state.q, scene.points) if surface is not None else ([], [])
+    touching, of_joints = len(J), len(scene.joint_rows)
+    J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
+    if not J:
+        return free, [], []
+    rows = rows_of(J, mass)
+    friction = dry_friction(tree)
+    constraints: list[Constraint] = []
+    constraints += joint_rows(scene.joint_rows, touching, friction, scene.bounds, state.q, scene.dt)
+    if surface is not None:
+        constraints += compliant_contacts(contacts, surface, rows, state.v, free, scene.dt)
+    warm = [*state.joint_impulses, *state.impulses]
+    impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
+    return after, impulses[of_joints:], impulses[:of_joints]
 
 
 def _bounded(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..model import Model
-from .varied_numbers import Shaped, for_all, for_each
+from .varied_numbers import Shaped, for_all, for_each, is_number
 
 FULL_DEPTH = 0.005
 """How far a point sinks in that carries the whole weight, where no stiffness is said [m]."""
@@ -20,13 +20,16 @@ class Ground(NamedTuple):
     `friction`: coefficient of all points; a number, (points,) or (B, points). `stiffness` [N/m],
     None: the whole weight on one point sinks it in by 5 mm. `dissipation` [s]: the time in which a
     point in the ground loses its speed; it acts in the ground alone. `push_out` [m/s]: the largest
-    speed at which a point is pushed out of it. Numbers, or (B,).
+    speed at which a point is pushed out of it. Numbers, or (B,). `restitution`, as friction: the part
+    of its speed with which a point leaves that came faster than 2 · 9.81 dt (Newton's law of impact),
+    from 0 to 1; 0 as a number costs nothing.
     """
 
     friction: Any = 0.8
     stiffness: Any = None
     dissipation: Any = 0.02
     push_out: Any = 1.0
+    restitution: Any = 0.0
 
 
 FLAT = Ground()
@@ -39,9 +42,16 @@ def ground_arrays(model: Model, ground: Any, count: int, q: Any) -> Shaped:
     stiffness = ground.stiffness
     if stiffness is None:
         stiffness = (model.total_mass or 1.0) * STANDARD_WEIGHT / FULL_DEPTH
+    rebounds: Shaped = {}
+    if not (is_number(ground.restitution) and ground.restitution == 0):
+        e = for_each("restitution", ground.restitution, count, 0.0)
+        if isinstance(e, (tuple, list)) and max(e) > 1:
+            raise ValueError(f"restitution must be at most 1, got {ground.restitution}")
+        rebounds = {"restitution": (e, (count,))}
     return {
         "friction": (for_each("friction", ground.friction, count, 0.0), (count,)),
         "stiffness": (for_all("stiffness", stiffness, q, above=0.0), (1,)),
         "dissipation": (for_all("dissipation", ground.dissipation, q), (1,)),
         "push_out": (for_all("push_out", ground.push_out, q, above=0.0), (1,)),
+        **rebounds,
     }

@@ -18,15 +18,16 @@ from ..execution.launch import prepare
 from ..model import Model
 from ..model.params import Params
 from .contact_points import ContactPoints
-from .drives import PD
+from .drives import PD, Stops
 from .ground import FLAT, Ground
 from .simulation_step import step
+from .target_latency import latencies
 
-OUTPUTS = ("q", "v", "impulses", "forces", "torques", "time", "failures")
-"""Results of a step, in order."""
+KEPT = ("time", "failures")
+"""What a simulation gives beside a step's results."""
 
-SAVED = (*OUTPUTS, "targets", "tau", "start")
-"""What `state` holds."""
+INPUTS = ("targets", "tau", "start")
+"""What `state` holds beside results."""
 
 
 class Simulation:
@@ -37,11 +38,14 @@ class Simulation:
     forces beside them. What a step gives: forces (envs, points, 3) of the ground on the points, in
     the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m, N]; impulses, where
     the next step's sweeps begin; time (envs,) since the last reset [s]; failures (envs,): how often
-    a state was not finite and began anew from `start` (envs, nq), at rest.
+    a state was not finite and began anew from `start` (envs, nq), at rest; joint_impulses (envs,
+    joints) where joints have rows, as of `step`.
 
     points: None for all of the collision shapes (`ContactPoints`). start: (nq,) or (envs, nq), where
     every environment begins; None for the neutral configuration. f_ext, gravity, params, the numbers
-    of `ground` and of `control`: as of `step`; arrays are read at each launch. like, dtype, device:
+    of `ground` and of `control`, stops: as of `step`; arrays are read at each launch. latency: whole
+    steps of `dt` after which targets reach the drives, a number or (envs,); then `latency` (envs,) is
+    an array to write in, up to longest_latency (None: the largest of them). like, dtype, device:
     which arrays; float32 NumPy without them.
     """
 
@@ -57,6 +61,9 @@ class Simulation:
         sweeps: int = 4,
         ground: Ground = FLAT,
         start: Any = None,
+        latency: Any = None,
+        longest_latency: int | None = None,
+        stops: Stops = "springs",
         f_ext: Forces = None,
         gravity: Gravity = None,
         params: Params | None = None,
@@ -87,11 +94,17 @@ class Simulation:
         self.time, self.failures = (
             self._library.entry(column, 0) for column in self._columns.values()
         )
+        self.joint_impulses: Any = None
+        self.latency: Any = None
         self._advance: Callable[[], Any] | None = None
         self._call = self._described(
-            {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground},
+            {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground, "stops": stops},
             {"f_ext": f_ext, "gravity": gravity, "params": params},
         )
+        if latency is not None:
+            self._call = self._delayed(latency, longest_latency)
+        elif longest_latency is not None:
+            raise ValueError("longest_latency= is of latency=, and there is none")
         begin = model.neutral if start is None else self._checked("start", start, model.nq, None)
         self._library.assign(self.start, slice(None), self._host(begin))
         self.reset()
@@ -125,17 +138,18 @@ class Simulation:
         speed = 0.0 if v is None else self._checked("v", v, self.model.nv, (rows, count))
         self._library.assign(self.q, rows, place)
         self._library.assign(self.v, rows, speed)
-        for array in (self.impulses, self.forces, self.torques, self._columns["time"]):
-            self._library.assign(array, rows, 0.0)
+        for name in self._call.results:
+            if name not in ("q", "v", "failures", "earlier_targets"):
+                self._library.assign(self._array(name), rows, 0.0)
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the next steps depend on, and what the last one gave, as NumPy's arrays."""
-        return {name: self._library.to_host(self._array(name)).copy() for name in SAVED}
+        return {name: self._library.to_host(self._array(name)).copy() for name in self._saved}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a `state`, bit for bit."""
-        if set(state) != set(SAVED):
-            raise ValueError(f"a state has {', '.join(SAVED)}; got {', '.join(state)}")
+        if set(state) != set(self._saved):
+            raise ValueError(f"a state has {', '.join(self._saved)}; got {', '.join(state)}")
         for name, values in state.items():
             shape = tuple(self._array(name).shape)
             if np.shape(values) != shape:
@@ -156,23 +170,63 @@ class Simulation:
             more = {**more, "control": self.control, "targets": self.targets}
         if len(self.points):
             more = {**more, "impulses": self.impulses}
-        call = described(
-            step,
-            (self.model, self.q, self.v, self.tau),
-            {"points": self.points, **numbers, **more},
-        )
+
+        def call_with(**warm: Any) -> Call[Any]:
+            return described(
+                step,
+                (self.model, self.q, self.v, self.tau),
+                {"points": self.points, **numbers, **more, **warm},
+            )
+
+        call = call_with()
+        if "joint_impulses" in call.results:
+            self.joint_impulses = self._zeros(*call.shapes["joint_impulses"])
+            call = call_with(joint_impulses=self.joint_impulses)
         arrays, first = dict(call.arrays), ("q", "v", "tau")
         kept = {"start": self.start, **self._columns}
-        return replace(
-            call,
-            name="simulation",
-            algorithms=(guarded_step,),
-            arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
-            out=tuple(self._array(name) for name in OUTPUTS),
-            results=OUTPUTS,
-            shapes={**call.shapes, "start": (self.model.nq,), "time": (1,), "failures": (1,)},
-            named=None,
+        return self._giving(
+            replace(
+                call,
+                name="simulation",
+                algorithms=(guarded_step,),
+                arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
+                shapes={**call.shapes, "start": (self.model.nq,), "time": (1,), "failures": (1,)},
+                named=None,
+            ),
+            *KEPT,
         )
+
+    def _delayed(self, latency: Any, longest: int | None) -> Call[Any]:
+        """The call with targets that reach the drives late: those of some launches before are kept,
+        and go on by one with each."""
+        if self.control is None:
+            raise ValueError("latency is of targets, and these of drives: control=wd.PD(kp, kd)")
+        scene = dict(self._call.options)["scene"]
+        steps, launches = latencies(self._host(latency), longest, self.envs, scene.substeps)
+        self._columns["latency"] = self._zeros(1)
+        self.latency = self._library.entry(self._columns["latency"], 0)
+        self._library.assign(self._columns["latency"], slice(None), steps[:, None])
+        self.earlier_targets = self._zeros(launches, self.targets.shape[1])
+        late = {"latency": self._columns["latency"], "earlier_targets": self.earlier_targets}
+        shapes = {"latency": (1,), "earlier_targets": tuple(self.earlier_targets.shape[1:])}
+        call = replace(
+            self._call,
+            arrays={**self._call.arrays, **late},
+            shapes={**self._call.shapes, **shapes},
+            options=(("scene", scene._replace(arrays=(*scene.arrays, *late))),),
+        )
+        return self._giving(call, "earlier_targets")
+
+    def _giving(self, call: Call[Any], *more: str) -> Call[Any]:
+        """A call with further results, all in the arrays of their names."""
+        results = (*call.results, *more)
+        return replace(call, results=results, out=tuple(map(self._array, results)))
+
+    @property
+    def _saved(self) -> tuple[str, ...]:
+        """What `state` holds."""
+        late = () if self.latency is None else ("latency",)
+        return (*self._call.results, *INPUTS, *late)
 
     def _array(self, name: str) -> Any:
         return self._columns[name] if name in self._columns else getattr(self, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -18,8 +18,17 @@ from ..execution.call import Call, Forces, Gravity
 from ..execution.evaluate import tree_of
 from ..model import Model
 from ..model.params import Params
+from ..model.reference_frames import one_of
 from ..model.tree import WORLD
-from .drives import PD, drive_arrays, speed_limits, stops_of
+from .drives import (
+    PD,
+    Stops,
+    bounds_of,
+    drive_arrays,
+    rows_of_joints,
+    speed_limits,
+    stops_of,
+)
 from .ground import FLAT, Ground, ground_arrays
 from .varied_numbers import Shaped, is_number
 
@@ -41,6 +50,9 @@ class Step(NamedTuple):
     """(B, points, 3) of the ground on the points in the last substep, in the world's axes [N]."""
     torques: Array
     """(B, joints), of tau and drives together: the mean over the substeps [N·m, N]."""
+    joint_impulses: Array | None = None
+    """(B, joints) of dry friction and of stops that are rows, in the last substep [N·m s, N s]; the
+    next step's sweeps begin there. None where no joint has either."""
 
 
 @batched
@@ -59,7 +71,8 @@ def step(
     ground: Ground = FLAT,
     sweeps: int = 4,
     speed_guard: bool = True,
-    stops: bool = True,
+    joint_impulses: Array | None = None,
+    stops: Stops = "springs",
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
@@ -75,12 +88,16 @@ def step(
     ground: friction, stiffness and dissipation of the contacts.
     speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
     the limit; for a free base's spin that is a quarter radian a step.
-    stops: joints that have limits and an effort in the description, and no limit springs of the
-    model, stop there: implicit springs that the effort presses in by 0.01 rad or m; from beyond 0.04
-    they bring a joint back at 0.04 / dt.
-    `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
-    Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
-    by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023).
+    stops: what holds joints at the limits of the description, where the model has no limit springs.
+    "springs": implicit ones that the joint's effort presses in by 0.01 rad or m; from beyond 0.04 they
+    bring it back at 0.04 / dt; none without an effort. "rows": exactly there, one-sided constraints
+    of the sweeps; from beyond at 1 rad/s or m/s. "none".
+    joint_impulses: (B, joints) of the step before, of rows: of stops and of Coulomb friction, which
+    the description (`Model.with_friction`) or `params` say; None: the sweeps begin at zero.
+    `out` may be (q, v, impulses, forces, torques), the state's arrays themselves; joint_impulses
+    too, where joints have rows.
+    Semi-implicit Euler; viscous friction, limit springs, drives and contacts implicit; Coulomb's
+    cone and dry friction of joints by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023).
     """
     touching = tuple(_point(model, *point) for point in points)
     joints = model.nv - (6 if model.floating_base else 0)
@@ -93,15 +110,27 @@ def step(
     elif impulses is not None:
         raise ValueError("impulses are of points=, and there are none")
     more |= drive_arrays(model, control, targets)
+    one_of("stops", stops, get_args(Stops))
+    bounds = bounds_of(model, params) if stops == "rows" else ()
+    rows = rows_of_joints(model, params, bounds)
+    if joint_impulses is not None:
+        if not rows:
+            raise ValueError(
+                f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
+                "has either"
+            )
+        more["joint_impulses"] = joint_impulses, (joints,)
     scene = Scene(
         tuple(more),
         touching,
         bool(speed_guard),
         speed_limits(model) if speed_guard else (),
-        stops_of(model, params) if stops else (),
+        stops_of(model, params) if stops == "springs" else (),
         _duration(dt),
         _whole("substeps", substeps),
         _whole("sweeps", sweeps),
+        rows,
+        bounds,
     )
     return Call(
         "step",
@@ -110,12 +139,13 @@ def step(
         {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in more.items()}},
         out=out,
         options=(("scene", scene),),
-        results=Step._fields,
+        results=Step._fields[: 6 if rows else 5],
         shapes={
             **{name: shape for name, (_, shape) in more.items()},
             "impulses": (len(touching), 3),
             "forces": (len(touching), 3),
             "torques": (joints,),
+            "joint_impulses": (joints,),
         },
         forces=True,
         gravity=gravity,
@@ -123,7 +153,7 @@ def step(
         params=params,
         refuse=_refusing(touching),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
-        plain=tuple(name for name in more if name not in ("impulses", "targets")),
+        plain=tuple(name for name in more if name not in ("impulses", "joint_impulses", "targets")),
         named=Step,
     )
 
