@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..algebra.scalar import Scalar, absolute, maximum, minimum, select_less
+from ..algebra.scalar import Scalar, absolute, maximum, minimum, select_less, select_less_equal
 from ..model.tree import Tree
 from .contact_rows import free_base
 
@@ -91,7 +91,7 @@ def _on_curve(
     slope = stall / minimum(no_load_speed, LARGE_EFFORT)
     line = stall - select_less(torque, 0.0, -v, v) * slope
     bound = maximum(minimum(line, effort), 0.0)
-    falls = select_less(line, effort, select_less(0.0, line, slope, 0.0), 0.0)
+    falls = select_less_equal(line, effort, select_less(0.0, line, slope, 0.0), 0.0)
     return bound, select_less(bound, absolute(torque), falls, 0.0)
 
 
