@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..algebra.scalar import Scalar, maximum, minimum, rsqrt, select_less
 from ..algebra.spatial import Vector
-from .constraint_sweeps import Matrix, Rows, is_zero, pushed_rows
+from .constraint_sweeps import ConstraintRows, Matrix, is_zero, pushed_rows
 from .contact_rows import PointContact
 
 NEAR_RIGID = 1.0 / (4.0 * math.pi**2)
@@ -103,7 +103,7 @@ class CompliantContact:
 def compliant_contacts(
     contacts: Sequence[PointContact],
     surface: Surface,
-    rows: Rows,
+    rows: ConstraintRows,
     v: Sequence[Scalar],
     free: Sequence[Scalar],
     h: float,

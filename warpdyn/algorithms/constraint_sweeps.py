@@ -38,7 +38,7 @@ class Constraint(Protocol):
 
 
 @dataclass(frozen=True)
-class Rows:
+class ConstraintRows:
     """Rows J of a step with M^ = Lᵀ D L.
 
     `Z` = D⁻¹ L⁻ᵀ Jᵀ, a row for each; `G` = J M^⁻¹ Jᵀ: velocities of rows for unit impulses on rows.
@@ -54,7 +54,7 @@ class Rows:
         return [_sparse_dot(row, v) for row in self.J]
 
 
-def rows_of(J: Matrix, mass: Factors) -> Rows:
+def rows_of(J: Matrix, mass: Factors) -> ConstraintRows:
     """G from y = L⁻ᵀ Jᵀ, which is zero beyond each row's path to the root."""
     Y = [mass.transposed_solve(row) for row in J]
     Z = [mass.scaled(y) for y in Y]
@@ -62,11 +62,11 @@ def rows_of(J: Matrix, mass: Factors) -> Rows:
     for a in range(len(J)):
         for b in range(a, len(J)):
             G[a][b] = G[b][a] = _sparse_dot(Z[a], Y[b])  # type: ignore[assignment]
-    return Rows(J, mass, Z, G)
+    return ConstraintRows(J, mass, Z, G)
 
 
 def constraint_impulses(
-    rows: Rows,
+    rows: ConstraintRows,
     constraints: Sequence[Constraint],
     free: Sequence[Scalar],
     warm: Sequence[Scalar],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
 
 from ..algebra.scalar import Scalar, absolute, repeat, select_less
 from ..model.tree import Tree
@@ -114,7 +113,7 @@ def guarded_step(
         targets, earlier = named["targets"], named["earlier_targets"]
         named["earlier_targets"] = from_the_beginning(targets, earlier, time[0])
         launches = [shifted(targets, named["earlier_targets"])]
-    q, v, *others = substeps(
+    q, v, impulses, forces, *of_joints = substeps(
         tree, q, v, tau, *named.values(), scene=scene, gravity=gravity, f_ext=f_ext
     )
     size: Scalar = 0.0
@@ -124,13 +123,15 @@ def guarded_step(
     def if_finite(x: Scalar, otherwise: Scalar) -> Scalar:
         return select_less(size, INFINITE, x, otherwise)
 
-    def kept(x: Any) -> Any:
-        return [kept(each) for each in x] if isinstance(x, list) else if_finite(x, 0.0)
+    def kept(rows: list) -> list:
+        return [[if_finite(x, 0.0) for x in row] for row in rows]
 
     return (
         [if_finite(x, y) for x, y in zip(q, start, strict=True)],
         [if_finite(x, 0.0) for x in v],
-        *map(kept, others),
+        kept(impulses),
+        kept(forces),
+        *kept(of_joints),
         [if_finite(time[0] + scene.dt * scene.substeps, 0.0)],
         [failures[0] + if_finite(0.0, 1.0)],
         *launches,

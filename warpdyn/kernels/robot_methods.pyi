@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from .values import Values
-from ..functions.simulation_step import ContactPoint, Ground, PD, Step
+from ..functions.simulation_step import ContactPoint, Ground, PD, Step, Stops
 from ..functions.representations import Reference, Representation, Side
 from ..functions.poses import QuaternionOrder
 from ..functions.operational_space import Part
@@ -1039,7 +1039,8 @@ class RobotMethods:
         ground: Ground = ...,
         sweeps: int = ...,
         speed_guard: bool = ...,
-        stops: bool = ...,
+        joint_impulses: Array | None = ...,
+        stops: Stops = ...,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> Step:
@@ -1053,9 +1054,13 @@ class RobotMethods:
         ground: friction, stiffness and dissipation of the contacts.
         speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
         the limit; for a free base's spin that is a quarter radian a step.
-        stops: joints that have limits and an effort in the description, and no limit springs of the
-        model, stop there: implicit springs that the effort presses in by 0.01 rad or m; from beyond 0.04
-        they bring a joint back at 0.04 / dt.
-        `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
-        Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
-        by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023)."""
+        stops: what holds joints at the limits of the description, where the model has no limit springs.
+        "springs": implicit ones that the joint's effort presses in by 0.01 rad or m; from beyond 0.04 they
+        bring it back at 0.04 / dt; none without an effort. "rows": exactly there, one-sided constraints
+        of the sweeps; from beyond at 1 rad/s or m/s. "none".
+        joint_impulses: (B, joints) of the step before, of rows: of stops and of Coulomb friction, which
+        the description (`Model.with_friction`) or `params` say; None: the sweeps begin at zero.
+        `out` may be (q, v, impulses, forces, torques), the state's arrays themselves; joint_impulses
+        too, where joints have rows.
+        Semi-implicit Euler; viscous friction, limit springs, drives and contacts implicit; Coulomb's
+        cone and dry friction of joints by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023)."""
