@@ -41,7 +41,7 @@ def contact_impulses(
     """Impulses of contacts alone, and the velocities that they leave."""
     rows = rows_of(J, mass)
     constraints = compliant_contacts(contacts, surface, rows, before or free, free, H)
-    return constraint_impulses(rows, constraints, free, warm, sweeps)
+    return constraint_impulses(rows, constraints, free, warm, sweeps, along_paths=False)
 
 
 class Case:

@@ -25,12 +25,11 @@ def scene(request: pytest.FixtureRequest) -> tuple:
     rng, q = np.random.default_rng(request.param), states(MODEL, 1, request.param).q[0]
     q[2] -= max(c.height for c in contact_rows(tree_of(MODEL), q.tolist(), FEET)[0]) + 0.001
     contacts, J = contact_rows(tree_of(MODEL), q.tolist(), FEET)
-    touching = len(J)
     J += [[float(j == k) for j in range(MODEL.nv)] for k in KNEES]
     M, free = wd.oracle(wd.crba, MODEL, q), rng.normal(size=MODEL.nv)
     rows = rows_of(J, factorise(M.tolist()))
     constraints: list[Constraint] = [
-        *joint_rows(KNEES, touching, dict.fromkeys(KNEES, 2.0), (), q.tolist(), H),
+        *joint_rows(rows, KNEES, dict.fromkeys(KNEES, 2.0), (), q.tolist(), H),
         *compliant_contacts(
             contacts, Surface([0.6] * 2, 2e4, 0.02, 1.0), rows, free.tolist(), free.tolist(), H
         ),
@@ -46,10 +45,16 @@ def test_rows_answer_as_the_mass_matrix_says(scene: tuple) -> None:
 
 
 def test_velocities_are_those_that_all_impulses_leave(scene: tuple) -> None:
-    """M (v+ - v_free) = Jᵀ l of feet and knees together; impulses are in the constraints' order."""
+    """M (v+ - v_free) = Jᵀ l of feet and knees together, in both forms of the rows' velocities;
+    impulses are in the constraints' order."""
     M, J, rows, constraints, free = scene
     warm = np.random.default_rng(0).normal(size=10).tolist()
-    impulses, after = constraint_impulses(rows, constraints, free.tolist(), warm, 3)
+    several = [
+        constraint_impulses(rows, constraints, free.tolist(), warm, 3, along_paths=each)
+        for each in (False, True)
+    ]
+    assert np.allclose(several[0][0], several[1][0], atol=1e-12)
+    impulses, after = several[1]
     knees, feet = np.array(impulses[:4]), np.array(impulses[4:])
     assert np.allclose(M @ (np.array(after) - free), J.T @ [*feet, *knees], atol=1e-9)
     assert (np.abs(knees) <= 2.0 * H + 1e-12).all() and (feet[2::3] >= 0).all()
@@ -58,7 +63,7 @@ def test_velocities_are_those_that_all_impulses_leave(scene: tuple) -> None:
 def test_what_has_converged_stays(scene: tuple) -> None:
     """A sweep that begins at the end of many changes nothing; feet and knees hold each other."""
     _, _, rows, constraints, free = scene
-    found, after = constraint_impulses(rows, constraints, free.tolist(), [0.0] * 10, 4000)
-    again, still = constraint_impulses(rows, constraints, free.tolist(), found, 1)
+    found, after = constraint_impulses(rows, constraints, free.tolist(), [0.0] * 10, 4000, True)
+    again, still = constraint_impulses(rows, constraints, free.tolist(), found, 1, False)
     assert np.any(found) and np.allclose(again, found, atol=1e-9)
     assert np.allclose(still, after, atol=1e-9)

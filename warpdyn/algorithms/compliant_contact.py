@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..algebra.scalar import Scalar, maximum, minimum, rsqrt, select_less
 from ..algebra.spatial import Vector
-from .constraint_sweeps import ConstraintRows, Matrix, is_zero, pushed_rows
+from .constraint_sweeps import ConstraintRows, RowVelocities, is_zero
 from .contact_rows import PointContact
 
 NEAR_RIGID = 1.0 / (4.0 * math.pi**2)
@@ -74,30 +74,33 @@ class CompliantContact:
             yield self.contact.first + k, x
 
     def updated(
-        self, before: Sequence[Scalar], velocities: list[Scalar], G: Matrix
-    ) -> tuple[list[Scalar], list[Scalar]]:
+        self, before: Sequence[Scalar], seen: RowVelocities
+    ) -> tuple[list[Scalar], RowVelocities]:
         """First the normal impulse, then friction within the cone of the new one."""
         x, y, n = before
-        seen = self.contact.velocity(velocities)
-        pressed = maximum(0.0, n - (seen.z - self.target + self.R_n * n) * self.normal_share)
-        velocities = self._pushed([0.0, 0.0, pressed - n], velocities, G)
-        seen = self.contact.velocity(velocities)
-        along = x - (seen.x + self.R_t * x) * self.tangent_share
-        across = y - (seen.y + self.R_t * y) * self.tangent_share
+        v = self._velocity(seen)
+        pressed = maximum(0.0, n - (v.z - self.target + self.R_n * n) * self.normal_share)
+        seen = self._pushed([0.0, 0.0, pressed - n], seen)
+        v = self._velocity(seen)
+        along = x - (v.x + self.R_t * x) * self.tangent_share
+        across = y - (v.y + self.R_t * y) * self.tangent_share
         length = rsqrt(along * along + across * across + SMALL)
         share = minimum(1.0, self.friction * pressed * length)
         along, across = along * share, across * share
-        velocities = self._pushed([along - x, across - y, 0.0], velocities, G)
-        return [along, across, pressed], velocities
+        return [along, across, pressed], self._pushed([along - x, across - y, 0.0], seen)
 
-    def _pushed(
-        self, impulse: Sequence[Scalar], velocities: list[Scalar], G: Matrix
-    ) -> list[Scalar]:
-        """Velocities of all rows after an impulse at the point."""
+    def _velocity(self, seen: RowVelocities) -> Vector:
+        """That of the point."""
+        first = self.contact.first
+        mine = seen[first : first + self.contact.rows]
+        return replace(self.contact, first=0).velocity(mine)
+
+    def _pushed(self, impulse: Sequence[Scalar], seen: RowVelocities) -> RowVelocities:
+        """Velocities after an impulse at the point."""
         for row, x in self.on_rows(impulse):
             if not is_zero(x):
-                velocities = pushed_rows(velocities, row, x, G)
-        return velocities
+                seen = seen.pushed(row, x)
+        return seen
 
 
 def compliant_contacts(
@@ -113,7 +116,7 @@ def compliant_contacts(
     `v`: the velocity before the step; `free`: after it, without constraints.
     """
     found = [
-        _compliant(contact, mu, surface, rows.G, h)
+        _compliant(contact, mu, surface, rows, h)
         for contact, mu in zip(contacts, surface.friction, strict=True)
     ]
     if surface.restitution is None:
@@ -126,9 +129,9 @@ def compliant_contacts(
 
 
 def _compliant(
-    contact: PointContact, friction: Scalar, surface: Surface, G: Matrix, h: float
+    contact: PointContact, friction: Scalar, surface: Surface, rows: ConstraintRows, h: float
 ) -> CompliantContact:
-    xx, yy, zz = (_entry(contact, G, axis) for axis in range(3))
+    xx, yy, zz = (_entry(contact, rows, axis) for axis in range(3))
     w = (xx + yy + zz) * (1.0 / 3.0)
     inside = 1.0 / (h + surface.dissipation)
     stiff = 1.0 / (h * surface.stiffness)
@@ -163,12 +166,12 @@ def _rebounding(
     )
 
 
-def _entry(contact: PointContact, G: Matrix, axis: int) -> Scalar:
+def _entry(contact: PointContact, rows: ConstraintRows, axis: int) -> Scalar:
     """Velocity of a point along an axis for a unit impulse along it."""
     unit = contact.on_rows(Vector(*(float(k == axis) for k in range(3))))
     total: Scalar = 0.0
     for i, a in enumerate(unit):
         for j, b in enumerate(unit):
             if not (is_zero(a) or is_zero(b)):
-                total = total + a * b * G[contact.first + i][contact.first + j]
+                total = total + a * b * rows.response(contact.first + i, contact.first + j)
     return total

@@ -9,13 +9,35 @@ step's impulses.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol, TypeAlias
 
 from ..algebra.linear import Factors, dot
 from ..algebra.scalar import Scalar, is_number, repeat
 
 Matrix: TypeAlias = Sequence[Sequence[Scalar]]
+
+
+class RowVelocities(Protocol):
+    """Velocities of all rows, at the impulses so far."""
+
+    @property
+    def values(self) -> list[Scalar]:
+        """The numbers that go from one constraint to the next."""
+        ...
+
+    def at(self, values: list[Scalar]) -> RowVelocities:
+        """The same at other numbers."""
+        ...
+
+    def __getitem__(self, rows: slice) -> list[Scalar]:
+        """Velocities of some rows."""
+        ...
+
+    def pushed(self, row: int, impulse: Scalar) -> RowVelocities:
+        """Those after an impulse on a row."""
+        ...
 
 
 class Constraint(Protocol):
@@ -31,38 +53,93 @@ class Constraint(Protocol):
         ...
 
     def updated(
-        self, before: Sequence[Scalar], velocities: list[Scalar], G: Matrix
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        """Its impulse after its turn, and the velocities of all rows."""
+        self, before: Sequence[Scalar], seen: RowVelocities
+    ) -> tuple[list[Scalar], RowVelocities]:
+        """Its impulse after its turn, and the velocities that it leaves."""
         ...
 
 
 @dataclass(frozen=True)
 class ConstraintRows:
-    """Rows J of a step with M^ = Lᵀ D L.
-
-    `Z` = D⁻¹ L⁻ᵀ Jᵀ, a row for each; `G` = J M^⁻¹ Jᵀ: velocities of rows for unit impulses on rows.
-    """
+    """Rows J of a step with M^ = Lᵀ D L: `Y` = L⁻ᵀ Jᵀ and `Z` = D⁻¹ Y, a row for each, which are zero
+    beyond each row's path to the root."""
 
     J: Matrix
     mass: Factors
+    Y: Matrix
     Z: Matrix
-    G: Matrix
 
     def of(self, v: Sequence[Scalar]) -> list[Scalar]:
         """J v."""
         return [_sparse_dot(row, v) for row in self.J]
 
+    def response(self, a: int, b: int) -> Scalar:
+        """An entry of G = J M^⁻¹ Jᵀ: velocity of a row for a unit impulse on another."""
+        return _sparse_dot(self.Z[min(a, b)], self.Y[max(a, b)])
+
+    @cached_property
+    def G(self) -> Matrix:
+        """Velocities of rows for unit impulses on rows."""
+        G = [[0.0] * len(self.J) for _ in self.J]
+        for a in range(len(self.J)):
+            for b in range(a, len(self.J)):
+                G[a][b] = G[b][a] = self.response(a, b)  # type: ignore[assignment]
+        return G
+
 
 def rows_of(J: Matrix, mass: Factors) -> ConstraintRows:
-    """G from y = L⁻ᵀ Jᵀ, which is zero beyond each row's path to the root."""
+    """Rows with what the mass matrix makes of them."""
     Y = [mass.transposed_solve(row) for row in J]
-    Z = [mass.scaled(y) for y in Y]
-    G = [[0.0] * len(J) for _ in J]
-    for a in range(len(J)):
-        for b in range(a, len(J)):
-            G[a][b] = G[b][a] = _sparse_dot(Z[a], Y[b])  # type: ignore[assignment]
-    return ConstraintRows(J, mass, Z, G)
+    return ConstraintRows(J, mass, Y, [mass.scaled(y) for y in Y])
+
+
+@dataclass(frozen=True)
+class RowByRow:
+    """Velocities of rows, one number for each; an impulse moves all of them, by a column of G. The
+    shorter form for few rows: the feet of a robot."""
+
+    values: list[Scalar]
+    G: Matrix
+
+    def at(self, values: list[Scalar]) -> RowByRow:
+        """The same at other velocities."""
+        return replace(self, values=values)
+
+    def __getitem__(self, rows: slice) -> list[Scalar]:
+        """Velocities of some rows."""
+        return self.values[rows]
+
+    def pushed(self, row: int, impulse: Scalar) -> RowByRow:
+        """All rows after an impulse on one."""
+        return self.at([v + g[row] * impulse for v, g in zip(self.values, self.G, strict=True)])
+
+
+@dataclass(frozen=True)
+class AlongPaths:
+    """Velocities of rows as J v_free + Y s with s = Z l, a number for each coordinate; an impulse
+    moves those on its row's path to the root. The shorter form where many joints have rows."""
+
+    values: list[Scalar]
+    rows: ConstraintRows
+    free: Sequence[Scalar]
+
+    def at(self, values: list[Scalar]) -> AlongPaths:
+        """The same at another s."""
+        return replace(self, values=values)
+
+    def __getitem__(self, rows: slice) -> list[Scalar]:
+        """Velocities of some rows."""
+        return [
+            v + _sparse_dot(y, self.values)
+            for v, y in zip(self.free[rows], self.rows.Y[rows], strict=True)
+        ]
+
+    def pushed(self, row: int, impulse: Scalar) -> AlongPaths:
+        """The rows after an impulse on one."""
+        z = self.rows.Z[row]
+        return self.at(
+            [s if is_zero(e) else s + e * impulse for s, e in zip(self.values, z, strict=True)]
+        )
 
 
 def constraint_impulses(
@@ -71,35 +148,48 @@ def constraint_impulses(
     free: Sequence[Scalar],
     warm: Sequence[Scalar],
     sweeps: int,
+    along_paths: bool,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Impulses of the constraints, one after the other [N s, N m s], and the velocities v+ that they
     leave.
 
-    `free`: velocity without constraints. `warm`: impulses to begin with.
+    `free`: velocity without constraints. `warm`: impulses to begin with. `along_paths`: the form in
+    which velocities of rows are kept; both are the same numbers.
     """
-    count = len(warm)
-    moved = _on_all_rows(constraints, warm, len(rows.J))
-    seen = [v + _sparse_dot(g, moved) for v, g in zip(rows.of(free), rows.G, strict=True)]
+    count, unmoved = len(warm), rows.of(free)
+    begin: RowVelocities
+    if along_paths:
+        begin = AlongPaths(_on_coordinates(rows, constraints, warm), rows, unmoved)
+    else:
+        moved = _on_all_rows(constraints, warm, len(rows.J))
+        begin = RowByRow(
+            [v + _sparse_dot(g, moved) for v, g in zip(unmoved, rows.G, strict=True)], rows.G
+        )
 
     def sweep(state: list[Scalar]) -> list[Scalar]:
-        impulses, velocities, first = list(state[:count]), list(state[count:]), 0
+        impulses, first = list(state[:count]), 0
+        seen: RowVelocities = begin.at(list(state[count:]))
         for constraint in constraints:
             mine = slice(first, first + constraint.size)
-            impulses[mine], velocities = constraint.updated(impulses[mine], velocities, rows.G)
+            impulses[mine], seen = constraint.updated(impulses[mine], seen)
             first = mine.stop
-        return [*impulses, *velocities]
+        return [*impulses, *seen.values]
 
-    impulses = repeat(sweep, [*warm, *seen], sweeps)[:count]
-    pushed: list[Scalar] = [0.0] * len(free)
-    for z, x in zip(rows.Z, _on_all_rows(constraints, impulses, len(rows.J)), strict=True):
-        pushed = [p if is_zero(e) else p + e * x for p, e in zip(pushed, z, strict=True)]
+    end = repeat(sweep, [*warm, *begin.values], sweeps)
+    impulses, values = end[:count], end[count:]
+    pushed = values if along_paths else _on_coordinates(rows, constraints, impulses)
     after = rows.mass.solve(pushed)
     return impulses, [v + dv for v, dv in zip(free, after, strict=True)]
 
 
-def pushed_rows(velocities: list[Scalar], row: int, impulse: Scalar, G: Matrix) -> list[Scalar]:
-    """Velocities of all rows after an impulse on one."""
-    return [v + g[row] * impulse for v, g in zip(velocities, G, strict=True)]
+def _on_coordinates(
+    rows: ConstraintRows, constraints: Sequence[Constraint], impulses: Sequence[Scalar]
+) -> list[Scalar]:
+    """s = Z l of all impulses: what L (v+ - v_free) is."""
+    total: list[Scalar] = [0.0] * len(rows.mass.reciprocal)
+    for z, x in zip(rows.Z, _on_all_rows(constraints, impulses, len(rows.J)), strict=True):
+        total = [s if is_zero(e) else s + e * x for s, e in zip(total, z, strict=True)]
+    return total
 
 
 def _on_all_rows(

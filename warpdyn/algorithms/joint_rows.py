@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..algebra.scalar import Scalar, maximum, minimum
-from .constraint_sweeps import Matrix, is_zero, pushed_rows
+from .constraint_sweeps import ConstraintRows, RowVelocities, is_zero
 
 RETURN = 1.0
 """Largest speed at which a stop brings back a joint that is beyond its limit [rad/s, m/s]."""
@@ -31,11 +31,13 @@ class Bounds(NamedTuple):
 class JointRow:
     """Friction and stops of one coordinate.
 
-    `friction`: the largest impulse of dry friction [N s, N m s]; `lowest`, `highest`: the velocities
-    at which stops begin to press; None where it has none.
+    `response`: its velocity for a unit impulse. `friction`: the largest impulse of dry friction
+    [N s, N m s]. `lowest`, `highest`: the velocities at which stops begin to press; None where it
+    has none.
     """
 
     row: int
+    response: Scalar
     friction: Scalar
     lowest: Scalar | None
     highest: Scalar | None
@@ -47,39 +49,39 @@ class JointRow:
         yield self.row, impulse[0]
 
     def updated(
-        self, before: Sequence[Scalar], velocities: list[Scalar], G: Matrix
-    ) -> tuple[list[Scalar], list[Scalar]]:
+        self, before: Sequence[Scalar], seen: RowVelocities
+    ) -> tuple[list[Scalar], RowVelocities]:
         """The impulse that leaves the velocity of the law: without it the joint has u; friction
         takes what it can, up to all of it, and a stop what is beyond its own velocity."""
-        g = G[self.row][self.row]
-        v = u = velocities[self.row] - g * before[0]
+        (now,) = seen[self.row : self.row + 1]
+        v = u = now - self.response * before[0]
         if not is_zero(self.friction):
-            most = g * self.friction
+            most = self.response * self.friction
             v = u - maximum(minimum(u, most), -most)
         if self.highest is not None:
             v = minimum(v, self.highest)
         if self.lowest is not None:
             v = maximum(v, self.lowest)
-        impulse = (v - u) * (1.0 / g)
-        return [impulse], pushed_rows(velocities, self.row, impulse - before[0], G)
+        impulse = (v - u) * (1.0 / self.response)
+        return [impulse], seen.pushed(self.row, impulse - before[0])
 
 
 def joint_rows(
+    rows: ConstraintRows,
     coordinates: Sequence[int],
-    first: int,
     friction: Mapping[int, Scalar],
     bounds: Sequence[Bounds],
     q: Sequence[Scalar],
     h: float,
 ) -> list[JointRow]:
-    """The constraints of coordinates of v, on the rows from `first` on.
+    """The constraints of coordinates of v, which have the last rows.
 
     `friction`: by coordinate [N, N·m]. A stop presses beyond the speed at which the joint is at its
     limit after the step; from beyond the limit it brings it back, at `RETURN` at most.
     """
     stops = {each.v_index: each for each in bounds}
-    rows = []
-    for row, k in enumerate(coordinates, first):
+    found = []
+    for row, k in enumerate(coordinates, len(rows.J) - len(coordinates)):
         lowest: Scalar | None = None
         highest: Scalar | None = None
         if k in stops:
@@ -88,5 +90,6 @@ def joint_rows(
                 lowest = minimum((stop.lower - x) * (1.0 / h), RETURN)
             if math.isfinite(stop.upper):
                 highest = maximum((stop.upper - x) * (1.0 / h), -RETURN)
-        rows.append(JointRow(row, friction.get(k, 0.0) * h, lowest, highest))
-    return rows
+        most = friction.get(k, 0.0) * h
+        found.append(JointRow(row, rows.response(row, row), most, lowest, highest))
+    return found

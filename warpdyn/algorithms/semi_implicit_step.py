@@ -122,18 +122,19 @@ def _constrained(
     Contacts come last in a sweep, so that none pulls and all keep to the cone however few they are.
     """
     contacts, J = contact_rows(tree, state.q, scene.points) if surface is not None else ([], [])
-    touching, of_joints = len(J), len(scene.joint_rows)
+    of_joints = len(scene.joint_rows)
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
     if not J:
         return free, [], []
-    rows = rows_of(J, mass)
-    friction = dry_friction(tree)
+    rows, friction = rows_of(J, mass), dry_friction(tree)
     constraints: list[Constraint] = []
-    constraints += joint_rows(scene.joint_rows, touching, friction, scene.bounds, state.q, scene.dt)
+    constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
     if surface is not None:
         constraints += compliant_contacts(contacts, surface, rows, state.v, free, scene.dt)
     warm = [*state.joint_impulses, *state.impulses]
-    impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
+    impulses, after = constraint_impulses(
+        rows, constraints, free, warm, scene.sweeps, along_paths=of_joints > 0
+    )
     return after, impulses[of_joints:], impulses[:of_joints]
 
 
