@@ -19,6 +19,12 @@ from .partition import split
 PART = 250
 """Statements in one function."""
 
+STEP_PART = 20_000
+"""Statements in one function of a loop's step or phase. All that it reads and writes lies in tiles, and
+the compiler allots a workspace of its own better than cuts do: a quadruped's step of a simulation,
+5,100 statements, takes 265 ns in one function and 343 in twenty, its adjoint of 13,300 takes 1,180
+and 1,496, for the same time to compile (one core, Xeon at 2.5 GHz)."""
+
 STEP = ("const V* shared", "const V* column", "const V* kept", "V* out")
 """What the functions of a loop's step receive, beside workspace and constants."""
 
@@ -49,7 +55,7 @@ class TileFunctions:
                 s.operation in ("sin", "cos") and s.arguments[0] in turns
             )
 
-        parts, slots = split(program, PART, at_hand)
+        parts, slots = split(program, STEP_PART, at_hand)
         regions, functions, self.slots = routines(program, table, slots, f"{name}_")
         dialect = lanes.in_lanes(
             table,
