@@ -155,7 +155,8 @@ def by_sweeps(n: int) -> None:
         for sweeps in (2, 4, 8):
             found = case.products(w, n, sweeps)
             row = " | ".join(
-                f"{np.abs(found[x] - exact[x]).max() / np.abs(exact[x]).max():.0e}" for x in INPUTS
+                f"{np.abs(found[x] - exact[x]).max() / max(np.abs(exact[x]).max(), NONE):.0e}"
+                for x in INPUTS
             )
             print(f"| {'slides' if slides else 'stands'} | {sweeps} | {row} |", flush=True)
 
