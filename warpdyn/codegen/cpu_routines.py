@@ -178,9 +178,7 @@ def _loop(
         more=", const V* kept" if repetition.reads else "",
         then=step.slots,
         turn=step.slots + results,
-        keep=f"for (int k = 0; k < {size}; ++k) out[{results} + {size} * step + k] = out[k];"
-        if repetition.kept
-        else "",
+        keep=_keep(repetition, size, results),
         calls="\n".join(step.calls(f"shared, out, {kept}, then")),
         next=headers.piece(
             "parts.h", "next_of_those_going" if repetition.ends else "next", size=size
@@ -189,3 +187,11 @@ def _loop(
     workspace = step.slots + results + 2 * step.turns
     states = size * repetition.times if repetition.kept else 0
     return [*step.functions, loop], workspace, results + states
+
+
+def _keep(repetition: Repetition, size: int, results: int) -> str:
+    """What is done with the state before a step."""
+    if not repetition.kept:
+        return ""
+    keep = f"for (int k = 0; k < {size}; ++k) out[{results} + {size} * step + k] = out[k];"
+    return keep + (f" if (step == {repetition.times - 1}) break;" if repetition.end_unread else "")

@@ -99,6 +99,8 @@ class Repetition:
     """The state before each step is kept for another loop, behind the last one."""
     reads: str | None = None
     """The routine whose kept states its steps read, the last one first."""
+    end_unread: bool = False
+    """Only the kept states are read: the last step need not be computed."""
 
 
 @dataclass(frozen=True)

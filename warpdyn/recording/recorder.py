@@ -267,7 +267,8 @@ class Symbol:
         shared, source = [*inside.captured], None
         if reads is not None:
             source = graph.nodes[reads][1][0]
-            shared.append(graph.node("of", source, reads, "0"))  # the other loop comes first
+            first = str(graph.routines[source].column)  # kept state; the other loop comes before
+            shared.append(graph.node("of", source, reads, first))
         repetition = Repetition(times, until is not None, reads=source)
         graph.routines[name] = Routine(inside, len(shared), len(state), results, repetition)
         frame = graph.node("frame", name, *shared)
