@@ -19,6 +19,12 @@ from .partition import split
 PART = 250
 """Statements in one function."""
 
+STEP_PART = 20_000
+"""Statements in one function of a loop's step or phase. All that it reads and writes lies in tiles, and
+the compiler allots a workspace of its own better than cuts do: a quadruped's step of a simulation,
+5,100 statements, takes 265 ns in one function and 343 in twenty, its adjoint of 13,300 takes 1,180
+and 1,496, for the same time to compile (one core, Xeon at 2.5 GHz)."""
+
 STEP = ("const V* shared", "const V* column", "const V* kept", "V* out")
 """What the functions of a loop's step receive, beside workspace and constants."""
 
@@ -49,7 +55,7 @@ class TileFunctions:
                 s.operation in ("sin", "cos") and s.arguments[0] in turns
             )
 
-        parts, slots = split(program, PART, at_hand)
+        parts, slots = split(program, STEP_PART, at_hand)
         regions, functions, self.slots = routines(program, table, slots, f"{name}_")
         dialect = lanes.in_lanes(
             table,
@@ -172,9 +178,7 @@ def _loop(
         more=", const V* kept" if repetition.reads else "",
         then=step.slots,
         turn=step.slots + results,
-        keep=f"for (int k = 0; k < {size}; ++k) out[{results} + {size} * step + k] = out[k];"
-        if repetition.kept
-        else "",
+        keep=_keep(repetition, size, results),
         calls="\n".join(step.calls(f"shared, out, {kept}, then")),
         next=headers.piece(
             "parts.h", "next_of_those_going" if repetition.ends else "next", size=size
@@ -183,3 +187,11 @@ def _loop(
     workspace = step.slots + results + 2 * step.turns
     states = size * repetition.times if repetition.kept else 0
     return [*step.functions, loop], workspace, results + states
+
+
+def _keep(repetition: Repetition, size: int, results: int) -> str:
+    """What is done with the state before a step."""
+    if not repetition.kept:
+        return ""
+    keep = f"for (int k = 0; k < {size}; ++k) out[{results} + {size} * step + k] = out[k];"
+    return keep + (f" if (step == {repetition.times - 1}) break;" if repetition.end_unread else "")

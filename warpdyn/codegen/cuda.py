@@ -107,6 +107,8 @@ def _looped(routine: Program, repetition: Repetition, T: str, stride: int) -> It
     yield f"for (int step = 0; step < {repetition.times}; ++step) {{"
     if repetition.kept:
         yield from (f"out[{results + k} + {size} * step] = out[{k}];" for k in range(size))
+    if repetition.end_unread:
+        yield f"if (step == {repetition.times - 1}) break;"
     inputs = {COLUMN: "out"}
     if repetition.reads:
         yield f"const {T}* const before = kept + {stride} * ({repetition.times - 1} - step);"

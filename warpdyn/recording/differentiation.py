@@ -230,7 +230,7 @@ def _loop_tangents(graph: Graph, i: int, dot: Mapping[int, Scalar]) -> list[Scal
         return [*after, *(tangents[k] for k in active)]
 
     begin: list[Any] = [*_symbols(graph, state), *(first[k] for k in active)]
-    end = Symbol(graph, i).repeat(step, begin, routine.repetition.times, None)
+    end = Symbol(graph, i).rolled(step, begin, routine.repetition.times, None)
     tangents = dict(zip(active, end[len(state) :], strict=True))
     return [tangents.get(k, 0.0) for k in range(len(state))]
 
@@ -258,7 +258,7 @@ def _loop_adjoints(
         return [*back[: len(active)], *(t + share for t, share in shares)]
 
     last: list[Any] = [*(bars.get(k, 0.0) for k in active), *(0.0 for _ in entries)]
-    end = Symbol(graph, i).repeat(step, last, routine.repetition.times, None, reads=i)
+    end = Symbol(graph, i).rolled(step, last, routine.repetition.times, None, reads=i)
     for k, share in zip(active, end, strict=False):
         if k in begin:
             yield int(state[k]), share

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from math import prod
 from typing import Any
 
 from ..algebra import scalar
-from .graph import COLUMN, KEPT, SHARED, Graph, Repetition
+from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
 from .order import Statement, fused, grouped, values_alive, visited
 from .recorder import Symbol, input_symbols, local
 
@@ -140,20 +140,31 @@ class Program:
         """Operations of a call as a routine: of all steps, where it is a loop."""
         if self.repetition is None:
             return self.operations
-        times = self.repetition.times
+        times = self.repetition.times - self.repetition.end_unread
         return self.operations * (min(times, EXPECTED_STEPS) if self.repetition.ends else times)
 
     @cached_property
     def routines(self) -> dict[str, Program]:
         """What is recorded by itself and called, with inputs `shared` and `column` and result `out`."""
         called = {s.arguments[0] for s in self.statements if s.operation == "call"}
+        read: dict[str, list[int]] = {name: [] for name in called}
+        for s in self.statements:
+            if s.operation == "of":
+                read[s.arguments[0]].append(int(s.arguments[2]))
+
+        def repetition(name: str, routine: Routine) -> Repetition | None:
+            how = routine.repetition
+            if how is None or not how.kept or any(k < routine.column for k in read[name]):
+                return how
+            return replace(how, end_unread=True)
+
         return {
             name: Program(
                 routine.graph,
                 {SHARED: (routine.shared,), COLUMN: (routine.column,)},
                 tuple(_output(x) for x in routine.results),
                 {"out": (len(routine.results),)},
-                repetition=routine.repetition,
+                repetition=repetition(name, routine),
                 as_recorded=routine.repetition is None,
             )
             for name, routine in self.graph.routines.items()
@@ -245,7 +256,8 @@ class Program:
         column: list[float],
         kept: dict[str, list[list[float]]],
     ) -> list[float]:
-        """The results of a routine on numbers; of a loop, the state after its last step.
+        """The results of a routine on numbers; of a loop, the state after its last step, and behind it
+        the first.
 
         `kept`: states of the loops called before, by the names of their routines, before each step.
         """
@@ -262,7 +274,7 @@ class Program:
             state = after[: len(column)]
             if self.repetition.ends and after[-1] > 0:
                 break
-        return state
+        return [*state, *column]
 
     @cached_property
     def stores(self) -> dict[int, list[int]]:
