@@ -80,9 +80,7 @@ def robot(name: str) -> Thrown:
         return Thrown(model, tool, wd.PD(500.0, 20.0))
     text = Path(str(metadata.distribution("example-robot-data").locate_file(ALLEGRO))).read_text()
     model = wd.load_urdf(text, floating_base=True)
-    tips = wd.ContactPoints(model)
-    for n in (3, 7, 11, 15):
-        tips = tips.with_sphere(f"link_{n}.0_tip", (0, 0, 0), 0.012)
+    tips = wd.ContactPoints(model).only("*_tip")
     return Thrown(model, tips, wd.PD(3.0, 0.1))
 
 
