@@ -202,7 +202,7 @@ def test_an_environment_alone_is_itself_in_a_batch() -> None:
 
 
 def test_laws_hold_at_every_step_of_random_roll_outs() -> None:
-    """Cone, no pulling, quaternions, finite: from any attitude, some below the ground, fast and, one
+    """Cone, no pulling, work of friction, quaternions, finite: from any attitude, some below the ground, fast and, one
     half of them, ten times as fast, with targets beyond limits, at twice the default step."""
     rng, B = np.random.default_rng(3), 256
     q, v = level(B, rng.uniform(-0.1, 0.6, B), QUADRUPED), 3 * rng.normal(size=(B, 18))
@@ -229,6 +229,13 @@ def test_laws_hold_at_every_step_of_random_roll_outs() -> None:
     assert (seen.forces[..., 2] >= 0).all() and (seen.forces[..., 2] > 0).any()
     assert (tangent - 0.8 * seen.forces[..., 2] <= 1e-6 * seen.forces[..., 2] + 1e-3).all()
     assert np.abs(np.linalg.norm(seen.q[..., 3:7], axis=-1) - 1).max() < 1e-6
+    # Work of friction on one foot: on the point of its sphere that touches, from step to step.
+    pose = wd.fk(QUADRUPED, seen.q.astype(float), frame="FL_foot")
+    low = np.array([0.0, 0.0, -FEET[0].radius])
+    turned = pose[1:, :, :3, :3] @ np.swapaxes(pose[:-1, :, :3, :3], -1, -2) @ low
+    slipped = (pose[1:, :, :3, 3] + turned - pose[:-1, :, :3, 3] - low)[..., :2]
+    work = (seen.forces[1:, :, 0, :2] * slipped).sum((0, 2))
+    assert (work <= 1e-9).all() and work.min() < -0.1
 
 
 # As every function.

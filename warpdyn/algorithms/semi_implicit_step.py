@@ -29,8 +29,8 @@ SPIN = (3, 4, 5)
 """Coordinates of a free base's angular velocity."""
 
 LARGEST_TURN = 0.25
-"""What a base may turn in a step, about each axis, for its gyroscopic forces to be taken whole
-[rad]: beyond it an explicit step would feed on them."""
+"""What a base may turn in a step, about each axis, for products of its spin to be taken whole [rad]:
+beyond it joints would feed on them. (The base itself would not: `base_step`.)"""
 
 
 class StepState(NamedTuple):
@@ -106,7 +106,7 @@ def semi_implicit_step(
     applied: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
-    return StepState(*step_along(tree, q, after, h), impulses, of_joints), applied
+    return StepState(*step_along(tree, q, seen, after, H, h), impulses, of_joints), applied
 
 
 def _constrained(
