@@ -100,6 +100,9 @@ class Call(Generic[R]):
     """Quaternions of its configurations may have any length."""
     plain: tuple[str, ...] = ()
     """Arguments that may be plain numbers, beside arrays of any library and dtype."""
+    tables: tuple[str, ...] = ()
+    """Arguments of rows and columns that serve all environments and are looked up: the algorithm
+    gets them whole, for `algebra.scalar.look`."""
     named: Callable[..., R] | None = None
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     identity: Hashable = None
@@ -152,7 +155,8 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     arrays: dict[str, Array] = {}
     for name, x in call.arrays.items():
         if x is not None or name not in AT_REST:
-            inputs[name] = argument(name, shapes.get(name), nq, nv, name in call.plain)
+            looked_up = name in call.tables
+            inputs[name] = argument(name, shapes.get(name), nq, nv, name in call.plain, looked_up)
             arrays[name] = x
 
     more: list[tuple[Input, Any]] = []
@@ -218,6 +222,11 @@ def arguments_in_order(call: Call) -> tuple[str, ...]:
     return tuple(call.arrays) if some else call.order
 
 
+def tables_of(call: Call) -> tuple[str, ...]:
+    """Names of the call's inputs that are tables."""
+    return tuple(name for name, x in inputs_of(call).items() if x.table)
+
+
 def algorithms_of(call: Call) -> list[Callable[..., Any]]:
     """Every algorithm that a call's program may be recorded from."""
     solved = (call.solves.residual, call.solves.matrix) if call.solves else ()
@@ -264,6 +273,7 @@ def derived(
         # are known.
         shape = inputs[name].shape if kind == "jvp" else _shape(array)[leading:]
         x = seed(len(call.derivatives), name, shape)
+        x = x._replace(table=kind == "jvp" and inputs[name].table)
         inputs[x.name], arrays[x.name] = x, array
         records.append(x)
     return replace(

@@ -20,6 +20,7 @@ from ..arrays.libraries import library_of
 from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
+from ..recording.table import ANY_SIZE
 from . import threads
 from .announcements import announced_late
 from .argument_checks import (
@@ -215,7 +216,7 @@ def prepare(call: Call) -> Job:
     key = (*call.key, first.single, first.device, *inputs)
     kernel = table.get(key)
     if kernel is None:
-        shapes = {name: x.shape for name, x in known.items()}
+        shapes = {name: ANY_SIZE if x.table else x.shape for name, x in known.items()}
         kernel = table[key] = _make_kernel(call, shapes, first.single, first.device)
 
     source, count = kernel.source, prod(lead) if lead else 1
@@ -249,19 +250,13 @@ def prepare(call: Call) -> Job:
     arguments = [0] * len(HEADER)
     arguments[COUNT] = count
     arguments[STREAM] = (size > STREAM_FROM) + (size > STAGE_FROM)
-    for v, trailing in zip(
-        [*inputs.values(), *out_views],
-        [*source.inputs.values(), *source.results.values()],
-        strict=True,
-    ):
-        # Without a dimension of environments a slice serves them all: a stride of 0.
-        batched = len(v.shape) > len(trailing)
-        arguments += (
-            v.address,
-            v.strides[0] if batched else 0,
-            *v.strides[batched:],
-            *_NO_STRIDE[len(trailing)],
-        )
+    for name, v in inputs.items():
+        if name in source.tables:
+            arguments += (v.address, *v.shape, *v.strides)
+        else:
+            arguments += _fields(v, source.inputs[name])
+    for v, trailing in zip(out_views, source.results.values(), strict=True):
+        arguments += _fields(v, trailing)
     stream = first.library.stream(first.device)
     return Job(
         kernel=kernel,
@@ -273,6 +268,14 @@ def prepare(call: Call) -> Job:
         keep=(arrays, outs),
         copied=copied,
     )
+
+
+def _fields(v: View, trailing: tuple[int, ...]) -> tuple[int, ...]:
+    """Address and strides of an array whose environments have slices of the shape `trailing`."""
+    # Without a dimension of environments a slice serves them all: a stride of 0.
+    batched = len(v.shape) > len(trailing)
+    environment = v.strides[0] if batched else 0
+    return (v.address, environment, *v.strides[batched:], *_NO_STRIDE[len(trailing)])
 
 
 def kernel_source(call: Call) -> Source:
