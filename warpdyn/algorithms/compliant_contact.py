@@ -70,7 +70,7 @@ def contact_impulses(
     h: float,
     sweeps: int,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Impulses on the points in the world's axes, 3 each [N s], and the velocities v+ that they
+    """Impulses on the points in the contacts' axes, 3 each [N s], and the velocities v+ that they
     leave.
 
     `mass`: factors of M^, implicit effects included. `rows`: J. `free`: velocity without contacts.
@@ -84,7 +84,7 @@ def contact_impulses(
         for b in range(a, len(rows)):
             G[a][b] = G[b][a] = _sparse_dot(Z[a], Y[b])  # type: ignore[assignment]
     points = [
-        _point(contact, mu, G, surface, h)
+        _point(contact, mu * contact.friction, G, surface, h)
         for contact, mu in zip(contacts, surface.friction, strict=True)
     ]
     moved = _on_all_rows(contacts, warm, len(rows))

@@ -10,7 +10,13 @@ from ..algebra.scalar import Scalar, maximum, minimum
 from ..algebra.spatial import Vector
 from ..model.tree import Tree
 from .compliant_contact import Surface, contact_impulses
-from .contact_rows import ContactPoint, contact_rows, free_base
+from .contact_rows import (
+    ContactPoint,
+    contact_rows,
+    free_base,
+    in_contact_axes,
+    in_world_axes,
+)
 from .crba import crba
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
 from .passive_forces import (
@@ -20,6 +26,7 @@ from .passive_forces import (
 )
 from .rnea import rnea
 from .step_along import step_along
+from .uneven_ground import Terrain
 
 SPIN = (3, 4, 5)
 """Coordinates of a free base's angular velocity."""
@@ -40,8 +47,8 @@ class StepState(NamedTuple):
 class Scene(NamedTuple):
     """What of a simulation is constant: a part of the program.
 
-    `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, those of
-    `Drive`. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
+    `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, of `Drive`, of
+    a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
     one [rad/s, m/s], beyond which they are damped too. `stops`: of joints without springs of their
     own.
     """
@@ -62,6 +69,7 @@ def semi_implicit_step(
     tau: Sequence[Scalar],
     drive: Drive | None,
     surface: Surface | None,
+    terrain: Terrain | None,
     scene: Scene,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
@@ -96,10 +104,12 @@ def semi_implicit_step(
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
     impulses: list[Scalar] = []
     if surface is not None:
-        contacts, rows = contact_rows(tree, q, scene.points)
+        contacts, rows = contact_rows(tree, q, scene.points, terrain)
+        begin = in_contact_axes(contacts, warm)
         impulses, after = contact_impulses(
-            mass, rows, contacts, after, warm, surface, h, scene.sweeps
+            mass, rows, contacts, after, begin, surface, h, scene.sweeps
         )
+        impulses = in_world_axes(contacts, impulses)
     applied: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])

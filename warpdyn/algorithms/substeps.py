@@ -10,6 +10,7 @@ from .compliant_contact import Surface
 from .contact_rows import free_base
 from .implicit_forces import Drive
 from .semi_implicit_step import Scene, StepState, semi_implicit_step
+from .uneven_ground import terrain_of
 
 INFINITE = float("inf")
 """What every finite number is less than."""
@@ -38,12 +39,15 @@ def substeps(
         if scene.points
         else None
     )
+    terrain = terrain_of(named)
     nq, nv, count = tree.nq, tree.nv, len(scene.points)
     warm = [x for point in named.get("impulses", [[0.0] * 3] * count) for x in point]
 
     def step(numbers: list[Scalar]) -> list[Scalar]:
         state = StepState(numbers[:nq], numbers[nq : nq + nv], numbers[nq + nv : len(numbers) - nv])
-        after, applied = semi_implicit_step(tree, state, tau, drive, surface, scene, gravity, f_ext)
+        after, applied = semi_implicit_step(
+            tree, state, tau, drive, surface, terrain, scene, gravity, f_ext
+        )
         total = numbers[len(numbers) - nv :]
         return [
             *(x for part in after for x in part),

@@ -21,6 +21,7 @@ from .contact_points import ContactPoints
 from .drives import PD
 from .ground import FLAT, Ground
 from .simulation_step import step
+from .terrain import HeightMap, Plane
 
 OUTPUTS = ("q", "v", "impulses", "forces", "torques", "time", "failures")
 """Results of a step, in order."""
@@ -56,6 +57,7 @@ class Simulation:
         substeps: int = 4,
         sweeps: int = 4,
         ground: Ground = FLAT,
+        terrain: HeightMap | Plane | None = None,
         start: Any = None,
         f_ext: Forces = None,
         gravity: Gravity = None,
@@ -75,7 +77,7 @@ class Simulation:
                 f"a Simulation writes its arrays in place, which {self._library.name}'s are not; "
                 "use wd.step, which gives new ones"
             )
-        self.model, self.envs, self.control = model, int(envs), control
+        self.model, self.envs, self.control, self.terrain = model, int(envs), control, terrain
         self.points = ContactPoints(model) if points is None else points
         count, joints = len(self.points), model.nv - (6 if model.floating_base else 0)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
@@ -89,7 +91,10 @@ class Simulation:
         )
         self._advance: Callable[[], Any] | None = None
         self._call = self._described(
-            {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground},
+            {
+                **{"dt": dt, "substeps": substeps, "sweeps": sweeps},
+                **{"ground": ground, "terrain": terrain},
+            },
             {"f_ext": f_ext, "gravity": gravity, "params": params},
         )
         begin = model.neutral if start is None else self._checked("start", start, model.nq, None)

@@ -21,6 +21,7 @@ from ..model.params import Params
 from ..model.tree import WORLD
 from .drives import PD, drive_arrays, speed_limits, stops_of
 from .ground import FLAT, Ground, ground_arrays
+from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number
 
 LONGEST_STEP = 0.1
@@ -57,6 +58,7 @@ def step(
     points: Sequence[ContactPoint] = (),
     impulses: Array | None = None,
     ground: Ground = FLAT,
+    terrain: HeightMap | Plane | None = None,
     sweeps: int = 4,
     speed_guard: bool = True,
     stops: bool = True,
@@ -65,14 +67,14 @@ def step(
     params: Params | None = None,
     out: tuple[Array, ...] | None = None,
 ) -> Call[Step]:
-    """The state after `substeps` steps of `dt` seconds, on the ground z = 0.
+    """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
     Returns a `Step`: q, v, impulses, forces, torques.
     control, targets: drives to (B, joints) [rad, m], beside tau.
     points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
     before, where the sweeps begin; None: at zero.
-    ground: friction, stiffness and dissipation of the contacts.
+    ground: friction, stiffness and dissipation of the contacts. terrain: where the ground is.
     speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
     the limit; for a free base's spin that is a quarter radian a step.
     stops: joints that have limits and an effort in the description, and no limit springs of the
@@ -90,6 +92,7 @@ def step(
         if impulses is not None:
             more["impulses"] = impulses, (count, 3)
         more |= ground_arrays(model, ground, count, q)
+        more |= terrain_arrays(model, terrain, touching, q)
     elif impulses is not None:
         raise ValueError("impulses are of points=, and there are none")
     more |= drive_arrays(model, control, targets)
@@ -123,7 +126,8 @@ def step(
         params=params,
         refuse=_refusing(touching),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
-        plain=tuple(name for name in more if name not in ("impulses", "targets")),
+        plain=tuple(name for name in more if name not in ("impulses", "targets", *TABLES)),
+        tables=tuple(name for name in more if name in TABLES),
         named=Step,
     )
 
