@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from math import prod
 
 from ..recording.graph import COLUMN, KEPT, SHARED, Repetition
+from ..recording.order import CELL
 from ..recording.program import Program
 from ..recording.table import LOOK
 from . import headers
@@ -100,7 +102,11 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
 
 def _looks(routine: Program) -> bool:
     """Whether a routine, or one in it, looks a table up."""
-    return routine.uses(LOOK) or any(_looks(inner) for inner in routine.routines.values())
+    return (
+        routine.uses(LOOK)
+        or routine.uses(CELL)
+        or any(_looks(inner) for inner in routine.routines.values())
+    )
 
 
 def _results(routine: Program) -> int:
@@ -161,6 +167,10 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
         **{name: name for name in ("fma", "sqrt", "floor", "exp", "log", "atan2")},
         "abs": "fabs",
     }
+
+    def look(table: str, row: str, column: str) -> str:
+        return f"look({input_identifier(table)}, {row}, {column})"
+
     names = {name: library + ("f" if single else "") for name, library in functions.items()}
     return Dialect(
         type=T,
@@ -174,7 +184,12 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
             f"{T} {s}, {c}; {'sincosf' if single else 'sincos'}({x}, &{s}, &{c});"
         ),
         select=lambda x, sign, y, a, b: f"({x} {sign} {y}) ? {a} : {b}",
-        look=lambda table, *place: f"look({input_identifier(table)}, {', '.join(place)})",
+        look=look,
+        cell=lambda table, i, j, name: "{} {}[] = {{{}}};".format(
+            *(T, name),
+            ", ".join(look(table, *place) for place in product((i, f"{i} + 1"), (j, f"{j} + 1"))),
+        ),
+        corners=lambda name: name,
     )
 
 

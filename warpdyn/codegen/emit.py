@@ -8,7 +8,7 @@ from math import isinf
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..recording.order import Statement
+from ..recording.order import CELL, CORNER, Statement
 from ..recording.program import Program
 from ..recording.table import LOOK
 
@@ -31,6 +31,10 @@ class Dialect:
     select: Callable[[str, str, str, str, str], str]
     look: Callable[[str, str, str], str]
     """Of a table's name, a row and a column."""
+    cell: Callable[[str, str, str, str], str]
+    """A statement that looks up the corners of a cell, of a table's name, a row and a column; into
+    `corners` of its name."""
+    corners: Callable[[str], str]
     workspace: str = "work"
     regions: Mapping[str, Region] = field(default_factory=dict)
     """For each routine, where its inputs and results are."""
@@ -75,6 +79,12 @@ def emit(
         target = f"t{statement.target}"
         if statement.operation == "keep":
             yield f"{dialect.workspace}[{statement.arguments[0]}] = {target};"
+            continue
+        if statement.operation == CELL:
+            table, *places = statement.arguments
+            yield dialect.cell(
+                table, *(_value(a, dialect) for a in places), f"c{~statement.target}"
+            )
             continue
         if statement.operation in ("frame", "call"):
             yield from _routine(statement, dialect)
@@ -125,6 +135,9 @@ def expression(statement: Statement, dialect: Dialect) -> str:
     if operation == "of":
         name, _, k = statement.arguments
         return f"({dialect.regions[name].out})[{k}]"
+    if operation == CORNER:
+        cell, k = statement.arguments
+        return f"{dialect.corners(f'c{~cell}')}[{k}]"
     if operation == "recall":
         return f"{dialect.workspace}[{statement.arguments[0]}]"
     if operation == LOOK:

@@ -42,6 +42,11 @@ def frame(
     return f"\n{text}\n"
 
 
+CORNERS = "work"
+"""Where the corners of the cell that was looked up last are: at the beginning of a workspace, whose
+first slots are left to them."""
+
+
 class Tables:
     """The tables of a program, whose fields all functions receive one after the other, if there
     are any; called with one, a row and a column, how it is looked up."""
@@ -52,7 +57,15 @@ class Tables:
         self.members = [headers.piece("table.h", "lanes", single)] if names else []
 
     def __call__(self, name: str, row: str, column: str) -> str:
-        return f"Lanes::look(tables + {FIELDS * self.names.index(name)}, {row}, {column})"
+        return f"Lanes::look(tables + {self.place(name)}, {row}, {column})"
+
+    def place(self, name: str) -> int:
+        """Where the fields of a table begin."""
+        return FIELDS * self.names.index(name)
+
+    def cell(self, name: str, row: str, column: str, _: str) -> str:
+        """The statement that looks up the corners of a cell."""
+        return f"Lanes::cell(tables + {self.place(name)}, {row}, {column}, {CORNERS});"
 
     def declaration(self, layout: ArgumentLayout) -> list[str]:
         """Their fields."""
@@ -106,5 +119,7 @@ def in_lanes(
         sincos=lambda x, s, c: f"V {s}, {c}; Lanes::sincos({x}, {s}, {c});",
         select=lambda x, sign, y, a, b: f"({x} {sign} {y}) ? {a} : {b}",
         look=constant.tables,
+        cell=constant.tables.cell,
+        corners=lambda _: CORNERS,
         regions=regions,
     )

@@ -12,9 +12,9 @@ from typing import Any
 
 from ..algebra import scalar
 from .graph import COLUMN, KEPT, SHARED, Graph, Repetition
-from .order import Statement, fused, grouped, values_alive, visited
+from .order import CELL, CORNER, Statement, fused, grouped, values_alive, visited
 from .recorder import Symbol, input_symbols, local
-from .table import ANY_SIZE, LOOK, ProgramTable
+from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
 EXPECTED_STEPS = 32
 """Steps of a loop that may end before its last one, to estimate how long a batch takes."""
@@ -100,7 +100,7 @@ class Program:
 
     def _fused(self, order: Sequence[int]) -> list[Statement]:
         stored = {o.node for o in self.outputs if o.node is not None}
-        return fused(self.graph, grouped(self.graph, order), stored)
+        return in_cells(fused(self.graph, grouped(self.graph, order), stored), stored)
 
     @cached_property
     def angles(self) -> list[int]:
@@ -129,7 +129,8 @@ class Program:
             "fma": 2,
             "fms": 2,
             "fnma": 2,
-            **dict.fromkeys(("input", "sin", "cos", "neg", "frame", "of"), 0),
+            CELL: 4,
+            **dict.fromkeys(("input", "sin", "cos", "neg", "frame", "of", CORNER), 0),
         }
         called = sum(
             self.routines[s.arguments[0]].work for s in self.statements if s.operation == "call"
@@ -175,7 +176,7 @@ class Program:
             "select": "{2} if {0} < {1} else {3}", "select_equal": "{2} if {0} <= {1} else {3}",
             "uniform": "uniform({0}, {1}, {2}, {3})", "atan2": "atan2({0}, {1})",
             "min": "{1} if {1} < {0} else {0}", "max": "{1} if {0} < {1} else {0}",
-            LOOK: "{0}[{1}, {2}]",
+            LOOK: "{0}[{1}, {2}]", CELL: "{0}[{1}.., {2}..]", CORNER: "corner {1} of {0}",
         }  # fmt: skip
         arrays = ", ".join(f"{k}{list(n)}" for k, n in self.inputs.items())
         results = ", ".join(f"{k}{list(n)}" for k, n in self.results.items())
@@ -241,6 +242,12 @@ class Program:
                     values[s.target] = operands[1][int(operands[2])]
                 case "look":
                     values[s.target] = scalar.look(tables[operands[0]], *operands[1:])
+                case "cell":
+                    name, i, j = operands
+                    places = [(i + a, j + b) for a in (0.0, 1.0) for b in (0.0, 1.0)]
+                    values[s.target] = [scalar.look(tables[name], *place) for place in places]
+                case "corner":
+                    values[s.target] = operands[0][int(operands[1])]
                 case _:
                     values[s.target] = ON_NUMBERS[s.operation](*operands)
         found = {
