@@ -111,15 +111,17 @@ def contact_rows(
             frame = tree.frames[points[n].link]
             inside = frame.placement.point_to_parent(Vector(*points[n].centre))
             centre = X[body].point_to_parent(inside)
-            axes, normal, share, to_contact = None, up, 1.0, turn
+            axes, normal, to_contact = None, up, turn
+            share: Scalar = 1.0
             if terrain is None:
                 height = up.dot(centre) + origin.z - points[n].radius
             else:
                 at = turn.to_parent(centre) + origin
                 patch = terrain.below(at.x, at.y)
                 axes, share = patch.axes(), patch.friction
-                to_contact = Rotation([turn.to_child(axis) for axis in axes.matrix.T.rows])
-                normal = to_contact.matrix.rows[2]
+                ahead, _, normal = axes.matrix.T.rows
+                ahead, normal = turn.to_child(ahead), turn.to_child(normal)
+                to_contact = Rotation((ahead, normal.cross(ahead), normal))
                 height = (at.z - patch.height) * axes.matrix.rows[2].z - points[n].radius
             touching = centre - normal * points[n].radius
             if shares:

@@ -10,13 +10,9 @@ from ..algebra.rotations import Rotation
 from ..algebra.scalar import (
     Scalar,
     Table,
-    absolute,
     floor,
     look,
-    maximum,
-    minimum,
     rsqrt,
-    select_less,
 )
 from ..algebra.spatial import Vector
 
@@ -63,9 +59,9 @@ class SlopingGround:
 class MappedGround:
     """Heights at the nodes of a grid, bilinear between them, level beyond its edge.
 
-    `grid`: x and y of the first node [m], nodes a metre, and the last row and column; rows go along
-    x, columns along y. `offset`: where in the map the world's origin is, x, y and maybe z [m].
-    `friction`: shares at the nodes.
+    `grid`: x and y of the first node [m], and nodes a metre; rows go along x, columns along y.
+    `offset`: where in the map the world's origin is, x, y and maybe z [m]. `friction`: shares at the
+    nodes.
     """
 
     heights: Table
@@ -75,22 +71,18 @@ class MappedGround:
 
     def below(self, x: Scalar, y: Scalar) -> Patch:
         """The ground below a point of the world."""
-        x0, y0, nodes, *last = self.grid
-        cells, inside = [], []
-        for at, end in zip((x + self.offset[0] - x0, y + self.offset[1] - y0), last, strict=True):
-            asked = at * nodes
-            here = maximum(minimum(asked, end), 0.0)
-            first = minimum(floor(here), end - 1.0)
-            cells.append((first, here - first))
-            inside.append(select_less(0.0, absolute(asked - here), 0.0, nodes))
-        (i, s), (j, t) = cells
+        x0, y0, nodes = self.grid
+        u, w = ((x + self.offset[0] - x0) * nodes, (y + self.offset[1] - y0) * nodes)
+        # Beyond the edge a look-up gives the nearest number: both ends of a cell are the same there.
+        i, j = floor(u), floor(w)
+        s, t = u - i, w - j
         height, along_x, along_y = _bilinear(self.heights, i, j, s, t)
         if len(self.offset) > 2:
             height = height - self.offset[2]
         share: Scalar = 1.0
         if self.friction is not None:
             share, _, _ = _bilinear(self.friction, i, j, s, t)
-        return Patch(height, along_x * inside[0], along_y * inside[1], share)
+        return Patch(height, along_x * nodes, along_y * nodes, share)
 
 
 Terrain = SlopingGround | MappedGround

@@ -143,8 +143,8 @@ class HeightMap:
         """What a call on `q` reads, by name, each with its shape."""
         rows, columns = map(int, self.heights.shape)
         size = (rows, columns)
-        grid = (*self.origin, 1.0 / self.cell, rows - 1.0, columns - 1.0)
-        found: Shaped = {"heights": (self._like(q, "heights"), size), "map_grid": (grid, (5,))}
+        grid = (*self.origin, 1.0 / self.cell)
+        found: Shaped = {"heights": (self._like(q, "heights"), size), "map_grid": (grid, (3,))}
         if self.friction is not None:
             found["map_friction"] = self._like(q, "friction"), size
         if self.offset is not None:
