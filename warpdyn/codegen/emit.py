@@ -82,9 +82,8 @@ def emit(
             continue
         if statement.operation == CELL:
             table, *places = statement.arguments
-            yield dialect.cell(
-                table, *(_value(a, dialect) for a in places), f"c{~statement.target}"
-            )
+            row, column = (_value(a, dialect) for a in places)
+            yield dialect.cell(table, row, column, f"c{~statement.target}")
             continue
         if statement.operation in ("frame", "call"):
             yield from _routine(statement, dialect)
@@ -141,8 +140,8 @@ def expression(statement: Statement, dialect: Dialect) -> str:
     if operation == "recall":
         return f"{dialect.workspace}[{statement.arguments[0]}]"
     if operation == LOOK:
-        table, *places = statement.arguments
-        return dialect.look(table, *(_value(a, dialect) for a in places))
+        table, row, column = statement.arguments
+        return dialect.look(table, _value(row, dialect), _value(column, dialect))
     x = [_value(a, dialect) for a in statement.arguments]
     if operation in COMPARISONS:
         return dialect.select(x[0], COMPARISONS[operation], *x[1:])

@@ -227,6 +227,18 @@ def tables_of(call: Call) -> tuple[str, ...]:
     return tuple(name for name, x in inputs_of(call).items() if x.table)
 
 
+def summed_tables(call: Call) -> dict[str, tuple[int, ...]]:
+    """Results that are cotangents of tables, summed over environments, with their shapes.
+
+    A program gives (share, row, column) of each time that it looks one up, for each environment.
+    """
+    last = call.derivatives[-1] if call.derivatives else None
+    if last is None or last.kind != "vjp":
+        return {}
+    inputs = inputs_of(call)
+    return {name: inputs[name].shape for name in last.wrt if inputs[name].table}
+
+
 def algorithms_of(call: Call) -> list[Callable[..., Any]]:
     """Every algorithm that a call's program may be recorded from."""
     solved = (call.solves.residual, call.solves.matrix) if call.solves else ()
@@ -263,6 +275,13 @@ def derived(
         )
     known, arrays = gather(call)
     inputs = dict(known)
+    by_tables = [x for d in (*call.derivatives, Derivative(kind, tuple(wrt))) for x in d.wrt]
+    by_tables = [name for name in by_tables if inputs[name].table]
+    if by_tables and (call.derivatives or kind == "columns"):
+        raise TypeError(
+            f"by {by_tables[0]}, a table, there are first derivatives, by wd.vjp and wd.jvp; "
+            "no columns, and none of further order"
+        )
     leading = max(len(_shape(arrays[x.name])) - len(x.shape) for x in inputs.values())
     if solved is not None and call.solves:
         x = solution(call.results[0], inputs[call.solves.right].shape)

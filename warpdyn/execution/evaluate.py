@@ -13,7 +13,7 @@ from ..algebra.scalar import Scalar
 from ..model import Model
 from ..model.tree import Tree, build_tree
 from ..model.varied import typical, varied
-from ..recording.differentiation import pullback, pushforward
+from ..recording.differentiation import pulled, pushforward
 from ..recording.program import Program, folded, record, shape_of
 from .base_velocity import (
     BIAS,
@@ -234,9 +234,17 @@ def _vjp(
         return solution_vjp(evaluate, call, call.solves, last.wrt, inputs, cotangents, epsilon)
     results = evaluate(call, inputs, epsilon)
     check_cotangents(call, cotangents, results)
-    names = list(cotangents)
-    bars = pullback(flat_of(inputs, last.wrt), flat_of(results, names), flat_of(cotangents, names))
-    return by_name(bars, inputs, last.wrt)
+    names, known = list(cotangents), inputs_of(call)
+    numbers = [name for name in last.wrt if not known[name].table]
+    tables = {name for name in last.wrt if known[name].table}
+    bars, touches = pulled(
+        flat_of(inputs, numbers), flat_of(results, names), flat_of(cotangents, names), tables
+    )
+    found = by_name(bars, inputs, numbers)
+    for name in tables:
+        shares = [[x.share, x.row, x.column] for x in touches if x.table == name]
+        found[name] = shares or [[0.0, 0.0, 0.0]]
+    return {name: found[name] for name in last.wrt}
 
 
 def _jvp(
@@ -247,9 +255,13 @@ def _jvp(
     if call.solves and not call.derivatives:
         return solution_jvp(evaluate, call, call.solves, last.wrt, inputs, tangents, epsilon)
     results = evaluate(call, inputs, epsilon)
-    names = list(results)
+    names, known = list(results), inputs_of(call)
+    numbers = [name for name in last.wrt if not known[name].table]
     moved = pushforward(
-        flat_of(inputs, last.wrt), flat_of(tangents, last.wrt), flat_of(results, names)
+        flat_of(inputs, numbers),
+        flat_of(tangents, numbers),
+        flat_of(results, names),
+        {name: tangents[name] for name in last.wrt if known[name].table},
     )
     return by_name(moved, results, names)
 
