@@ -126,7 +126,7 @@ from .kernels.loops import repeat
 from .kernels.one_robot import OneRobot as Robot
 from .kernels.own_kernel import kernel
 from .kernels.refusals import RecordingError
-from .kernels.signature import shared
+from .kernels.signature import shared, table
 from .model import Model
 from .model.builder import ModelBuilder
 from .model.description import (
@@ -283,6 +283,7 @@ __all__ = [
     "split_q",
     "split_v",
     "step",
+    "table",
     "unpack_q",
     "unpack_v",
     "vjp",
