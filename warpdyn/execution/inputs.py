@@ -41,7 +41,7 @@ class Input(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def argument(
-    name: str, shape: tuple[int, ...] | None, nq: int, nv: int, plain: bool, table: bool
+    name: str, shape: tuple[int, ...] | None, nq: int, nv: int, plain: bool, table: bool = False
 ) -> Input:
     """An argument of a function; where `shape` is None, q has nq entries and any other nv."""
     if shape is None:
