@@ -52,13 +52,16 @@ class Scene:
         self.targets = self.start[len(base) :]
         self.weight = self.model.total_mass * 9.81
 
-    def simulation(self, envs: int, dtype: str, sweeps: int, substeps: int) -> wd.Simulation:
+    def simulation(
+        self, envs: int, dtype: str, sweeps: int, substeps: int, terrain: Any = None
+    ) -> wd.Simulation:
         return wd.Simulation(
             self.model,
             envs,
             points=self.points,
             control=wd.PD(*self.gains),
             **{"start": self.start, "dt": DT, "sweeps": sweeps, "substeps": substeps},
+            terrain=terrain,
             dtype=dtype,
         )
 
@@ -163,6 +166,45 @@ def by_threads(scene: Scene, envs: int, rounds: int) -> list[str]:
     return [f"| {scene.name} | {envs} environments, 2 threads | {one / two:.2f} times one |"]
 
 
+def on_terrain(scene: Scene, envs: int, rounds: int) -> list[str]:
+    """Lines of the table of one robot on the flat, on planes and on height maps: near each other,
+    and each somewhere else on a map of 40 m by 40 m."""
+    rng = np.random.default_rng(0)
+    small = wd.HeightMap.generated("rough", 0.2)
+    wide = wd.HeightMap.tiles()
+    places = np.zeros((envs, 3), np.float32)
+    places[:, :2] = rng.uniform(-18.0, 18.0, (envs, 2))
+    lines = []
+    for substeps in (1, 4):
+        grounds = {
+            "flat": None,
+            "a slope": wd.Plane((0.1, 0.0)),
+            "a height map": small,
+            "a height map with places": wide.with_offset(places),
+        }
+        sims = {
+            what: scene.simulation(envs, "float32", 4, substeps, terrain)
+            for what, terrain in grounds.items()
+        }
+        for what, sim in sims.items():
+            if what.endswith("places"):  # each as high as the ground below it
+                scan = wd.height_scan(
+                    scene.model, sim.q, np.zeros((1, 2), np.float32), terrain=sim.terrain
+                )
+                places[:, 2] = scene.start[2] - scan[:, 0]
+            for _ in tqdm(range(round(SETTLED / DT / substeps)), desc=what, leave=False):
+                sim.step(scene.start[7:])
+        turns = {what: Turn(sim.step, envs * substeps) for what, sim in sims.items()}
+        take_turns([*turns.values()], rounds)
+        flat = turns["flat"].figures["ns"]
+        for what, turn in turns.items():
+            ns = turn.figures["ns"]
+            lines.append(
+                f"| {scene.name} | {what}, {substeps} steps a launch | {ns:,.0f} | {ns / flat:.3f} |"
+            )
+    return lines
+
+
 def _carried(robot: Any, data: Any) -> float:
     """The sum of the normal forces of MuJoCo's contacts [N]."""
     total, force = 0.0, np.zeros(6)
@@ -208,6 +250,7 @@ def main() -> None:
     parser.add_argument("--robot", choices=("quadruped", "humanoid", "panda"), action="append")
     parser.add_argument("--residuals", action="store_true", help="of sweeps, instead of times")
     parser.add_argument("--threads", action="store_true", help="two beside one")
+    parser.add_argument("--terrain", action="store_true", help="on uneven ground, beside the flat")
     arguments = parser.parse_args()
     wd.set_num_threads(1)
     scenes = {
@@ -225,9 +268,10 @@ def main() -> None:
             print("\n".join(residuals(Scene(*scenes[name]))))
         return
     print(f"{arguments.envs} environments, one thread, median of {arguments.rounds} rounds in turn")
-    print("| robot | what | ns an environment and step | times MuJoCo |\n|---|---|---|---|")
+    against, lines = ("of flat", on_terrain) if arguments.terrain else ("times MuJoCo", compared)
+    print(f"| robot | what | ns an environment and step | {against} |\n|---|---|---|---|")
     for name in arguments.robot or scenes:
-        print("\n".join(compared(Scene(*scenes[name]), arguments.envs, arguments.rounds)))
+        print("\n".join(lines(Scene(*scenes[name]), arguments.envs, arguments.rounds)))
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ from .functions.dynamics import (
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
 from .functions.ground import Ground
 from .functions.group import Group
+from .functions.height_scan import height_scan
 from .functions.inertial import inertial_parameters, with_inertial_parameters
 from .functions.inverse_kinematics import Solution, inverse_kinematics
 from .functions.kinematics import (
@@ -118,13 +119,14 @@ from .functions.representations import (
 from .functions.screws import Screws, screws
 from .functions.simulation import Simulation
 from .functions.simulation_step import Step, step
+from .functions.terrain import HeightMap, Plane
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
 from .kernels.loops import repeat
 from .kernels.one_robot import OneRobot as Robot
 from .kernels.own_kernel import kernel
 from .kernels.refusals import RecordingError
-from .kernels.signature import shared
+from .kernels.signature import shared, table
 from .model import Model
 from .model.builder import ModelBuilder
 from .model.description import (
@@ -158,6 +160,7 @@ __all__ = [
     "Geometry",
     "Ground",
     "Group",
+    "HeightMap",
     "Joint",
     "JointKind",
     "Limits",
@@ -168,6 +171,7 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "Params",
+    "Plane",
     "Pose",
     "RecordingError",
     "Robot",
@@ -220,6 +224,7 @@ __all__ = [
     "frame_velocity",
     "get_num_threads",
     "gravity_torques",
+    "height_scan",
     "inertial",
     "inertial_parameters",
     "integrate",
@@ -278,6 +283,7 @@ __all__ = [
     "split_q",
     "split_v",
     "step",
+    "table",
     "unpack_q",
     "unpack_v",
     "vjp",

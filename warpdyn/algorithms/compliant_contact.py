@@ -116,7 +116,7 @@ def compliant_contacts(
     `v`: the velocity before the step; `free`: after it, without constraints.
     """
     found = [
-        _compliant(contact, mu, surface, rows, h)
+        _compliant(contact, mu * contact.friction, surface, rows, h)
         for contact, mu in zip(contacts, surface.friction, strict=True)
     ]
     if surface.restitution is None:

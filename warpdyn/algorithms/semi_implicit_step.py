@@ -11,7 +11,13 @@ from ..algebra.spatial import Vector
 from ..model.tree import Tree
 from .compliant_contact import Surface, compliant_contacts
 from .constraint_sweeps import Constraint, constraint_impulses, rows_of
-from .contact_rows import ContactPoint, contact_rows, free_base
+from .contact_rows import (
+    ContactPoint,
+    contact_rows,
+    free_base,
+    in_contact_axes,
+    in_world_axes,
+)
 from .crba import crba
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
 from .joint_rows import Bounds, joint_rows
@@ -24,6 +30,7 @@ from .passive_forces import (
 )
 from .rnea import rnea
 from .step_along import step_along
+from .uneven_ground import Terrain
 
 SPIN = (3, 4, 5)
 """Coordinates of a free base's angular velocity."""
@@ -46,8 +53,8 @@ class StepState(NamedTuple):
 class Scene(NamedTuple):
     """What of a simulation is constant: a part of the program.
 
-    `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, those of
-    `Drive`. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
+    `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, of `Drive`, of
+    a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
     one [rad/s, m/s], beyond which they are damped too. `stops`: of joints without springs of their
     own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are rows.
     """
@@ -70,6 +77,7 @@ def semi_implicit_step(
     tau: Sequence[Scalar],
     drive: Drive | None,
     surface: Surface | None,
+    terrain: Terrain | None,
     scene: Scene,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
@@ -102,7 +110,7 @@ def semi_implicit_step(
         push[k] = push[k] + force - by_q * v[k] * h
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    after, impulses, of_joints = _constrained(tree, state, mass, after, surface, scene)
+    after, impulses, of_joints = _constrained(tree, state, mass, after, surface, terrain, scene)
     applied: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
@@ -115,13 +123,16 @@ def _constrained(
     mass: Factors,
     free: list[Scalar],
     surface: Surface | None,
+    terrain: Terrain | None,
     scene: Scene,
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """Velocities after contacts and joint rows, which `free` is without, and the impulses of each.
 
     Contacts come last in a sweep, so that none pulls and all keep to the cone however few they are.
     """
-    contacts, J = contact_rows(tree, state.q, scene.points) if surface is not None else ([], [])
+    contacts, J = (
+        contact_rows(tree, state.q, scene.points, terrain) if surface is not None else ([], [])
+    )
     of_joints = len(scene.joint_rows)
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
     if not J:
@@ -131,11 +142,11 @@ def _constrained(
     constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
     if surface is not None:
         constraints += compliant_contacts(contacts, surface, rows, state.v, free, scene.dt)
-    warm = [*state.joint_impulses, *state.impulses]
+    warm = [*state.joint_impulses, *in_contact_axes(contacts, state.impulses)]
     impulses, after = constraint_impulses(
         rows, constraints, free, warm, scene.sweeps, along_paths=of_joints > 0
     )
-    return after, impulses[of_joints:], impulses[:of_joints]
+    return after, in_world_axes(contacts, impulses[of_joints:]), impulses[:of_joints]
 
 
 def _bounded(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:

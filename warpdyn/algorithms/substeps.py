@@ -12,6 +12,7 @@ from .contact_rows import free_base
 from .delayed_targets import delayed_targets, from_the_beginning, shifted
 from .implicit_forces import Drive
 from .semi_implicit_step import Scene, StepState, semi_implicit_step
+from .uneven_ground import terrain_of
 
 INFINITE = float("inf")
 """What every finite number is less than."""
@@ -37,6 +38,7 @@ def substeps(
     named = dict(zip(scene.arrays, more, strict=True))
     drive = Drive(**_fields(Drive, named)) if "targets" in named else None
     surface = _surface(named) if scene.points else None
+    terrain = terrain_of(named)
     nv, count, first = tree.nv, len(scene.points), 6 if free_base(tree) else 0
     late = None
     if "latency" in named:
@@ -60,7 +62,7 @@ def substeps(
         *state, total, done = parts(numbers)
         seen = drive._replace(targets=late.at(done[0])) if drive and late else drive
         after, applied = semi_implicit_step(
-            *(tree, StepState(*state), tau, seen, surface, scene, gravity, f_ext)
+            *(tree, StepState(*state), tau, seen, surface, terrain, scene, gravity, f_ext)
         )
         summed = [t + x for t, x in zip(total, applied, strict=True)]
         return [x for part in (*after, summed, [n + 1.0 for n in done]) for x in part]

@@ -73,7 +73,8 @@ class TileFunctions:
         angles += [f"angle({k}, t{angle});" for k, angle in enumerate(program.angles)]
         self.turns, self.name, self.parts = len(turns), name, len(parts)
         everything = [*parameters, "const T* constants", "V* turn", "V* work"]
-        function = {"parameters": ", ".join(everything), "open": ""}
+        self.tables = table.tables
+        function = {"parameters": ", ".join(everything) + table.tables.parameter, "open": ""}
         table_of_turns = headers.piece(
             "parts.h",
             "turns",
@@ -90,10 +91,11 @@ class TileFunctions:
 
     def calls(self, arguments: str) -> Iterator[str]:
         """The functions called in order, with these tiles."""
+        arguments = f"{arguments}, constants, turn, work{self.tables.argument}"
         if self.turns:
-            yield f"  Lanes::{self.name}_turns({arguments}, constants, turn, work);"
+            yield f"  Lanes::{self.name}_turns({arguments});"
         for k in range(self.parts):
-            yield f"  Lanes::{self.name}_{k}({arguments}, constants, turn, work);"
+            yield f"  Lanes::{self.name}_{k}({arguments});"
 
 
 def step_functions(routine: Program, name: str, table: lanes.Constants) -> TileFunctions:
@@ -130,7 +132,7 @@ def routines(
             places.append(f"work + {slots}")
             slots += size
         shared, column, out, work = places
-        rest = f", {work}, constants"
+        rest = f", {work}, constants{table.tables.argument}"
         if source and repetition and repetition.reads:
             kept = prod(source.results["out"])  # the states lie behind the results
             rest += f", {regions[repetition.reads].out} + {kept}"
@@ -150,12 +152,16 @@ def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[s
     functions = []
     for k, part in enumerate(parts):
         body = "\n".join(emit(routine, part, dialect, stored))
-        functions.append(headers.piece("parts.h", "routine", name=f"{name}_{k}", body=body))
-    calls = " ".join(
-        f"{name}_{k}(shared, column, out, work, constants);" for k in range(len(parts))
-    )
-    functions.append(headers.piece("parts.h", "routine", name=name, body=calls))
+        functions.append(_routine(f"{name}_{k}", table, body))
+    arguments = f"shared, column, out, work, constants{table.tables.argument}"
+    calls = " ".join(f"{name}_{k}({arguments});" for k in range(len(parts)))
+    functions.append(_routine(name, table, calls))
     return functions, workspace, prod(routine.results["out"])
+
+
+def _routine(name: str, table: lanes.Constants, body: str) -> str:
+    more = table.tables.parameter
+    return headers.piece("parts.h", "routine", name=name, body=body, tables=more)
 
 
 def _loop(
@@ -175,6 +181,7 @@ def _loop(
         name=name,
         size=size,
         times=repetition.times,
+        tables=table.tables.parameter,
         more=", const V* kept" if repetition.reads else "",
         then=step.slots,
         turn=step.slots + results,

@@ -22,6 +22,7 @@ from .drives import PD, Stops
 from .ground import FLAT, Ground
 from .simulation_step import step
 from .target_latency import latencies
+from .terrain import HeightMap, Plane
 
 KEPT = ("time", "failures")
 """What a simulation gives beside a step's results."""
@@ -60,6 +61,7 @@ class Simulation:
         substeps: int = 4,
         sweeps: int = 4,
         ground: Ground = FLAT,
+        terrain: HeightMap | Plane | None = None,
         start: Any = None,
         latency: Any = None,
         longest_latency: int | None = None,
@@ -82,7 +84,7 @@ class Simulation:
                 f"a Simulation writes its arrays in place, which {self._library.name}'s are not; "
                 "use wd.step, which gives new ones"
             )
-        self.model, self.envs, self.control = model, int(envs), control
+        self.model, self.envs, self.control, self.terrain = model, int(envs), control, terrain
         self.points = ContactPoints(model) if points is None else points
         count, joints = len(self.points), model.nv - (6 if model.floating_base else 0)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
@@ -98,7 +100,10 @@ class Simulation:
         self.latency: Any = None
         self._advance: Callable[[], Any] | None = None
         self._call = self._described(
-            {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground, "stops": stops},
+            {
+                **{"dt": dt, "substeps": substeps, "sweeps": sweeps},
+                **{"ground": ground, "terrain": terrain, "stops": stops},
+            },
             {"f_ext": f_ext, "gravity": gravity, "params": params},
         )
         if latency is not None:

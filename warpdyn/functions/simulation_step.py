@@ -30,6 +30,7 @@ from .drives import (
     stops_of,
 )
 from .ground import FLAT, Ground, ground_arrays
+from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number
 
 LONGEST_STEP = 0.1
@@ -69,6 +70,7 @@ def step(
     points: Sequence[ContactPoint] = (),
     impulses: Array | None = None,
     ground: Ground = FLAT,
+    terrain: HeightMap | Plane | None = None,
     sweeps: int = 4,
     speed_guard: bool = True,
     joint_impulses: Array | None = None,
@@ -78,14 +80,14 @@ def step(
     params: Params | None = None,
     out: tuple[Array, ...] | None = None,
 ) -> Call[Step]:
-    """The state after `substeps` steps of `dt` seconds, on the ground z = 0.
+    """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
     Returns a `Step`: q, v, impulses, forces, torques.
     control, targets: drives to (B, joints) [rad, m], beside tau.
     points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
     before, where the sweeps begin; None: at zero.
-    ground: friction, stiffness and dissipation of the contacts.
+    ground: friction, stiffness and dissipation of the contacts. terrain: where the ground is.
     speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
     the limit; for a free base's spin that is a quarter radian a step.
     stops: what holds joints at the limits of the description, where the model has no limit springs.
@@ -107,6 +109,7 @@ def step(
         if impulses is not None:
             more["impulses"] = impulses, (count, 3)
         more |= ground_arrays(model, ground, count, q)
+        more |= terrain_arrays(model, terrain, touching, q)
     elif impulses is not None:
         raise ValueError("impulses are of points=, and there are none")
     more |= drive_arrays(model, control, targets)
@@ -153,7 +156,10 @@ def step(
         params=params,
         refuse=_refusing(touching),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
-        plain=tuple(name for name in more if name not in ("impulses", "joint_impulses", "targets")),
+        plain=tuple(
+            name for name in more if name not in ("impulses", "joint_impulses", "targets", *TABLES)
+        ),
+        tables=tuple(name for name in more if name in TABLES),
         named=Step,
     )
 

@@ -30,6 +30,7 @@ from .one_robot import OneRobot
 from .refusals import RecordingError
 from .results import Results
 from .signature import NEEDED
+from .tables import LookedUp
 from .values import from_nested
 
 ENV = "env"
@@ -99,6 +100,7 @@ class OwnKernel(Function[..., Any]):
             by_velocity={},
             identity=self,
             plain=prepared.plain,
+            tables=self._tables(given),
             named=prepared.named if out is None else prepared.plainly_named,
         )
 
@@ -127,6 +129,10 @@ class OwnKernel(Function[..., Any]):
             )
         return {**given, **defaults, **{n: x for n, x in options.items() if n in defaults}}
 
+    def _tables(self, given: Mapping[str, Any]) -> tuple[str, ...]:
+        declared = self.signature.arrays
+        return tuple(n for n in given if n in declared and declared[n].table)
+
     def _prepared(
         self,
         model: Model,
@@ -149,6 +155,7 @@ class OwnKernel(Function[..., Any]):
             params=params,
             by_velocity={},
             identity=self,
+            tables=self._tables(given),
         )
         record_call(probe, input_shapes(probe), True)
         results, asks_env = text.seen
@@ -208,7 +215,7 @@ class _Text:
         robot = OneRobot(self.model, tree, env, self.params)
         declared = self.kernel.signature.arrays
         values = {
-            n: from_nested(x, declared[n].sizes(self.model))
+            n: (LookedUp if declared[n].table else from_nested)(x, declared[n].sizes(self.model))
             for n, x in zip(self.names, arrays, strict=False)
         }
         arguments = [values[n] if n in values else each.default[0] for n, each in declared.items()]

@@ -5,7 +5,7 @@ Written by scripts/robot_stub.py from the public functions.
 
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..functions.poses import QuaternionOrder
 from ..functions.operational_space import Part
 from ..functions.kinematics import _fk, _motion
 from ..functions.inverse_kinematics import Solution
+from ..functions.height_scan import HeightMap, Plane
 from ..functions.centroidal import CentroidalReference, MomentumReference
 
 Array = Values | np.ndarray | Sequence[float] | float
@@ -581,6 +582,22 @@ class RobotMethods:
         >>> np.allclose(wd.gravity_torques(model, q, gravity=(0, 0, 0)), 0)
         True"""
 
+    def height_scan(
+        self,
+        q: Array,
+        pattern: Any,
+        *,
+        terrain: HeightMap | Plane | None = ...,
+        frame: str | None = ...,
+    ) -> Values:
+        """Heights of a frame's origin above the ground under the points of a pattern.
+
+        q: (B, nq) [m, rad].  pattern: (n, 2) or (B, n, 2), x and y [m] from the frame's origin, in level
+        axes that turn about the vertical as the frame's x axis does.
+        frame: a link; None: the root. terrain: as of `step`.
+        Returns (B, n) [m], negative where the ground is above the frame.
+        Bilinear between the nodes of a height map."""
+
     def integrate(
         self,
         q: Array,
@@ -1037,6 +1054,7 @@ class RobotMethods:
         points: Sequence[ContactPoint] = ...,
         impulses: Array | None = ...,
         ground: Ground = ...,
+        terrain: HeightMap | Plane | None = ...,
         sweeps: int = ...,
         speed_guard: bool = ...,
         joint_impulses: Array | None = ...,
@@ -1044,14 +1062,14 @@ class RobotMethods:
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> Step:
-        """The state after `substeps` steps of `dt` seconds, on the ground z = 0.
+        """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
         q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
         Returns a `Step`: q, v, impulses, forces, torques.
         control, targets: drives to (B, joints) [rad, m], beside tau.
         points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
         before, where the sweeps begin; None: at zero.
-        ground: friction, stiffness and dissipation of the contacts.
+        ground: friction, stiffness and dissipation of the contacts. terrain: where the ground is.
         speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
         the limit; for a free base's spin that is a quarter radian a step.
         stops: what holds joints at the limits of the description, where the model has no limit springs.
