@@ -116,6 +116,7 @@ from .functions.representations import (
     motion_transform,
 )
 from .functions.screws import Screws, screws
+from .functions.sensors import Sensors, contact_flags, imu, link_contact_forces
 from .functions.simulation import Simulation
 from .functions.simulation_step import Step, step
 from .kernels import random_numbers as random
@@ -172,6 +173,7 @@ __all__ = [
     "RecordingError",
     "Robot",
     "Screws",
+    "Sensors",
     "Simulation",
     "Solution",
     "StateReport",
@@ -200,6 +202,7 @@ __all__ = [
     "compiling",
     "config",
     "configuration_rate",
+    "contact_flags",
     "convert_acceleration",
     "convert_configuration",
     "convert_force",
@@ -220,6 +223,7 @@ __all__ = [
     "frame_velocity",
     "get_num_threads",
     "gravity_torques",
+    "imu",
     "inertial",
     "inertial_parameters",
     "integrate",
@@ -234,6 +238,7 @@ __all__ = [
     "kinetic_energy",
     "kinetic_energy_regressor",
     "link_coms",
+    "link_contact_forces",
     "load",
     "load_mjcf",
     "load_robot",

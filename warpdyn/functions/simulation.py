@@ -20,13 +20,14 @@ from ..model.params import Params
 from .contact_points import ContactPoints
 from .drives import PD
 from .ground import FLAT, Ground
+from .sensors import Sensors, checked_sensors
 from .simulation_step import step
 
 OUTPUTS = ("q", "v", "impulses", "forces", "torques", "time", "failures")
 """Results of a step, in order."""
 
-SAVED = (*OUTPUTS, "targets", "tau", "start")
-"""What `state` holds."""
+MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
+"""What sensors give, in order."""
 
 
 class Simulation:
@@ -43,6 +44,12 @@ class Simulation:
     every environment begins; None for the neutral configuration. f_ext, gravity, params, the numbers
     of `ground` and of `control`: as of `step`; arrays are read at each launch. like, dtype, device:
     which arrays; float32 NumPy without them.
+
+    sensors: what is measured beside, in the same launch, for the `links` that it names: imu (envs,
+    links, 6), proper acceleration over the last substep, then angular velocity, in the link's axes
+    [m/s², rad/s]; link_forces (envs, links, 6), net force of the contacts and moment about the link's
+    origin, in the world's axes [N, N·m]; contacts (envs, points) and link_contacts (envs, links): 1
+    where the force is beyond the threshold, else 0.
     """
 
     def __init__(
@@ -60,6 +67,7 @@ class Simulation:
         f_ext: Forces = None,
         gravity: Gravity = None,
         params: Params | None = None,
+        sensors: Sensors | None = None,
         like: Array | None = None,
         dtype: Any = None,
         device: Any = None,
@@ -87,6 +95,13 @@ class Simulation:
         self.time, self.failures = (
             self._library.entry(column, 0) for column in self._columns.values()
         )
+        self.sensors = checked_sensors(model, self.points, sensors)
+        units, links, _ = self.sensors or ((), (), 0.0)
+        self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)
+        self.contacts = self._zeros(count if self.sensors else 0)
+        self.link_contacts = self._zeros(len(links))
+        self._results = (*OUTPUTS, *(MEASURED if self.sensors else ()))
+        self._saved = (*self._results, "targets", "tau", "start")
         self._advance: Callable[[], Any] | None = None
         self._call = self._described(
             {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground},
@@ -125,17 +140,17 @@ class Simulation:
         speed = 0.0 if v is None else self._checked("v", v, self.model.nv, (rows, count))
         self._library.assign(self.q, rows, place)
         self._library.assign(self.v, rows, speed)
-        for array in (self.impulses, self.forces, self.torques, self._columns["time"]):
-            self._library.assign(array, rows, 0.0)
+        for name in ("impulses", "forces", "torques", "time", *MEASURED):
+            self._library.assign(self._array(name), rows, 0.0)
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the next steps depend on, and what the last one gave, as NumPy's arrays."""
-        return {name: self._library.to_host(self._array(name)).copy() for name in SAVED}
+        return {name: self._library.to_host(self._array(name)).copy() for name in self._saved}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a `state`, bit for bit."""
-        if set(state) != set(SAVED):
-            raise ValueError(f"a state has {', '.join(SAVED)}; got {', '.join(state)}")
+        if set(state) != set(self._saved):
+            raise ValueError(f"a state has {', '.join(self._saved)}; got {', '.join(state)}")
         for name, values in state.items():
             shape = tuple(self._array(name).shape)
             if np.shape(values) != shape:
@@ -168,9 +183,14 @@ class Simulation:
             name="simulation",
             algorithms=(guarded_step,),
             arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
-            out=tuple(self._array(name) for name in OUTPUTS),
-            results=OUTPUTS,
-            shapes={**call.shapes, "start": (self.model.nq,), "time": (1,), "failures": (1,)},
+            out=tuple(self._array(name) for name in self._results),
+            options=(*call.options, ("sensors", self.sensors)),
+            results=self._results,
+            shapes={
+                **call.shapes,
+                **{"start": (self.model.nq,), "time": (1,), "failures": (1,)},
+                **{name: tuple(self._array(name).shape[1:]) for name in MEASURED},
+            },
             named=None,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from ..execution.evaluate import tree_of
 from ..model import Model
 from ..model.params import Params
 from ..model.tree import WORLD
+from .contact_points import checked_point
 from .drives import PD, drive_arrays, speed_limits, stops_of
 from .ground import FLAT, Ground, ground_arrays
 from .varied_numbers import Shaped, is_number
@@ -82,7 +82,7 @@ def step(
     Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
     by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023).
     """
-    touching = tuple(_point(model, *point) for point in points)
+    touching = tuple(checked_point(model, *point) for point in points)
     joints = model.nv - (6 if model.floating_base else 0)
     more: Shaped = {}
     if touching:
@@ -126,17 +126,6 @@ def step(
         plain=tuple(name for name in more if name not in ("impulses", "targets")),
         named=Step,
     )
-
-
-def _point(model: Model, link: str, centre: Any, radius: float) -> ContactPoint:
-    model.link_index(link)
-    at, r = tuple(map(float, centre)), float(radius)
-    if len(at) != 3 or not all(map(math.isfinite, (*at, r))) or r < 0:
-        raise ValueError(
-            f"a contact point is a link, a centre (x, y, z) and a radius of 0 or more; got {at}, {r} "
-            f"on {link}"
-        )
-    return ContactPoint(link, at, r)
 
 
 def _refusing(points: Sequence[ContactPoint]) -> Any:
