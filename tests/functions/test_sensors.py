@@ -159,7 +159,7 @@ def test_flags_say_which_points_and_links_are_pressed() -> None:
     forces[1] = 0.0, 0.0, 0.4
     flags = wd.contact_flags(model, forces, points=POINTS)
     assert np.array_equal(flags, [[1, 0, 0], [1, 1, 1], [0, 0, 0]])
-    links = {"points": POINTS, "frames": ["leg", "body"], "threshold": 0.45}
+    links: dict[str, Any] = {"links": ["leg", "body"], "points": POINTS, "threshold": 0.45}
     assert np.array_equal(wd.contact_flags(model, forces, **links), [[1, 0], [1, 0], [0, 0]])
     assert not wd.contact_flags(model, forces, points=POINTS, threshold=0.5).any()
 
@@ -301,4 +301,4 @@ def test_contacts_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="threshold"):
         wd.contact_flags(model, forces, points=POINTS, threshold=-1)
     with pytest.raises(TypeError, match="a list of names"):
-        wd.contact_flags(model, forces, points=POINTS, frames="leg")
+        wd.contact_flags(model, forces, points=POINTS, links="leg")

@@ -49,18 +49,18 @@ def contact_flags(
     forces: Sequence[Sequence[Scalar]],
     *,
     points: Sequence[ContactPoint],
-    frames: Sequence[str] | None,
+    links: Sequence[str] | None,
     threshold: float,
 ) -> list[Scalar]:
     """1 where the force on a point, or the net force on a link's points, is beyond `threshold` [N];
     else 0.
 
-    forces: 3 for each point [N].  frames: links; None for a flag of each point.
+    forces: 3 for each point [N].  links: those asked for; None for a flag of each point.
     """
     net = [Vector(*each) for each in forces]
-    if frames is not None:
+    if links is not None:
         net = [
             sum((f for f, point in zip(net, points, strict=True) if point.link == name), ZERO)
-            for name in frames
+            for name in links
         ]
     return [select_less(threshold * threshold, f.dot(f), 1.0, 0.0) for f in net]

@@ -148,7 +148,7 @@ def guarded_step(
         tree, q, forces, points=scene.points, frames=links, reference="local_world_aligned"
     )
     touched = [
-        contact_flags(tree, pressed, points=scene.points, frames=each, threshold=threshold)
+        contact_flags(tree, pressed, points=scene.points, links=each, threshold=threshold)
         for each in (None, links)
     ]
     return (*results, kept(readings), touched[0], kept(by_link), touched[1])

@@ -82,7 +82,7 @@ def link_contact_forces(
     q: Array[A],
     forces: Array[A],
     *,
-    points: Sequence[ContactPoint],
+    points: Sequence[ContactPoint] = (),
     frame: str | None = None,
     frames: Sequence[str] | None = None,
     reference: Reference = "local_world_aligned",
@@ -118,19 +118,19 @@ def contact_flags(
     model: Model,
     forces: Array[A],
     *,
-    points: Sequence[ContactPoint],
-    frames: Sequence[str] | None = None,
+    points: Sequence[ContactPoint] = (),
+    links: Sequence[str] | None = None,
     threshold: float = 0.0,
     out: Array[A] | None = None,
 ) -> Call[A]:
     """1 where contacts press, 0 where they do not.
 
     forces: (B, points, 3) on the points [N], as `step` gives them.
-    Returns (B, points), or (B, len(frames)) of the net forces on these links.
+    Returns (B, points), or (B, len(links)) of the net forces on these.
     threshold: force beyond which it counts [N].
     """
     touching = tuple(checked_point(model, *point) for point in points)
-    named = None if frames is None else tuple(several(frames))
+    named = None if links is None else tuple(several(links))
     model.link_indices(named or ())
     return Call(
         "contact_flags",
@@ -140,7 +140,7 @@ def contact_flags(
         out=out,
         options=(
             ("points", touching),
-            ("frames", named),
+            ("links", named),
             ("threshold", checked_threshold(threshold)),
         ),
         shapes={"forces": (len(touching), 3), "out": (len(touching if named is None else named),)},

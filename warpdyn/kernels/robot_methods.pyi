@@ -274,14 +274,14 @@ class RobotMethods:
         self,
         forces: Array,
         *,
-        points: Sequence[ContactPoint],
-        frames: Sequence[str] | None = ...,
+        points: Sequence[ContactPoint] = ...,
+        links: Sequence[str] | None = ...,
         threshold: float = ...,
     ) -> Values:
         """1 where contacts press, 0 where they do not.
 
         forces: (B, points, 3) on the points [N], as `step` gives them.
-        Returns (B, points), or (B, len(frames)) of the net forces on these links.
+        Returns (B, points), or (B, len(links)) of the net forces on these.
         threshold: force beyond which it counts [N]."""
 
     def convert_acceleration(
@@ -797,7 +797,7 @@ class RobotMethods:
         q: Array,
         forces: Array,
         *,
-        points: Sequence[ContactPoint],
+        points: Sequence[ContactPoint] = ...,
         frame: str | None = ...,
         frames: Sequence[str] | None = ...,
         reference: Reference = ...,
