@@ -100,6 +100,10 @@ class Call(Generic[R]):
     """Quaternions of its configurations may have any length."""
     plain: tuple[str, ...] = ()
     """Arguments that may be plain numbers, beside arrays of any library and dtype."""
+    unsigned: tuple[str, ...] = ()
+    """Arguments whose numbers are 0 or more, infinite ones too (`state_checks.check_signs`)."""
+    positive: tuple[str, ...] = ()
+    """Arguments whose numbers are above 0, infinite ones too."""
     named: Callable[..., R] | None = None
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     identity: Hashable = None

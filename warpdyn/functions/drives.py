@@ -49,6 +49,11 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
 
 def _check_drives(model: Model, control: Any) -> None:
     """Refuse what is no PD, and joints whose coordinates are no angles or lengths."""
+    if isinstance(control, (list, tuple)) and not isinstance(control, PD):
+        raise TypeError(
+            f"control is one law for all joints, wd.PD(kp, kd) with gains of each; got {len(control)} "
+            "laws: add the torques of others as tau"
+        )
     if not isinstance(control, PD):
         raise TypeError(f"control must be wd.PD(kp, kd), got {type(control).__name__}")
     for joint in model.moving_joints[int(model.floating_base) :]:

@@ -14,7 +14,9 @@ from ..arrays import Array, views
 from ..execution.argument_checks import check_model
 from ..execution.batched import described
 from ..execution.call import Call, Forces, Gravity
+from ..execution.config import config
 from ..execution.launch import prepare
+from ..execution.state_checks import check_arrays, check_signs, check_state
 from ..model import Model
 from ..model.params import Params
 from .contact_points import ContactPoints
@@ -107,7 +109,10 @@ class Simulation:
             {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground},
             {"f_ext": f_ext, "gravity": gravity, "params": params},
         )
+        check_signs(self._call)
         begin = model.neutral if start is None else self._checked("start", start, model.nq, None)
+        if wrong := check_state(model, begin).errors:
+            raise ValueError(f"start is no state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._host(begin))
         self.reset()
 
@@ -123,6 +128,8 @@ class Simulation:
                 self._library.assign(
                     mine, slice(None), self._checked(name, values, mine.shape[1], None)
                 )
+        if config.debug:
+            check_arrays(self._call)
         if self._advance is None:
             self._advance = prepare(self._call).bound()  # which launches once
         else:

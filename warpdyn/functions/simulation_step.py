@@ -27,6 +27,13 @@ LONGEST_STEP = 0.1
 """Steps beyond this are a mistake in the unit [s]."""
 
 
+UNSIGNED = frozenset(("friction", "dissipation", "kp", "kd", "effort"))
+"""Numbers that are 0 or more."""
+
+POSITIVE = frozenset(("stiffness", "push_out"))
+"""Numbers that are above 0."""
+
+
 class Step(NamedTuple):
     """What a step gives."""
 
@@ -124,6 +131,8 @@ def step(
         refuse=_refusing(touching),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
         plain=tuple(name for name in more if name not in ("impulses", "targets")),
+        unsigned=tuple(name for name in more if name in UNSIGNED),
+        positive=tuple(name for name in more if name in POSITIVE),
         named=Step,
     )
 
