@@ -174,7 +174,7 @@ def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
         "t": (count,),
         "twist": (count, 6),
     }
-    widths["wrench"] = (count, 6)
+    widths |= {"wrench": (count, 6), "forces": (count, 3, 3)}
     if name in widths:
         return draw.uniform(-2, 2, widths[name])
     if name == "mass":
@@ -254,6 +254,10 @@ CASES = (
     # simulation
     Case("step", "hopper", "q v tau", "gravity f_ext mass placement", STEP | {"points": SOLES}),
     Case("step", "sprung", "q v tau", "stiffness damping viscous", STEP),
+    # sensors
+    Case("imu", "gripper", "q v a", "gravity placement", {"frame": "right"}),
+    Case("link_contact_forces", "hopper", "q forces", PLACED, {"points": SOLES, "frame": "leg"}),
+    Case("contact_flags", "hopper", "forces", options={"points": SOLES}),
     # momentum, mass, energy
     Case("momentum", "hopper", "q v", INERTIAL),
     Case("momentum_jacobian", "gripper", options={"reference": "world"}),

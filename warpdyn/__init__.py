@@ -117,6 +117,7 @@ from .functions.representations import (
     motion_transform,
 )
 from .functions.screws import Screws, screws
+from .functions.sensors import Sensors, contact_flags, imu, link_contact_forces
 from .functions.simulation import Simulation
 from .functions.simulation_step import Step, step
 from .functions.terrain import HeightMap, Plane
@@ -176,6 +177,7 @@ __all__ = [
     "RecordingError",
     "Robot",
     "Screws",
+    "Sensors",
     "Simulation",
     "Solution",
     "StateReport",
@@ -204,6 +206,7 @@ __all__ = [
     "compiling",
     "config",
     "configuration_rate",
+    "contact_flags",
     "convert_acceleration",
     "convert_configuration",
     "convert_force",
@@ -225,6 +228,7 @@ __all__ = [
     "get_num_threads",
     "gravity_torques",
     "height_scan",
+    "imu",
     "inertial",
     "inertial_parameters",
     "integrate",
@@ -239,6 +243,7 @@ __all__ = [
     "kinetic_energy",
     "kinetic_energy_regressor",
     "link_coms",
+    "link_contact_forces",
     "load",
     "load_mjcf",
     "load_robot",

@@ -21,6 +21,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 WITHOUT_NUMBERS = {
     *("integrate", "difference", "interpolate", "configuration_rate", "normalize", "clamp"),
     *("convert_configuration", "convert_velocity", "convert_acceleration", "convert_force"),
+    "contact_flags",
 }
 """They use no mass, length or joint effect of the model, so that no parameter is theirs."""
 
@@ -45,6 +46,9 @@ def arrays(name: str, rows: int = 3, dtype: type = np.float32) -> dict[str, Any]
         given["t"] = 0.5
     if "targets" in given:
         given["targets"] = np.zeros((rows, 4, 4), dtype)
+    if "forces" in given:
+        given["forces"] = np.zeros((rows, 1, 3), dtype)
+        given["points"] = [wd.ContactPoint("FL_foot", (0, 0, 0), 0.02)]
     if name in ONE_FRAME and name not in SEVERAL:
         given["frame"] = "FL_foot"
     if name.startswith("convert_"):

@@ -189,6 +189,29 @@ def test_a_free_robot_without_drives_lands_on_its_shapes() -> None:
     )
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
+def test_numbers_that_are_negative_are_refused_at_creation(library: str) -> None:
+    """In arrays of any library; later ones only while `wd.config.debug` is on, before they act."""
+    usable(library)
+    like = made(library, np.zeros(1, np.float32))
+    stiff, soft = (np.full(6, x, np.float32) for x in (1e4, -1e4))
+    with pytest.raises(ValueError, match=r"stiffness.* must be above 0, got -1"):
+        simulation(like=like, ground=wd.Ground(stiffness=made(library, soft)))
+    gains = made(library, np.full((6, 2), 20.0, np.float32))
+    ground = wd.Ground(stiffness=made(library, stiff))
+    sim = simulation(like=like, control=wd.PD(gains, 1.0), ground=ground)
+    sim.step()
+    before = sim.state()
+    sim._library.assign(gains, slice(None), np.full((6, 2), -1.0, np.float32))
+    wd.config.debug = True
+    try:
+        with pytest.raises(ValueError, match="kp in environment 0: entry 0 must be at least 0"):
+            sim.step()
+    finally:
+        wd.config.debug = False
+    assert all(np.array_equal(x, before[name]) for name, x in sim.state().items())
+
+
 def test_what_cannot_be_is_refused() -> None:
     """With the names that are wrong; nothing is written."""
     sim = simulation()
@@ -213,6 +236,14 @@ def test_what_cannot_be_is_refused() -> None:
         simulation(0)
     with pytest.raises(ValueError, match="dt must be a number"):
         simulation(dt=0.0)
+    with pytest.raises(KeyError, match="no link named 'tp'; did you mean 'tip'"):
+        simulation(points=[("tp", (0, 0, 0), 0.05)])
+    with pytest.raises(ValueError, match="start is no state: q: shoulder is nan"):
+        simulation(start=[np.nan, 0.0])
+    with pytest.raises(ValueError, match="quaternion of floating_base has length 0, not 1"):
+        wd.Simulation(wd.load_robot("quadruped"), 2, points=[], start=np.zeros(19))
+    with pytest.raises(TypeError, match="control is one law for all joints"):
+        simulation(control=[wd.PD(1.0, 1.0)] * 2)
     with pytest.raises(TypeError, match="must be a Model"):
         wd.Simulation("quadruped", 4)  # type: ignore[arg-type]
     jax = pytest.importorskip("jax")

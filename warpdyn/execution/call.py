@@ -103,6 +103,10 @@ class Call(Generic[R]):
     tables: tuple[str, ...] = ()
     """Arguments of rows and columns that serve all environments and are looked up: the algorithm
     gets them whole, for `algebra.scalar.look`."""
+    unsigned: tuple[str, ...] = ()
+    """Arguments whose numbers are 0 or more, infinite ones too (`state_checks.check_signs`)."""
+    positive: tuple[str, ...] = ()
+    """Arguments whose numbers are above 0, infinite ones too."""
     named: Callable[..., R] | None = None
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     identity: Hashable = None

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import overload
+from typing import Any, overload
 
 from ..algebra.spatial import Vector
 from ..algorithms.contact_rows import ContactPoint
 from ..model import Model
-from ..model.description import Vector3, vector3
+from ..model.description import Vector3, several, vector3
 
 RIM = 8
 """Points on each rim of a cylinder."""
@@ -50,7 +50,7 @@ class ContactPoints(Sequence[ContactPoint]):
     @property
     def links(self) -> tuple[str, ...]:
         """Links that have points, in order."""
-        return tuple(dict.fromkeys(point.link for point in self.points))
+        return links_of(self)
 
     def _with(self, points: Iterable[ContactPoint]) -> ContactPoints:
         changed: ContactPoints = object.__new__(ContactPoints)
@@ -58,18 +58,8 @@ class ContactPoints(Sequence[ContactPoint]):
         changed.points = tuple(points)
         return changed
 
-    def _links(self, patterns: Sequence[str]) -> set[str]:
-        chosen: set[str] = set()
-        for pattern in patterns:
-            fitting = {link for link in self.links if fnmatchcase(link, pattern)}
-            if not fitting:
-                near = get_close_matches(pattern, self.links, n=3) or self.links
-                raise KeyError(
-                    f"{self.model.name} has no contact points on {pattern!r}; "
-                    f"there are some on {', '.join(near) or 'no link'}"
-                )
-            chosen |= fitting
-        return chosen
+    def _links(self, patterns: Sequence[str]) -> tuple[str, ...]:
+        return touched_links(self.model, self, patterns)
 
     @overload
     def __getitem__(self, index: int) -> ContactPoint: ...
@@ -91,6 +81,40 @@ class ContactPoints(Sequence[ContactPoint]):
             f"<{len(self)} contact points of {self.model.name}: {', '.join(counts) or 'none'}"
             f"{f'; left out: {left}' if left else ''}>"
         )
+
+
+def checked_point(model: Model, link: str, centre: Any, radius: float) -> ContactPoint:
+    """A contact point of plain numbers, on a link that there is."""
+    model.link_index(link)
+    at, r = tuple(map(float, centre)), float(radius)
+    if len(at) != 3 or not all(map(math.isfinite, (*at, r))) or r < 0:
+        raise ValueError(
+            f"a contact point is a link, a centre (x, y, z) and a radius of 0 or more; got {at}, {r} "
+            f"on {link}"
+        )
+    return ContactPoint(link, at, r)
+
+
+def links_of(points: Iterable[ContactPoint]) -> tuple[str, ...]:
+    """Links that have points, in order."""
+    return tuple(dict.fromkeys(point.link for point in points))
+
+
+def touched_links(
+    model: Model, points: Iterable[ContactPoint], patterns: Iterable[str]
+) -> tuple[str, ...]:
+    """Links with points that fit patterns, such as "*_foot"; each has to fit some."""
+    links, chosen = links_of(points), dict[str, None]()
+    for pattern in several(patterns):
+        fitting = [link for link in links if fnmatchcase(link, pattern)]
+        if not fitting:
+            near = get_close_matches(pattern, links, n=3) or links
+            raise KeyError(
+                f"{model.name} has no contact points on {pattern!r}; "
+                f"there are some on {', '.join(near) or 'no link'}"
+            )
+        chosen |= dict.fromkeys(fitting)
+    return tuple(chosen)
 
 
 def _of_shapes(model: Model) -> tuple[tuple[ContactPoint, ...], tuple[tuple[str, str], ...]]:

@@ -9,17 +9,20 @@ from typing import Any
 import numpy as np
 
 from ..algorithms.contact_rows import ContactPoint
-from ..algorithms.substeps import guarded_step
+from ..algorithms.guarded_step import guarded_step
 from ..arrays import Array, views
 from ..execution.argument_checks import check_model
 from ..execution.batched import described
 from ..execution.call import Call, Forces, Gravity
+from ..execution.config import config
 from ..execution.launch import prepare
+from ..execution.state_checks import check_arrays, check_signs, check_state
 from ..model import Model
 from ..model.params import Params
 from .contact_points import ContactPoints
 from .drives import PD, Stops
 from .ground import FLAT, Ground
+from .sensors import Sensors, checked_sensors
 from .simulation_step import step
 from .target_latency import latencies
 from .terrain import HeightMap, Plane
@@ -29,6 +32,9 @@ KEPT = ("time", "failures")
 
 INPUTS = ("targets", "tau", "start")
 """What `state` holds beside results."""
+
+MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
+"""What sensors give, in order."""
 
 
 class Simulation:
@@ -48,6 +54,12 @@ class Simulation:
     steps of `dt` after which targets reach the drives, a number or (envs,); then `latency` (envs,) is
     an array to write in, up to longest_latency (None: the largest of them). like, dtype, device:
     which arrays; float32 NumPy without them.
+
+    sensors: what is measured beside, in the same launch, for the `links` that it names: imu (envs,
+    links, 6), proper acceleration over the last substep, then angular velocity, in the link's axes
+    [m/s², rad/s]; link_forces (envs, links, 6), net force of the contacts and moment about the link's
+    origin, in the world's axes [N, N·m]; contacts (envs, points) and link_contacts (envs, links): 1
+    where the force is beyond the threshold, else 0.
     """
 
     def __init__(
@@ -69,6 +81,7 @@ class Simulation:
         f_ext: Forces = None,
         gravity: Gravity = None,
         params: Params | None = None,
+        sensors: Sensors | None = None,
         like: Array | None = None,
         dtype: Any = None,
         device: Any = None,
@@ -98,6 +111,11 @@ class Simulation:
         )
         self.joint_impulses: Any = None
         self.latency: Any = None
+        self.sensors = checked_sensors(model, self.points, sensors)
+        units, links = (self.sensors.units, self.sensors.links) if self.sensors else ((), ())
+        self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)
+        self.contacts = self._zeros(count if self.sensors else 0)
+        self.link_contacts = self._zeros(len(links))
         self._advance: Callable[[], Any] | None = None
         self._call = self._described(
             {
@@ -110,7 +128,12 @@ class Simulation:
             self._call = self._delayed(latency, longest_latency)
         elif longest_latency is not None:
             raise ValueError("longest_latency= is of latency=, and there is none")
+        if self.sensors is not None:
+            self._call = self._giving(self._call, *MEASURED)
+        check_signs(self._call)
         begin = model.neutral if start is None else self._checked("start", start, model.nq, None)
+        if wrong := check_state(model, begin).errors:
+            raise ValueError(f"start is no state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._host(begin))
         self.reset()
 
@@ -126,6 +149,8 @@ class Simulation:
                 self._library.assign(
                     mine, slice(None), self._checked(name, values, mine.shape[1], None)
                 )
+        if config.debug:
+            check_arrays(self._call)
         if self._advance is None:
             self._advance = prepare(self._call).bound()  # which launches once
         else:
@@ -195,7 +220,12 @@ class Simulation:
                 name="simulation",
                 algorithms=(guarded_step,),
                 arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
-                shapes={**call.shapes, "start": (self.model.nq,), "time": (1,), "failures": (1,)},
+                options=(*call.options, ("sensors", self.sensors)),
+                shapes={
+                    **call.shapes,
+                    **{"start": (self.model.nq,), "time": (1,), "failures": (1,)},
+                    **{name: tuple(self._array(name).shape[1:]) for name in MEASURED},
+                },
                 named=None,
             ),
             *KEPT,
@@ -218,7 +248,10 @@ class Simulation:
             self._call,
             arrays={**self._call.arrays, **late},
             shapes={**self._call.shapes, **shapes},
-            options=(("scene", scene._replace(arrays=(*scene.arrays, *late))),),
+            options=(
+                ("scene", scene._replace(arrays=(*scene.arrays, *late))),
+                ("sensors", self.sensors),
+            ),
         )
         return self._giving(call, "earlier_targets")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args
 
@@ -20,6 +19,7 @@ from ..model import Model
 from ..model.params import Params
 from ..model.reference_frames import one_of
 from ..model.tree import WORLD
+from .contact_points import checked_point
 from .drives import (
     PD,
     Stops,
@@ -35,6 +35,15 @@ from .varied_numbers import Shaped, is_number
 
 LONGEST_STEP = 0.1
 """Steps beyond this are a mistake in the unit [s]."""
+
+
+UNSIGNED = frozenset(
+    ("friction", "dissipation", "restitution", "kp", "kd", "effort", "strength", "stall_effort")
+)
+"""Numbers that are 0 or more."""
+
+POSITIVE = frozenset(("stiffness", "push_out", "no_load_speed"))
+"""Numbers that are above 0."""
 
 
 class Step(NamedTuple):
@@ -101,7 +110,7 @@ def step(
     Semi-implicit Euler; viscous friction, limit springs, drives and contacts implicit; Coulomb's
     cone and dry friction of joints by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023).
     """
-    touching = tuple(_point(model, *point) for point in points)
+    touching = tuple(checked_point(model, *point) for point in points)
     joints = model.nv - (6 if model.floating_base else 0)
     more: Shaped = {}
     if touching:
@@ -160,19 +169,10 @@ def step(
             name for name in more if name not in ("impulses", "joint_impulses", "targets", *TABLES)
         ),
         tables=tuple(name for name in more if name in TABLES),
+        unsigned=tuple(name for name in more if name in UNSIGNED),
+        positive=tuple(name for name in more if name in POSITIVE),
         named=Step,
     )
-
-
-def _point(model: Model, link: str, centre: Any, radius: float) -> ContactPoint:
-    model.link_index(link)
-    at, r = tuple(map(float, centre)), float(radius)
-    if len(at) != 3 or not all(map(math.isfinite, (*at, r))) or r < 0:
-        raise ValueError(
-            f"a contact point is a link, a centre (x, y, z) and a radius of 0 or more; got {at}, {r} "
-            f"on {link}"
-        )
-    return ContactPoint(link, at, r)
 
 
 def _refusing(points: Sequence[ContactPoint]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping
 from math import prod
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -59,7 +60,9 @@ class OwnKernel(Function[..., Any]):
     def __reduce__(self) -> str:
         return self.__qualname__
 
-    def argument_shape(self, model: Model, name: str) -> tuple[int, ...]:
+    def argument_shape(
+        self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[int, ...]:
         """Shape of one environment's slice of an array."""
         return self.signature.arrays[name].sizes(model)
 

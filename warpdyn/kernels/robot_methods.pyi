@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .values import Values
-from ..functions.simulation_step import ContactPoint, Ground, PD, Step, Stops
+from ..functions.simulation_step import Ground, PD, Step, Stops
+from ..functions.sensors import ContactPoint
 from ..functions.representations import Reference, Representation, Side
 from ..functions.poses import QuaternionOrder
 from ..functions.operational_space import Part
@@ -269,6 +270,20 @@ class RobotMethods:
         entry of dQ/dt = ½ Q ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte`; JaxSim's term (its default K
         is 1, zero here).
         Graf, Quaternions and dynamics (2008), equation 20."""
+
+    def contact_flags(
+        self,
+        forces: Array,
+        *,
+        points: Sequence[ContactPoint] = ...,
+        links: Sequence[str] | None = ...,
+        threshold: float = ...,
+    ) -> Values:
+        """1 where contacts press, 0 where they do not.
+
+        forces: (B, points, 3) on the points [N], as `step` gives them.
+        Returns (B, points), or (B, len(links)) of the net forces on these.
+        threshold: force beyond which it counts [N]."""
 
     def convert_acceleration(
         self,
@@ -598,6 +613,30 @@ class RobotMethods:
         Returns (B, n) [m], negative where the ground is above the frame.
         Bilinear between the nodes of a height map."""
 
+    def imu(
+        self,
+        q: Array,
+        v: Array | None,
+        a: Array | None,
+        *,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """What inertial measurement units in links read: proper acceleration, then angular velocity.
+
+        q: (B, nq).  v, a: (B, nv); None for zero.
+        Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
+        neither [m/s², rad/s], in the axes of the link, at its origin.
+        A link at rest reads 9.81 upwards; one that falls freely 0; one that turns at r from the axis
+        r w² towards it. The classical acceleration less gravity: RBDA equation 2.42.
+
+        >>> model = wd.load_robot("panda")
+        >>> q = wd.random_configuration(model, 100)
+        >>> reading = wd.imu(model, q, None, None, frame="panda_hand")
+        >>> np.allclose(np.linalg.norm(reading[:, :3], axis=1), 9.81)
+        True"""
+
     def integrate(
         self,
         q: Array,
@@ -769,6 +808,25 @@ class RobotMethods:
         mass too.
 
         q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`."""
+
+    def link_contact_forces(
+        self,
+        q: Array,
+        forces: Array,
+        *,
+        points: Sequence[ContactPoint] = ...,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        reference: Reference = ...,
+    ) -> Values:
+        """Net forces and moments that contacts exert on links [N, N·m].
+
+        q: (B, nq).  forces: (B, points, 3) on the points in the world's axes, as `step` gives them.
+        Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
+        neither; force, then moment.
+        reference: "local_world_aligned" (about the link's origin, in the world's axes), "local" (in the
+        link's, as `f_ext` takes them), "world" (about the world's origin).
+        Each force acts where the point's sphere is lowest. RBDA section 2.6."""
 
     def locked_inertia(
         self,
