@@ -29,6 +29,10 @@ SAVED = (*OUTPUTS, "targets", "tau", "start")
 """What `state` holds."""
 
 
+MOST_POINTS = 64
+"""Contact points that a simulation takes without being asked for them."""
+
+
 class Simulation:
     """`envs` robots of a model on the ground, in one launch a step.
 
@@ -40,7 +44,8 @@ class Simulation:
     a state was not finite and began anew from `start` (envs, nq), at rest.
 
     points: None for all of the collision shapes (`ContactPoints`). start: (nq,) or (envs, nq), where
-    every environment begins; None for the neutral configuration. f_ext, gravity, params, the numbers
+    every environment begins, or the name of a configuration of the model; None for "home" if the
+    model has it, else for the neutral configuration. Drives begin with it as their targets. f_ext, gravity, params, the numbers
     of `ground` and of `control`: as of `step`; arrays are read at each launch. like, dtype, device:
     which arrays; float32 NumPy without them.
     """
@@ -76,7 +81,7 @@ class Simulation:
                 "use wd.step, which gives new ones"
             )
         self.model, self.envs, self.control = model, int(envs), control
-        self.points = ContactPoints(model) if points is None else points
+        self.points = _all_points(model) if points is None else points
         count, joints = len(self.points), model.nv - (6 if model.floating_base else 0)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
         self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
@@ -92,8 +97,11 @@ class Simulation:
             {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground},
             {"f_ext": f_ext, "gravity": gravity, "params": params},
         )
-        begin = model.neutral if start is None else self._checked("start", start, model.nq, None)
+        begin = self._checked("start", _start(model, start), model.nq, None)
         self._library.assign(self.start, slice(None), self._host(begin))
+        if control is not None:  # whose joints have a coordinate for each velocity
+            held = self._library.to_host(self.start)[:, model.nq - joints :]
+            self._library.assign(self.targets, slice(None), held)
         self.reset()
 
     def step(self, targets: Array | None = None, tau: Array | None = None) -> None:
@@ -229,3 +237,24 @@ class Simulation:
         if shape != (count, width):
             raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
         return values
+
+
+def _start(model: Model, start: Any) -> Any:
+    """The configuration of that name; without one "home", or else the neutral configuration."""
+    if isinstance(start, str):
+        return model.configurations[start]
+    if start is None:
+        return model.configurations["home"] if "home" in model.configurations else model.neutral
+    return start
+
+
+def _all_points(model: Model) -> ContactPoints:
+    """All contact points of a model, refused where a step of them would take minutes to compile."""
+    points = ContactPoints(model)
+    if len(points) > MOST_POINTS:
+        raise ValueError(
+            f"{model.name} has {len(points)} contact points, more than {MOST_POINTS}; choose those "
+            "that touch: points=wd.ContactPoints(model).only('*_foot'), or fewer of each mesh: "
+            "wd.ContactPoints(model, mesh_points=4)"
+        )
+    return points

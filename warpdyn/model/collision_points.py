@@ -4,7 +4,7 @@ convex shape where it touches the spheres at its corners."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -46,9 +46,9 @@ def collision_spheres(
     """Spheres of all collision shapes, in the order of the links, and the shapes that have none.
 
     A sphere is one; a capsule two, at the centres of its ends; a box its eight corners; a cylinder
-    eight points on each rim; a mesh its `corners`. Links that are fixed in the world have none, nor
-    does a link whose shape lies in a sphere of another one, wherever the joint between them stands:
-    where two links with round ends meet at a joint, one sphere is enough.
+    eight points on each rim; a mesh its `corners`. Left out without a word are spheres that do not
+    move, and those that lie in another one wherever the joint between their links stands: where two
+    links with round ends meet at a joint, one sphere is enough.
     """
     spheres: list[CollisionSphere] = []
     left: list[LeftOut] = []
@@ -131,8 +131,8 @@ def _outermost(
     bodies: dict[str, tuple[str, Placement]],
     spheres: list[CollisionSphere],
 ) -> list[CollisionSphere]:
-    """Those that do not lie in another sphere of their body, or of one that is hinged to it; of
-    equal ones the first."""
+    """Those that move and do not lie in another sphere, of their body or, on the axis of a hinge, of
+    the body beyond it; of equal ones the first."""
     members: dict[str, list[int]] = {}
     centres: dict[int, Vector3] = {}
     for n, sphere in enumerate(spheres):
@@ -150,9 +150,15 @@ def _outermost(
 
     for inside in members.values():
         hide([(n, centres[n]) for n in inside])
-    for joint, above in _hinges(model, bodies):
-        onto = bodies[joint.parent][1].compose(joint.pose.placement)
+    for joint in model.joints:
+        if not joint.kind.single or not joint.kind.turns or joint.kind.threaded:
+            continue
         mine = [n for n in members.get(joint.child, ()) if _on_axis(joint, centres[n])]
+        if joint.parent not in bodies:  # the world carries it: these never move
+            hidden.update(mine)
+            continue
+        above, place = bodies[joint.parent]
+        onto = place.compose(joint.pose.placement)
         around = [(n, centres[n]) for n in mine]
         for n in members.get(above, ()):
             at = vector3(onto.R.to_child(Vector(*centres[n]) - onto.p))
@@ -160,16 +166,6 @@ def _outermost(
                 around.append((n, at))
         hide(around)
     return [sphere for n, sphere in enumerate(spheres) if n not in hidden]
-
-
-def _hinges(
-    model: Structure, bodies: dict[str, tuple[str, Placement]]
-) -> Iterator[tuple[Joint, str]]:
-    """Joints that turn about one axis between bodies that move, with the body that carries each."""
-    for joint in model.joints:
-        hinge = joint.kind.single and joint.kind.turns and not joint.kind.threaded
-        if hinge and joint.parent in bodies:
-            yield joint, bodies[joint.parent][0]
 
 
 def _on_axis(joint: Joint, point: Vector3) -> bool:

@@ -34,13 +34,15 @@ def summary(self: Structure) -> str:
     """
     more = (
         textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False)
-        for line in remainder(self)
+        for line in remainder(self, between="\N{NO-BREAK SPACE}")
     )
-    return "\n".join([head(self), *_branches(self), *more])
+    text = "\n".join([head(self), *_branches(self), *more])
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def remainder(model: Structure) -> Iterator[str]:
-    """A line each on contact points, on what has none, and on named configurations."""
+def remainder(model: Structure, between: str = " ") -> Iterator[str]:
+    """A line each on contact points, on what has none, and on named configurations; `between` stands
+    between a number and its link."""
     meshes: list[str] = []
 
     def unread(shape: Geometry) -> list[Vector3]:
@@ -51,7 +53,7 @@ def remainder(model: Structure) -> Iterator[str]:
         return []
 
     spheres, left = collision_spheres(model, unread)
-    counts = [f"{n} on {link}" for link, n in Counter(s.link for s in spheres).items()]
+    counts = [f"{n}{between}on{between}{link}" for link, n in Counter(s.link for s in spheres).items()]
     counts += [f"some of the mesh {name}" for name in meshes]
     if counts:
         yield f"contact points: {', '.join(counts)}"
