@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_more_vertices_lack_less() -> None:
     lacking = [
         (reach(vertices) - reach(simplified_hull(vertices, n))).max() for n in (8, 16, 32, 64, 128)
     ]
-    assert all(b < a for a, b in zip(lacking, lacking[1:], strict=False))
+    assert all(b < a for a, b in pairwise(lacking))
     assert lacking[2] < 0.15 * 0.3 and lacking[4] < 0.05 * 0.3
 
 
@@ -130,12 +131,20 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("cut.stl", b"\0" * 80 + b"\xff\xff\0\0" + b"\0" * 30, "trimesh cannot read it|no vertices"),
+        (
+            "cut.stl",
+            b"\0" * 80 + b"\xff\xff\0\0" + b"\0" * 30,
+            "trimesh cannot read it|no vertices",
+        ),
         ("words.obj", b"this is no mesh", "trimesh cannot read it|no vertices"),
         ("empty.stl", b"", "trimesh cannot read it|no vertices"),
         ("cut.dae", b"<COLLADA><asset>", "trimesh cannot read it"),
         ("cut.glb", b"glTF", "trimesh cannot read it"),
-        ("nan.obj", b"v 0 0 nan\nv 0 1 0\nv 1 0 0\nf 1 2 3\n", "not all of its vertices are finite"),
+        (
+            "nan.obj",
+            b"v 0 0 nan\nv 0 1 0\nv 1 0 0\nf 1 2 3\n",
+            "not all of its vertices are finite",
+        ),
     ],
 )
 def test_broken_files_say_so(name: str, content: bytes, said: str, tmp_path: Path) -> None:

@@ -63,7 +63,9 @@ def test_a_free_base_stands_where_its_virtual_joint_does(name: str, virtual: str
 
 def test_joints_that_are_not_there_are_remarked() -> None:
     """A file for the robot with its gripper, on one without; what stays is used."""
-    with pytest.warns(ModelWarning, match=r'group_state "home": r has no joint "z"; it is left out'):
+    with pytest.warns(
+        ModelWarning, match=r'group_state "home": r has no joint "z"; it is left out'
+    ):
         model = wd.load(URDF, srdf=srdf(state(j="0.5", z="1")))
     np.testing.assert_array_equal(model.configurations["home"], [0.5, 0, 0])
     assert len(model.warnings) == 1 and model.warnings[0].startswith("SRDF text: ")

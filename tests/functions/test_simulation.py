@@ -218,7 +218,7 @@ def test_a_simulation_of_too_many_points_asks_which() -> None:
     """Rather than compiling for minutes; those that are passed are taken."""
     boxes = tuple(wd.Geometry("box", (0.1 * k, 0.1, 0.1)) for k in range(1, 10))
     model = replace(MODEL, links=tuple(replace(x, collisions=boxes) for x in MODEL.links))
-    with pytest.raises(ValueError, match=r"has 216 contact points, more than 64; choose those"):
+    with pytest.raises(ValueError, match=r"has 216 contact points, more than 40; choose those"):
         wd.Simulation(model, 2)
     assert len(wd.Simulation(model, 2, points=wd.ContactPoints(model)).points) == 216
 

@@ -4,8 +4,9 @@ nothing."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,9 +17,7 @@ from warpdyn.model.description import Geometry, Pose, Vector3
 from warpdyn.model.mesh_files import MeshError
 
 TURN = Pose.at((0.1, -0.2, 0.3), (0.4, -0.5, 0.6))
-DIRECTIONS = np.concatenate(
-    [np.eye(3), -np.eye(3), np.random.default_rng(1).normal(size=(200, 3))]
-)
+DIRECTIONS = np.concatenate([np.eye(3), -np.eye(3), np.random.default_rng(1).normal(size=(200, 3))])
 DIRECTIONS /= np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
 
 
@@ -27,7 +26,9 @@ def none(shape: Geometry) -> Sequence[Vector3]:
 
 
 def spheres_of(*shapes: Geometry) -> list[CollisionSphere]:
-    model = wd.ModelBuilder("one").add_link("body", 1.0, collisions=shapes).build(floating_base=True)
+    model = (
+        wd.ModelBuilder("one").add_link("body", 1.0, collisions=shapes).build(floating_base=True)
+    )
     return collision_spheres(model, none)[0]
 
 
@@ -79,13 +80,20 @@ def test_a_cylinder_is_touched_at_its_rims() -> None:
 
 def test_a_cylinder_with_spheres_at_its_ends_is_a_capsule() -> None:
     """As URDF writes capsules: the rims lie in the spheres."""
-    model = wd.ModelBuilder("one").add_link("a", 1.0, collisions=[Geometry("capsule", (0.05, 0.4), pose=TURN)])
+    model = wd.ModelBuilder("one").add_link(
+        "a", 1.0, collisions=[Geometry("capsule", (0.05, 0.4), pose=TURN)]
+    )
     capsule = model.build(floating_base=True)
     again = wd.load_urdf(capsule.to_urdf(), floating_base=True)
     assert len(again.link("a").collisions) == 3
     written, read = (collision_spheres(m, none)[0] for m in (capsule, again))
     np.testing.assert_allclose(reach(read), reach(written), atol=1e-9)
     assert len(read) == 2
+
+
+def along(T: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """How far something in a frame at T reaches in the world's directions, of how far in its own."""
+    return DIRECTIONS @ T[:3, 3] + inside(DIRECTIONS @ T[:3, :3])
 
 
 def legs(radius: float, at: Sequence[float] = (0, 0, -0.4), kind: str = "revolute") -> wd.Model:
@@ -110,15 +118,15 @@ def test_links_share_a_sphere_at_a_hinge() -> None:
     model = legs(0.04)
     spheres, left = collision_spheres(model, none)
     assert [s.link for s in spheres] == ["trunk", "thigh", "foot"] and not left
-    shapes = [replace(shape) for link in model.links for shape in link.collisions]
+    shapes = [(link.name, shape) for link in model.links for shape in link.collisions]
     random = np.random.default_rng(2)
     for _ in range(5):
         q = model.neutral.copy()
         q[7:] = random.uniform(-2, 2, 2)
-        poses = {n: np.array(T) for n, T in zip(model.link_names, wd.oracle(wd.fk, model, q), strict=True)}
-        owners = [link.name for link in model.links for _ in link.collisions]
-        whole = [support(s, DIRECTIONS @ poses[n][:3, :3]) + DIRECTIONS @ poses[n][:3, 3] for s, n in zip(shapes, owners, strict=True)]
-        kept = [DIRECTIONS @ (poses[s.link][:3, :3] @ s.centre + poses[s.link][:3, 3]) + s.radius for s in spheres]
+        poses = dict(zip(model.link_names, map(np.array, wd.oracle(wd.fk, model, q)), strict=True))
+
+        whole = [along(poses[link], partial(support, shape)) for link, shape in shapes]
+        kept = [along(poses[s.link], partial(reach, [s])) for s in spheres]
         np.testing.assert_allclose(np.max(kept, axis=0), np.max(whole, axis=0), atol=1e-9)
 
 
@@ -133,7 +141,10 @@ def test_what_does_not_move_has_none() -> None:
     """Links that are bolted down, and spheres on the axis of a joint that is."""
     fixed = replace(legs(0.04), floating_base=False)
     assert [s.link for s in collision_spheres(fixed, none)[0]] == ["thigh", "foot"]
-    assert collision_spheres(wd.load_robot("panda", floating_base=True), none)[0][0].link == "panda_link0"
+    assert (
+        collision_spheres(wd.load_robot("panda", floating_base=True), none)[0][0].link
+        == "panda_link0"
+    )
 
 
 def test_meshes_are_left_out_with_their_reason() -> None:

@@ -80,9 +80,9 @@ def vertices_of(path: Path) -> np.ndarray:
         raise MeshError(NO_READER) from None
     try:
         with path.open("rb") as file:
-            scene: Any = trimesh.load_scene(
-                file, file_type=path.suffix.lower()[1:], process=False, **SKIPPED
-            )
+            read: Any = trimesh.load_scene
+            kind = path.suffix.lower()[1:]
+            scene = read(file, file_type=kind, process=False, skip_materials=True)
             vertices = np.asarray(scene.to_geometry().vertices, dtype=float)
     except Exception as error:  # whatever trimesh raises on what is no mesh
         said = " ".join(str(error).split()) or type(error).__name__
@@ -90,15 +90,13 @@ def vertices_of(path: Path) -> np.ndarray:
     if vertices.ndim != 2 or not len(vertices):
         raise MeshError("it has no vertices")
     if len(vertices) > MOST_VERTICES:
-        raise MeshError(f"it has {len(vertices):,} vertices, more than {MOST_VERTICES:,}; simplify it")
+        raise MeshError(
+            f"it has {len(vertices):,} vertices, more than {MOST_VERTICES:,}; simplify it"
+        )
     if not np.isfinite(vertices).all():
         raise MeshError("not all of its vertices are finite; write it again")
     unit = _metres(path, scene)
     return vertices * unit
-
-
-SKIPPED = {"skip_materials": True}
-"""What no point depends on."""
 
 
 def _metres(path: Path, scene: Any) -> float:

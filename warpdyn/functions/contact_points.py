@@ -27,7 +27,9 @@ class ContactPoints(Sequence[ContactPoint]):
 
     def __init__(self, model: Model, *, mesh_points: int = 16):
         if not isinstance(mesh_points, int) or isinstance(mesh_points, bool) or mesh_points < 0:
-            raise ValueError(f"mesh_points must be a whole number of 0 or more, got {mesh_points!r}")
+            raise ValueError(
+                f"mesh_points must be a whole number of 0 or more, got {mesh_points!r}"
+            )
         self.model = model
         spheres, left = collision_spheres(model, lambda mesh: hull_points(mesh, mesh_points))
         self.points = tuple(ContactPoint(*sphere) for sphere in spheres)

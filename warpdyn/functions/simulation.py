@@ -29,7 +29,7 @@ SAVED = (*OUTPUTS, "targets", "tau", "start")
 """What `state` holds."""
 
 
-MOST_POINTS = 64
+MOST_POINTS = 40
 """Contact points that a simulation takes without being asked for them."""
 
 
@@ -45,9 +45,9 @@ class Simulation:
 
     points: None for all of the collision shapes (`ContactPoints`). start: (nq,) or (envs, nq), where
     every environment begins, or the name of a configuration of the model; None for "home" if the
-    model has it, else for the neutral configuration. Drives begin with it as their targets. f_ext, gravity, params, the numbers
-    of `ground` and of `control`: as of `step`; arrays are read at each launch. like, dtype, device:
-    which arrays; float32 NumPy without them.
+    model has it, else for the neutral configuration. Drives begin with it as their targets. f_ext,
+    gravity, params, the numbers of `ground` and of `control`: as of `step`; arrays are read at each
+    launch. like, dtype, device: which arrays; float32 NumPy without them.
     """
 
     def __init__(
@@ -244,7 +244,7 @@ def _start(model: Model, start: Any) -> Any:
     if isinstance(start, str):
         return model.configurations[start]
     if start is None:
-        return model.configurations["home"] if "home" in model.configurations else model.neutral
+        return model.configurations.get("home", model.neutral)
     return start
 
 

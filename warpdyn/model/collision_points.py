@@ -62,7 +62,9 @@ def collision_spheres(
                     at = vector3(shape.pose.placement.point_to_parent(Vector(*centre)))
                     spheres.append(CollisionSphere(link.name, at, radius))
             except MeshError as error:
-                left.append(LeftOut(link.name, f"the mesh {shape.filename or ''}".strip(), str(error)))
+                left.append(
+                    LeftOut(link.name, f"the mesh {shape.filename or ''}".strip(), str(error))
+                )
     return _outermost(model, bodies, spheres), left
 
 

@@ -53,7 +53,9 @@ def remainder(model: Structure, between: str = " ") -> Iterator[str]:
         return []
 
     spheres, left = collision_spheres(model, unread)
-    counts = [f"{n}{between}on{between}{link}" for link, n in Counter(s.link for s in spheres).items()]
+    counts = [
+        f"{n}{between}on{between}{link}" for link, n in Counter(s.link for s in spheres).items()
+    ]
     counts += [f"some of the mesh {name}" for name in meshes]
     if counts:
         yield f"contact points: {', '.join(counts)}"
