@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +87,43 @@ def test_a_mesh_is_vertices_of_its_hull(tmp_path: Path) -> None:
     for wrong in (-1, 1.5, True):
         with pytest.raises(ValueError, match="mesh_points must be a whole number of 0 or more"):
             wd.ContactPoints(model, mesh_points=wrong)  # type: ignore[arg-type]
+
+
+def test_every_reader_says_where_its_file_lies(tmp_path: Path) -> None:
+    """A mesh beside an SDF file, or beside a xacro file, is found as beside a URDF."""
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("xacro")
+    trimesh.creation.box((1.0, 1.0, 1.0)).export(tmp_path / "box.stl")
+    body = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    shape = '<collision><geometry><mesh filename="${what}.stl"/></geometry></collision>'
+    (tmp_path / "r.xacro").write_text(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        f'<xacro:property name="what" value="box"/><link name="a">{body}{shape}</link></robot>'
+    )
+    (tmp_path / "r.sdf").write_text(
+        '<sdf version="1.9"><model name="r"><link name="a"><collision name="c"><geometry><mesh>'
+        "<uri>box.stl</uri></mesh></geometry></collision></link></model></sdf>"
+    )
+    for model in (
+        wd.load_xacro(tmp_path / "r.xacro", floating_base=True),
+        wd.load_sdf(tmp_path / "r.sdf", floating_base=True),
+    ):
+        assert len(wd.ContactPoints(model)) == 8
+
+
+def test_meshes_of_a_real_robot_are_found_and_read() -> None:
+    """By `package://`, in a folder above the description; points reach as far as the mesh does."""
+    trimesh = pytest.importorskip("trimesh")
+    data = metadata.distribution("example-robot-data")
+    robots = Path(str(data.locate_file("cmeel.prefix/share/example-robot-data/robots")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        model = wd.load(robots / "ur_description/urdf/ur5_robot.urdf")
+    points = wd.ContactPoints(model, mesh_points=8)
+    assert not points.left_out and len(points.only("upper_arm_link")) == 8
+    mesh = trimesh.load(robots / "ur_description/meshes/ur5/collision/upperarm.stl")
+    centres = np.array([p.centre for p in points.only("upper_arm_link")])
+    np.testing.assert_allclose([centres.min(0), centres.max(0)], mesh.bounds, atol=1e-6)
 
 
 def test_meshes_that_are_not_there_are_left_out_by_name() -> None:

@@ -115,7 +115,7 @@ SHAPES: dict[str, Callable[..., Round]] = {
 
 
 def _bodies(model: Structure) -> dict[str, tuple[str, Placement]]:
-    """Of each link that can move, the first link of its rigid body and where it lies in that."""
+    """The first link of the rigid body of each link that can move, and where that link lies in it."""
     bodies: dict[str, tuple[str, Placement]] = {}
     if model.floating_base:
         bodies[model.root] = model.root, Pose().placement
