@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -183,9 +184,9 @@ def test_a_free_robot_without_drives_lands_on_its_shapes() -> None:
     a = wd.oracle(wd.aba, model, sim.start, 0 * sim.v, sim.tau)
     assert a[0, 2] == pytest.approx(-9.81) and np.allclose(sim.v, a * 0.005, atol=1e-3)
     everything = wd.Simulation(model, 2)
-    assert len(everything.points) == 16
+    assert len(everything.points) == 21
     assert repr(everything) == (
-        "<Simulation of 2 quadruped: 16 contact points, 4 steps of 0.005 s a launch>"
+        "<Simulation of 2 quadruped: 21 contact points, 4 steps of 0.005 s a launch>"
     )
 
 
@@ -210,6 +211,39 @@ def test_numbers_that_are_negative_are_refused_at_creation(library: str) -> None
     finally:
         wd.config.debug = False
     assert all(np.array_equal(x, before[name]) for name, x in sim.state().items())
+
+
+def test_a_simulation_starts_at_a_configuration_by_name() -> None:
+    """At "home" where the model has one, with drives that hold it; else at the neutral one."""
+    up = {"shoulder": 3.0}
+    model = MODEL.with_configuration("up", up)
+    drives = {"points": POINTS, "control": wd.PD(20.0, 1.0)}
+    for start, q in (
+        ("up", [3.0, 0.0]),
+        (None, model.configurations["home"]),
+        ("home", model.configurations["home"]),
+        ([0.1, 0.2], [0.1, 0.2]),
+    ):
+        sim = wd.Simulation(model, 3, start=start, **drives)
+        assert np.allclose(sim.q, q) and np.allclose(sim.start, q) and np.allclose(sim.targets, q)
+        sim.q[:] = 0.0
+        sim.reset()
+        assert np.allclose(sim.q, q)
+    bare = replace(MODEL, named=())
+    assert not wd.Simulation(bare, 3, **drives).q.any()
+    free = wd.Simulation(wd.load_robot("quadruped"), 2, points=[], control=wd.PD(60.0, 2.0))
+    assert np.allclose(free.targets, free.q[:, 7:]) and np.allclose(free.q[:, 2], 0.3302)
+    with pytest.raises(KeyError, match="no configuration named 'down'; it has home, up"):
+        wd.Simulation(model, 3, start="down", **drives)
+
+
+def test_a_simulation_of_too_many_points_asks_which() -> None:
+    """Rather than compiling for minutes; those that are passed are taken."""
+    boxes = tuple(wd.Geometry("box", (0.1 * k, 0.1, 0.1)) for k in range(1, 10))
+    model = replace(MODEL, links=tuple(replace(x, collisions=boxes) for x in MODEL.links))
+    with pytest.raises(ValueError, match=r"has 216 contact points, more than 40; choose those"):
+        wd.Simulation(model, 2)
+    assert len(wd.Simulation(model, 2, points=wd.ContactPoints(model)).points) == 216
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -75,9 +75,9 @@ def remarks(model: Model, plan: Plan) -> Iterator[str]:
             "give its links spheres, boxes, capsules or cylinders"
         )
     if points.left_out:
-        link, shape = points.left_out[0]
+        link, shape, why = points.left_out[0]
         more = f" and {len(points.left_out) - 1} more" if len(points.left_out) > 1 else ""
-        yield f"left out of the contacts: {shape} of {link}{more}"
+        yield f"left out of the contacts: {shape} of {link} ({why}){more}"
     if not drivable(model):
         yield "no drives: wd.PD drives single angles and lengths, and this robot has other joints"
     elif HOME not in model.configurations:

@@ -37,6 +37,10 @@ MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
 """What sensors give, in order."""
 
 
+MOST_POINTS = 40
+"""Contact points that a simulation takes without being asked for them."""
+
+
 class Simulation:
     """`envs` robots of a model on the ground, in one launch a step.
 
@@ -49,11 +53,12 @@ class Simulation:
     joints) where joints have rows, as of `step`.
 
     points: None for all of the collision shapes (`ContactPoints`). start: (nq,) or (envs, nq), where
-    every environment begins; None for the neutral configuration. f_ext, gravity, params, the numbers
-    of `ground` and of `control`, stops: as of `step`; arrays are read at each launch. latency: whole
-    steps of `dt` after which targets reach the drives, a number or (envs,); then `latency` (envs,) is
-    an array to write in, up to longest_latency (None: the largest of them). like, dtype, device:
-    which arrays; float32 NumPy without them.
+    every environment begins, or the name of a configuration of the model; None for "home" if the
+    model has it, else for the neutral configuration. Drives begin with it as their targets. f_ext,
+    gravity, params, the numbers of `ground` and of `control`, stops: as of `step`; arrays are read at
+    each launch. latency: whole steps of `dt` after which targets reach the drives, a number or
+    (envs,); then `latency` (envs,) is an array to write in, up to longest_latency (None: the largest
+    of them). like, dtype, device: which arrays; float32 NumPy without them.
 
     sensors: what is measured beside, in the same launch, for the `links` that it names: imu (envs,
     links, 6), proper acceleration over the last substep, then angular velocity, in the link's axes
@@ -98,7 +103,7 @@ class Simulation:
                 "use wd.step, which gives new ones"
             )
         self.model, self.envs, self.control, self.terrain = model, int(envs), control, terrain
-        self.points = ContactPoints(model) if points is None else points
+        self.points = _all_points(model) if points is None else points
         count, joints = len(self.points), model.nv - (6 if model.floating_base else 0)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
         self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
@@ -131,10 +136,13 @@ class Simulation:
         if self.sensors is not None:
             self._call = self._giving(self._call, *MEASURED)
         check_signs(self._call)
-        begin = model.neutral if start is None else self._checked("start", start, model.nq, None)
+        begin = self._checked("start", _start(model, start), model.nq, None)
         if wrong := check_state(model, begin).errors:
             raise ValueError(f"start is no state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._host(begin))
+        if control is not None:  # whose joints have a coordinate for each velocity
+            held = self._library.to_host(self.start)[:, model.nq - joints :]
+            self._library.assign(self.targets, slice(None), held)
         self.reset()
 
     def step(self, targets: Array | None = None, tau: Array | None = None) -> None:
@@ -321,3 +329,24 @@ class Simulation:
         if shape != (count, width):
             raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
         return values
+
+
+def _start(model: Model, start: Any) -> Any:
+    """The configuration of that name; without one "home", or else the neutral configuration."""
+    if isinstance(start, str):
+        return model.configurations[start]
+    if start is None:
+        return model.configurations.get("home", model.neutral)
+    return start
+
+
+def _all_points(model: Model) -> ContactPoints:
+    """All contact points of a model, refused where a step of them would take minutes to compile."""
+    points = ContactPoints(model)
+    if len(points) > MOST_POINTS:
+        raise ValueError(
+            f"{model.name} has {len(points)} contact points, more than {MOST_POINTS}; choose those "
+            "that touch: points=wd.ContactPoints(model).only('*_foot'), or fewer of each mesh: "
+            "wd.ContactPoints(model, mesh_points=4)"
+        )
+    return points
