@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from states import states
@@ -11,8 +13,10 @@ from warpdyn.algebra.linear import factorise
 from warpdyn.algorithms.compliant_contact import Surface, compliant_contacts
 from warpdyn.algorithms.constraint_sweeps import Constraint, constraint_impulses, rows_of
 from warpdyn.algorithms.contact_rows import ContactPoint, contact_rows
+from warpdyn.algorithms.crba import crba
 from warpdyn.algorithms.joint_rows import joint_rows
-from warpdyn.execution.evaluate import tree_of
+from warpdyn.execution.call import Call, input_shapes
+from warpdyn.execution.evaluate import record_call, tree_of
 
 MODEL, H = wd.load_robot("quadruped"), 0.005
 FEET = [ContactPoint(f"{leg}_foot", (0.0, 0.0, 0.0), 0.022) for leg in ("FL", "RR")]
@@ -67,3 +71,31 @@ def test_what_has_converged_stays(scene: tuple) -> None:
     again, still = constraint_impulses(rows, constraints, free.tolist(), found, 1, False)
     assert np.any(found) and np.allclose(again, found, atol=1e-9)
     assert np.allclose(still, after, atol=1e-9)
+
+
+def test_the_shorter_form_is_chosen_by_its_products() -> None:
+    """Feet of one leg each go along paths, eight on two soles row by row, all shapes along paths."""
+
+    def operations(robot: str, links: str, form: bool | None) -> int:
+        model = wd.load_robot(robot)
+        points = wd.ContactPoints(model).only(links)
+
+        def text(tree: Any, q: Any, v: Any) -> Any:
+            contacts, J = contact_rows(tree, q, points)
+            rows = rows_of(J, factorise(crba(tree, q)))
+            surface = Surface([0.8] * len(points), 1e4, 0.02, 1.0)
+            constraints = compliant_contacts(contacts, surface, rows, v, v, 0.005)
+            warm = [0.0] * 3 * len(points)
+            return constraint_impulses(rows, constraints, v, warm, 4, along_paths=form)[1]
+
+        call: Call[Any] = Call(
+            "forms", model, (text,), {"q": model.neutral, "v": np.zeros(model.nv)}
+        )
+        return record_call(call, input_shapes(call), True).operations
+
+    for robot, links, along in (
+        ("quadruped", "*_foot", True),
+        ("humanoid", "*_ankle_roll_link", False),
+    ):
+        counts = {form: operations(robot, links, form) for form in (True, False, None)}
+        assert counts[None] == counts[along] < counts[not along]

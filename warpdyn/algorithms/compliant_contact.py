@@ -68,6 +68,12 @@ class CompliantContact:
 
     size = 3
 
+    @property
+    def touches(self) -> list[int]:
+        """The rows of its normal impulse, and of the tangential one."""
+        units = ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
+        return [row for unit in units for row, x in self.on_rows(unit) if not is_zero(x)]
+
     def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
         """An impulse in the world's axes on the point's rows."""
         for k, x in enumerate(self.contact.on_rows(Vector(*impulse))):

@@ -48,6 +48,11 @@ class Constraint(Protocol):
         """How many impulses it has."""
         ...
 
+    @property
+    def touches(self) -> Sequence[int]:
+        """The rows that it reads and pushes in its turn, as often as it does."""
+        ...
+
     def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
         """The rows that an impulse acts on, and how much of it on each."""
         ...
@@ -148,14 +153,16 @@ def constraint_impulses(
     free: Sequence[Scalar],
     warm: Sequence[Scalar],
     sweeps: int,
-    along_paths: bool,
+    along_paths: bool | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Impulses of the constraints, one after the other [N s, N m s], and the velocities v+ that they
     leave.
 
     `free`: velocity without constraints. `warm`: impulses to begin with. `along_paths`: the form in
-    which velocities of rows are kept; both are the same numbers.
+    which velocities of rows are kept; both are the same numbers, and None is the shorter one.
     """
+    if along_paths is None:
+        along_paths = _shorter_along_paths(rows, constraints, sweeps)
     count, unmoved = len(warm), rows.of(free)
     begin: RowVelocities
     if along_paths:
@@ -180,6 +187,18 @@ def constraint_impulses(
     pushed = values if along_paths else _on_coordinates(rows, constraints, impulses)
     after = rows.mass.solve(pushed)
     return impulses, [v + dv for v, dv in zip(free, after, strict=True)]
+
+
+def _shorter_along_paths(
+    rows: ConstraintRows, constraints: Sequence[Constraint], sweeps: int
+) -> bool:
+    """Whether `AlongPaths` takes fewer products than `RowByRow`: two for each entry of a touched
+    row's path, instead of one for each row, and no G."""
+    paths = [{k for k, y in enumerate(row) if not is_zero(y)} for row in rows.Y]
+    turns = [row for constraint in constraints for row in constraint.touches]
+    on_paths = sweeps * sum(2 * len(paths[row]) for row in turns)
+    of_G = sum(len(a & b) for i, a in enumerate(paths) for b in paths[i:])
+    return on_paths < sweeps * len(turns) * len(paths) + of_G + len(paths) ** 2
 
 
 def _on_coordinates(

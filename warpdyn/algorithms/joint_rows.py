@@ -44,6 +44,11 @@ class JointRow:
 
     size = 1
 
+    @property
+    def touches(self) -> list[int]:
+        """Its row, once."""
+        return [self.row]
+
     def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
         """All of it on the joint's row."""
         yield self.row, impulse[0]

@@ -143,9 +143,7 @@ def _constrained(
     if surface is not None:
         constraints += compliant_contacts(contacts, surface, rows, state.v, free, scene.dt)
     warm = [*state.joint_impulses, *in_contact_axes(contacts, state.impulses)]
-    impulses, after = constraint_impulses(
-        rows, constraints, free, warm, scene.sweeps, along_paths=of_joints > 0
-    )
+    impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
     return after, in_world_axes(contacts, impulses[of_joints:]), impulses[:of_joints]
 
 
