@@ -14,13 +14,12 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from lxml import etree
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.peers.peer import bare
 
 from .interleave import Turn, take_turns
+from .simulators import OnGround, in_mujoco
 
 DT, STEPS = 0.005, 100
 """Time step [s]; steps of MuJoCo in one run."""
@@ -55,45 +54,17 @@ class Scene:
 
     def mujoco(self) -> tuple[Any, Any]:
         """MuJoCo's model with a plane, the same spheres, drives and step; its state at the start."""
-        spec = mujoco.MjSpec.from_string(_text(wd.load_robot(self.name)))
-        spec.worldbody.first_body().add_freejoint()
-        spec.worldbody.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], friction=[0.8, 0, 0]
+        return in_mujoco.built(
+            OnGround(
+                self.name,
+                wd.load_robot(self.name).to_urdf(),
+                self.points,
+                self.start,
+                gains=self.gains,
+                armature=0.01,
+            ),
+            DT,
         )
-        for point in self.points:
-            spec.body(point.link).add_geom(
-                type=mujoco.mjtGeom.mjGEOM_SPHERE,
-                pos=point.centre,
-                size=[point.radius, 0, 0],
-                friction=[0.8, 0, 0],
-                **{"contype": 2, "conaffinity": 1, "mass": 0, "condim": 3},
-            )
-        kp, kd = self.gains
-        limits = self.model.effort_limit[6:]
-        for joint, effort in zip(self.model.joint_names, limits, strict=True):
-            drive = spec.add_actuator(name=joint, target=joint)
-            drive.trntype = mujoco.mjtTrn.mjTRN_JOINT
-            drive.set_to_position(kp=kp, kv=kd)
-            drive.forcerange, drive.forcelimited = [-effort, effort], True
-        robot = spec.compile()
-        robot.opt.timestep, robot.opt.cone = DT, mujoco.mjtCone.mjCONE_ELLIPTIC
-        robot.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-        robot.opt.impratio = 100.0  # at 1, its default, feet glide and legs spread
-        robot.dof_armature[6:] = 0.01
-        data = mujoco.MjData(robot)
-        x, y, z, w = self.start[3:7]
-        data.qpos[:] = [*self.start[:3], w, x, y, z, *self.start[7:]]
-        data.ctrl[:] = self.start[7:]
-        return robot, data
-
-
-def _text(model: wd.Model) -> str:
-    """The robot's URDF as MuJoCo is to read it: no shapes, every link a body."""
-    root = bare(model.to_urdf())
-    options = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
-    for name in ("fusestatic", "balanceinertia", "inertiafromgeom"):
-        options.set(name, "false")
-    return etree.tostring(root, encoding="unicode")
 
 
 def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
@@ -109,7 +80,7 @@ def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
         )
     }
     mujoco.mj_step(robot, data, nstep=round(SETTLED / DT))
-    stands = [_carried(robot, data) / scene.weight]
+    stands = [in_mujoco.carried(robot, data)[2] / scene.weight]
     for (_, _, substeps), sim in ours.items():
         for _ in tqdm(range(round(SETTLED / DT / substeps)), desc=scene.name, leave=False):
             sim.step(scene.start[7:])
@@ -126,15 +97,6 @@ def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
         what = f"{dtype}, {sweeps} sweeps, {substeps} steps a launch"
         lines.append(f"| {scene.name} | {what} | {ns:,.0f} | {peer / ns:.0f} |")
     return lines
-
-
-def _carried(robot: Any, data: Any) -> float:
-    """The sum of the normal forces of MuJoCo's contacts [N]."""
-    total, force = 0.0, np.zeros(6)
-    for k in range(data.ncon):
-        mujoco.mj_contactForce(robot, data, k, force)
-        total += force[0]
-    return total
 
 
 def residuals(scene: Scene, envs: int = 256, steps: int = 400) -> list[str]:
