@@ -1,9 +1,9 @@
 """The same scenes on the ground in warpdyn, MuJoCo, Drake and JaxSim: what comes out, and what should.
 
-    python -m benchmarks.simulation_physics [--only in_mujoco in_drake] [--write]
+    python -m benchmarks.simulation_physics [--only in_mujoco in_drake] [--into FOLDER]
 
 Peers that are not installed are named and left out. Positions after 1 s, forces and slip speeds, with
-the step and what each makes contacts of; --write puts them into benchmarks/results.
+the step and what each makes contacts of; --into writes simulation_physics.json and .md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from .__main__ import HERE, folder_name, what_it_ran_on
+from .__main__ import what_it_ran_on
 from .peers import CannotDo, Installed
 from .simulation_scenes import Row, rows, scenes
 from .simulators import Motion, OnGround, Setting
@@ -110,7 +110,7 @@ def main() -> None:
     """Print the tables; write them where asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", choices=PEERS, default=PEERS, metavar="PEER")
-    parser.add_argument("--write", action="store_true", help="into benchmarks/results")
+    parser.add_argument("--into", type=Path, metavar="FOLDER", help="of benchmarks/results")
     arguments = parser.parse_args()
     peers, missing = found(arguments.only)
     if missing:
@@ -126,7 +126,7 @@ def main() -> None:
         f"{about['hardware']}, {about['date']}; "
         + ", ".join(f"{name} {x}" for name, x in about["versions"].items())
         + ".",
-        "Repeat: `python -m benchmarks.simulation_physics --write`.",
+        "Repeat: `python -m benchmarks.simulation_physics`.",
     ]
     for dt in STEPS:
         text += ["", *markdown(columns, table, dt)]
@@ -136,11 +136,11 @@ def main() -> None:
         module = import_module(f".simulators.{key}", __package__)
         text.append(f"- {module.NAME}: {module.SAYS}.")
     print("\n".join(text))
-    if arguments.write:
-        folder = HERE / "results" / folder_name(about)
-        folder.mkdir(exist_ok=True)
+    if arguments.into:
         _write(
-            folder, text, {"about": about, "rows": [_named(r) for r in table], "columns": columns}
+            arguments.into,
+            text,
+            {"about": about, "rows": [_named(r) for r in table], "columns": columns},
         )
 
 
