@@ -88,8 +88,8 @@ def markdown(columns: Columns, table: Sequence[Row], dt: float) -> list[str]:
 def _cell(value: float | str, row: Row) -> str:
     if isinstance(value, str) or math.isnan(value):
         return "-"
-    if row.exact == 0.0 and value and abs(value) < 1e-3:
-        return f"{value:.1e}"
+    if row.exact == 0.0 and abs(value) < 1e-3:
+        return f"{value:.1e}" if value else "0"
     return f"{value:.{row.digits}f}"
 
 
@@ -130,7 +130,7 @@ def main() -> None:
     ]
     for dt in STEPS:
         text += ["", *markdown(columns, table, dt)]
-    text += ["", *(f"- {label}: {why}" for label, why in _blanks(columns, table))]
+    text += ["", *(f"- {label}: {why}" for label, why in blanks(columns, table))]
     text += ["", "Settings:", ""]
     for key in keys:
         module = import_module(f".simulators.{key}", __package__)
@@ -144,7 +144,7 @@ def main() -> None:
         )
 
 
-def _blanks(columns: Columns, table: Sequence[Row]) -> list[tuple[str, str]]:
+def blanks(columns: Columns, table: Sequence[Row]) -> list[tuple[str, str]]:
     """Where there is no number, and why; once each."""
     blanks = {
         (f"{label}, {row.scene}", value): None

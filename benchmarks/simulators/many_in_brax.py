@@ -14,7 +14,7 @@ from .running import Running, Settled
 from brax.io import mjcf  # isort: skip  (after the flags of in_jax)
 
 NAME, PACKAGES = "brax", ("brax", "jax")
-MOST = 1024
+MOST = 256
 """Environments, as of MJX."""
 
 

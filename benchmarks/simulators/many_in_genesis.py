@@ -17,7 +17,7 @@ def running(start: Settled, envs: int, threads: int) -> list[Running]:
     gs.init(backend=gs.cpu, precision="32", logging_level="warning")
     world = gs.Scene(
         sim_options=gs.options.SimOptions(dt=start.dt, substeps=1),
-        rigid_options=gs.options.RigidOptions(dt=start.dt, enable_self_collision=False),
+        rigid_options=gs.options.RigidOptions(dt=start.dt, enable_self_collision=False, friction_cone=gs.friction_cone.elliptic),
         show_viewer=False,
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -33,5 +33,5 @@ def running(start: Settled, envs: int, threads: int) -> list[Running]:
     q = np.tile(start.data.qpos, (envs, 1))
     robot.set_qpos(q[:, : robot.n_qs])
     robot.control_dofs_position(np.tile(start.scene.start[7:], (envs, 1)), drives)
-    form = "float32, Newton, its defaults"
+    form = "float32, Newton, its iterations, elliptic cones"
     return [Running(form, envs, world.step, lambda: robot.get_qpos().cpu().numpy()[:, 2])]

@@ -13,7 +13,7 @@ from .running import Running, Settled
 from mujoco import mjx  # isort: skip  (after the flags of in_jax)
 
 NAME, PACKAGES = "MJX", ("mujoco-mjx", "jax")
-MOST = 1024
+MOST = 256
 """Environments: more take longer for each of them on a CPU, and no rounds are left."""
 
 
