@@ -40,7 +40,7 @@ PIP = {
 FALLEN = 0.02
 """A base that has moved up or down by more does not stand [m]."""
 
-AT_LEAST = 40
+AT_LEAST = 8
 """Steps that each makes before its height is looked at."""
 
 

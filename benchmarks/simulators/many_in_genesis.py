@@ -11,13 +11,21 @@ import numpy as np
 from .running import Running, Settled
 
 NAME, PACKAGES = "Genesis", ("genesis-world",)
+MOST = 512
+"""Environments, so that a step of all ends in a second or two."""
 
 
 def running(start: Settled, envs: int, threads: int) -> list[Running]:
+    envs = min(envs, MOST)
     gs.init(backend=gs.cpu, precision="32", logging_level="warning")
     world = gs.Scene(
         sim_options=gs.options.SimOptions(dt=start.dt, substeps=1),
-        rigid_options=gs.options.RigidOptions(dt=start.dt, enable_self_collision=False, friction_cone=gs.friction_cone.elliptic),
+        rigid_options=gs.options.RigidOptions(
+            dt=start.dt,
+            enable_self_collision=False,
+            friction_cone=gs.friction_cone.elliptic,
+            impratio=100.0,
+        ),
         show_viewer=False,
     )
     with tempfile.TemporaryDirectory() as folder:

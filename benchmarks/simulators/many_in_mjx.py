@@ -14,7 +14,7 @@ from mujoco import mjx  # isort: skip  (after the flags of in_jax)
 
 NAME, PACKAGES = "MJX", ("mujoco-mjx", "jax")
 MOST = 256
-"""Environments: more take longer for each of them on a CPU, and no rounds are left."""
+"""Environments, so that a step of all ends in a second or two."""
 
 
 def running(start: Settled, envs: int, threads: int) -> list[Running]:

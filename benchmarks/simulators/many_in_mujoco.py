@@ -11,7 +11,7 @@ from .running import Running, Settled
 NAME, PACKAGES = "MuJoCo C", ("mujoco",)
 STEPS = 4
 MOST = 512
-"""Environments: a step of one takes as long in any batch."""
+"""Environments, which it steps one after another."""
 
 
 def running(start: Settled, envs: int, threads: int) -> list[Running]:

@@ -10,9 +10,12 @@ from .running import Running, Settled
 import newton as nt  # isort: skip  (Warp's settings first)
 
 NAME, PACKAGES = "Newton", ("newton", "mujoco-warp")
+MOST = 512
+"""Environments, so that a step of all ends in a second or two."""
 
 
 def running(start: Settled, envs: int, threads: int) -> list[Running]:
+    envs = min(envs, MOST)
     with wp.ScopedDevice("cpu"):
         one = nt.ModelBuilder(gravity=(0.0, 0.0, -9.81))
         nt.solvers.SolverMuJoCo.register_custom_attributes(one)
