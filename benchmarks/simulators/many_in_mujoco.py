@@ -31,5 +31,5 @@ def running(start: Settled, envs: int, threads: int) -> list[Running]:
             robot, data, begin, controls, initial_warmstart=warm, state=states, sensordata=sensors
         )
 
-    form = f"float64, rollout of {STEPS} steps, Newton, elliptic cones, {threads} threads"
+    form = f"float64, rollout of {STEPS} steps, Newton, elliptic cones, {threads} thread{'s' * (threads > 1)}"
     return [Running(form, count, advance, lambda: states[:, -1, 3], STEPS)]
