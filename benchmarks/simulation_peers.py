@@ -69,7 +69,9 @@ def measured(
         for _ in range(AT_LEAST // each.steps):
             each.advance()
         off = float(np.abs(each.heights() - start.height).max())
-        line.update(turn.figures, off=off, ours=turns[0][2].figures["ns"])
+        line.update(
+            turn.figures, off=off if np.isfinite(off) else None, ours=turns[0][2].figures["ns"]
+        )
         if not off <= FALLEN:
             line["why"] = f"its base is {off:.3f} m off"
     return lines

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from importlib import import_module
 
 import mujoco
 import numpy as np
 
 from ..peers.in_jax import jax, jnp
+from . import in_mujoco
 from .running import Running, Settled
 
 from brax.io import mjcf  # isort: skip  (after the flags of in_jax)
@@ -23,10 +23,12 @@ def running(start: Settled, envs: int, threads: int) -> list[Running]:
 
 
 def _running(start: Settled, count: int, name: str) -> Running:
-    pipeline, robot = import_module(f"brax.{name}.pipeline"), copy.copy(start.robot)
-    robot.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # it refuses others, and other cones
-    robot.opt.cone, robot.opt.impratio = mujoco.mjtCone.mjCONE_PYRAMIDAL, 1.0
-    system = mjcf.load_model(robot)
+    pipeline = import_module(f"brax.{name}.pipeline")
+    spec = in_mujoco.described(start.scene, start.dt)
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER  # it refuses others, and other cones
+    spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_PYRAMIDAL, 1.0
+    spec.compiler.fusestatic = True  # it knows no links on fixed joints
+    system = mjcf.load_model(spec.compile())
     q = jnp.tile(jnp.asarray(start.data.qpos, jnp.float32), (count, 1))
     act = jnp.tile(jnp.asarray(start.data.ctrl, jnp.float32), (count, 1))
     begin = jax.jit(jax.vmap(lambda q: pipeline.init(system, q, jnp.zeros(system.qd_size()))))

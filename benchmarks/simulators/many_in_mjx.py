@@ -22,10 +22,12 @@ def running(start: Settled, envs: int, threads: int) -> list[Running]:
     made = []
     for iterations, searches, cone in (
         (100, 50, mujoco.mjtCone.mjCONE_ELLIPTIC),
-        (1, 5, mujoco.mjtCone.mjCONE_PYRAMIDAL),
+        (4, 8, mujoco.mjtCone.mjCONE_PYRAMIDAL),
     ):
         robot = copy.copy(start.robot)
         robot.opt.iterations, robot.opt.ls_iterations, robot.opt.cone = iterations, searches, cone
+        if cone == mujoco.mjtCone.mjCONE_PYRAMIDAL:
+            robot.opt.impratio = 1.0  # at 100 so few iterations end in NaN
         made.append(_running(start, robot, count))
     return made
 

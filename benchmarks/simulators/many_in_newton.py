@@ -27,16 +27,16 @@ def running(start: Settled, envs: int, threads: int) -> list[Running]:
             model, cone="elliptic", impratio=100.0, integrator="implicitfast", njmax=64, nconmax=8
         )
         states, control = [model.state(), model.state()], model.control()
-    width = model.joint_coord_count // envs
     w, x, y, z = start.data.qpos[3:7]
     q = np.array([*start.data.qpos[:3], x, y, z, w, *start.data.qpos[7:]])
     states[0].joint_q.assign(np.tile(q, envs).astype(np.float32))
-    held = np.concatenate([np.zeros(6), start.scene.start[7:]])
-    if control.joint_target_pos is not None:
-        n = control.joint_target_pos.size // envs
-        full = q if n == width else held
-        full[-12:] = start.scene.start[7:]
-        control.joint_target_pos.assign(np.tile(full[-n:], envs).astype(np.float32))
+    targets = np.tile(start.scene.start[7:], envs).astype(np.float32)
+    full = np.tile(q, (envs, 1)).astype(np.float32)
+    full[:, 7:] = start.scene.start[7:]
+    control.joint_target_q.assign(full.ravel())
+    direct = getattr(getattr(control, "mujoco", None), "ctrl", None)
+    if direct is not None:  # of actuators that it leaves to MuJoCo
+        direct.assign(targets.reshape(direct.shape))
 
     def advance() -> None:
         with wp.ScopedDevice("cpu"):
