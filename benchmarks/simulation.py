@@ -14,13 +14,12 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from lxml import etree
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.peers.peer import bare
 
 from .interleave import Turn, take_turns
+from .simulators import OnGround, in_mujoco
 
 DT, STEPS = 0.005, 100
 """Time step [s]; steps of MuJoCo in one run."""
@@ -67,50 +66,16 @@ class Scene:
 
     def mujoco(self) -> tuple[Any, Any]:
         """MuJoCo's model with a plane, the same spheres, drives and step; its state at the start."""
-        spec = mujoco.MjSpec.from_string(_text(self.robot))
-        if self.free:
-            spec.worldbody.first_body().add_freejoint()
-        if self.points:
-            spec.worldbody.add_geom(
-                type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], friction=[0.8, 0, 0]
-            )
-        for point in self.points:
-            spec.body(point.link).add_geom(
-                type=mujoco.mjtGeom.mjGEOM_SPHERE,
-                pos=point.centre,
-                size=[point.radius, 0, 0],
-                friction=[0.8, 0, 0],
-                **{"contype": 2, "conaffinity": 1, "mass": 0, "condim": 3},
-            )
-        kp, kd = self.gains
-        limits = self.model.effort_limit[self.free :]
-        for joint, effort in zip(self.model.joint_names, limits, strict=True):
-            drive = spec.add_actuator(name=joint, target=joint)
-            drive.trntype = mujoco.mjtTrn.mjTRN_JOINT
-            drive.set_to_position(kp=kp, kv=kd)
-            drive.forcerange, drive.forcelimited = [-effort, effort], True
-        robot = spec.compile()
-        robot.opt.timestep, robot.opt.cone = DT, mujoco.mjtCone.mjCONE_ELLIPTIC
-        robot.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-        robot.opt.impratio = 100.0  # at 1, its default, feet glide and legs spread
-        robot.dof_armature[self.free :] = 0.01
-        data = mujoco.MjData(robot)
-        data.qpos[:] = self.start
-        if self.free:  # MuJoCo's quaternion begins with w
-            data.qpos[3:7] = np.roll(self.start[3:7], 1)
-        else:
-            robot.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-        data.ctrl[:] = self.targets
-        return robot, data
-
-
-def _text(model: wd.Model) -> str:
-    """The robot's URDF as MuJoCo is to read it: no shapes, every link a body."""
-    root = bare(model.to_urdf())
-    options = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
-    for name in ("fusestatic", "balanceinertia", "inertiafromgeom"):
-        options.set(name, "false")
-    return etree.tostring(root, encoding="unicode")
+        scene = OnGround(
+            self.name,
+            self.robot.to_urdf(),
+            self.points,
+            self.start,
+            gains=self.gains,
+            armature=0.01,
+            free=bool(self.free),
+        )
+        return in_mujoco.built(scene, DT)
 
 
 def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
@@ -130,7 +95,7 @@ def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
         for _ in tqdm(range(round(SETTLED / DT / substeps)), desc=scene.name, leave=False):
             sim.step(scene.targets)
     if scene.points:
-        stands = [_carried(robot, data) / scene.weight]
+        stands = [in_mujoco.carried(robot, data)[2] / scene.weight]
         stands += [float(sim.forces[:, :, 2].sum(1).mean()) / scene.weight for sim in ours.values()]
         if max(abs(x - 1) for x in stands) > 0.01:
             raise RuntimeError(f"{scene.name} does not stand: feet carry {stands} of its weight")
@@ -203,15 +168,6 @@ def on_terrain(scene: Scene, envs: int, rounds: int) -> list[str]:
                 f"| {scene.name} | {what}, {substeps} steps a launch | {ns:,.0f} | {ns / flat:.3f} |"
             )
     return lines
-
-
-def _carried(robot: Any, data: Any) -> float:
-    """The sum of the normal forces of MuJoCo's contacts [N]."""
-    total, force = 0.0, np.zeros(6)
-    for k in range(data.ncon):
-        mujoco.mj_contactForce(robot, data, k, force)
-        total += force[0]
-    return total
 
 
 def residuals(scene: Scene, envs: int = 256, steps: int = 400) -> list[str]:
