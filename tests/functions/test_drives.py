@@ -214,7 +214,7 @@ def test_a_kernel_of_ones_own_has_rows_too() -> None:
 
     q, v, before = np.array([[0.8, -0.3]]), np.zeros((1, 2)), np.full((1, 2), 2e-3)
     got = rubbed(arm, q, v, before)
-    wanted = wd.Step(*wd.oracle(wd.step, arm, q, v, 0 * v, joint_impulses=before))
+    wanted = wd.oracle(wd.step, arm, q, v, 0 * v, joint_impulses=before)
     assert np.allclose(got.v, wanted.v) and np.allclose(got.impulses, wanted.joint_impulses)
 
 

@@ -251,7 +251,7 @@ def test_kernel_and_oracle_agree_in_any_layout_and_library() -> None:
             *arrays, warm = (made(library, x, layout=layout) for x in given)
             got = wd.step(BOX, *arrays, impulses=warm, **options)
             assert type(got) is wd.Step and type(got.q) is type(arrays[0])
-            for x, y in zip(got[:5], wanted[:5], strict=True):
+            for x, y in zip(got, wanted, strict=True):
                 assert host(x).shape == y.shape and np.allclose(host(x), y, atol=1e-9)
     small = wd.step(
         *(BOX, *(x.astype(np.float32) for x in given[:3])),
@@ -263,7 +263,7 @@ def test_kernel_and_oracle_agree_in_any_layout_and_library() -> None:
     columns = [np.asfortranarray(x) for x in (q, v)]
     warm, forces, torques = impulses.copy(), np.full((B, 4, 3), np.nan), np.empty((B, 0))
     wd.step(BOX, *columns, tau, impulses=warm, out=(*columns, warm, forces, torques), **options)
-    for x, y in zip((*columns, warm, forces, torques), wanted[:5], strict=True):
+    for x, y in zip((*columns, warm, forces, torques), wanted, strict=True):
         assert np.allclose(x, y, atol=1e-9)
 
 
@@ -280,7 +280,7 @@ def test_numbers_are_rows_and_columns_of_them() -> None:
             "ground": wd.Ground(np.full((3, 4), 0.5), np.full(3, 5e4), np.full(3, 0.01), np.ones(3))
         },
     )
-    assert all(np.array_equal(x, y) for x, y in zip(plain[:5], rows[:5], strict=True))
+    assert all(np.array_equal(x, y) for x, y in zip(plain, rows, strict=True))
     frictions = np.array([0.0, 0.1, 2.0])[:, None].repeat(4, 1)
     slid = wd.step(BOX, q, v, tau, **BOX_OPTIONS | {"ground": wd.Ground(frictions, 5e4)})
     assert (np.diff(slid.v[:, 0]) < 0).all()
@@ -342,7 +342,7 @@ def test_substeps_are_steps_one_after_the_other() -> None:
     whole = wd.Step(*wd.oracle(wd.step, model, q, v, tau, substeps=3, **options))
     torques = []
     for _ in range(3):
-        q, v, _, _, applied, _ = wd.oracle(wd.step, model, q, v, tau, **options)
+        q, v, _, _, applied = wd.oracle(wd.step, model, q, v, tau, **options)
         torques.append(applied)
     assert np.allclose(whole.q, q, atol=1e-14) and np.allclose(whole.v, v, atol=1e-13)
     assert np.allclose(whole.torques, np.mean(torques, 0), atol=1e-12)
@@ -439,7 +439,7 @@ def test_derivatives_pass_through_contacts_that_stick_and_slide() -> None:
     u["q"][:, 3:] -= np.sum(u["q"][:, 3:] * q[:, 3:], 1, keepdims=True) * q[:, 3:]
 
     def result(arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
-        return wd.oracle(wd.step, *called(arrays)[0], **called(arrays)[1])[:5]
+        return wd.oracle(wd.step, *called(arrays)[0], **called(arrays)[1])
 
     def called(arrays: dict[str, np.ndarray]) -> tuple[list[Any], dict[str, Any]]:
         surface = wd.Ground(arrays["friction"], arrays["stiffness"], 0.01)
