@@ -34,7 +34,7 @@ def pendulum(coulomb: float = 0.0, limits: tuple[float, float] | None = None) ->
 def rolled(model: wd.Model, q: Any, v: Any, tau: Any = None, **options: Any) -> wd.Step:
     """The oracle's step, of one robot."""
     given = [np.array(x, dtype=float) for x in (q, v, np.zeros(model.nv) if tau is None else tau)]
-    return wd.Step(*wd.oracle(wd.step, model, *given, **{"dt": H, **options}))
+    return wd.oracle(wd.step, model, *given, **{"dt": H, **options})
 
 
 @pytest.mark.parametrize("share", [0.5, 0.99, -0.99])

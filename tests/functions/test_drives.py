@@ -214,7 +214,7 @@ def test_a_kernel_of_ones_own_has_rows_too() -> None:
 
     q, v, before = np.array([[0.8, -0.3]]), np.zeros((1, 2)), np.full((1, 2), 2e-3)
     got = rubbed(arm, q, v, before)
-    wanted = wd.Step(*wd.oracle(wd.step, arm, q, v, 0 * v, joint_impulses=before))
+    wanted = wd.oracle(wd.step, arm, q, v, 0 * v, joint_impulses=before)
     assert np.allclose(got.v, wanted.v) and np.allclose(got.impulses, wanted.joint_impulses)
 
 
@@ -263,3 +263,45 @@ def test_what_cannot_be_said_of_joints_is_refused(options: Any, error: Any, text
     targets = {"targets": np.zeros((2, 12))} if "control" in options else {}
     with pytest.raises(error, match=text):
         wd.step(QUADRUPED, *arrays, **targets, **options)
+
+
+def test_every_number_of_a_simulation_is_read_at_each_launch() -> None:
+    """Motors, friction of joints and ground, restitution, gravity, masses, pushes: written in place,
+    one after the other, each acts from the next launch on, as the oracle says."""
+    envs, rng = 2, np.random.default_rng(0)
+
+    def rows(low: float, high: float, *shape: int) -> np.ndarray:
+        return rng.uniform(low, high, (envs, *shape))
+
+    motor = {n: rows(5, 20, 2) for n in ("kp", "effort", "no_load_speed", "stall_effort")}
+    motor |= {"kd": rows(0.1, 1, 2), "strength": rows(0.5, 1, 2)}
+    ground = {n: rows(0.1, 0.9, 1) for n in ("friction", "restitution")}
+    ground |= {"stiffness": rows(1e4, 2e4), "dissipation": rows(0.01, 0.02), "push_out": rows(1, 2)}
+    gravity, push = rows(-9, 9, 3), rows(-1, 1, 6)
+    params = ARM.params(
+        coulomb={n: rows(0.1, 0.5) for n in ARM.joint_names}, mass={"lower_rod": rows(0.5, 2)}
+    )
+    options: dict[str, Any] = {
+        **{"control": wd.PD(**motor), "ground": wd.Ground(**ground), "gravity": gravity},
+        **{"params": params, "f_ext": {"lower_rod": push}, "dt": 0.005},
+        "points": [wd.ContactPoint("tip", (0, 0, 0), 0.06)],
+    }
+    sim = wd.Simulation(ARM, envs, substeps=1, like=np.zeros(1), start=[1.6, 0.0], **options)
+
+    written = [*motor.values(), *ground.values(), gravity, push, *params.arrays.values()]
+    rebounds = 0
+    for array in [None, *written]:
+        if array is not None:
+            array *= 0.8
+        sim.reset(v=-rows(0.0, 1.0, 2))  # level, at the ground, on the way down
+        sim.impulses[:], sim.joint_impulses[:] = 0.01, 1e-3
+        given = sim.q.copy(), sim.v.copy(), sim.tau.copy()
+        warm = {n: getattr(sim, n).copy() for n in ("impulses", "joint_impulses")}
+        targets = rows(-1, 1, 2)
+        sim.step(targets)
+        wanted = wd.oracle(wd.step, ARM, *given, targets=targets, **warm, **options)
+        for name in ("q", "v", "forces", "torques", "joint_impulses"):
+            assert np.allclose(getattr(sim, name), getattr(wanted, name), atol=1e-9), name
+        assert sim.joint_impulses.all() and sim.forces[:, 0, 2].any()
+        rebounds += int((sim.v.sum(1) > 0).sum())
+    assert rebounds > 5

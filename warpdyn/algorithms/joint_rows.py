@@ -57,17 +57,21 @@ class JointRow:
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
         """The impulse that leaves the velocity of the law: without it the joint has u; friction
-        takes what it can, up to all of it, and a stop what is beyond its own velocity."""
+        takes what it can, up to all of it, and a stop what is then beyond its own velocity."""
         (now,) = seen[self.row : self.row + 1]
-        v = u = now - self.response * before[0]
+        v = now - self.response * before[0]
+        share = 1.0 / self.response
+        impulse: Scalar = 0.0
         if not is_zero(self.friction):
-            most = self.response * self.friction
-            v = u - maximum(minimum(u, most), -most)
+            impulse = maximum(minimum(-v * share, self.friction), -self.friction)
+            v = v + self.response * impulse
+        stopped = v
         if self.highest is not None:
-            v = minimum(v, self.highest)
+            stopped = minimum(stopped, self.highest)
         if self.lowest is not None:
-            v = maximum(v, self.lowest)
-        impulse = (v - u) * (1.0 / self.response)
+            stopped = maximum(stopped, self.lowest)
+        if stopped is not v:
+            impulse = impulse + (stopped - v) * share
         return [impulse], seen.pushed(self.row, impulse - before[0])
 
 

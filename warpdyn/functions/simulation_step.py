@@ -60,9 +60,24 @@ class Step(NamedTuple):
     """(B, points, 3) of the ground on the points in the last substep, in the world's axes [N]."""
     torques: Array
     """(B, joints), of tau and drives together: the mean over the substeps [N·m, N]."""
-    joint_impulses: Array | None = None
+
+    @property
+    def joint_impulses(self) -> Array | None:
+        """None: no joint has a row; where some have, `StepOfRows` has them."""
+        return None
+
+
+class StepOfRows(NamedTuple):
+    """What a step gives where joints have rows: a `Step`, and the rows' impulses."""
+
+    q: Array
+    v: Array
+    impulses: Array
+    forces: Array
+    torques: Array
+    joint_impulses: Array
     """(B, joints) of dry friction and of stops that are rows, in the last substep [N·m s, N s]; the
-    next step's sweeps begin there. None where no joint has either."""
+    next step's sweeps begin there."""
 
 
 @batched
@@ -92,7 +107,7 @@ def step(
     """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
-    Returns a `Step`: q, v, impulses, forces, torques.
+    Returns a `Step`: q, v, impulses, forces, torques; where joints have rows, joint_impulses too.
     control, targets: drives to (B, joints) [rad, m], beside tau.
     points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
     before, where the sweeps begin; None: at zero.
@@ -144,6 +159,7 @@ def step(
         rows,
         bounds,
     )
+    given: Any = StepOfRows if rows else Step
     return Call(
         "step",
         model,
@@ -151,7 +167,7 @@ def step(
         {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in more.items()}},
         out=out,
         options=(("scene", scene),),
-        results=Step._fields[: 6 if rows else 5],
+        results=given._fields,
         shapes={
             **{name: shape for name, (_, shape) in more.items()},
             "impulses": (len(touching), 3),
@@ -171,7 +187,7 @@ def step(
         tables=tuple(name for name in more if name in TABLES),
         unsigned=tuple(name for name in more if name in UNSIGNED),
         positive=tuple(name for name in more if name in POSITIVE),
-        named=Step,
+        named=given,
     )
 
 

@@ -1123,7 +1123,7 @@ class RobotMethods:
         """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
         q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
-        Returns a `Step`: q, v, impulses, forces, torques.
+        Returns a `Step`: q, v, impulses, forces, torques; where joints have rows, joint_impulses too.
         control, targets: drives to (B, joints) [rad, m], beside tau.
         points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
         before, where the sweeps begin; None: at zero.
