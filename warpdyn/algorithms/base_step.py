@@ -41,12 +41,14 @@ def base_step(
     c, J = _locked(H)
     before, linear, angular = Vector(*seen[3:6]), Vector(*twist[:3]), Vector(*twist[3:])
     straight = linear + angular.cross(c) + before.cross(before.cross(c)) * h
-    L = J @ angular + before.cross(J @ before) * h
     inverse = Symmetric.from_rows(inverse_symmetric([list(row) for row in J.rows]))
+    taken_back, had = before.cross(J @ before) * h, J @ angular
+    L = had + taken_back
 
-    t = _turn(J, L, inverse @ L, h)
+    t = _turn(J, L, angular + inverse @ taken_back, h)
     share = 2.0 / (1.0 + t.dot(t))
-    spin = inverse @ _turned(L, -t, share)
+    # By its change: J and its inverse, each rounded, would scale a spin a little at every step.
+    spin = angular + inverse @ (_turned(L, -t, share) - had)
     # The origin moves by h v - (R c - c).
     away = straight * h - (t.cross(c) + t.cross(t.cross(c))) * share
     there = Vector(*pose[:3]) + quaternion_rotation(pose[3:]).to_parent(away)
