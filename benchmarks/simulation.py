@@ -9,7 +9,8 @@ computes in float64 and could collide anything; its model here has the same sphe
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mujoco
@@ -132,11 +133,11 @@ def by_threads(scene: Scene, envs: int, rounds: int) -> list[str]:
 
 
 def on_terrain(scene: Scene, envs: int, rounds: int) -> list[str]:
-    """Lines of the table of one robot on the flat, on planes and on height maps: near each other,
-    and each somewhere else on a map of 40 m by 40 m."""
+    """Lines of the table of one robot on the flat, on a plane and on height maps: all at one place,
+    and each somewhere else on a map of 40 m by 40 m. Ratios within rounds."""
     rng = np.random.default_rng(0)
     small = wd.HeightMap.generated("rough", 0.2)
-    wide = wd.HeightMap.tiles()
+    wide, coarse = wd.HeightMap.tiles(), wd.HeightMap.tiles(cell=0.1)
     places = np.zeros((envs, 3), np.float32)
     places[:, :2] = rng.uniform(-18.0, 18.0, (envs, 2))
     lines = []
@@ -145,29 +146,41 @@ def on_terrain(scene: Scene, envs: int, rounds: int) -> list[str]:
             "flat": None,
             "a slope": wd.Plane((0.1, 0.0)),
             "a height map": small,
-            "a height map with places": wide.with_offset(places),
+            "a height map, places": wide.with_offset(places),
+            "a height map of 0.1 m cells, places": coarse.with_offset(places),
         }
         sims = {
             what: scene.simulation(envs, "float32", 4, substeps, terrain)
             for what, terrain in grounds.items()
         }
         for what, sim in sims.items():
-            if what.endswith("places"):  # each as high as the ground below it
+            if (
+                sim.terrain is grounds["a height map, places"]
+            ):  # each as high as the ground below it
                 scan = wd.height_scan(
                     scene.model, sim.q, np.zeros((1, 2), np.float32), terrain=sim.terrain
                 )
                 places[:, 2] = scene.start[2] - scan[:, 0]
             for _ in tqdm(range(round(SETTLED / DT / substeps)), desc=what, leave=False):
                 sim.step(scene.start[7:])
-        turns = {what: Turn(sim.step, envs * substeps) for what, sim in sims.items()}
-        take_turns([*turns.values()], rounds)
-        flat = turns["flat"].figures["ns"]
-        for what, turn in turns.items():
-            ns = turn.figures["ns"]
-            lines.append(
-                f"| {scene.name} | {what}, {substeps} steps a launch | {ns:,.0f} | {ns / flat:.3f} |"
-            )
+        times = np.array([[_seconds(sim.step) for sim in sims.values()] for _ in range(3 * rounds)])
+        ns = np.median(times, 0) / (envs * substeps) * 1e9
+        ratios = np.median(times / times[:, :1], 0)
+        for what, each, ratio in zip(sims, ns, ratios, strict=True):
+            what = f"{what}, {substeps} steps a launch"
+            lines.append(f"| {scene.name} | {what} | {each:,.0f} | {ratio:.3f} |")
     return lines
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    """Time that a run takes of its own thread, which others on the machine do not take: the least
+    of three."""
+    taken = []
+    for _ in range(3):
+        begin = time.thread_time()
+        run()
+        taken.append(time.thread_time() - begin)
+    return min(taken)
 
 
 def residuals(scene: Scene, envs: int = 256, steps: int = 400) -> list[str]:

@@ -59,6 +59,7 @@ MODELS["sprung"] = MODELS["gripper"].with_limits("wrist", lower=-0.05, upper=0.1
 
 SOLES = tuple(wd.ContactPoint("leg", (x, 0.02, -0.4), 0.05) for x in (-0.1, 0.0, 0.1))
 STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
+SCAN = {"pattern": ((0.1, 0.2), (0.3, -0.1)), "terrain": wd.Plane((0.3, -0.2), 0.1)}
 
 NOT_DIFFERENTIABLE = {"inverse_kinematics"}
 """It repeats until it is done; a TypeError says so."""
@@ -258,6 +259,7 @@ CASES = (
     Case("imu", "gripper", "q v a", "gravity placement", {"frame": "right"}),
     Case("link_contact_forces", "hopper", "q forces", PLACED, {"points": SOLES, "frame": "leg"}),
     Case("contact_flags", "hopper", "forces", options={"points": SOLES}),
+    Case("height_scan", "hopper", "q", "", SCAN),
     # momentum, mass, energy
     Case("momentum", "hopper", "q v", INERTIAL),
     Case("momentum_jacobian", "gripper", options={"reference": "world"}),

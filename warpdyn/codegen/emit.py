@@ -30,7 +30,7 @@ class Dialect:
     sincos: Callable[[str, str, str], str]
     select: Callable[[str, str, str, str, str], str]
     look: Callable[[str, str, str], str]
-    """Of a table's name, a row and a column."""
+    """A table's number, by its name, a row and a column."""
     cell: Callable[[str, str, str, str], str]
     """A statement that looks up the corners of a cell, of a table's name, a row and a column; into
     `corners` of its name."""

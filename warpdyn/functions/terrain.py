@@ -27,8 +27,8 @@ MOST_NODES = 1 << 24
 class Plane(NamedTuple):
     """The plane z = level + slope · (x, y) of the world, for `terrain=`.
 
-    slope: what it rises along x and y [m/m], two numbers, (2,) or (B, 2). level: its height below
-    the origin [m], a number or (B,).
+    slope: what it rises along x and y [m/m], two numbers, (2,) or (B, 2). level: its height at
+    x = y = 0 [m], a number or (B,).
     """
 
     slope: Any = (0.0, 0.0)
@@ -56,7 +56,7 @@ class HeightMap:
     """
 
     origins: np.ndarray | None = None
-    """Of `tiles`: (levels, kinds, 3), the middle of each tile at its height [m]; an `offset`."""
+    """(levels, kinds, 3), the middle of each tile of `tiles` at its height [m]; an `offset`."""
 
     def __init__(
         self,

@@ -16,8 +16,8 @@ from ..model import Model
 from ..model.params import Params
 from ..model.tree import Tree
 from ..recording.program import shape_of
+from .looked_up import LookedUp
 from .refusals import refuse
-from .tables import LookedUp
 from .values import Values, from_nested, nested, objects, of
 
 if TYPE_CHECKING:

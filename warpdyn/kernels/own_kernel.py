@@ -27,11 +27,11 @@ from ..model.params import Params
 from ..model.tree import Tree
 from . import results as _results
 from . import signature as _signature
+from .looked_up import LookedUp
 from .one_robot import OneRobot
 from .refusals import RecordingError
 from .results import Results
 from .signature import NEEDED
-from .tables import LookedUp
 from .values import from_nested
 
 ENV = "env"
