@@ -38,6 +38,7 @@ from .functions.com import (
     link_coms,
 )
 from .functions.compile_ahead import compile
+from .functions.contact_estimates import estimate_good_contact_parameters
 from .functions.contact_points import ContactPoint, ContactPoints
 from .functions.coordinates import (
     pack_q,
@@ -63,7 +64,7 @@ from .functions.dynamics import (
     solve,
 )
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
-from .functions.ground import Ground
+from .functions.ground import Ground, SoftGround
 from .functions.group import Group
 from .functions.inertial import inertial_parameters, with_inertial_parameters
 from .functions.inverse_kinematics import Solution, inverse_kinematics
@@ -92,6 +93,15 @@ from .functions.operational_space import (
     operational_space,
     operational_space_inertia,
 )
+from .functions.point_kinematics import (
+    in_contact,
+    point_heights,
+    point_jacobian_derivatives,
+    point_jacobians,
+    point_positions,
+    point_transforms,
+    point_velocities,
+)
 from .functions.poses import (
     convert_quaternion,
     matrix_to_pose,
@@ -118,6 +128,7 @@ from .functions.representations import (
 from .functions.screws import Screws, screws
 from .functions.simulation import Simulation
 from .functions.simulation_step import Step, step
+from .functions.state_derivative import StateDerivative, state_derivative
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
 from .kernels.loops import repeat
@@ -173,7 +184,9 @@ __all__ = [
     "Robot",
     "Screws",
     "Simulation",
+    "SoftGround",
     "Solution",
+    "StateDerivative",
     "StateReport",
     "Step",
     "aba",
@@ -213,6 +226,7 @@ __all__ = [
     "difference",
     "dynamically_consistent_inverse",
     "effect_torques",
+    "estimate_good_contact_parameters",
     "fk",
     "force_transform",
     "frame_acceleration",
@@ -220,6 +234,7 @@ __all__ = [
     "frame_velocity",
     "get_num_threads",
     "gravity_torques",
+    "in_contact",
     "inertial",
     "inertial_parameters",
     "integrate",
@@ -255,6 +270,12 @@ __all__ = [
     "oracle",
     "pack_q",
     "pack_v",
+    "point_heights",
+    "point_jacobian_derivatives",
+    "point_jacobians",
+    "point_positions",
+    "point_transforms",
+    "point_velocities",
     "pose_and_jacobian",
     "pose_to_matrix",
     "potential_energy",
@@ -277,6 +298,7 @@ __all__ = [
     "solve_symmetric",
     "split_q",
     "split_v",
+    "state_derivative",
     "step",
     "unpack_q",
     "unpack_v",

@@ -19,6 +19,7 @@ from .passive_forces import (
     without_passive_forces,
 )
 from .rnea import rnea
+from .soft_contact import SoftSurface, soft_forces
 from .step_along import step_along
 
 SPIN = (3, 4, 5)
@@ -30,7 +31,8 @@ LARGEST_TURN = 0.25
 
 
 class StepState(NamedTuple):
-    """Configuration, velocity, and the impulses of the last step's contacts [N s]."""
+    """Configuration, velocity, and what contacts hand on: the impulses of the last step [N s]; on
+    soft ground the deformations [m]."""
 
     q: list[Scalar]
     v: list[Scalar]
@@ -43,7 +45,7 @@ class Scene(NamedTuple):
     `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, those of
     `Drive`. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
     one [rad/s, m/s], beyond which they are damped too. `stops`: of joints without springs of their
-    own.
+    own. `exponents`: p and q of soft ground.
     """
 
     arrays: tuple[str, ...]
@@ -54,6 +56,8 @@ class Scene(NamedTuple):
     dt: float
     substeps: int
     sweeps: int
+    integrator: str = "semi_implicit"
+    exponents: tuple[float, float] = (0.5, 0.5)
 
 
 def semi_implicit_step(
@@ -61,12 +65,13 @@ def semi_implicit_step(
     state: StepState,
     tau: Sequence[Scalar],
     drive: Drive | None,
-    surface: Surface | None,
+    surface: Surface | SoftSurface | None,
     scene: Scene,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
-) -> tuple[StepState, list[Scalar]]:
-    """The state after h = `scene.dt` seconds, and what the drives applied: nv, zero without.
+) -> tuple[StepState, list[Scalar], list[Scalar]]:
+    """The state after h = `scene.dt` seconds; what the drives applied: nv, zero without; and the
+    forces of soft ground on the points, 3 each [N].
 
         M^ v_free = M^ v + h (tau - bias - effects),   M^ = M + diag(h b + h² k)
         v+ = v_free + M^⁻¹ Jᵀ l,    q+ = q ⊕ h v+
@@ -92,18 +97,23 @@ def semi_implicit_step(
     for k, force, by_q, by_v in (*guards, *passive, *stop_forces(q, scene.stops), *driven):
         H[k][k] = H[k][k] + (by_v * h + by_q * (h * h))
         push[k] = push[k] + force - by_q * v[k] * h
+    handed_on: list[Scalar] = []
+    forces: list[Scalar] = []
+    if isinstance(surface, SoftSurface):
+        forces, rates, pushed = soft_forces(tree, q, v, warm, scene.points, surface)
+        handed_on = [m + x * h for m, x in zip(warm, rates, strict=True)]
+        push = [p + x for p, x in zip(push, pushed, strict=True)]
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    impulses: list[Scalar] = []
-    if surface is not None:
+    if isinstance(surface, Surface):
         contacts, rows = contact_rows(tree, q, scene.points)
-        impulses, after = contact_impulses(
+        handed_on, after = contact_impulses(
             mass, rows, contacts, after, warm, surface, h, scene.sweeps
         )
     applied: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
-    return StepState(*step_along(tree, q, after, h), impulses), applied
+    return StepState(*step_along(tree, q, after, h), handed_on), applied, forces
 
 
 def _bounded(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:

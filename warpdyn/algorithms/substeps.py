@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ..algebra.scalar import Scalar, absolute, repeat, select_less
 from ..model.tree import Tree
 from .compliant_contact import Surface
 from .contact_rows import free_base
-from .implicit_forces import Drive
+from .explicit_step import explicit_step
 from .semi_implicit_step import Scene, StepState, semi_implicit_step
+from .smooth_dynamics import drive_of, soft_surface_of
+
+STEPS: Mapping[str, Callable[..., Any]] = {
+    "semi_implicit": semi_implicit_step,
+    "heun": explicit_step,
+    "rk4": explicit_step,
+}
+"""The text of one step, by `Scene.integrator`."""
 
 INFINITE = float("inf")
 """What every finite number is less than."""
@@ -27,38 +36,50 @@ def substeps(
 ) -> tuple[list, list, list, list, list]:
     """Configuration, velocity, impulses, contact forces and torques after `scene.substeps` steps.
 
-    q: nq.  v, tau: nv.  impulses: 3 for each point [N s].  Forces on the points in the world's
-    axes, of the last step: 3 each [N].  Torques: of tau and drives on all coordinates but a free
-    base's, mean over the steps.
+    q: nq.  v, tau: nv.  impulses: 3 for each point [N s]; on soft ground deformations [m].  Forces
+    on the points in the world's axes, 3 each [N]: of the last step; where it is explicit, the mean
+    of its stages.  Torques: of tau and drives on all coordinates but a free base's, mean over the
+    steps.
     """
     named = dict(zip(scene.arrays, more, strict=True))
-    drive = Drive(*(named[n] for n in Drive._fields)) if "targets" in named else None
-    surface = (
-        Surface(named["friction"], *(named[n][0] for n in ("stiffness", "dissipation", "push_out")))
-        if scene.points
-        else None
-    )
+    drive = drive_of(named)
+    soft = soft_surface_of(named, scene.exponents)
+    surface = soft or _compliant(named)
     nq, nv, count = tree.nq, tree.nv, len(scene.points)
-    warm = [x for point in named.get("impulses", [[0.0] * 3] * count) for x in point]
+    before = named.get("deformation" if soft else "impulses", [[0.0] * 3] * count)
+    handed = nq + nv + 3 * count
 
     def step(numbers: list[Scalar]) -> list[Scalar]:
-        state = StepState(numbers[:nq], numbers[nq : nq + nv], numbers[nq + nv : len(numbers) - nv])
-        after, applied = semi_implicit_step(tree, state, tau, drive, surface, scene, gravity, f_ext)
-        total = numbers[len(numbers) - nv :]
+        state = StepState(numbers[:nq], numbers[nq : nq + nv], numbers[nq + nv : handed])
+        given = (tree, state, tau, drive, surface, scene, gravity, f_ext)
+        after, applied, forces = STEPS[scene.integrator](*given)
+        total = numbers[handed : handed + nv]
         return [
             *(x for part in after for x in part),
             *(t + x for t, x in zip(total, applied, strict=True)),
+            *forces,
         ]
 
-    begin = [*q, *v, *warm, *([0.0] * nv)]
+    on_points = [0.0] * (3 * count if soft else 0)
+    begin = [*q, *v, *(x for point in before for x in point), *([0.0] * nv), *on_points]
     end = step(begin) if scene.substeps == 1 else repeat(step, begin, scene.substeps)
-    impulses = [end[nq + nv + 3 * n : nq + nv + 3 * n + 3] for n in range(count)]
-    forces = [[x * (1.0 / scene.dt) for x in each] for each in impulses]
+    impulses = [end[k : k + 3] for k in range(nq + nv, handed, 3)]
+    forces = [end[k : k + 3] for k in range(handed + nv, len(end), 3)]
+    if not soft:
+        forces = [[x * (1.0 / scene.dt) for x in each] for each in impulses]
     first = 6 if free_base(tree) else 0
     torques = [
-        t + x * (1.0 / scene.substeps) for t, x in zip(tau, end[len(end) - nv :], strict=True)
+        t + x * (1.0 / scene.substeps) for t, x in zip(tau, end[handed : handed + nv], strict=True)
     ][first:]
     return end[:nq], end[nq : nq + nv], impulses, forces, torques
+
+
+def _compliant(named: Mapping[str, Sequence]) -> Surface | None:
+    """The compliant ground among a program's arrays, if there is one."""
+    if "dissipation" not in named:
+        return None
+    numbers = (named[n][0] for n in ("stiffness", "dissipation", "push_out"))
+    return Surface(named["friction"], *numbers)
 
 
 def guarded_step(

@@ -19,8 +19,8 @@ from ..model import Model
 from ..model.params import Params
 from .contact_points import ContactPoints
 from .drives import PD
-from .ground import FLAT, Ground
-from .simulation_step import step
+from .ground import FLAT, Ground, SoftGround
+from .simulation_step import Integrator, step
 
 OUTPUTS = ("q", "v", "impulses", "forces", "torques", "time", "failures")
 """Results of a step, in order."""
@@ -36,8 +36,9 @@ class Simulation:
     q (envs, nq), v (envs, nv); targets (envs, joints) of the drives `control`; tau (envs, nv),
     forces beside them. What a step gives: forces (envs, points, 3) of the ground on the points, in
     the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m, N]; impulses, where
-    the next step's sweeps begin; time (envs,) since the last reset [s]; failures (envs,): how often
-    a state was not finite and began anew from `start` (envs, nq), at rest.
+    the next step's sweeps begin, on a `SoftGround` the points' deformations [m]; time (envs,) since
+    the last reset [s]; failures (envs,): how often a state was not finite and began anew from `start`
+    (envs, nq), at rest.
 
     points: None for all of the collision shapes (`ContactPoints`). start: (nq,) or (envs, nq), where
     every environment begins; None for the neutral configuration. f_ext, gravity, params, the numbers
@@ -54,8 +55,9 @@ class Simulation:
         control: PD | None = None,
         dt: float = 0.005,
         substeps: int = 4,
+        integrator: Integrator = "semi_implicit",
         sweeps: int = 4,
-        ground: Ground = FLAT,
+        ground: Ground | SoftGround = FLAT,
         start: Any = None,
         f_ext: Forces = None,
         gravity: Gravity = None,
@@ -89,7 +91,10 @@ class Simulation:
         )
         self._advance: Callable[[], Any] | None = None
         self._call = self._described(
-            {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground},
+            {
+                **{"dt": dt, "substeps": substeps, "sweeps": sweeps},
+                **{"ground": ground, "integrator": integrator},
+            },
             {"f_ext": f_ext, "gravity": gravity, "params": params},
         )
         begin = model.neutral if start is None else self._checked("start", start, model.nq, None)
@@ -155,7 +160,8 @@ class Simulation:
         if self.control is not None:
             more = {**more, "control": self.control, "targets": self.targets}
         if len(self.points):
-            more = {**more, "impulses": self.impulses}
+            soft = isinstance(numbers["ground"], SoftGround)
+            more = {**more, "deformation" if soft else "impulses": self.impulses}
         call = described(
             step,
             (self.model, self.q, self.v, self.tau),

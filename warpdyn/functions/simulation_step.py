@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,16 +14,20 @@ from ..arrays import Array
 from ..execution.base_velocity import CONFIGURATION, FORCE, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call, Forces, Gravity
-from ..execution.evaluate import tree_of
 from ..model import Model
 from ..model.params import Params
-from ..model.tree import WORLD
+from ..model.reference_frames import one_of
 from .drives import PD, drive_arrays, speed_limits, stops_of
-from .ground import FLAT, Ground, ground_arrays
+from .ground import FLAT, Ground, SoftGround, exponents_of, ground_arrays
+from .point_checks import checked_points, refusing_still_points
 from .varied_numbers import Shaped, is_number
 
 LONGEST_STEP = 0.1
 """Steps beyond this are a mistake in the unit [s]."""
+
+
+Integrator = Literal["semi_implicit", "heun", "rk4"]
+"""How a step is taken."""
 
 
 class Step(NamedTuple):
@@ -36,11 +39,17 @@ class Step(NamedTuple):
     """(B, nv)."""
     impulses: Array
     """(B, points, 3) of the contacts, in the world's axes [N s]; the next step's sweeps begin
-    there."""
+    there. On a `SoftGround` the points' deformations [m] (`deformation`)."""
     forces: Array
     """(B, points, 3) of the ground on the points in the last substep, in the world's axes [N]."""
     torques: Array
     """(B, joints), of tau and drives together: the mean over the substeps [N·m, N]."""
+
+    @property
+    def deformation(self) -> Array:
+        """(B, points, 3) of a `SoftGround` at the points, in the world's axes [m]: `impulses` by
+        the name of what they are there."""
+        return self.impulses
 
 
 @batched
@@ -52,14 +61,16 @@ def step(
     *,
     dt: float = 0.005,
     substeps: int = 1,
+    integrator: Integrator = "semi_implicit",
     targets: Array | None = None,
     control: PD | None = None,
     points: Sequence[ContactPoint] = (),
     impulses: Array | None = None,
-    ground: Ground = FLAT,
+    deformation: Array | None = None,
+    ground: Ground | SoftGround = FLAT,
     sweeps: int = 4,
-    speed_guard: bool = True,
-    stops: bool = True,
+    speed_guard: bool | None = None,
+    stops: bool | None = None,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
@@ -71,37 +82,46 @@ def step(
     Returns a `Step`: q, v, impulses, forces, torques.
     control, targets: drives to (B, joints) [rad, m], beside tau.
     points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
-    before, where the sweeps begin; None: at zero.
-    ground: friction, stiffness and dissipation of the contacts.
+    before, where the sweeps begin; None: at zero. deformation: likewise, of a `SoftGround` [m].
+    ground: what contacts are made of: `Ground`, compliant and implicit, or `SoftGround`, explicit.
+    integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order where
+    forces are smooth, for robots in the air and on soft ground.
     speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
     the limit; for a free base's spin that is a quarter radian a step.
     stops: joints that have limits and an effort in the description, and no limit springs of the
     model, stop there: implicit springs that the effort presses in by 0.01 rad or m; from beyond 0.04
-    they bring a joint back at 0.04 / dt.
+    they bring a joint back at 0.04 / dt. Both act implicitly, so that explicit integrators have
+    neither; None: on with "semi_implicit".
     `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
     Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
-    by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023).
+    by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023). Explicit ones:
+    Runge-Kutta of Munthe-Kaas.
     """
-    touching = tuple(_point(model, *point) for point in points)
+    implicit = one_of("integrator", integrator, get_args(Integrator)) == "semi_implicit"
+    guarded, stopped = (
+        _if_implicit(name, wanted, integrator)
+        for name, wanted in (("speed_guard", speed_guard), ("stops", stops))
+    )
+    touching = checked_points(model, points)
     joints = model.nv - (6 if model.floating_base else 0)
-    more: Shaped = {}
-    if touching:
-        count = len(touching)
-        if impulses is not None:
-            more["impulses"] = impulses, (count, 3)
-        more |= ground_arrays(model, ground, count, q)
-    elif impulses is not None:
-        raise ValueError("impulses are of points=, and there are none")
+    more = contact_arrays(model, touching, ground, impulses, deformation, q)
+    if "dissipation" in more and not implicit:
+        raise ValueError(
+            f'contacts of wd.Ground are implicit, which integrator="{integrator}" is not: take '
+            'integrator="semi_implicit", or ground=wd.SoftGround(...)'
+        )
     more |= drive_arrays(model, control, targets)
     scene = Scene(
         tuple(more),
         touching,
-        bool(speed_guard),
-        speed_limits(model) if speed_guard else (),
-        stops_of(model, params) if stops else (),
+        guarded,
+        speed_limits(model) if guarded else (),
+        stops_of(model, params) if stopped else (),
         _duration(dt),
         _whole("substeps", substeps),
         _whole("sweeps", sweeps),
+        integrator,
+        exponents_of(ground),
     )
     return Call(
         "step",
@@ -121,34 +141,49 @@ def step(
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        refuse=_refusing(touching),
+        refuse=refusing_still_points(touching),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
-        plain=tuple(name for name in more if name not in ("impulses", "targets")),
+        plain=tuple(n for n in more if n not in ("impulses", "deformation", "targets")),
+        over={"impulses": "deformation"} if "deformation" in more else {},
         named=Step,
     )
 
 
-def _point(model: Model, link: str, centre: Any, radius: float) -> ContactPoint:
-    model.link_index(link)
-    at, r = tuple(map(float, centre)), float(radius)
-    if len(at) != 3 or not all(map(math.isfinite, (*at, r))) or r < 0:
+def contact_arrays(
+    model: Model,
+    points: Sequence[ContactPoint],
+    ground: Any,
+    impulses: Array | None,
+    deformation: Array | None,
+    q: Array,
+) -> Shaped:
+    """Arrays of contacts with their shapes, by name: what the last step handed on, and the ground's
+    numbers; none without points."""
+    soft = isinstance(ground, SoftGround)
+    handed_on = {"deformation": deformation} if soft else {"impulses": impulses}
+    if (impulses if soft else deformation) is not None:
         raise ValueError(
-            f"a contact point is a link, a centre (x, y, z) and a radius of 0 or more; got {at}, {r} "
-            f"on {link}"
+            "impulses= are of wd.Ground; on a wd.SoftGround points have a deformation="
+            if soft
+            else "deformation= is of points on a wd.SoftGround; those on wd.Ground have impulses="
         )
-    return ContactPoint(link, at, r)
+    shaped: Shaped = {n: (x, (len(points), 3)) for n, x in handed_on.items() if x is not None}
+    if points:
+        return shaped | ground_arrays(model, ground, len(points), q)
+    if shaped:
+        raise ValueError(f"{next(iter(shaped))}= needs points=, and there are none")
+    return {}
 
 
-def _refusing(points: Sequence[ContactPoint]) -> Any:
-    def refuse(model: Model) -> None:
-        still = [p.link for p in points if tree_of(model).frames[p.link].body == WORLD]
-        if still:
-            raise ValueError(
-                f"contact points on {still[0]!r}, which is fixed in the world, touch nothing that "
-                "moves; leave them out"
-            )
-
-    return refuse
+def _if_implicit(name: str, wanted: bool | None, integrator: str) -> bool:
+    """Whether a step has what only implicit steps can have; refused where it cannot."""
+    implicit = integrator == "semi_implicit"
+    if wanted and not implicit:
+        raise ValueError(
+            f'{name}= acts implicitly, which integrator="{integrator}" is not; leave it out. Limit '
+            "springs of the model (model.with_limit_springs) act in every integrator"
+        )
+    return implicit if wanted is None else bool(wanted)
 
 
 def _duration(dt: Any) -> float:
