@@ -91,5 +91,5 @@ def soft_surface_of(
     """The soft ground among a program's arrays, if there is one."""
     if "damping" not in named:
         return None
-    numbers = (named[n][0] for n in ("stiffness", "damping"))
-    return SoftSurface(named["friction"], *numbers, *exponents)
+    stiffness, damping = (named[n][0] for n in ("stiffness", "damping"))
+    return SoftSurface(named["friction"], stiffness, damping, *exponents)

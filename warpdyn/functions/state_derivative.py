@@ -14,12 +14,9 @@ from ..execution.call import Call, Forces, Gravity
 from ..model import Model
 from ..model.params import Params
 from .drives import PD, drive_arrays
-from .ground import SoftGround, exponents_of
+from .ground import FLAT, Ground, SoftGround, exponents_of
 from .point_checks import checked_points, refusing_still_points
 from .simulation_step import contact_arrays
-
-SOFT = SoftGround()
-
 
 class StateDerivative(NamedTuple):
     """Rates of a state."""
@@ -45,7 +42,7 @@ def state_derivative(
     control: PD | None = None,
     points: Sequence[ContactPoint] = (),
     deformation: Array | None = None,
-    ground: SoftGround = SOFT,
+    ground: Ground | SoftGround = FLAT,
     baumgarte: float = 0.0,
     f_ext: Forces = None,
     gravity: Gravity = None,
@@ -57,15 +54,15 @@ def state_derivative(
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv).  Returns a `StateDerivative`: q, v, deformation,
     forces.
     What `step` with integrator="rk4" integrates; arguments as there. deformation: (B, points, 3) of
-    the ground at the points [m]; None: zero. baumgarte: as of `configuration_rate`.
+    the ground at the points [m]; None: zero. ground: with points a `SoftGround`. baumgarte: as of `configuration_rate`.
     RBDA section 7.3 for the acceleration (`aba`); the contacts are of Hunt and Crossley.
     """
-    if not isinstance(ground, SoftGround):
-        raise TypeError(
-            "contacts of wd.Ground are implicit and have no forces at a state: ground must be "
-            f"wd.SoftGround(...), got {type(ground).__name__}"
-        )
     touching = checked_points(model, points)
+    if touching and not isinstance(ground, SoftGround):
+        raise TypeError(
+            "contacts of wd.Ground are implicit and have no forces at a state: with points= ground "
+            f"must be wd.SoftGround(...), got {type(ground).__name__}"
+        )
     more = contact_arrays(model, touching, ground, None, deformation, q)
     more |= drive_arrays(model, control, targets)
     shape = (len(touching), 3)

@@ -1,0 +1,39 @@
+"""Contact points become constants of a program: plain numbers, or an error."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.functions.point_checks import checked_points, refusing_still_points
+
+MODEL = wd.load_robot("panda")
+
+
+def test_points_are_plain_numbers() -> None:
+    """Of arrays and tuples alike, so that equal points make one kernel."""
+    made = checked_points(
+        MODEL,
+        [("panda_hand", np.array([0, 0, 0.1], np.float32).astype(float).round(3), np.float32(0))],
+    )
+    assert made == (wd.ContactPoint("panda_hand", (0.0, 0.0, 0.1), 0.0),)
+    assert all(type(x) is float for x in (*made[0].centre, made[0].radius)) and hash(made)
+
+
+@pytest.mark.parametrize(
+    "wrong", [((0, 0), 0.1), ((0, 0, math.nan), 0.1), ((0, 0, 0), -1.0), ((0, 0, 0), math.inf)]
+)
+def test_a_centre_and_a_radius_are_numbers(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="a contact point is a link, a centre"):
+        checked_points(MODEL, [("panda_hand", *wrong)])
+
+
+def test_points_on_what_never_moves_are_refused() -> None:
+    refuse = refusing_still_points(checked_points(MODEL, [(MODEL.root, (0, 0, 0), 0.1)]))
+    with pytest.raises(ValueError, match="which is fixed in the world"):
+        refuse(MODEL)
+    refusing_still_points(checked_points(MODEL, [("panda_hand", (0, 0, 0), 0.1)]))(MODEL)
