@@ -1,9 +1,9 @@
 """Soft contacts beside JaxSim's: the same states, and roll-outs side by side.
 
-    python -m benchmarks.jaxsim_contacts [--store]
+    python -m benchmarks.jaxsim_contacts [box quadruped] [--store]
 
 Needs `pip install jaxsim` beside warpdyn, in an environment of its own. Prints the largest
-differences; --store writes JaxSim's answers for the tests.
+differences; --store writes JaxSim's answers to these scenes for the tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 import warpdyn as wd
 
-from .jaxsim_scenes import KEPT, PARITY, SCENES, SECONDS, STORED, Scene
+from .jaxsim_scenes import KEPT, PARITY, SCENES, SECONDS, STORED, Scene, stored
 
 INTEGRATORS = {
     "semi_implicit": js.model.IntegratorType.SemiImplicitEuler,
@@ -185,7 +185,9 @@ class Theirs:
         for reference, theirs in representations.items():
             words = {"model": self.model, "data": data, "output_vel_repr": theirs}
             result[f"jacobian {reference}"] = self.columns(js.contact.jacobian(**words))
-            result[f"derivative {reference}"] = self.columns(js.contact.jacobian_derivative(**words))
+            result[f"derivative {reference}"] = self.columns(
+                js.contact.jacobian_derivative(**words)
+            )
         return result
 
     def roll_out(self) -> np.ndarray:
@@ -231,13 +233,14 @@ def _plain(value: Any) -> Any:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scenes", nargs="*", choices=[*SCENES, []])
     parser.add_argument("--store", action="store_true")
     arguments = parser.parse_args()
-    answers: dict[str, Any] = {"jaxsim": version("jaxsim"), "jax": version("jax"), "scenes": {}}
-    for name, make in SCENES.items():
-        scene = make()
+    for name in arguments.scenes or SCENES:
+        scene = SCENES[name]()
         theirs = Theirs(scene)
-        kept = answers["scenes"][name] = {
+        kept: dict[str, Any] = {
+            **{"jaxsim": version("jaxsim"), "jax": version("jax")},
             "ground": list(scene.ground),
             "dt": scene.dt,
             "states": [],
@@ -273,8 +276,9 @@ def main() -> None:
                 f"{np.abs(path[:, 7:] - ours[:, 7:]).max(initial=0.0):.2g} rad; "
                 f"moved {np.abs(path[-1, :3] - path[0, :3]).max():.3g} m"
             )
-    if arguments.store:
-        STORED.write_text(json.dumps(answers) + "\n")
+        if arguments.store:
+            answers = stored() if STORED.exists() else {}
+            STORED.write_text(json.dumps(answers | {name: kept}) + "\n")
 
 
 if __name__ == "__main__":

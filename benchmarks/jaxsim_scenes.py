@@ -119,6 +119,6 @@ PARITY = ("semi_implicit", "rk4")
 
 
 def stored() -> dict[str, Any]:
-    """JaxSim's answers."""
+    """JaxSim's answers by scene."""
     answers: dict[str, Any] = json.loads(STORED.read_text())
     return answers

@@ -55,4 +55,4 @@ def test_a_short_explicit_step_is_the_rate() -> None:
     h = 1e-9
     end = wd.oracle(wd.step, MODEL, q, v, tau, dt=h, integrator="heun", **options)
     for before, after, rate in zip((q, v, options["deformation"]), end, rates, strict=False):
-        assert (after - before) / h == pytest.approx(rate, abs=1e-5 * np.abs(rate).max())
+        assert (after - before) / h == pytest.approx(rate, abs=1e-4 * np.abs(rate).max())

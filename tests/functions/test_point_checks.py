@@ -37,3 +37,18 @@ def test_points_on_what_never_moves_are_refused() -> None:
     with pytest.raises(ValueError, match="which is fixed in the world"):
         refuse(MODEL)
     refusing_still_points(checked_points(MODEL, [("panda_hand", (0, 0, 0), 0.1)]))(MODEL)
+
+
+def test_explicit_forces_need_joints_that_move_inertia() -> None:
+    """A link without mass at the end of a chain: an implicit step with a drive may hold it."""
+    text = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" ixy="0"
+    ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><link name="b"/><joint name="j"
+    type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
+    model = wd.load_urdf(text)
+    arrays = [np.zeros((1, n)) for n in (model.nq, model.nv, model.nv)]
+    for call in (
+        lambda: wd.step(model, *arrays, integrator="rk4"),
+        lambda: wd.state_derivative(model, *arrays),
+    ):
+        with pytest.raises(wd.ModelError, match='joint "j" moves no inertia'):
+            call()

@@ -21,7 +21,7 @@ STAGES = {
     "heun": ((0.0, 1.0), (1 / 2, 1 / 2)),
     "rk4": ((0.0, 1 / 2, 1 / 2, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
 }
-"""Of each method: c, how far along the last stage's slope each stage is taken, of h; and b, what
+"""Coefficients of the methods: c, how far along the last stage's slope each stage is taken, of h; b, what
 each counts in the mean slope (Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I,
 tables II.1.1 and II.1.2)."""
 
@@ -31,7 +31,7 @@ def explicit_step(
     state: StepState,
     tau: Sequence[Scalar],
     drive: Drive | None,
-    surface: SoftSurface | None,
+    soft: SoftSurface | None,
     scene: Scene,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
@@ -54,7 +54,7 @@ def explicit_step(
         fast = [x + y for x, y in zip(v, dv, strict=True)]
         strained = [x + y for x, y in zip(deformation, dm, strict=True)]
         rates = smooth_dynamics(
-            *(tree, integrate(tree, q, u), fast, strained, tau, drive, surface, scene.points),
+            *(tree, integrate(tree, q, u), fast, strained, tau, drive, soft, scene.points),
             *(gravity, f_ext),
         )
         slope = [*tangent_rate(tree, u, fast), *rates.acceleration, *rates.deformation]

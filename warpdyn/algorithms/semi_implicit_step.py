@@ -65,7 +65,8 @@ def semi_implicit_step(
     state: StepState,
     tau: Sequence[Scalar],
     drive: Drive | None,
-    surface: Surface | SoftSurface | None,
+    surface: Surface | None,
+    soft: SoftSurface | None,
     scene: Scene,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
@@ -99,13 +100,13 @@ def semi_implicit_step(
         push[k] = push[k] + force - by_q * v[k] * h
     handed_on: list[Scalar] = []
     forces: list[Scalar] = []
-    if isinstance(surface, SoftSurface):
-        forces, rates, pushed = soft_forces(tree, q, v, warm, scene.points, surface)
+    if soft is not None:
+        forces, rates, pushed = soft_forces(tree, q, v, warm, scene.points, soft)
         handed_on = [m + x * h for m, x in zip(warm, rates, strict=True)]
         push = [p + x for p, x in zip(push, pushed, strict=True)]
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    if isinstance(surface, Surface):
+    if surface is not None:
         contacts, rows = contact_rows(tree, q, scene.points)
         handed_on, after = contact_impulses(
             mass, rows, contacts, after, warm, surface, h, scene.sweeps

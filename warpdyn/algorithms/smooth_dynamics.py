@@ -8,14 +8,18 @@ from typing import NamedTuple
 
 from ..algebra.scalar import Scalar
 from ..model.tree import Tree
-from .aba import aba
+from .aba import aba, forward_dynamics_crba
 from .contact_rows import ContactPoint
 from .implicit_forces import Drive, drive_forces
 from .soft_contact import SoftSurface, soft_forces
 
+FEW_COORDINATES = 30
+"""Up to so many the factorised mass matrix is the shorter program: a quadruped's 18 take 3,800
+operations against 4,285 of articulated bodies, a humanoid's 35 take 14,070 against 12,736."""
 
-class Rates(NamedTuple):
-    """Rates of a state's velocity, nv, and of its points' deformations, 3 each; with the forces of
+
+class SmoothRates(NamedTuple):
+    """SmoothRates of a state's velocity, nv, and of its points' deformations, 3 each; with the forces of
     the ground on the points, 3 each [N], and of the drives, nv."""
 
     acceleration: list[Scalar]
@@ -35,8 +39,8 @@ def smooth_dynamics(
     points: Sequence[ContactPoint],
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
-) -> Rates:
-    """The rates at a state: a = M⁻¹ (tau + drives + Jᵀ f - bias - effects), by `aba`."""
+) -> SmoothRates:
+    """The rates at a state: a = M⁻¹ (tau + drives + Jᵀ f - bias - effects)."""
     driven: list[Scalar] = [0.0] * tree.nv
     for k, torque, *_ in drive_forces(tree, q, v, drive) if drive is not None else ():
         driven[k] = torque
@@ -46,7 +50,8 @@ def smooth_dynamics(
     if surface is not None:
         forces, rates, pushed = soft_forces(tree, q, v, deformation, points, surface)
         total = [t + x for t, x in zip(total, pushed, strict=True)]
-    return Rates(aba(tree, q, v, total, gravity, f_ext), rates, forces, driven)
+    forward_dynamics = forward_dynamics_crba if tree.nv <= FEW_COORDINATES else aba
+    return SmoothRates(forward_dynamics(tree, q, v, total, gravity, f_ext), rates, forces, driven)
 
 
 def state_derivative(
@@ -62,7 +67,7 @@ def state_derivative(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list[Scalar], list[Scalar], list[list[Scalar]], list[list[Scalar]]]:
-    """Rates of q (nq), v (nv) and of each point's deformation (3), and the force on each point.
+    """SmoothRates of q (nq), v (nv) and of each point's deformation (3), and the force on each point.
 
     `arrays`: names of the inputs after tau, as of a `Scene`.
     """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from ..algebra.scalar import Scalar, absolute, repeat, select_less
 from ..model.tree import Tree
@@ -12,13 +11,6 @@ from .contact_rows import free_base
 from .explicit_step import explicit_step
 from .semi_implicit_step import Scene, StepState, semi_implicit_step
 from .smooth_dynamics import drive_of, soft_surface_of
-
-STEPS: Mapping[str, Callable[..., Any]] = {
-    "semi_implicit": semi_implicit_step,
-    "heun": explicit_step,
-    "rk4": explicit_step,
-}
-"""The text of one step, by `Scene.integrator`."""
 
 INFINITE = float("inf")
 """What every finite number is less than."""
@@ -44,15 +36,18 @@ def substeps(
     named = dict(zip(scene.arrays, more, strict=True))
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
-    surface = soft or _compliant(named)
+    surface = _compliant(named)
     nq, nv, count = tree.nq, tree.nv, len(scene.points)
     before = named.get("deformation" if soft else "impulses", [[0.0] * 3] * count)
     handed = nq + nv + 3 * count
 
     def step(numbers: list[Scalar]) -> list[Scalar]:
         state = StepState(numbers[:nq], numbers[nq : nq + nv], numbers[nq + nv : handed])
-        given = (tree, state, tau, drive, surface, scene, gravity, f_ext)
-        after, applied, forces = STEPS[scene.integrator](*given)
+        after, applied, forces = (
+            semi_implicit_step(tree, state, tau, drive, surface, soft, scene, gravity, f_ext)
+            if scene.integrator == "semi_implicit"
+            else explicit_step(tree, state, tau, drive, soft, scene, gravity, f_ext)
+        )
         total = numbers[handed : handed + nv]
         return [
             *(x for part in after for x in part),

@@ -10,6 +10,7 @@ from ..algorithms.contact_rows import ContactPoint
 from ..execution.evaluate import tree_of
 from ..model import Model
 from ..model.tree import WORLD
+from .dynamics import refuse_unmoved
 
 
 def checked_points(model: Model, points: Iterable[ContactPoint]) -> tuple[ContactPoint, ...]:
@@ -38,5 +39,16 @@ def refusing_still_points(points: Sequence[ContactPoint]) -> Callable[[Model], N
                 f"contact points on {still[0]!r}, which is fixed in the world, touch nothing that "
                 "moves; leave them out"
             )
+
+    return refuse
+
+
+def refusing_for_explicit_forces(points: Sequence[ContactPoint]) -> Callable[[Model], None]:
+    """Refuses these, and joints that move no inertia: a mass matrix alone has to be invertible."""
+    still = refusing_still_points(points)
+
+    def refuse(model: Model) -> None:
+        still(model)
+        refuse_unmoved(model)
 
     return refuse

@@ -19,7 +19,11 @@ from ..model.params import Params
 from ..model.reference_frames import one_of
 from .drives import PD, drive_arrays, speed_limits, stops_of
 from .ground import FLAT, Ground, SoftGround, exponents_of, ground_arrays
-from .point_checks import checked_points, refusing_still_points
+from .point_checks import (
+    checked_points,
+    refusing_for_explicit_forces,
+    refusing_still_points,
+)
 from .varied_numbers import Shaped, is_number
 
 LONGEST_STEP = 0.1
@@ -141,7 +145,7 @@ def step(
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        refuse=refusing_still_points(touching),
+        refuse=(refusing_still_points if implicit else refusing_for_explicit_forces)(touching),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
         plain=tuple(n for n in more if n not in ("impulses", "deformation", "targets")),
         over={"impulses": "deformation"} if "deformation" in more else {},

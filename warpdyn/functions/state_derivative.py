@@ -15,8 +15,9 @@ from ..model import Model
 from ..model.params import Params
 from .drives import PD, drive_arrays
 from .ground import FLAT, Ground, SoftGround, exponents_of
-from .point_checks import checked_points, refusing_still_points
+from .point_checks import checked_points, refusing_for_explicit_forces
 from .simulation_step import contact_arrays
+
 
 class StateDerivative(NamedTuple):
     """Rates of a state."""
@@ -87,7 +88,7 @@ def state_derivative(
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        refuse=refusing_still_points(touching),
+        refuse=refusing_for_explicit_forces(touching),
         by_velocity={
             **{"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
             "acceleration": ACCELERATION,
