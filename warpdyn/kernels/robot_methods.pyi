@@ -10,9 +10,11 @@ from typing import Literal
 import numpy as np
 
 from .values import Values
-from ..functions.simulation_step import ContactPoint, Ground, PD, Step
+from ..functions.state_derivative import Ground, PD, SoftGround, StateDerivative
+from ..functions.simulation_step import Integrator, Step
 from ..functions.representations import Reference, Representation, Side
 from ..functions.poses import QuaternionOrder
+from ..functions.point_kinematics import ContactPoint
 from ..functions.operational_space import Part
 from ..functions.kinematics import _fk, _motion
 from ..functions.inverse_kinematics import Solution
@@ -581,6 +583,18 @@ class RobotMethods:
         >>> np.allclose(wd.gravity_torques(model, q, gravity=(0, 0, 0)), 0)
         True"""
 
+    def in_contact(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+        links: Sequence[str] | None = ...,
+    ) -> Values:
+        """Whether links touch the ground with one of the points: 1 or 0.
+
+        q: (B, nq).  Returns (B, links), all links in the order of `model.link_names` without `links=`.
+        By heights alone, whatever the force: `point_heights` of 0 and less."""
+
     def integrate(
         self,
         q: Array,
@@ -908,6 +922,74 @@ class RobotMethods:
         for `jacobian`.
         Khatib (1987).  Raises ModelError where the frame cannot move in all these directions."""
 
+    def point_heights(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Heights of contact points' spheres above the ground, negative inside it [m].
+
+        q: (B, nq).  Returns (B, points)."""
+
+    def point_jacobian_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        points: Sequence[ContactPoint],
+        reference: Reference = ...,
+        part: Part = ...,
+    ) -> Values:
+        """dJ/dt along the motion v, J the `point_jacobians` with the same options.
+
+        q: (B, nq).  v: (B, nv).  Returns the shape of `point_jacobians`."""
+
+    def point_jacobians(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+        reference: Reference = ...,
+        part: Part = ...,
+    ) -> Values:
+        """Jacobians of contact points, as `jacobian` has them of links: J v is the point's velocity.
+
+        q: (B, nq).  Returns (B, points, 6, nv), or three rows of a part; a force f on the points does
+        Jᵀ f on the joints.
+        reference: "local" (origin and axes of `point_transforms`), "world" or "local_world_aligned"."""
+
+    def point_positions(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Positions of contact points' centres in the world [m].
+
+        q: (B, nq).  Returns (B, points, 3)."""
+
+    def point_transforms(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Poses of contact points: the origin at the centre, the axes of the link.
+
+        q: (B, nq).  Returns homogeneous matrices, point to world, (B, points, 4, 4)."""
+
+    def point_velocities(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Velocities of contact points' centres, in the world's axes [m/s]: rate of `point_positions`.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, points, 3)."""
+
     def pose_and_jacobian(
         self,
         q: Array,
@@ -1024,6 +1106,29 @@ class RobotMethods:
         free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
         moves no inertia."""
 
+    def state_derivative(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        *,
+        targets: Array | None = ...,
+        control: PD | None = ...,
+        points: Sequence[ContactPoint] = ...,
+        deformation: Array | None = ...,
+        ground: Ground | SoftGround = ...,
+        baumgarte: float = ...,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> StateDerivative:
+        """Rates of a robot's state under drives, joint effects and soft contacts, all explicit forces.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv).  Returns a `StateDerivative`: q, v, deformation,
+        forces.
+        What `step` with integrator="rk4" integrates; arguments as there. deformation: (B, points, 3) of
+        the ground at the points [m]; None: zero. ground: with points a `SoftGround`. baumgarte: as of `configuration_rate`.
+        RBDA section 7.3 for the acceleration (`aba`); the contacts are of Hunt and Crossley."""
+
     def step(
         self,
         q: Array,
@@ -1032,14 +1137,16 @@ class RobotMethods:
         *,
         dt: float = ...,
         substeps: int = ...,
+        integrator: Integrator = ...,
         targets: Array | None = ...,
         control: PD | None = ...,
         points: Sequence[ContactPoint] = ...,
         impulses: Array | None = ...,
-        ground: Ground = ...,
+        deformation: Array | None = ...,
+        ground: Ground | SoftGround = ...,
         sweeps: int = ...,
-        speed_guard: bool = ...,
-        stops: bool = ...,
+        speed_guard: bool | None = ...,
+        stops: bool | None = ...,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> Step:
@@ -1049,13 +1156,17 @@ class RobotMethods:
         Returns a `Step`: q, v, impulses, forces, torques.
         control, targets: drives to (B, joints) [rad, m], beside tau.
         points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
-        before, where the sweeps begin; None: at zero.
-        ground: friction, stiffness and dissipation of the contacts.
+        before, where the sweeps begin; None: at zero. deformation: likewise, of a `SoftGround` [m].
+        ground: what contacts are made of: `Ground`, compliant and implicit, or `SoftGround`, explicit.
+        integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order where
+        forces are smooth, for robots in the air and on soft ground.
         speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
         the limit; for a free base's spin that is a quarter radian a step.
         stops: joints that have limits and an effort in the description, and no limit springs of the
         model, stop there: implicit springs that the effort presses in by 0.01 rad or m; from beyond 0.04
-        they bring a joint back at 0.04 / dt.
+        they bring a joint back at 0.04 / dt. Both act implicitly, so that explicit integrators have
+        neither; None: on with "semi_implicit".
         `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
         Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
-        by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023)."""
+        by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023). Explicit ones:
+        Runge-Kutta of Munthe-Kaas."""
