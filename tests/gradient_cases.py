@@ -60,7 +60,7 @@ MODELS["sprung"] = MODELS["gripper"].with_limits("wrist", lower=-0.05, upper=0.1
 SOLES = tuple(wd.ContactPoint("leg", (x, 0.02, -0.4), 0.05) for x in (-0.1, 0.0, 0.1))
 STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
 
-SOFT = {"points": SOLES[:2], "ground": wd.SoftGround(0.3, 2e3, 50.0)}
+SOFT = {"points": SOLES[:2], "ground": wd.SoftGround(0.3, 20.0, 5.0)}
 
 NOT_DIFFERENTIABLE = {"inverse_kinematics"}
 """It repeats until it is done; a TypeError says so."""
@@ -264,6 +264,7 @@ CASES = (
     Case("point_jacobians", "hopper", options={"points": SOLES[:2], "part": "linear"}),
     Case("point_jacobian_derivatives", "hopper", "q v", options={"points": SOLES[:1]}),
     Case("point_heights", "hopper", options={"points": SOLES}),
+    Case("in_contact", "hopper", options={"points": SOLES[:1]}),
     # momentum, mass, energy
     Case("momentum", "hopper", "q v", INERTIAL),
     Case("momentum_jacobian", "gripper", options={"reference": "world"}),
