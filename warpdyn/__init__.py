@@ -38,6 +38,7 @@ from .functions.com import (
     link_coms,
 )
 from .functions.compile_ahead import compile
+from .functions.contact_estimates import estimate_good_contact_parameters
 from .functions.contact_points import ContactPoint, ContactPoints
 from .functions.coordinates import (
     pack_q,
@@ -63,7 +64,7 @@ from .functions.dynamics import (
     solve,
 )
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
-from .functions.ground import Ground
+from .functions.ground import Ground, SoftGround
 from .functions.group import Group
 from .functions.height_scan import height_scan
 from .functions.inertial import inertial_parameters, with_inertial_parameters
@@ -93,6 +94,15 @@ from .functions.operational_space import (
     operational_space,
     operational_space_inertia,
 )
+from .functions.point_kinematics import (
+    in_contact,
+    point_heights,
+    point_jacobian_derivatives,
+    point_jacobians,
+    point_positions,
+    point_transforms,
+    point_velocities,
+)
 from .functions.poses import (
     convert_quaternion,
     matrix_to_pose,
@@ -120,6 +130,7 @@ from .functions.screws import Screws, screws
 from .functions.sensors import Sensors, contact_flags, imu, link_contact_forces
 from .functions.simulation import Simulation
 from .functions.simulation_step import Step, step
+from .functions.state_derivative import StateDerivative, state_derivative
 from .functions.terrain import HeightMap, Plane
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
@@ -179,7 +190,9 @@ __all__ = [
     "Screws",
     "Sensors",
     "Simulation",
+    "SoftGround",
     "Solution",
+    "StateDerivative",
     "StateReport",
     "Step",
     "aba",
@@ -220,6 +233,7 @@ __all__ = [
     "difference",
     "dynamically_consistent_inverse",
     "effect_torques",
+    "estimate_good_contact_parameters",
     "fk",
     "force_transform",
     "frame_acceleration",
@@ -229,6 +243,7 @@ __all__ = [
     "gravity_torques",
     "height_scan",
     "imu",
+    "in_contact",
     "inertial",
     "inertial_parameters",
     "integrate",
@@ -265,6 +280,12 @@ __all__ = [
     "oracle",
     "pack_q",
     "pack_v",
+    "point_heights",
+    "point_jacobian_derivatives",
+    "point_jacobians",
+    "point_positions",
+    "point_transforms",
+    "point_velocities",
     "pose_and_jacobian",
     "pose_to_matrix",
     "potential_energy",
@@ -287,6 +308,7 @@ __all__ = [
     "solve_symmetric",
     "split_q",
     "split_v",
+    "state_derivative",
     "step",
     "table",
     "unpack_q",

@@ -382,7 +382,11 @@ def test_a_step_has_a_length(dt: Any) -> None:
         ({"ground": wd.Ground(stiffness=-1.0)}, ValueError, "stiffness must be above 0, got -1"),
         ({"ground": wd.Ground(dissipation=-1.0)}, ValueError, "dissipation must be 0 or more"),
         ({"ground": wd.Ground(push_out=0.0)}, ValueError, "push_out must be above 0"),
-        ({"ground": 0.8}, TypeError, r"ground must be wd.Ground\(friction=...\), got float"),
+        (
+            {"ground": 0.8},
+            TypeError,
+            r"ground must be wd.Ground\(friction=...\) or wd.SoftGround.*, got float",
+        ),
         ({"sweeps": 0}, ValueError, "sweeps must be a whole number of at least 1, got 0"),
         ({"substeps": 1.5}, ValueError, "substeps must be a whole number of at least 1, got 1.5"),
         ({"points": [("FL_fot", (0, 0, 0), 0.02)]}, KeyError, "did you mean.*FL_foot"),

@@ -29,6 +29,7 @@ from .passive_forces import (
     without_passive_forces,
 )
 from .rnea import rnea
+from .soft_contact import SoftSurface, soft_forces
 from .step_along import step_along
 from .uneven_ground import Terrain
 
@@ -41,8 +42,8 @@ beyond it joints would feed on them. (The base itself would not: `base_step`.)""
 
 
 class StepState(NamedTuple):
-    """Configuration, velocity, and the impulses of the last step's contacts [N s] and of its joint
-    rows [N s, N m s]."""
+    """Configuration, velocity, what contacts hand on, the impulses of the last step [N s] or on soft
+    ground the deformations [m], and the impulses of joint rows [N s, N m s]."""
 
     q: list[Scalar]
     v: list[Scalar]
@@ -57,6 +58,7 @@ class Scene(NamedTuple):
     a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
     one [rad/s, m/s], beyond which they are damped too. `stops`: of joints without springs of their
     own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are rows.
+    `exponents`: p and q of soft ground.
     """
 
     arrays: tuple[str, ...]
@@ -69,6 +71,8 @@ class Scene(NamedTuple):
     sweeps: int
     joint_rows: tuple[int, ...] = ()
     bounds: tuple[Bounds, ...] = ()
+    integrator: str = "semi_implicit"
+    exponents: tuple[float, float] = (0.5, 0.5)
 
 
 def semi_implicit_step(
@@ -77,12 +81,14 @@ def semi_implicit_step(
     tau: Sequence[Scalar],
     drive: Drive | None,
     surface: Surface | None,
+    soft: SoftSurface | None,
     terrain: Terrain | None,
     scene: Scene,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
-) -> tuple[StepState, list[Scalar]]:
-    """The state after h = `scene.dt` seconds, and what the drives applied: nv, zero without.
+) -> tuple[StepState, list[Scalar], list[Scalar]]:
+    """The state after h = `scene.dt` seconds; what the drives applied: nv, zero without; and the
+    forces of soft ground on the points, 3 each [N].
 
         M^ v_free = M^ v + h (tau - bias - effects),   M^ = M + diag(h b + h² k)
         v+ = v_free + M^⁻¹ Jᵀ l,    q+ = q ⊕ h v+
@@ -108,13 +114,21 @@ def semi_implicit_step(
     for k, force, by_q, by_v in (*guards, *passive, *stop_forces(q, scene.stops), *driven):
         H[k][k] = H[k][k] + (by_v * h + by_q * (h * h))
         push[k] = push[k] + force - by_q * v[k] * h
+    handed_on: list[Scalar] = []
+    forces: list[Scalar] = []
+    if soft is not None:
+        forces, rates, pushed = soft_forces(tree, q, v, state.impulses, scene.points, soft, terrain)
+        handed_on = [m + x * h for m, x in zip(state.impulses, rates, strict=True)]
+        push = [p + x for p, x in zip(push, pushed, strict=True)]
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
     after, impulses, of_joints = _constrained(tree, state, mass, after, surface, terrain, scene)
+    handed_on = impulses if soft is None else handed_on
     applied: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
-    return StepState(*step_along(tree, q, seen, after, H, h), impulses, of_joints), applied
+    reached = step_along(tree, q, seen, after, H, h)
+    return StepState(*reached, handed_on, of_joints), applied, forces
 
 
 def _constrained(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any, overload
+from typing import overload
 
 from ..algorithms.contact_rows import ContactPoint
 from ..formats.mesh_hulls import hull_points
@@ -87,18 +86,6 @@ class ContactPoints(Sequence[ContactPoint]):
             f"<{len(self)} contact points of {self.model.name}: {', '.join(counts) or 'none'}"
             f"{f'; left out: {left}' if left else ''}>"
         )
-
-
-def checked_point(model: Model, link: str, centre: Any, radius: float) -> ContactPoint:
-    """A contact point of plain numbers, on a link that there is."""
-    model.link_index(link)
-    at, r = tuple(map(float, centre)), float(radius)
-    if len(at) != 3 or not all(map(math.isfinite, (*at, r))) or r < 0:
-        raise ValueError(
-            f"a contact point is a link, a centre (x, y, z) and a radius of 0 or more; got {at}, {r} "
-            f"on {link}"
-        )
-    return ContactPoint(link, at, r)
 
 
 def links_of(points: Iterable[ContactPoint]) -> tuple[str, ...]:

@@ -18,8 +18,9 @@ from ..model import Model
 from ..model.description import several
 from ..model.params import Params
 from ..model.reference_frames import Reference, reference_of
-from .contact_points import checked_point, touched_links
+from .contact_points import touched_links
 from .frame_options import for_each_link
+from .point_checks import checked_points
 
 
 class Sensors(NamedTuple):
@@ -99,7 +100,7 @@ def link_contact_forces(
     link's, as `f_ext` takes them), "world" (about the world's origin).
     Each force acts where the point's sphere is lowest. RBDA section 2.6.
     """
-    touching = tuple(checked_point(model, *point) for point in points)
+    touching = checked_points(model, points)
     algorithms, options = for_each_link((_contacts.link_contact_forces,), model, frame, frames)
     return Call(
         "link_contact_forces",
@@ -130,7 +131,7 @@ def contact_flags(
     Returns (B, points), or (B, len(links)) of the net forces on these.
     threshold: force beyond which it counts [N].
     """
-    touching = tuple(checked_point(model, *point) for point in points)
+    touching = checked_points(model, points)
     named = None if links is None else tuple(several(links))
     model.link_indices(named or ())
     return Call(

@@ -21,9 +21,9 @@ from ..model import Model
 from ..model.params import Params
 from .contact_points import ContactPoints
 from .drives import PD, Stops
-from .ground import FLAT, Ground
+from .ground import FLAT, Ground, SoftGround
 from .sensors import Sensors, checked_sensors
-from .simulation_step import step
+from .simulation_step import Integrator, step
 from .target_latency import latencies
 from .terrain import HeightMap, Plane
 
@@ -48,9 +48,9 @@ class Simulation:
     q (envs, nq), v (envs, nv); targets (envs, joints) of the drives `control`; tau (envs, nv),
     forces beside them. What a step gives: forces (envs, points, 3) of the ground on the points, in
     the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m, N]; impulses, where
-    the next step's sweeps begin; time (envs,) since the last reset [s]; failures (envs,): how often
-    a state was not finite and began anew from `start` (envs, nq), at rest; joint_impulses (envs,
-    joints) where joints have rows, as of `step`.
+    the next step's sweeps begin, on a `SoftGround` the points' deformations [m]; time (envs,) since
+    the last reset [s]; failures (envs,): how often a state was not finite and began anew from `start`
+    (envs, nq), at rest; joint_impulses (envs, joints) where joints have rows, as of `step`.
 
     points: None for all of the collision shapes (`ContactPoints`). start: (nq,) or (envs, nq), where
     every environment begins, or the name of a configuration of the model; None for "home" if the
@@ -76,13 +76,14 @@ class Simulation:
         control: PD | None = None,
         dt: float = 0.005,
         substeps: int = 4,
+        integrator: Integrator = "semi_implicit",
         sweeps: int = 4,
-        ground: Ground = FLAT,
+        ground: Ground | SoftGround = FLAT,
         terrain: HeightMap | Plane | None = None,
         start: Any = None,
         latency: Any = None,
         longest_latency: int | None = None,
-        stops: Stops = "springs",
+        stops: Stops | None = None,
         f_ext: Forces = None,
         gravity: Gravity = None,
         params: Params | None = None,
@@ -126,6 +127,7 @@ class Simulation:
             {
                 **{"dt": dt, "substeps": substeps, "sweeps": sweeps},
                 **{"ground": ground, "terrain": terrain, "stops": stops},
+                "integrator": integrator,
             },
             {"f_ext": f_ext, "gravity": gravity, "params": params},
         )
@@ -207,7 +209,8 @@ class Simulation:
         if self.control is not None:
             more = {**more, "control": self.control, "targets": self.targets}
         if len(self.points):
-            more = {**more, "impulses": self.impulses}
+            soft = isinstance(numbers["ground"], SoftGround)
+            more = {**more, "deformation" if soft else "impulses": self.impulses}
 
         def call_with(**warm: Any) -> Call[Any]:
             return described(

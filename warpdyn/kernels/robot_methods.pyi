@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .values import Values
-from ..functions.simulation_step import Ground, PD, Step, Stops
+from ..functions.state_derivative import Ground, PD, SoftGround, StateDerivative
+from ..functions.simulation_step import Integrator, Step, Stops
 from ..functions.sensors import ContactPoint
 from ..functions.representations import Reference, Representation, Side
 from ..functions.poses import QuaternionOrder
@@ -637,6 +638,18 @@ class RobotMethods:
         >>> np.allclose(np.linalg.norm(reading[:, :3], axis=1), 9.81)
         True"""
 
+    def in_contact(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+        links: Sequence[str] | None = ...,
+    ) -> Values:
+        """Whether links touch the ground with one of the points: 1 or 0.
+
+        q: (B, nq).  Returns (B, links), all links in the order of `model.link_names` without `links=`.
+        By heights alone, whatever the force: `point_heights` of 0 and less."""
+
     def integrate(
         self,
         q: Array,
@@ -983,6 +996,74 @@ class RobotMethods:
         for `jacobian`.
         Khatib (1987).  Raises ModelError where the frame cannot move in all these directions."""
 
+    def point_heights(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Heights of contact points' spheres above the ground, negative inside it [m].
+
+        q: (B, nq).  Returns (B, points)."""
+
+    def point_jacobian_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        points: Sequence[ContactPoint],
+        reference: Reference = ...,
+        part: Part = ...,
+    ) -> Values:
+        """dJ/dt along the motion v, J the `point_jacobians` with the same options.
+
+        q: (B, nq).  v: (B, nv).  Returns the shape of `point_jacobians`."""
+
+    def point_jacobians(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+        reference: Reference = ...,
+        part: Part = ...,
+    ) -> Values:
+        """Jacobians of contact points, as `jacobian` has them of links: J v is the point's velocity.
+
+        q: (B, nq).  Returns (B, points, 6, nv), or three rows of a part; a force f on the points does
+        Jᵀ f on the joints.
+        reference: "local" (origin and axes of `point_transforms`), "world" or "local_world_aligned"."""
+
+    def point_positions(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Positions of contact points' centres in the world [m].
+
+        q: (B, nq).  Returns (B, points, 3)."""
+
+    def point_transforms(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Poses of contact points: the origin at the centre, the axes of the link.
+
+        q: (B, nq).  Returns homogeneous matrices, point to world, (B, points, 4, 4)."""
+
+    def point_velocities(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Velocities of contact points' centres, in the world's axes [m/s]: rate of `point_positions`.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, points, 3)."""
+
     def pose_and_jacobian(
         self,
         q: Array,
@@ -1099,6 +1180,29 @@ class RobotMethods:
         free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
         moves no inertia."""
 
+    def state_derivative(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        *,
+        targets: Array | None = ...,
+        control: PD | None = ...,
+        points: Sequence[ContactPoint] = ...,
+        deformation: Array | None = ...,
+        ground: Ground | SoftGround = ...,
+        baumgarte: float = ...,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> StateDerivative:
+        """Rates of a robot's state under drives, joint effects and soft contacts, all explicit forces.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv).  Returns a `StateDerivative`: q, v, deformation,
+        forces.
+        What `step` with integrator="rk4" integrates; arguments as there. deformation: (B, points, 3) of
+        the ground at the points [m]; None: zero. ground: with points a `SoftGround`. baumgarte: as of `configuration_rate`.
+        RBDA section 7.3 for the acceleration (`aba`); the contacts are of Hunt and Crossley."""
+
     def step(
         self,
         q: Array,
@@ -1107,16 +1211,18 @@ class RobotMethods:
         *,
         dt: float = ...,
         substeps: int = ...,
+        integrator: Integrator = ...,
         targets: Array | None = ...,
         control: PD | None = ...,
         points: Sequence[ContactPoint] = ...,
         impulses: Array | None = ...,
-        ground: Ground = ...,
+        deformation: Array | None = ...,
+        ground: Ground | SoftGround = ...,
         terrain: HeightMap | Plane | None = ...,
         sweeps: int = ...,
-        speed_guard: bool = ...,
+        speed_guard: bool | None = ...,
         joint_impulses: Array | None = ...,
-        stops: Stops = ...,
+        stops: Stops | None = ...,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> Step:
@@ -1126,17 +1232,23 @@ class RobotMethods:
         Returns a `Step`: q, v, impulses, forces, torques; where joints have rows, joint_impulses too.
         control, targets: drives to (B, joints) [rad, m], beside tau.
         points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
-        before, where the sweeps begin; None: at zero.
-        ground: friction, stiffness and dissipation of the contacts. terrain: where the ground is.
+        before, where the sweeps begin; None: at zero. deformation: likewise, of a `SoftGround` [m].
+        ground: what contacts are made of: `Ground`, compliant and implicit, or `SoftGround`, explicit.
+        terrain: where the ground is.
+        integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order where
+        forces are smooth, for robots in the air and on soft ground.
         speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
         the limit; for a free base's spin that is a quarter radian a step.
         stops: what holds joints at the limits of the description, where the model has no limit springs.
         "springs": implicit ones that the joint's effort presses in by 0.01 rad or m; from beyond 0.04 they
         bring it back at 0.04 / dt; none without an effort. "rows": exactly there, one-sided constraints
-        of the sweeps; from beyond at 1 rad/s or m/s. "none".
+        of the sweeps; from beyond at 1 rad/s or m/s. "none". Explicit integrators have neither guard nor
+        stops; None: on, and "springs", with "semi_implicit".
         joint_impulses: (B, joints) of the step before, of rows: of stops and of Coulomb friction, which
-        the description (`Model.with_friction`) or `params` say; None: the sweeps begin at zero.
+        the description (`Model.with_friction`) or `params` say; None: the sweeps begin at zero. In
+        explicit steps Coulomb friction is as of `aba`.
         `out` may be (q, v, impulses, forces, torques), the state's arrays themselves; joint_impulses
         too, where joints have rows.
         Semi-implicit Euler; viscous friction, limit springs, drives and contacts implicit; Coulomb's
-        cone and dry friction of joints by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023)."""
+        cone and dry friction of joints by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han,
+        IEEE T-RO 39 (2023). Explicit ones: Runge-Kutta of Munthe-Kaas."""
