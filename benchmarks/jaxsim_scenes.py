@@ -71,7 +71,7 @@ class Scene:
                 tau[:, 6:] = kp * (start[:, 7:] - q[:, 7:]) - kd * v[:, 6:]
                 options = {"substeps": substeps, "dt": self.dt, "integrator": integrator}
                 if integrator == "semi_implicit":
-                    options |= {"stops": False, "speed_guard": False}
+                    options |= {"stops": "none", "speed_guard": False}
                 end = wd.step(
                     *(self.model, q, v, tau),
                     **{"points": self.points, "ground": self.ground, "deformation": m},

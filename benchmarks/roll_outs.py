@@ -31,7 +31,7 @@ def rolled(model: wd.Model, q: Any, v: Any, dt: float, seconds: float, **options
     begin = [x.copy() for x in (q, v, out[3])]
     if count:
         options["impulses"] = out[2]
-    options |= {"dt": dt, "stops": False, "out": tuple(out)}
+    options |= {"dt": dt, "stops": "none", "out": tuple(out)}
     run = wd.bind(wd.step, model, q, v, np.zeros_like(v), **options)  # which launches once
     seen = [begin, [x.copy() for x in (q, v, out[3])]]
     for _ in range(round(seconds / dt) - 1):

@@ -21,7 +21,7 @@ PENDULUM = """<robot name="pendulum"><link name="w"/><link name="b"><inertial><o
 <joint name="j" type="continuous"><parent link="w"/><child link="b"/><axis xyz="0 1 0"/></joint>
 </robot>"""
 
-BOUNDLESS = {"stops": False, "speed_guard": False}
+BOUNDLESS = {"stops": "none", "speed_guard": False}
 ORDERS = {"semi_implicit": 1, "heun": 2, "rk4": 4}
 FEW = {"semi_implicit": 32, "heun": 16, "rk4": 6}
 """Steps of the coarser of two runs."""

@@ -60,7 +60,7 @@ def test_between_states_that_are_close_it_is_the_acceleration() -> None:
     q, v, tau = s.q[0], s.v[0], s.tau[0]
     errors = []
     for h in (1e-3, 1e-4, 1e-5):
-        end = wd.oracle(wd.step, QUADRUPED, q, v, tau, dt=h, stops=False, speed_guard=False)
+        end = wd.oracle(wd.step, QUADRUPED, q, v, tau, dt=h, stops="none", speed_guard=False)
         states_ = ((q.tolist(), v.tolist()), (end[0].tolist(), end[1].tolist()))
         a = np.array(mean_acceleration(tree_of(QUADRUPED), *states_, h), float)
         wanted = wd.oracle(wd.aba, QUADRUPED, q, v, tau)

@@ -49,7 +49,7 @@ def test_every_joint_steps_as_the_forward_dynamics(robot: Robot) -> None:
     a = wd.oracle(wd.aba, model, q, v, tau)
     wrong = []
     for dt in (2e-5, 1e-5):
-        options: dict[str, Any] = {"dt": dt, "speed_guard": False, "stops": False}
+        options: dict[str, Any] = {"dt": dt, "speed_guard": False, "stops": "none"}
         end = wd.Step(*wd.oracle(wd.step, model, q, v, tau, **options))
         moved = wd.oracle(wd.difference, model, q, end.q)
         wrong.append([np.abs((end.v - v) / dt - a).max(), np.abs(moved / dt - v).max()])
