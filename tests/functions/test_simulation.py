@@ -139,6 +139,20 @@ def test_a_state_that_is_not_finite_begins_anew_and_counts() -> None:
     assert np.array_equal(sim.failures, [0, 1, 0, 0, 1, 0])
 
 
+def test_a_number_of_the_ground_that_is_none_is_no_floor_without_contact() -> None:
+    """NaN goes through the sweeps' maxima: the state is not finite and counts, instead of falling
+    through the ground; in that environment alone."""
+    for name in ("stiffness", "friction", "dissipation"):
+        numbers = {"stiffness": 1e4, "friction": 0.5, "dissipation": 0.02}
+        array = np.full((6, 1) if name == "friction" else 6, numbers[name], np.float32)
+        sim = simulation(ground=wd.Ground(**{name: array}))
+        sim.reset(q=[0.3, 0.0], v=[3.0, 0.0])
+        array[3] = np.nan
+        for _ in range(40):
+            sim.step()
+        assert sim.failures[3] >= 1 and not sim.failures[[0, 1, 2, 4, 5]].any(), name
+
+
 @pytest.mark.parametrize("library", ["torch", "warp"])
 def test_arrays_of_other_libraries(library: str) -> None:
     """Those of `like`; results are NumPy's."""

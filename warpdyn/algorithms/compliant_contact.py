@@ -85,13 +85,13 @@ class CompliantContact:
         """First the normal impulse, then friction within the cone of the new one."""
         x, y, n = before
         v = self._velocity(seen)
-        pressed = maximum(0.0, n - (v.z - self.target + self.R_n * n) * self.normal_share)
+        pressed = maximum(n - (v.z - self.target + self.R_n * n) * self.normal_share, 0.0)
         seen = self._pushed([0.0, 0.0, pressed - n], seen)
         v = self._velocity(seen)
         along = x - (v.x + self.R_t * x) * self.tangent_share
         across = y - (v.y + self.R_t * y) * self.tangent_share
         length = rsqrt(along * along + across * across + SMALL)
-        share = minimum(1.0, self.friction * pressed * length)
+        share = minimum(self.friction * pressed * length, 1.0)
         along, across = along * share, across * share
         return [along, across, pressed], self._pushed([along - x, across - y, 0.0], seen)
 
@@ -143,7 +143,7 @@ def _compliant(
     stiff = 1.0 / (h * surface.stiffness)
     rate = select_less(contact.height, 0.0, inside, 1.0 / h)
     soft = stiff * rate
-    R_n, R_t = maximum(w * NEAR_RIGID, soft), w * STICTION
+    R_n, R_t = maximum(soft, w * NEAR_RIGID), w * STICTION
     return CompliantContact(
         contact=contact,
         friction=friction,

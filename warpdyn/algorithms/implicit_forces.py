@@ -74,7 +74,7 @@ def drive_forces(
         if drive.no_load_speed is not None:
             stall = effort if drive.stall_effort is None else drive.stall_effort[j]
             bound, fall = _on_curve(torque, v[k], bound, stall, drive.no_load_speed[j])
-        share = minimum(1.0, bound / maximum(absolute(torque), SMALL_TORQUE))
+        share = minimum(bound / maximum(absolute(torque), SMALL_TORQUE), 1.0)
         force = ImplicitForce(k, torque * share, kp * share, kd * share + fall)
         if drive.strength is not None:
             force = ImplicitForce(k, *(x * drive.strength[j] for x in force[1:]))

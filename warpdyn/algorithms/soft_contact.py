@@ -109,7 +109,7 @@ def hunt_crossley(
 
     `height`: along the normal, negative inside [m]. `velocity`: of the point that touches.
     """
-    depth = maximum(0.0, -height)
+    depth = maximum(-height, 0.0)
     spring = surface.stiffness * power(depth + LEAST_DEPTH, surface.p)
     damper = surface.damping * power(depth + LEAST_DEPTH, surface.q)
     relaxing = surface.stiffness / surface.damping
@@ -117,7 +117,7 @@ def hunt_crossley(
     slip = velocity - normal * rising
     m_n = normal * deformation.dot(normal)
     m_t = deformation - m_n
-    pressed = maximum(0.0, spring * depth - damper * rising)
+    pressed = maximum(spring * depth - damper * rising, 0.0)
     bound = friction * pressed
     held = -(m_t * spring + slip * damper)
     size, most = held.dot(held), bound * bound
