@@ -153,6 +153,21 @@ def test_a_number_of_the_ground_that_is_none_is_no_floor_without_contact() -> No
         assert sim.failures[3] >= 1 and not sim.failures[[0, 1, 2, 4, 5]].any(), name
 
 
+def test_time_is_no_sum_of_rounded_steps() -> None:
+    """An hour in float32 is an hour."""
+    sim = simulation()
+    sim.time[:] = 3600.0 - 0.05
+    for _ in range(5):
+        sim.step()
+    assert np.array_equal(sim.time, np.full(6, 3600.0, np.float32))
+    before = np.float32(0.0)
+    for _ in range(1000):
+        sim.step()
+        assert sim.time[0] > before
+        before = sim.time[0]
+    assert np.array_equal(sim.time, np.full(6, 3610.0, np.float32))
+
+
 @pytest.mark.parametrize("library", ["torch", "warp"])
 def test_arrays_of_other_libraries(library: str) -> None:
     """Those of `like`; results are NumPy's."""
@@ -286,6 +301,10 @@ def test_what_cannot_be_is_refused() -> None:
         simulation(dt=0.0)
     with pytest.raises(KeyError, match="no link named 'tp'; did you mean 'tip'"):
         simulation(points=[("tp", (0, 0, 0), 0.05)])
+    with pytest.raises(TypeError, match=r"points are wd.ContactPoint\(link, centre, radius\)"):
+        simulation(points=["tip"])
+    with pytest.raises(TypeError, match="ground must be wd.Ground"):
+        simulation(points=[], ground="flat")
     with pytest.raises(ValueError, match="start is no state: q: shoulder is nan"):
         simulation(start=[np.nan, 0.0])
     with pytest.raises(ValueError, match="quaternion of floating_base has length 0, not 1"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..algebra.scalar import Scalar, absolute, select_less
+from ..algebra.scalar import Scalar, absolute, floor, select_less
 from ..model.tree import Tree
 from .delayed_targets import from_the_beginning, shifted
 from .imu import imu, mean_acceleration
@@ -71,7 +71,7 @@ def guarded_step(
         kept(impulses),
         pressed,
         *kept(of_joints),
-        [if_finite(time[0] + scene.dt * scene.substeps, 0.0)],
+        [if_finite(_one_later(time[0], scene.dt * scene.substeps), 0.0)],
         [failures[0] + if_finite(0.0, 1.0)],
         *launches,
     )
@@ -87,3 +87,8 @@ def guarded_step(
         for each in (None, sensors.links)
     ]
     return (*results, kept(readings), touched[0], kept(by_link), touched[1])
+
+
+def _one_later(time: Scalar, seconds: float) -> Scalar:
+    """The time after one more launch: their number times `seconds`, which no rounding adds up in."""
+    return (floor(time * (1.0 / seconds) + 0.5) + 1.0) * seconds

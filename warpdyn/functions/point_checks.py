@@ -15,7 +15,15 @@ from .dynamics import refuse_unmoved
 
 def checked_points(model: Model, points: Iterable[ContactPoint]) -> tuple[ContactPoint, ...]:
     """Points as constants of a program; refused where a link, a centre or a radius is none."""
-    return tuple(checked_point(model, *point) for point in points)
+    checked = []
+    for point in points:
+        if isinstance(point, str) or len(point) != 3:
+            raise TypeError(
+                "points are wd.ContactPoint(link, centre, radius), or those of wd.ContactPoints(model); "
+                f"got {point!r}"
+            )
+        checked.append(checked_point(model, *point))
+    return tuple(checked)
 
 
 def checked_point(model: Model, link: str, centre: Any, radius: float) -> ContactPoint:

@@ -201,7 +201,7 @@ class Simulation:
         scene = dict(self._call.options)["scene"]
         return (
             f"<Simulation of {self.envs} {self.model.name}: {len(self.points)} contact points, "
-            f"{scene.substeps} steps of {scene.dt:g} s a launch>"
+            f"{scene.substeps} step{'s' * (scene.substeps > 1)} of {scene.dt:g} s a launch>"
         )
 
     def _described(self, numbers: dict[str, Any], more: dict[str, Any]) -> Call[Any]:

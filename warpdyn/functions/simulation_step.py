@@ -238,6 +238,8 @@ def contact_arrays(
     shaped: Shaped = {n: (x, (len(points), 3)) for n, x in handed_on.items() if x is not None}
     if points:
         return shaped | ground_arrays(model, ground, len(points), q)
+    if not isinstance(ground, Ground | SoftGround):
+        ground_arrays(model, ground, 0, q)  # which refuses it
     if shaped:
         raise ValueError(f"{next(iter(shaped))}= needs points=, and there are none")
     return {}
