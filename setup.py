@@ -8,7 +8,11 @@ from setuptools import find_packages, setup
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "warpdyn/__init__.py").read_text()).group(1)
 
+MESHES = ["trimesh>=4.6", "pycollada"]
+"""What reads the meshes of collision shapes; COLLADA files by the second."""
+
 TEST = [
+    *MESHES,
     "pytest>=8",
     "pytest-xdist",
     "hypothesis",
@@ -60,7 +64,7 @@ setup(
     python_requires=">=3.10",
     packages=find_packages(include=["warpdyn", "warpdyn.*", "ros2_node", "ros2_node.*"]),
     package_data={
-        "warpdyn.robots": ["*.urdf"],
+        "warpdyn.robots": ["*.urdf", "*.srdf"],
         "warpdyn.codegen": ["*.h"],
         "warpdyn.kernels": ["*.pyi"],
         "warpdyn": ["py.typed"],
@@ -104,6 +108,7 @@ setup(
             "pyyaml",
         ],
         "formats": ["xacro", "mujoco"],
+        "meshes": MESHES,
         "demo": ["matplotlib"],
         "bench": BENCH,
         "test": TEST,

@@ -1,6 +1,6 @@
 """A step of a simulation beside MuJoCo's `mj_step` on the same robot, points, drives and time step.
 
-    python -m benchmarks.simulation [--envs 4096] [--rounds 11]
+    python -m benchmarks.simulation [--envs 4096] [--rounds 11] [--residuals] [--threads]
 
 One thread. Both stand first, and what their feet carry is compared, before anything is timed. MuJoCo
 computes in float64 and could collide anything; its model here has the same spheres and a plane.
@@ -9,18 +9,18 @@ computes in float64 and could collide anything; its model here has the same sphe
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mujoco
 import numpy as np
-from lxml import etree
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.peers.peer import bare
 
 from .interleave import Turn, take_turns
+from .simulators import OnGround, in_mujoco
 
 DT, STEPS = 0.005, 100
 """Time step [s]; steps of MuJoCo in one run."""
@@ -31,69 +31,52 @@ SETTLED = 4.0
 LEGS = ("FL", "FR", "RL", "RR")
 QUADRUPED_STANCE = [0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5]
 
+PANDA_HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
+
 
 class Scene:
-    """A robot, where it begins, its gains and what touches."""
+    """A robot, where it begins, its gains and what touches: nothing where no feet are named, as of
+    an arm on a table."""
 
     def __init__(self, name: str, height: float, stance: Sequence[float], gains: Any, feet: str):
         self.name, self.gains = name, gains
-        self.model = wd.load_robot(name).with_armature(0.01)
-        self.points = wd.ContactPoints(self.model).only(feet)
-        joints = list(stance) or [0.0] * (self.model.nv - 6)
-        self.start = np.array([0, 0, height, 0, 0, 0, 1, *joints])
+        self.robot = wd.load_robot(name)
+        if stance:  # of the first joints; a gripper behind them is locked
+            self.robot = self.robot.reduce(self.robot.joint_names[: len(stance)])
+        self.model = self.robot.with_armature(0.01)
+        self.points = wd.ContactPoints(self.model).only(feet) if feet else ()
+        self.free = 6 if self.model.floating_base else 0
+        base = [0, 0, height, 0, 0, 0, 1] if self.free else []
+        joints = list(stance) or [0.0] * (self.model.nv - self.free)
+        self.start = np.array([*base, *joints], float)
+        self.targets = self.start[len(base) :]
         self.weight = self.model.total_mass * 9.81
 
-    def simulation(self, envs: int, dtype: str, sweeps: int, substeps: int) -> wd.Simulation:
+    def simulation(
+        self, envs: int, dtype: str, sweeps: int, substeps: int, terrain: Any = None
+    ) -> wd.Simulation:
         return wd.Simulation(
             self.model,
             envs,
             points=self.points,
             control=wd.PD(*self.gains),
             **{"start": self.start, "dt": DT, "sweeps": sweeps, "substeps": substeps},
+            terrain=terrain,
             dtype=dtype,
         )
 
     def mujoco(self) -> tuple[Any, Any]:
         """MuJoCo's model with a plane, the same spheres, drives and step; its state at the start."""
-        spec = mujoco.MjSpec.from_string(_text(wd.load_robot(self.name)))
-        spec.worldbody.first_body().add_freejoint()
-        spec.worldbody.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], friction=[0.8, 0, 0]
+        scene = OnGround(
+            self.name,
+            self.robot.to_urdf(),
+            self.points,
+            self.start,
+            gains=self.gains,
+            armature=0.01,
+            free=bool(self.free),
         )
-        for point in self.points:
-            spec.body(point.link).add_geom(
-                type=mujoco.mjtGeom.mjGEOM_SPHERE,
-                pos=point.centre,
-                size=[point.radius, 0, 0],
-                friction=[0.8, 0, 0],
-                **{"contype": 2, "conaffinity": 1, "mass": 0, "condim": 3},
-            )
-        kp, kd = self.gains
-        limits = self.model.effort_limit[6:]
-        for joint, effort in zip(self.model.joint_names, limits, strict=True):
-            drive = spec.add_actuator(name=joint, target=joint)
-            drive.trntype = mujoco.mjtTrn.mjTRN_JOINT
-            drive.set_to_position(kp=kp, kv=kd)
-            drive.forcerange, drive.forcelimited = [-effort, effort], True
-        robot = spec.compile()
-        robot.opt.timestep, robot.opt.cone = DT, mujoco.mjtCone.mjCONE_ELLIPTIC
-        robot.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-        robot.opt.impratio = 100.0  # at 1, its default, feet glide and legs spread
-        robot.dof_armature[6:] = 0.01
-        data = mujoco.MjData(robot)
-        x, y, z, w = self.start[3:7]
-        data.qpos[:] = [*self.start[:3], w, x, y, z, *self.start[7:]]
-        data.ctrl[:] = self.start[7:]
-        return robot, data
-
-
-def _text(model: wd.Model) -> str:
-    """The robot's URDF as MuJoCo is to read it: no shapes, every link a body."""
-    root = bare(model.to_urdf())
-    options = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
-    for name in ("fusestatic", "balanceinertia", "inertiafromgeom"):
-        options.set(name, "false")
-    return etree.tostring(root, encoding="unicode")
+        return in_mujoco.built(scene, DT)
 
 
 def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
@@ -109,13 +92,18 @@ def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
         )
     }
     mujoco.mj_step(robot, data, nstep=round(SETTLED / DT))
-    stands = [_carried(robot, data) / scene.weight]
     for (_, _, substeps), sim in ours.items():
         for _ in tqdm(range(round(SETTLED / DT / substeps)), desc=scene.name, leave=False):
-            sim.step(scene.start[7:])
-        stands.append(float(sim.forces[:, :, 2].sum(1).mean()) / scene.weight)
-    if max(abs(x - 1) for x in stands) > 0.01:
-        raise RuntimeError(f"{scene.name} does not stand: feet carry {stands} of its weight")
+            sim.step(scene.targets)
+    if scene.points:
+        stands = [in_mujoco.carried(robot, data)[2] / scene.weight]
+        stands += [float(sim.forces[:, :, 2].sum(1).mean()) / scene.weight for sim in ours.values()]
+        if max(abs(x - 1) for x in stands) > 0.01:
+            raise RuntimeError(f"{scene.name} does not stand: feet carry {stands} of its weight")
+    else:
+        off = max(float(np.abs(sim.q - data.qpos).max()) for sim in ours.values())
+        if off > 1e-3:
+            raise RuntimeError(f"{scene.name} is held {off} rad from where MuJoCo holds it")
     theirs = Turn(lambda: mujoco.mj_step(robot, data, nstep=STEPS), STEPS)
     turns = {key: Turn(sim.step, envs * key[2]) for key, sim in ours.items()}
     take_turns([theirs, *turns.values()], rounds)
@@ -128,13 +116,71 @@ def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
     return lines
 
 
-def _carried(robot: Any, data: Any) -> float:
-    """The sum of the normal forces of MuJoCo's contacts [N]."""
-    total, force = 0.0, np.zeros(6)
-    for k in range(data.ncon):
-        mujoco.mj_contactForce(robot, data, k, force)
-        total += force[0]
-    return total
+def by_threads(scene: Scene, envs: int, rounds: int) -> list[str]:
+    """What a second thread gives; both take their turns in each round, and of each the best."""
+    sims = {n: scene.simulation(envs, "float32", 4, 4) for n in (1, 2)}
+    turns = {}
+    for n, sim in sims.items():
+
+        def run(n: int = n, sim: wd.Simulation = sim) -> None:
+            wd.set_num_threads(n)
+            sim.step(scene.targets)
+
+        turns[n] = Turn(run, envs * 4)
+    take_turns([*turns.values()], rounds)
+    one, two = (min(turns[n].samples) for n in (1, 2))
+    return [f"| {scene.name} | {envs} environments, 2 threads | {one / two:.2f} times one |"]
+
+
+def on_terrain(scene: Scene, envs: int, rounds: int) -> list[str]:
+    """Lines of the table of one robot on the flat, on a plane and on height maps: all at one place,
+    and each somewhere else on a map of 40 m by 40 m. Ratios within rounds."""
+    rng = np.random.default_rng(0)
+    small = wd.HeightMap.generated("rough", 0.2)
+    wide, coarse = wd.HeightMap.tiles(), wd.HeightMap.tiles(cell=0.1)
+    places = np.zeros((envs, 3), np.float32)
+    places[:, :2] = rng.uniform(-18.0, 18.0, (envs, 2))
+    lines = []
+    for substeps in (1, 4):
+        grounds = {
+            "flat": None,
+            "a slope": wd.Plane((0.1, 0.0)),
+            "a height map": small,
+            "a height map, places": wide.with_offset(places),
+            "a height map of 0.1 m cells, places": coarse.with_offset(places),
+        }
+        sims = {
+            what: scene.simulation(envs, "float32", 4, substeps, terrain)
+            for what, terrain in grounds.items()
+        }
+        for what, sim in sims.items():
+            if (
+                sim.terrain is grounds["a height map, places"]
+            ):  # each as high as the ground below it
+                scan = wd.height_scan(
+                    scene.model, sim.q, np.zeros((1, 2), np.float32), terrain=sim.terrain
+                )
+                places[:, 2] = scene.start[2] - scan[:, 0]
+            for _ in tqdm(range(round(SETTLED / DT / substeps)), desc=what, leave=False):
+                sim.step(scene.start[7:])
+        times = np.array([[_seconds(sim.step) for sim in sims.values()] for _ in range(3 * rounds)])
+        ns = np.median(times, 0) / (envs * substeps) * 1e9
+        ratios = np.median(times / times[:, :1], 0)
+        for what, each, ratio in zip(sims, ns, ratios, strict=True):
+            what = f"{what}, {substeps} steps a launch"
+            lines.append(f"| {scene.name} | {what} | {each:,.0f} | {ratio:.3f} |")
+    return lines
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    """Time that a run takes of its own thread, which others on the machine do not take: the least
+    of three."""
+    taken = []
+    for _ in range(3):
+        begin = time.thread_time()
+        run()
+        taken.append(time.thread_time() - begin)
+    return min(taken)
 
 
 def residuals(scene: Scene, envs: int = 256, steps: int = 400) -> list[str]:
@@ -144,12 +190,12 @@ def residuals(scene: Scene, envs: int = 256, steps: int = 400) -> list[str]:
     sim = scene.simulation(envs, "float64", 4, 1)
     sim.start[:, 2] = rng.uniform(scene.start[2], scene.start[2] + 0.2, envs)
     sim.reset(v=rng.normal(size=(envs, scene.model.nv)))
-    targets = np.tile(scene.start[7:], (envs, 1))
+    targets = np.tile(scene.targets, (envs, 1))
     options = {"points": scene.points, "control": sim.control, "targets": targets, "dt": DT}
     kept: dict[int, list[np.ndarray]] = {2: [], 4: [], 8: [], 50: []}
     for k in tqdm(range(steps), desc="residuals", leave=False):
         if k % 20 == 0:
-            targets[:] = scene.start[7:] + rng.normal(scale=0.3, size=targets.shape)
+            targets[:] = scene.targets + rng.normal(scale=0.3, size=targets.shape)
         if k % 10 == 5:
             state = (scene.model, sim.q, sim.v, sim.tau)
             found = {
@@ -170,23 +216,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--envs", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--robot", choices=("quadruped", "humanoid"), action="append")
+    parser.add_argument("--robot", choices=("quadruped", "humanoid", "panda"), action="append")
     parser.add_argument("--residuals", action="store_true", help="of sweeps, instead of times")
+    parser.add_argument("--threads", action="store_true", help="two beside one")
+    parser.add_argument("--terrain", action="store_true", help="on uneven ground, beside the flat")
     arguments = parser.parse_args()
     wd.set_num_threads(1)
     scenes = {
         "quadruped": ("quadruped", 0.32, QUADRUPED_STANCE, (40.0, 1.0), "*_foot"),
         "humanoid": ("humanoid", 0.79, (), (300.0, 10.0), "*_ankle_roll_link"),
+        "panda": ("panda", 0.0, PANDA_HOME, (600.0, 30.0), ""),
     }
+    if arguments.threads:
+        for name in arguments.robot or scenes:
+            print("\n".join(by_threads(Scene(*scenes[name]), arguments.envs, arguments.rounds)))
+        return
     if arguments.residuals:
         print("| robot | sweeps | mean | 99 % | worst |\n|---|---|---|---|---|")
         for name in arguments.robot or scenes:
             print("\n".join(residuals(Scene(*scenes[name]))))
         return
     print(f"{arguments.envs} environments, one thread, median of {arguments.rounds} rounds in turn")
-    print("| robot | what | ns an environment and step | times MuJoCo |\n|---|---|---|---|")
+    against, lines = ("of flat", on_terrain) if arguments.terrain else ("times MuJoCo", compared)
+    print(f"| robot | what | ns an environment and step | {against} |\n|---|---|---|---|")
     for name in arguments.robot or scenes:
-        print("\n".join(compared(Scene(*scenes[name]), arguments.envs, arguments.rounds)))
+        print("\n".join(lines(Scene(*scenes[name]), arguments.envs, arguments.rounds)))
 
 
 if __name__ == "__main__":

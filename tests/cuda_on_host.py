@@ -36,6 +36,11 @@ def fields(array: np.ndarray) -> list[int]:
     return [array.ctypes.data, *strides, *[0] * (4 - len(strides))]
 
 
+def table_fields(table: np.ndarray) -> list[int]:
+    """Address, rows and columns, and the strides of both."""
+    return [table.ctypes.data, *table.shape, *(s // table.itemsize for s in table.strides)]
+
+
 def run(
     source: Source,
     arrays: Mapping[str, np.ndarray],
@@ -51,7 +56,9 @@ def run(
     )
     count = len(outs[0])
     arguments = [0, count, int(keep_constants), 0]
-    for array in (*(arrays[name] for name in source.inputs), *outs):
+    for name in source.inputs:
+        arguments += (table_fields if name in source.tables else fields)(arrays[name])
+    for array in outs:
         arguments += fields(array)
     packed = (ctypes.c_longlong * len(arguments))(*arguments)
     ctypes.CDLL(str(library)).launch(packed, count + EXTRA_THREADS)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from programs import FUNCTIONS
 
-from warpdyn.algebra.scalar import uniform
+from warpdyn.algebra.scalar import look, uniform
 from warpdyn.codegen.emit import Dialect, emit
 from warpdyn.recording.order import Statement
 from warpdyn.recording.program import Program
 
-NAMED = {"fma": lambda x, y, z: x * y + z, "uniform": uniform, **FUNCTIONS}
+NAMED = {"fma": lambda x, y, z: x * y + z, "uniform": uniform, "look": look, **FUNCTIONS}
 
 PYTHON = Dialect(
     type="V",
@@ -25,6 +25,11 @@ PYTHON = Dialect(
     store=lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
     sincos=lambda x, s, c: f"{s}, {c} = sin({x}), cos({x});",
     select=lambda x, sign, y, a, b: f"{a} if {x} {sign} {y} else {b}",
+    look=lambda table, row, column: f"look({table}, {row}, {column})",
+    cell=lambda table, row, column, name: (
+        f"work[:4] = [look({table}, {row} + a, {column} + b) for a in (0, 1) for b in (0, 1)]"
+    ),
+    corners=lambda name: "work",
 )
 
 
@@ -35,7 +40,10 @@ def run(
     slots: int = 0,
 ) -> tuple[list[float], list[str]]:
     """Outputs of the parts, each with names of its own and all with one workspace; the lines run."""
-    arrays = {name: np.ravel(np.asarray(x, dtype=float)).tolist() for name, x in inputs.items()}
+    arrays = {
+        name: x if name in program.tables else np.ravel(np.asarray(x, dtype=float)).tolist()
+        for name, x in inputs.items()
+    }
     out = [math.nan if o.node is not None else o.constant for o in program.outputs]
     work, stored, lines = [math.nan] * slots, set[int](), []
     for part in parts:

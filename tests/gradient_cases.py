@@ -59,6 +59,9 @@ MODELS["sprung"] = MODELS["gripper"].with_limits("wrist", lower=-0.05, upper=0.1
 
 SOLES = tuple(wd.ContactPoint("leg", (x, 0.02, -0.4), 0.05) for x in (-0.1, 0.0, 0.1))
 STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
+SCAN = {"pattern": ((0.1, 0.2), (0.3, -0.1)), "terrain": wd.Plane((0.3, -0.2), 0.1)}
+
+SOFT = {"points": SOLES[:2], "ground": wd.SoftGround(0.3, 20.0, 5.0)}
 
 NOT_DIFFERENTIABLE = {"inverse_kinematics"}
 """It repeats until it is done; a TypeError says so."""
@@ -174,7 +177,7 @@ def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
         "t": (count,),
         "twist": (count, 6),
     }
-    widths["wrench"] = (count, 6)
+    widths |= {"wrench": (count, 6), "forces": (count, 3, 3)}
     if name in widths:
         return draw.uniform(-2, 2, widths[name])
     if name == "mass":
@@ -254,6 +257,20 @@ CASES = (
     # simulation
     Case("step", "hopper", "q v tau", "gravity f_ext mass placement", STEP | {"points": SOLES}),
     Case("step", "sprung", "q v tau", "stiffness damping viscous", STEP),
+    # sensors
+    Case("imu", "gripper", "q v a", "gravity placement", {"frame": "right"}),
+    Case("link_contact_forces", "hopper", "q forces", PLACED, {"points": SOLES, "frame": "leg"}),
+    Case("contact_flags", "hopper", "forces", options={"points": SOLES}),
+    Case("height_scan", "hopper", "q", "", SCAN),
+    Case("step", "socket", "q v tau", "mass", {"dt": 0.02, "integrator": "rk4"}),
+    Case("state_derivative", "hopper", "q v tau", "gravity f_ext mass placement", SOFT),
+    Case("point_positions", "hopper", more=PLACED, options={"points": SOLES}),
+    Case("point_velocities", "hopper", "q v", options={"points": SOLES}),
+    Case("point_transforms", "hopper", options={"points": SOLES[:1]}),
+    Case("point_jacobians", "hopper", options={"points": SOLES[:2], "part": "linear"}),
+    Case("point_jacobian_derivatives", "hopper", "q v", options={"points": SOLES[:1]}),
+    Case("point_heights", "hopper", options={"points": SOLES}),
+    Case("in_contact", "hopper", options={"points": SOLES[:1]}),
     # momentum, mass, energy
     Case("momentum", "hopper", "q v", INERTIAL),
     Case("momentum_jacobian", "gripper", options={"reference": "world"}),

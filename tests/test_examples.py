@@ -22,6 +22,7 @@ SMALL = {
     "mppi": "--samples 64 --seconds 0.2 --plot plot.png",
     "operational_space_control": "--seconds 0.1 --plot plot.png",
     "optimise_trajectory": "--iterations 2 --plot plot.png",
+    "stand_on_terrain": "--plot plot.png",
     "train_cartpole_torch": "--envs 16 --iterations 1",
 }
 """Arguments of those that take some."""
@@ -53,7 +54,8 @@ def test_every_example_is_listed() -> None:
     """docs/README.md leads to each, and to pictures that are no larger than a page should load."""
     page = (FOLDER.parent / "docs/README.md").read_text()
     assert not [x.name for x in (*EXAMPLES, *NOTEBOOKS) if f"(../examples/{x.name})" not in page]
-    for picture in ("mppi", "operational_space_control", "optimise_trajectory"):
+    pictures = ("mppi", "operational_space_control", "optimise_trajectory", "stand_on_terrain")
+    for picture in pictures:
         assert (FOLDER.parent / f"docs/pictures/{picture}.png").stat().st_size < 100_000
 
 

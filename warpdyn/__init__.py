@@ -38,6 +38,7 @@ from .functions.com import (
     link_coms,
 )
 from .functions.compile_ahead import compile
+from .functions.contact_estimates import estimate_good_contact_parameters
 from .functions.contact_points import ContactPoint, ContactPoints
 from .functions.coordinates import (
     pack_q,
@@ -63,8 +64,9 @@ from .functions.dynamics import (
     solve,
 )
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
-from .functions.ground import Ground
+from .functions.ground import Ground, SoftGround
 from .functions.group import Group
+from .functions.height_scan import height_scan
 from .functions.inertial import inertial_parameters, with_inertial_parameters
 from .functions.inverse_kinematics import Solution, inverse_kinematics
 from .functions.kinematics import (
@@ -92,6 +94,15 @@ from .functions.operational_space import (
     operational_space,
     operational_space_inertia,
 )
+from .functions.point_kinematics import (
+    in_contact,
+    point_heights,
+    point_jacobian_derivatives,
+    point_jacobians,
+    point_positions,
+    point_transforms,
+    point_velocities,
+)
 from .functions.poses import (
     convert_quaternion,
     matrix_to_pose,
@@ -116,15 +127,18 @@ from .functions.representations import (
     motion_transform,
 )
 from .functions.screws import Screws, screws
+from .functions.sensors import Sensors, contact_flags, imu, link_contact_forces
 from .functions.simulation import Simulation
 from .functions.simulation_step import Step, step
+from .functions.state_derivative import StateDerivative, state_derivative
+from .functions.terrain import HeightMap, Plane
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
 from .kernels.loops import repeat
 from .kernels.one_robot import OneRobot as Robot
 from .kernels.own_kernel import kernel
 from .kernels.refusals import RecordingError
-from .kernels.signature import shared
+from .kernels.signature import shared, table
 from .model import Model
 from .model.builder import ModelBuilder
 from .model.description import (
@@ -158,6 +172,7 @@ __all__ = [
     "Geometry",
     "Ground",
     "Group",
+    "HeightMap",
     "Joint",
     "JointKind",
     "Limits",
@@ -168,12 +183,16 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "Params",
+    "Plane",
     "Pose",
     "RecordingError",
     "Robot",
     "Screws",
+    "Sensors",
     "Simulation",
+    "SoftGround",
     "Solution",
+    "StateDerivative",
     "StateReport",
     "Step",
     "aba",
@@ -200,6 +219,7 @@ __all__ = [
     "compiling",
     "config",
     "configuration_rate",
+    "contact_flags",
     "convert_acceleration",
     "convert_configuration",
     "convert_force",
@@ -213,6 +233,7 @@ __all__ = [
     "difference",
     "dynamically_consistent_inverse",
     "effect_torques",
+    "estimate_good_contact_parameters",
     "fk",
     "force_transform",
     "frame_acceleration",
@@ -220,6 +241,9 @@ __all__ = [
     "frame_velocity",
     "get_num_threads",
     "gravity_torques",
+    "height_scan",
+    "imu",
+    "in_contact",
     "inertial",
     "inertial_parameters",
     "integrate",
@@ -234,6 +258,7 @@ __all__ = [
     "kinetic_energy",
     "kinetic_energy_regressor",
     "link_coms",
+    "link_contact_forces",
     "load",
     "load_mjcf",
     "load_robot",
@@ -255,6 +280,12 @@ __all__ = [
     "oracle",
     "pack_q",
     "pack_v",
+    "point_heights",
+    "point_jacobian_derivatives",
+    "point_jacobians",
+    "point_positions",
+    "point_transforms",
+    "point_velocities",
     "pose_and_jacobian",
     "pose_to_matrix",
     "potential_energy",
@@ -277,7 +308,9 @@ __all__ = [
     "solve_symmetric",
     "split_q",
     "split_v",
+    "state_derivative",
     "step",
+    "table",
     "unpack_q",
     "unpack_v",
     "vjp",

@@ -9,8 +9,15 @@ import pytest
 from states import states
 
 import warpdyn as wd
-from warpdyn.algebra.linear import factorise
-from warpdyn.algorithms.compliant_contact import NEAR_RIGID, STICTION, Surface, contact_impulses
+from warpdyn.algebra.linear import Factors, factorise
+from warpdyn.algorithms.compliant_contact import (
+    NEAR_RIGID,
+    REBOUND,
+    STICTION,
+    Surface,
+    compliant_contacts,
+)
+from warpdyn.algorithms.constraint_sweeps import constraint_impulses, rows_of
 from warpdyn.algorithms.contact_rows import ContactPoint, PointContact, contact_rows
 from warpdyn.execution.evaluate import tree_of
 
@@ -19,6 +26,22 @@ QUADRUPED = wd.load_robot("quadruped")
 FEET = tuple(
     ContactPoint(f"{leg}_foot", (0.0, 0.0, 0.0), 0.022) for leg in ("FL", "FR", "RL", "RR")
 )
+
+
+def contact_impulses(
+    mass: Factors,
+    J: list[list[float]],
+    contacts: list[PointContact],
+    free: list[float],
+    warm: list[float],
+    surface: Surface,
+    sweeps: int,
+    before: list[float] | None = None,
+) -> tuple[list, list]:
+    """Impulses of contacts alone, and the velocities that they leave."""
+    rows = rows_of(J, mass)
+    constraints = compliant_contacts(contacts, surface, rows, before or free, free, H)
+    return constraint_impulses(rows, constraints, free, warm, sweeps, along_paths=False)
 
 
 class Case:
@@ -50,7 +73,6 @@ class Case:
             self.free.tolist(),
             begin.tolist(),
             self.surface,
-            H,
             sweeps,
         )
         return np.array(impulses, dtype=float), np.array(after, dtype=float)
@@ -109,7 +131,7 @@ def test_a_point_above_the_ground_is_left_alone() -> None:
         contact = PointContact(height, 0, None)
         rows = [[0.0], [0.0], [1.0]]
         impulses, after = contact_impulses(
-            one, rows, [contact], [speed], [0.0] * 3, Surface([0.5], 1e5, 0.02, 1.0), H, 4
+            one, rows, [contact], [speed], [0.0] * 3, Surface([0.5], 1e5, 0.02, 1.0), 4
         )
         assert (impulses[2] > 0) is pressed and math.isfinite(after[0])
 
@@ -125,7 +147,27 @@ def test_the_push_out_is_bounded() -> None:
             [0.0],
             [0.0] * 3,
             Surface([0.5], 1e9, 0.0, 0.5),
-            H,
             50,
         )
         assert 0.9 * leaves < after[0] <= leaves
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_what_comes_fast_leaves_at_its_part_of_the_speed(restitution: float) -> None:
+    """Exactly, whether it is above the ground or in it; what comes slowly, or does not arrive in the
+    step, is as without; without restitution every number is that of before."""
+    one, rows = factorise([[2.0]]), [[0.0], [0.0], [1.0]]
+
+    def after(height: float, speed: float, *more: list[float]) -> float:
+        contact, surface = PointContact(height, 0, None), Surface([0.5], 1e5, 0.02, 1.0, *more)
+        free = [speed - 9.81 * H]
+        found = contact_impulses(one, rows, [contact], free, [0.0] * 3, surface, 4, [speed])
+        return found[1][0]
+
+    for height, speed in ((0.001, -2.0), (-0.004, -2.0), (0.0, -REBOUND * H - 1e-9)):
+        if restitution:
+            assert after(height, speed, [restitution]) == pytest.approx(-restitution * speed)
+        else:
+            assert after(height, speed, [0.0]) == after(height, speed)
+    for height, speed in ((0.02, -2.0), (0.0, -REBOUND * H + 1e-9), (-0.001, 3.0)):
+        assert after(height, speed, [restitution]) == after(height, speed)

@@ -38,6 +38,20 @@ def test_a_drive_at_its_effort_gives_way_with_both_gains_alike() -> None:
     assert (slack.force, slack.by_q, slack.by_v) == (0.0, 0.0, 0.0)
 
 
+def test_a_motor_on_its_curve_falls_with_its_speed() -> None:
+    """By stall / no-load speed where the curve bounds it, by its gains alone where the effort does,
+    and with its strength in all."""
+    limits = {"no_load_speed": [10.0] * 2, "stall_effort": [8.0] * 2, "strength": [0.5] * 2}
+    drive = Drive([9.0] * 2, [100.0] * 2, [1.0] * 2, [6.0] * 2, **limits)
+    v = [5.0, 1.0]
+    curved, flat = drive_forces(ARM, [0.0] * 2, v, drive)
+    assert (curved.force, flat.force) == pytest.approx((0.5 * 4.0, 0.5 * 6.0))
+    assert curved.by_v == pytest.approx(0.5 * (0.8 + 4.0 / 895.0))
+    assert flat.by_v == pytest.approx(0.5 * 6.0 / 899.0)
+    faster, _ = drive_forces(ARM, [0.0] * 2, [v[0] + SMALL, v[1]], drive)
+    assert (curved.force - faster.force) / SMALL == pytest.approx(0.5 * 0.8, rel=1e-5)
+
+
 @pytest.mark.parametrize(
     ("x", "force", "slope"),
     [(0.0, 0.0, 0.0), (1.01, -2.0, 200.0), (-0.52, 4.0, 200.0), (3.0, -8.0, 200.0)],

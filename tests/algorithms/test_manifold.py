@@ -14,7 +14,8 @@ from states import states
 import warpdyn as wd
 from warpdyn.algebra.quaternions import quaternion_log, quaternion_rotation, rigid_exp, rigid_log
 from warpdyn.algebra.spatial import Vector
-from warpdyn.execution.evaluate import evaluate
+from warpdyn.algorithms import manifold as manifold_text
+from warpdyn.execution.evaluate import evaluate, tree_of
 from warpdyn.functions import manifold
 from warpdyn.model.joints import KINDS
 from warpdyn.recording.differentiation import pullback
@@ -305,3 +306,21 @@ def test_interpolate_and_normalize_match_pinocchio(name: str) -> None:
 
 
 # Random configurations.
+
+
+@few
+def test_a_tangent_rate_is_the_rate_of_the_step(name: str) -> None:
+    """(q0 ⊕ (d + h rate) ⊖ q0 ⊕ d) / h is v again: to fourth powers of d, so that half of d leaves a
+    sixteenth of the error and less."""
+    model = by_name(name).model
+    s, h = states(model, 1), 1e-5
+    errors = []
+    for size in (0.4, 0.2):
+        d = size * s.a[0] / 3
+        rate = np.array(manifold_text.tangent_rate(tree_of(model), d.tolist(), s.v[0].tolist()))
+        ahead, behind = (
+            wd.oracle(wd.integrate, model, s.q[0], d + x * h * rate) for x in (1.0, -1.0)
+        )
+        moved = wd.oracle(wd.difference, model, behind, ahead) / (2 * h)
+        errors.append(np.abs(moved - s.v[0]).max())
+    assert errors[0] < 1e-3 and errors[1] < errors[0] / 12 + 1e-9

@@ -19,6 +19,10 @@ from warpdyn.cli.main import main, parser
         (["source", "panda", "fk", "--frame", "panda_link_8"], "did you mean"),
         (["bench", "cartpole", "--device", "cuda:77"], "there is no device"),
         (["bench", "cartpole", "--peers", "--threads", "2"], "on one core"),
+        (["simulate", "no_such_robot"], "no bundled robot of that name"),
+        (["simulate", "cartpole", "--dt", "0.2"], "dt must be a number of seconds in (0, 0.1]"),
+        (["simulate", "cartpole", "--png", "plot.xyz"], "its ending must be one of"),
+        (["simulate", "cartpole", "--device", "cuda:77"], "there is no device"),
     ],
 )
 def test_mistakes_are_one_line(arguments, text, capsys):
@@ -50,7 +54,7 @@ def test_a_robot_without_joints_is_explained(tmp_path, capsys):
 
 def test_every_command_has_its_help(capsys):
     """`warpdyn COMMAND --help` names the robot first and exits with 0."""
-    for name in ("info", "check", "bench", "compile", "source", "demo", "cache"):
+    for name in ("info", "check", "bench", "compile", "source", "demo", "simulate", "cache"):
         with pytest.raises(SystemExit) as exit:
             main([name, "--help"])
         said = capsys.readouterr().out
@@ -68,6 +72,29 @@ def test_counts_are_whole_numbers_above_zero(text, capsys):
         main(["bench", "cartpole", f"--batch={text}"])
     assert exit.value.code == 2
     assert f"invalid whole number above 0 value: '{text}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--envs=-4", "invalid whole number above 0 value: '-4'"),
+        ("--seconds=-1", "invalid number above 0: '-1'"),
+        ("--seconds=nan", "invalid number above 0: 'nan'"),
+        ("--dt=0", "invalid number above 0: '0'"),
+        ("--kp=-3", "invalid number of at least 0: '-3'"),
+        ("--kd=-3", "invalid number of at least 0: '-3'"),
+        ("--friction=-0.1", "invalid number of at least 0: '-0.1'"),
+        ("--push=hard", "invalid number of at least 0: 'hard'"),
+        ("--substeps=0", "invalid whole number above 0 value: '0'"),
+        ("--seed=-1", "invalid whole number of at least 0: '-1'"),
+    ],
+)
+def test_numbers_of_a_simulation_are_looked_at_first(option, text, capsys):
+    """Before a robot is read: exit code 2, the option and what it needs."""
+    with pytest.raises(SystemExit) as exit:
+        main(["simulate", "cartpole", option])
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert exit.value.code == 2 and option.partition("=")[0] in said and said.endswith(text)
 
 
 def test_counts_may_be_grouped():

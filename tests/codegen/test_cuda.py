@@ -14,8 +14,10 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.algebra.scalar import floor, look, repeat
 from warpdyn.codegen.source import write
 from warpdyn.execution.evaluate import record_call
+from warpdyn.recording.program import record
 
 pytestmark = needs_compiler
 
@@ -102,3 +104,29 @@ def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
     run(source, {"q": s.q}, poses, folder=tmp_path, keep_constants=True)
     assert np.isnan(poses[..., 3, :]).all()
     assert np.isfinite(poses[:, 1:-1, :3, 3]).any()
+
+
+@needs_compiler
+@pytest.mark.parametrize("single", [True, False])
+def test_tables_are_looked_up_in_loops_too(single: bool, tmp_path: Path) -> None:
+    """Numbers and cells, at strides of any kind, beyond the edges and where an index is none."""
+
+    def text(x, t):
+        def step(s):
+            i, j = floor(s[0]), floor(x[1])
+            corners = [look(t, a, b) for a in (i, i + 1.0) for b in (j, j + 1.0)]
+            return [s[0] + 0.7, s[1] * 0.5 + corners[0] + 2.0 * corners[1] - corners[3]]
+
+        return [look(t, x[0], x[1]), *repeat(step, [x[0], 0.0], 3)]
+
+    program = record(text, {"x": (2,), "t": (4, 5)}, tables=("t",))
+    rng, dtype = np.random.default_rng(0), np.float32 if single else np.float64
+    x = rng.uniform(-3, 8, (9, 2)).astype(dtype)
+    x[0, 0], x[1, 1] = np.nan, np.inf
+    table = np.asfortranarray(rng.normal(size=(4, 5)).astype(dtype))
+    out = np.full((9, 3), np.nan, dtype)
+    run(write(program, "looked_up", single, "cuda"), {"x": x, "t": table}, out, folder=tmp_path)
+    wanted = [program.on_numbers({"x": row, "t": table.tolist()})["out"] for row in x[2:].tolist()]
+    assert error(out[2:], np.array(wanted)) < (1e-6 if single else 1e-15)
+    assert out[0, 0] == table[0, min(max(int(x[0, 1]), 0), 4)]
+    assert out[1, 0] == table[min(max(int(x[1, 0]), 0), 3), 4]

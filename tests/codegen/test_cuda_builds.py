@@ -106,7 +106,8 @@ def test_loops_compile_to_ptx(tmp_path: Path) -> None:
         return repeat(outer, [x[0], x[1]], 20)
 
     forward = record(nested, {"x": (2,)})
-    backward = record(lambda x, w: pullback(x, nested(x), w), {"x": (2,), "w": (2,)})
+    # Twenty steps to be differentiated: a loop of loops.
+    backward = record(lambda x, w: pullback(x, nested(x), w), {"x": (2,), "w": (2,)}, rolls=False)
     in_place = replace(record(nested, {"x": (2,)}, ("x",)), over={"x": "x"})
     for k, program in enumerate((forward, backward, in_place)):
         kernel = compile_kernel(write(program, f"loops{k}", True, "cuda"))
@@ -115,3 +116,35 @@ def test_loops_compile_to_ptx(tmp_path: Path) -> None:
         wp.compile_aot_module(kernel.module, arch=ARCHITECTURE, module_dir=folder, use_ptx=True)
         (ptx,) = folder.glob("*.ptx")
         assert f"warpdyn_loops{k}" in ptx.read_text()
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_a_step_on_a_height_map_compiles_to_ptx(single: bool, tmp_path: Path) -> None:
+    """A table that is read inside a loop, with friction by place and a place for each environment;
+    and the derivative by it."""
+    model = by_name("cartpole").model
+    state = np.zeros((1, model.nq))
+    terrain = wd.HeightMap(np.zeros((4, 5)), 1.0, friction=np.ones((4, 5)), offset=np.zeros((1, 3)))
+    options = {
+        "points": (wd.ContactPoint(model.link_names[-1], (0.0, 0.0, 0.5), 0.1),),
+        "terrain": terrain,
+        "substeps": 2,
+        "sweeps": 1,
+    }
+    call = wd.step.describe(model, state, state, state, **options)
+    seeds = tuple(
+        np.zeros((1, *shape))
+        for shape in record_call(call, input_shapes(call), single).results.values()
+    )
+    back = wd.vjp.describe(
+        *(wd.step, model, state, state, state), cotangents=seeds, wrt="heights", **options
+    )
+    for name, each in (("step", call), ("back", back)):
+        kernel = compile_kernel(
+            write(record_call(each, input_shapes(each), single), name, single, "cuda")
+        )
+        wp.compile_aot_module(
+            kernel.module, arch=ARCHITECTURE, module_dir=tmp_path / name, use_ptx=True
+        )
+        (ptx,) = (tmp_path / name).glob("*.ptx")
+        assert f"warpdyn_{name}" in ptx.read_text()

@@ -29,7 +29,7 @@ def test_a_literal_is_the_number(x: float) -> None:
 
 def test_every_operation_has_a_form() -> None:
     """What can be recorded on values can be written; sine, cosine and choice have their own places."""
-    others = {"sin", "cos", "min", "max", *COMPARISONS}
+    others = {"sin", "cos", "min", "max", *COMPARISONS}  # a look-up is on no values alone
     assert FORMS.keys() | others == ON_NUMBERS.keys()
 
 

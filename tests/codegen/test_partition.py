@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.codegen.partition import split
+from warpdyn.algebra.scalar import floor, look
+from warpdyn.codegen.partition import CORNER_SLOTS, split
 from warpdyn.execution.evaluate import record_call
 from warpdyn.recording.order import Statement, operands
-from warpdyn.recording.program import Program
+from warpdyn.recording.program import Program, record
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +72,26 @@ def test_slots_are_used_again(program: Program) -> None:
         kept = [s.arguments[0] for part in parts for s in part if s.operation == "keep"]
         assert set(kept) == set(range(slots))
         assert len(kept) > slots or len(parts) == 1
+
+
+def test_corners_of_cells_have_slots_of_their_own() -> None:
+    """Wherever a program is cut, corners are where the look-up has left them."""
+
+    def text(x, t):
+        total = x[0]
+        for _ in range(6):
+            i, j = floor(total), floor(total * x[1])
+            corners = [look(t, a, b) for a in (i, i + 1.0) for b in (j, j + 1.0)]
+            total = total * x[1] + sum(
+                c * w for c, w in zip(corners, (0.3, 0.1, 0.2, 0.4), strict=True)
+            )
+        return [total]
+
+    program = record(text, {"x": (2,), "t": (2, 3)}, tables=("t",))
+    numbers = {"x": [0.4, 0.9], "t": [[1.0, 2.0, 0.5], [-1.0, 3.0, 0.2]]}
+    for size in (3, 7, 1000):
+        parts, slots = split(program, size, lambda s: s.operation == "input")
+        kept = {s.arguments[0] for part in parts for s in part if s.operation == "keep"}
+        assert not kept & set(range(CORNER_SLOTS))
+        out, _ = emitted_python.run(program, parts, numbers, slots)
+        assert out == pytest.approx(program.on_numbers(numbers)["out"], rel=1e-14)

@@ -78,7 +78,7 @@ def call_of(name: str, model: wd.Model) -> Call:
     """The call of a function on one state of zeros."""
     function = getattr(wd, name)
     parameters = inspect.signature(function).parameters
-    arrays: dict[str, Any] = {"targets": np.eye(4)[None], "t": 0.5}
+    arrays: dict[str, Any] = {"targets": np.eye(4)[None], "t": 0.5, "forces": np.zeros((1, 0, 3))}
     given = {
         p.name: arrays.get(p.name, np.zeros((1, model.nq if p.name[0] == "q" else model.nv)))
         for p in parameters.values()

@@ -147,3 +147,11 @@ def test_a_kernel_of_ones_own_is_compiled_like_a_function(no_new_kernel) -> None
         out = pulled(MODEL, *arrays, frame=FRAME, gain=gain)
         options = {"cotangents": out, "wrt": "q"}
         wd.vjp(pulled, MODEL, *arrays, frame=FRAME, gain=gain, **options)
+
+
+def test_forces_are_of_the_points_that_are_named() -> None:
+    """As many rows as there are points."""
+    points = [wd.ContactPoint(FRAME, (0, 0, 0), 0.0)] * 2
+    function = partial(wd.link_contact_forces, points=points, frame=FRAME)
+    (kernel,) = kernels_of(MODEL, function, dtype="float32", device="cpu")
+    assert kernel.source.results == {"out": (6,)}

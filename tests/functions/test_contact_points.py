@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.functions.contact_points import RIM
+from warpdyn.model.collision_points import RIM
 from warpdyn.model.description import Pose
 
 TURN = Pose.at((0.1, -0.2, 0.3), (0.4, -0.5, 0.6))
@@ -63,10 +66,72 @@ def test_a_cylinder_is_points_on_its_rims() -> None:
     assert np.allclose(found.mean(0), 0, atol=1e-12)
 
 
-def test_meshes_are_left_out_by_name() -> None:
+def test_a_mesh_is_vertices_of_its_hull(tmp_path: Path) -> None:
+    """Read beside the description; as many as are asked for, and none where none are."""
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.icosphere(radius=0.1).export(tmp_path / "ball.stl")
+    text = (
+        '<robot name="r"><link name="a"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1"/></inertial><collision><origin xyz="0 0 0.5"/>'
+        '<geometry><mesh filename="ball.stl" scale="1 1 2"/></geometry></collision></link></robot>'
+    )
+    (tmp_path / "r.urdf").write_text(text)
+    model = wd.load(tmp_path / "r.urdf", floating_base=True)
+    points = wd.ContactPoints(model)
+    assert len(points) == 16 and not points.left_out and {p.radius for p in points} == {0.0}
+    centres = np.array([p.centre for p in points]) - [0, 0, 0.5]
+    np.testing.assert_allclose(np.linalg.norm(centres / [1, 1, 2], axis=1), 0.1, rtol=1e-6)
+    assert centres[:, 2].min() == pytest.approx(-0.2) and len(set(points)) == 16
+    assert len(wd.ContactPoints(model, mesh_points=6)) == 6
+    assert len(wd.ContactPoints(model, mesh_points=0)) == 0
+    for wrong in (-1, 1.5, True):
+        with pytest.raises(ValueError, match="mesh_points must be a whole number of 0 or more"):
+            wd.ContactPoints(model, mesh_points=wrong)  # type: ignore[arg-type]
+
+
+def test_every_reader_says_where_its_file_lies(tmp_path: Path) -> None:
+    """A mesh beside an SDF file, or beside a xacro file, is found as beside a URDF."""
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("xacro")
+    trimesh.creation.box((1.0, 1.0, 1.0)).export(tmp_path / "box.stl")
+    body = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    shape = '<collision><geometry><mesh filename="${what}.stl"/></geometry></collision>'
+    (tmp_path / "r.xacro").write_text(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        f'<xacro:property name="what" value="box"/><link name="a">{body}{shape}</link></robot>'
+    )
+    (tmp_path / "r.sdf").write_text(
+        '<sdf version="1.9"><model name="r"><link name="a"><collision name="c"><geometry><mesh>'
+        "<uri>box.stl</uri></mesh></geometry></collision></link></model></sdf>"
+    )
+    for model in (
+        wd.load_xacro(tmp_path / "r.xacro", floating_base=True),
+        wd.load_sdf(tmp_path / "r.sdf", floating_base=True),
+    ):
+        assert len(wd.ContactPoints(model)) == 8
+
+
+def test_meshes_of_a_real_robot_are_found_and_read() -> None:
+    """By `package://`, in a folder above the description; points reach as far as the mesh does."""
+    trimesh = pytest.importorskip("trimesh")
+    data = metadata.distribution("example-robot-data")
+    robots = Path(str(data.locate_file("cmeel.prefix/share/example-robot-data/robots")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        model = wd.load(robots / "ur_description/urdf/ur5_robot.urdf")
+    points = wd.ContactPoints(model, mesh_points=8)
+    assert not points.left_out and len(points.only("upper_arm_link")) == 8
+    mesh = trimesh.load(robots / "ur_description/meshes/ur5/collision/upperarm.stl")
+    centres = np.array([p.centre for p in points.only("upper_arm_link")])
+    np.testing.assert_allclose([centres.min(0), centres.max(0)], mesh.bounds, atol=1e-6)
+
+
+def test_meshes_that_are_not_there_are_left_out_by_name() -> None:
+    """With the reason; the other links have their points."""
     points = wd.ContactPoints(model_of(wd.Geometry("mesh", (1.0, 1.0, 1.0), "pole.stl")))
-    assert points.links == ("rail",) and points.left_out == (("pole", "the mesh pole.stl"),)
-    assert "left out: the mesh pole.stl of pole" in repr(points)
+    why = "its name is relative, and the description came as text; load it by its path"
+    assert points.links == ("rail",) and points.left_out == (("pole", "the mesh pole.stl", why),)
+    assert f"left out: the mesh pole.stl of pole ({why})" in repr(points)
 
 
 def test_what_is_fixed_in_the_world_has_no_points() -> None:
@@ -82,7 +147,7 @@ def test_points_are_chosen_and_added_by_name() -> None:
     feet = points.only("*_foot")
     assert feet.links == ("FL_foot", "FR_foot", "RL_foot", "RR_foot") and len(feet) == 4
     assert {point.radius for point in feet} == {0.022}
-    assert len(points) == 16 and points.without("base", "*_calf")[:] == feet[:]
+    assert len(points) == 21 and points.without("base", "*_hip", "*_calf")[:] == feet[:]
     more = feet.with_sphere("base", (0.2, 0, 0), 0.1)
     assert more[-1] == wd.ContactPoint("base", (0.2, 0.0, 0.0), 0.1) and len(more) == 5
     assert repr(feet) == (
@@ -96,10 +161,10 @@ def test_names_that_are_not_there_are_refused() -> None:
         points.only("FL_fot")
     with pytest.raises(KeyError, match=r"did you mean.*FL_foot"):
         points.with_sphere("FL_fot")
-    none = wd.ContactPoints(wd.load_robot("panda"))
+    none = wd.ContactPoints(wd.load_robot("cartpole"))
     assert len(none) == 0
     with pytest.raises(KeyError, match="there are some on no link"):
-        none.only("panda_hand")
+        none.only("pole")
 
 
 def test_a_box_stands_on_the_corners_of_its_shape() -> None:

@@ -21,11 +21,20 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 WITHOUT_NUMBERS = {
     *("integrate", "difference", "interpolate", "configuration_rate", "normalize", "clamp"),
     *("convert_configuration", "convert_velocity", "convert_acceleration", "convert_force"),
+    "contact_flags",
 }
 """They use no mass, length or joint effect of the model, so that no parameter is theirs."""
 
 ONE_FRAME = [name for name, f in FUNCTIONS.items() if "frame" in inspect.signature(f).parameters]
 SEVERAL = [name for name, f in FUNCTIONS.items() if "frames" in inspect.signature(f).parameters]
+OF_POINTS = [
+    name
+    for name, f in FUNCTIONS.items()
+    if getattr(inspect.signature(f).parameters.get("points"), "default", ())
+    is inspect.Parameter.empty
+]
+"""They ask for points, and have no default for them."""
+
 REFERRED = [name for name, f in FUNCTIONS.items() if "reference" in inspect.signature(f).parameters]
 
 
@@ -45,8 +54,13 @@ def arrays(name: str, rows: int = 3, dtype: type = np.float32) -> dict[str, Any]
         given["t"] = 0.5
     if "targets" in given:
         given["targets"] = np.zeros((rows, 4, 4), dtype)
+    if "forces" in given:
+        given["forces"] = np.zeros((rows, 1, 3), dtype)
+        given["points"] = [wd.ContactPoint("FL_foot", (0, 0, 0), 0.02)]
     if name in ONE_FRAME and name not in SEVERAL:
         given["frame"] = "FL_foot"
+    if name in OF_POINTS:
+        given["points"] = [wd.ContactPoint("FL_foot", (0.0, 0.0, 0.0), 0.02)]
     if name.startswith("convert_"):
         given["target"] = "mujoco"
     return given
@@ -65,12 +79,15 @@ def test_params_and_out_come_last(name: str) -> None:
 
 
 def test_an_option_has_one_default() -> None:
-    """Of one name everywhere; `frame` alone must be given where there is no "all frames"."""
+    """Of one name everywhere; `frame` must be given where there is no "all frames", `points` where
+    they are what is asked for."""
     defaults: dict[str, set[Any]] = {}
     for function in FUNCTIONS.values():
         for option, parameter in options(function).items():
             defaults.setdefault(option, set()).add(parameter.default)
-    assert {option for option, found in defaults.items() if len(found) > 1} == {"frame"}
+    assert {option for option, found in defaults.items() if len(found) > 1} == {
+        *("frame", "points")
+    }
 
 
 @each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,35 @@ def test_a_state_that_is_not_finite_begins_anew_and_counts() -> None:
     assert np.array_equal(sim.failures, [0, 1, 0, 0, 1, 0])
 
 
+def test_a_number_of_the_ground_that_is_none_is_no_floor_without_contact() -> None:
+    """NaN goes through the sweeps' maxima: the state is not finite and counts, instead of falling
+    through the ground; in that environment alone."""
+    for name in ("stiffness", "friction", "dissipation"):
+        numbers = {"stiffness": 1e4, "friction": 0.5, "dissipation": 0.02}
+        array = np.full((6, 1) if name == "friction" else 6, numbers[name], np.float32)
+        sim = simulation(ground=wd.Ground(**{name: array}))
+        sim.reset(q=[0.3, 0.0], v=[3.0, 0.0])
+        array[3] = np.nan
+        for _ in range(40):
+            sim.step()
+        assert sim.failures[3] >= 1 and not sim.failures[[0, 1, 2, 4, 5]].any(), name
+
+
+def test_time_is_no_sum_of_rounded_steps() -> None:
+    """An hour in float32 is an hour."""
+    sim = simulation()
+    sim.time[:] = 3600.0 - 0.05
+    for _ in range(5):
+        sim.step()
+    assert np.array_equal(sim.time, np.full(6, 3600.0, np.float32))
+    before = np.float32(0.0)
+    for _ in range(1000):
+        sim.step()
+        assert sim.time[0] > before
+        before = sim.time[0]
+    assert np.array_equal(sim.time, np.full(6, 3610.0, np.float32))
+
+
 @pytest.mark.parametrize("library", ["torch", "warp"])
 def test_arrays_of_other_libraries(library: str) -> None:
     """Those of `like`; results are NumPy's."""
@@ -183,10 +213,66 @@ def test_a_free_robot_without_drives_lands_on_its_shapes() -> None:
     a = wd.oracle(wd.aba, model, sim.start, 0 * sim.v, sim.tau)
     assert a[0, 2] == pytest.approx(-9.81) and np.allclose(sim.v, a * 0.005, atol=1e-3)
     everything = wd.Simulation(model, 2)
-    assert len(everything.points) == 16
+    assert len(everything.points) == 21
     assert repr(everything) == (
-        "<Simulation of 2 quadruped: 16 contact points, 4 steps of 0.005 s a launch>"
+        "<Simulation of 2 quadruped: 21 contact points, 4 steps of 0.005 s a launch>"
     )
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
+def test_numbers_that_are_negative_are_refused_at_creation(library: str) -> None:
+    """In arrays of any library; later ones only while `wd.config.debug` is on, before they act."""
+    usable(library)
+    like = made(library, np.zeros(1, np.float32))
+    stiff, soft = (np.full(6, x, np.float32) for x in (1e4, -1e4))
+    with pytest.raises(ValueError, match=r"stiffness.* must be above 0, got -1"):
+        simulation(like=like, ground=wd.Ground(stiffness=made(library, soft)))
+    gains = made(library, np.full((6, 2), 20.0, np.float32))
+    ground = wd.Ground(stiffness=made(library, stiff))
+    sim = simulation(like=like, control=wd.PD(gains, 1.0), ground=ground)
+    sim.step()
+    before = sim.state()
+    sim._library.assign(gains, slice(None), np.full((6, 2), -1.0, np.float32))
+    wd.config.debug = True
+    try:
+        with pytest.raises(ValueError, match="kp in environment 0: entry 0 must be at least 0"):
+            sim.step()
+    finally:
+        wd.config.debug = False
+    assert all(np.array_equal(x, before[name]) for name, x in sim.state().items())
+
+
+def test_a_simulation_starts_at_a_configuration_by_name() -> None:
+    """At "home" where the model has one, with drives that hold it; else at the neutral one."""
+    up = {"shoulder": 3.0}
+    model = MODEL.with_configuration("up", up)
+    drives = {"points": POINTS, "control": wd.PD(20.0, 1.0)}
+    for start, q in (
+        ("up", [3.0, 0.0]),
+        (None, model.configurations["home"]),
+        ("home", model.configurations["home"]),
+        ([0.1, 0.2], [0.1, 0.2]),
+    ):
+        sim = wd.Simulation(model, 3, start=start, **drives)
+        assert np.allclose(sim.q, q) and np.allclose(sim.start, q) and np.allclose(sim.targets, q)
+        sim.q[:] = 0.0
+        sim.reset()
+        assert np.allclose(sim.q, q)
+    bare = replace(MODEL, named=())
+    assert not wd.Simulation(bare, 3, **drives).q.any()
+    free = wd.Simulation(wd.load_robot("quadruped"), 2, points=[], control=wd.PD(60.0, 2.0))
+    assert np.allclose(free.targets, free.q[:, 7:]) and np.allclose(free.q[:, 2], 0.3302)
+    with pytest.raises(KeyError, match="no configuration named 'down'; it has home, up"):
+        wd.Simulation(model, 3, start="down", **drives)
+
+
+def test_a_simulation_of_too_many_points_asks_which() -> None:
+    """Rather than compiling for minutes; those that are passed are taken."""
+    boxes = tuple(wd.Geometry("box", (0.1 * k, 0.1, 0.1)) for k in range(1, 10))
+    model = replace(MODEL, links=tuple(replace(x, collisions=boxes) for x in MODEL.links))
+    with pytest.raises(ValueError, match=r"has 216 contact points, more than 40; choose those"):
+        wd.Simulation(model, 2)
+    assert len(wd.Simulation(model, 2, points=wd.ContactPoints(model)).points) == 216
 
 
 def test_what_cannot_be_is_refused() -> None:
@@ -213,6 +299,18 @@ def test_what_cannot_be_is_refused() -> None:
         simulation(0)
     with pytest.raises(ValueError, match="dt must be a number"):
         simulation(dt=0.0)
+    with pytest.raises(KeyError, match="no link named 'tp'; did you mean 'tip'"):
+        simulation(points=[("tp", (0, 0, 0), 0.05)])
+    with pytest.raises(TypeError, match=r"points are wd.ContactPoint\(link, centre, radius\)"):
+        simulation(points=["tip"])
+    with pytest.raises(TypeError, match="ground must be wd.Ground"):
+        simulation(points=[], ground="flat")
+    with pytest.raises(ValueError, match="start is no state: q: shoulder is nan"):
+        simulation(start=[np.nan, 0.0])
+    with pytest.raises(ValueError, match="quaternion of floating_base has length 0, not 1"):
+        wd.Simulation(wd.load_robot("quadruped"), 2, points=[], start=np.zeros(19))
+    with pytest.raises(TypeError, match="one control law moves the joints"):
+        simulation(control=[wd.PD(1.0, 1.0)] * 2)
     with pytest.raises(TypeError, match="must be a Model"):
         wd.Simulation("quadruped", 4)  # type: ignore[arg-type]
     jax = pytest.importorskip("jax")

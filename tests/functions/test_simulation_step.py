@@ -202,7 +202,7 @@ def test_an_environment_alone_is_itself_in_a_batch() -> None:
 
 
 def test_laws_hold_at_every_step_of_random_roll_outs() -> None:
-    """Cone, no pulling, quaternions, finite: from any attitude, some below the ground, fast and, one
+    """Cone, no pulling, work of friction, quaternions, finite: from any attitude, some below the ground, fast and, one
     half of them, ten times as fast, with targets beyond limits, at twice the default step."""
     rng, B = np.random.default_rng(3), 256
     q, v = level(B, rng.uniform(-0.1, 0.6, B), QUADRUPED), 3 * rng.normal(size=(B, 18))
@@ -229,6 +229,13 @@ def test_laws_hold_at_every_step_of_random_roll_outs() -> None:
     assert (seen.forces[..., 2] >= 0).all() and (seen.forces[..., 2] > 0).any()
     assert (tangent - 0.8 * seen.forces[..., 2] <= 1e-6 * seen.forces[..., 2] + 1e-3).all()
     assert np.abs(np.linalg.norm(seen.q[..., 3:7], axis=-1) - 1).max() < 1e-6
+    # Work of friction on one foot: on the point of its sphere that touches, from step to step.
+    pose = wd.fk(QUADRUPED, seen.q.astype(float), frame="FL_foot")
+    low = np.array([0.0, 0.0, -FEET[0].radius])
+    turned = pose[1:, :, :3, :3] @ np.swapaxes(pose[:-1, :, :3, :3], -1, -2) @ low
+    slipped = (pose[1:, :, :3, 3] + turned - pose[:-1, :, :3, 3] - low)[..., :2]
+    work = (seen.forces[1:, :, 0, :2] * slipped).sum((0, 2))
+    assert (work <= 1e-9).all() and work.min() < -0.1
 
 
 # As every function.
@@ -375,7 +382,11 @@ def test_a_step_has_a_length(dt: Any) -> None:
         ({"ground": wd.Ground(stiffness=-1.0)}, ValueError, "stiffness must be above 0, got -1"),
         ({"ground": wd.Ground(dissipation=-1.0)}, ValueError, "dissipation must be 0 or more"),
         ({"ground": wd.Ground(push_out=0.0)}, ValueError, "push_out must be above 0"),
-        ({"ground": 0.8}, TypeError, r"ground must be wd.Ground\(friction=...\), got float"),
+        (
+            {"ground": 0.8},
+            TypeError,
+            r"ground must be wd.Ground\(friction=...\) or wd.SoftGround.*, got float",
+        ),
         ({"sweeps": 0}, ValueError, "sweeps must be a whole number of at least 1, got 0"),
         ({"substeps": 1.5}, ValueError, "substeps must be a whole number of at least 1, got 1.5"),
         ({"points": [("FL_fot", (0, 0, 0), 0.02)]}, KeyError, "did you mean.*FL_foot"),
@@ -386,6 +397,31 @@ def test_a_step_has_a_length(dt: Any) -> None:
         ({"control": wd.PD(1.0, 1.0)}, ValueError, "control= needs targets="),
         ({"targets": np.zeros((2, 12))}, ValueError, r"targets= are of drives: control=wd.PD"),
         ({"control": 40.0, "targets": np.zeros((2, 12))}, TypeError, "must be wd.PD"),
+        (
+            {"control": [wd.PD(1.0, 1.0), wd.PD(2.0, 1.0)], "targets": np.zeros((2, 12))},
+            TypeError,
+            "control is one law for all joints.*got 2 laws: add the torques of others as tau",
+        ),
+        (
+            {"ground": wd.Ground(np.array([[0.5] * 4, [0.5, 0.5, -0.1, 0.5]]))},
+            ValueError,
+            r"friction must be at least 0, got -0.1 at \[1, 2\]",
+        ),
+        (
+            {"ground": wd.Ground(stiffness=np.array([1e4, 0.0]))},
+            ValueError,
+            r"stiffness must be above 0, got 0 at \[1\]",
+        ),
+        (
+            {"ground": wd.Ground(dissipation=np.array([np.nan, 0.0]))},
+            ValueError,
+            r"dissipation must be at least 0, got nan at \[0\]",
+        ),
+        (
+            {"control": wd.PD(np.ones(12), -np.ones((2, 12))), "targets": np.zeros((2, 12))},
+            ValueError,
+            r"kd must be at least 0, got -1 at \[0, 0\]",
+        ),
         (
             {"control": wd.PD(1.0, 1.0), "targets": np.zeros((2, 11))},
             ValueError,
@@ -408,6 +444,32 @@ def test_what_cannot_be_is_refused(options: Any, error: Any, text: str) -> None:
     arrays = (np.zeros((2, n)) for n in (19, 18, 18))
     with pytest.raises(error, match=text):
         wd.step(QUADRUPED, *arrays, **{"points": FEET, "dt": DT, **options})
+
+
+def test_a_look_at_all_arrays_finds_numbers_that_are_negative() -> None:
+    """Those of every library, of a bound call's too, by environment, with `wd.config.debug`; efforts
+    without a limit are none of them."""
+    torch = pytest.importorskip("torch")
+    q, v, tau = (torch.zeros((2, n), dtype=torch.float64) for n in (7, 6, 6))
+    q[:, 2], q[:, 6] = 1.0, 1.0
+    friction = torch.full((2, 4), 0.5, dtype=torch.float64)
+    friction[1, 3] = -0.25
+    options = BOX_OPTIONS | {"ground": wd.Ground(friction)}
+    pendulum = MODELS["pendulum"]
+    s = states(pendulum, 2)
+    drives: dict[str, Any] = {"control": wd.PD(1.0, 1.0), "targets": s.q}
+    wd.config.debug = True
+    try:
+        with pytest.raises(
+            ValueError, match=r"friction in environment 1: entry 3 must be at least 0, got -0.25"
+        ):
+            wd.step(BOX, q, v, tau, **options)
+        assert np.isinf(pendulum.effort_limit).all()
+        assert np.isfinite(wd.step(pendulum, s.q, s.v, 0 * s.v, **drives).q).all()
+        with pytest.raises(ValueError, match=r"targets in environment 0: .* is nan"):
+            wd.step(pendulum, s.q, s.v, 0 * s.v, **drives | {"targets": np.nan * s.q})
+    finally:
+        wd.config.debug = False
 
 
 def test_points_that_never_move_and_joints_that_no_drive_holds_are_refused() -> None:

@@ -7,6 +7,8 @@ import pytest
 
 from warpdyn.kernels.array_functions import ADDING, MOVING, solve_symmetric
 from warpdyn.kernels.values import ARRAY_FUNCTIONS, METHODS, of
+from warpdyn.recording.graph import Graph
+from warpdyn.recording.recorder import Symbol
 
 
 @pytest.mark.parametrize("function", [*MOVING, *ADDING], ids=lambda f: f.__name__)
@@ -33,3 +35,11 @@ def test_solve_symmetric_of_plain_arrays() -> None:
     assert np.allclose(solve_symmetric(A, b), np.linalg.solve(A, b))
     with pytest.raises(TypeError, match=r"A must be \(n, n\)"):
         solve_symmetric(of(np.ones((2, 3))), b)
+
+
+def test_clip_of_one_number() -> None:
+    """Of a symbol too, which NumPy's own functions do not take."""
+    graph = Graph()
+    x = of(Symbol(graph, graph.node("input", "x", 0)))
+    clipped = x.clip(0.0, 1.0)
+    assert clipped.shape == () and len(graph.nodes) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 from hand_models import hand
@@ -10,7 +11,8 @@ from lxml import etree
 from robots import Robot
 
 import warpdyn as wd
-from warpdyn.model.describe import DEEPEST, tree
+from warpdyn.model import describe
+from warpdyn.model.describe import DEEPEST, remainder, tree
 
 
 def test_summary_draws_the_tree() -> None:
@@ -30,11 +32,60 @@ def test_summary_draws_the_tree() -> None:
 def test_every_link_has_a_line_below_its_parents(robot: Robot) -> None:
     """One line for the robot, one a link; a joint's name and columns stand before the link it carries."""
     head, *lines = robot.model.summary().splitlines()
+    lines = lines[: robot.model.nlinks]
     assert head.startswith(f"{robot.model.name}: ") and len(lines) == robot.model.nlinks
+    assert sum("─ " in line for line in lines) == len(robot.model.joints)
     assert repr(robot.model) == f"<Model {head}>"
     for name in robot.model.joint_names:
         column = robot.model.coordinates[name].q.start
         assert any(f"{name} q[{column}" in line for line in lines)
+
+
+def dressed(folder: Path) -> wd.Model:
+    """A robot with a mesh that is there, one that is not, and a home."""
+    (folder / "a.stl").write_bytes(b"solid")
+    meshes = [wd.Geometry("mesh", (1.0, 1.0, 1.0), f"{x}.stl", folder=folder) for x in "ab"]
+    shapes = wd.Geometry("sphere", (0.1,)), wd.Geometry("capsule", (0.1, 0.5)), *meshes
+    builder = wd.ModelBuilder("toy").add_link("box", 1.0, collisions=shapes[:2])
+    builder.add_link("arm", 1.0, collisions=shapes[2:])
+    builder.add_joint("turn", "continuous", "box", "arm", axis=(0, 1, 0))
+    return builder.build(floating_base=True).with_configuration("home", {"turn": 1.0})
+
+
+def test_contact_points_and_configurations_stand_below_the_tree(tmp_path: Path) -> None:
+    """By link, what has none with its reason; a mesh is not read for it. In HTML likewise."""
+    pytest.importorskip("trimesh")
+    model = dressed(tmp_path)
+    said = [
+        "contact points: 3 on box, some of the mesh a.stl",
+        "without contact points: the mesh b.stl of arm (there is no such file)",
+        "configurations: home",
+    ]
+    assert model.summary().splitlines()[3:] == said
+    assert html_of(model).xpath("./div/text()") == said
+    assert list(remainder(hand())) == []
+
+
+def test_lines_below_the_tree_are_broken_between_links() -> None:
+    """At a hundred columns, never between a number and its link."""
+    for name in wd.robot_names():
+        model = wd.load_robot(name)
+        below = model.summary().splitlines()[model.nlinks + 1 :]
+        assert max(map(len, below)) <= 100 and below[-1] == "configurations: home"
+        assert not [line for line in below if line.endswith((" on", *"0123456789"))]
+        points = wd.ContactPoints(model)
+        counts = [f"{sum(p.link == x for p in points)} on {x}" for x in points.links]
+        text = " ".join(line.strip() for line in below[:-1])
+        assert text == (f"contact points: {', '.join(counts)}" if counts else "")
+
+
+def test_without_the_reader_of_meshes_its_remedy_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(describe, "find_spec", lambda name: None)
+    assert "the mesh a.stl of arm (the package trimesh reads it, and is not installed" in (
+        " ".join(dressed(tmp_path).summary().split())
+    )
 
 
 def test_a_line_that_is_too_long_is_two() -> None:

@@ -73,3 +73,19 @@ def test_lines_add() -> None:
     assert LINE.step([1.0, 2.0], [0.5, -1.0]) == [1.5, 1.0]
     assert LINE.difference([1.0, 2.0], [1.5, 1.0]) == [0.5, -1.0]
     assert LINE.rate([1.0], [3.0], 1.0) == [3.0]
+
+
+@kinds
+def test_a_bracket_is_what_the_order_of_two_steps_makes(kind: JointKind) -> None:
+    """difference(step(step(q, d), c), step(step(q, c), d)) = [c, d] for small ones, and [c, d] =
+    -[d, c]."""
+    q, h = configuration(kind, 7), 1e-4
+    c, d = np.random.default_rng(7).uniform(-1, 1, (2, kind.nv))
+    ends = [
+        kind.manifold.step(kind.manifold.step(q, (h * x).tolist()), (h * y).tolist())
+        for x, y in ((d, c), (c, d))
+    ]
+    apart = np.array(kind.manifold.difference(*ends)) / h**2
+    assert apart == pytest.approx(kind.manifold.bracket(c.tolist(), d.tolist()), abs=1e-3)
+    turned = np.array(kind.manifold.bracket(d.tolist(), c.tolist()))
+    assert turned == pytest.approx(-np.array(kind.manifold.bracket(c.tolist(), d.tolist())))

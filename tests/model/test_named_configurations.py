@@ -23,14 +23,15 @@ def test_a_configuration_is_the_q_that_was_named() -> None:
     q = np.linspace(-0.5, 0.5, model.nq)
     q[3:7] = (0, 0, 3.0, 4.0)
     named = model.with_configuration("stand", q).with_configuration("zero", model.neutral)
-    assert list(named.configurations) == ["stand", "zero"] and not model.configurations
+    assert list(named.configurations) == ["home", "stand", "zero"]
+    assert list(model.configurations) == ["home"]
     stand = named.configurations["stand"]
     np.testing.assert_allclose(stand[3:7], (0, 0, 0.6, 0.8), rtol=1e-15)
     np.testing.assert_array_equal(np.delete(stand, range(3, 7)), np.delete(q, range(3, 7)))
     with pytest.raises(ValueError, match="read-only"):
         stand[0] = 1.0
     again = named.with_configuration("stand", model.neutral)
-    assert list(again.configurations) == ["stand", "zero"]
+    assert list(again.configurations) == ["home", "stand", "zero"]
     np.testing.assert_array_equal(again.configurations["stand"], model.neutral)
     np.testing.assert_array_equal(named.configurations["stand"], stand)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from warpdyn.execution.batched import batched
 from warpdyn.execution.call import Call
 from warpdyn.recording import recorder
 from warpdyn.recording.differentiation import pullback
+from warpdyn.recording.graph import segments
 from warpdyn.recording.program import Program, record
 
 MODEL = wd.load_robot("cartpole")
@@ -199,6 +201,69 @@ def test_derivatives_are_those_of_the_steps_in_a_row(name: str) -> None:
     bars = wd.vjp(run, MODEL, x, rate, cotangents=w)
     along = sum(np.sum(bar * d) for bar, d in zip(bars, (dx, drate), strict=True))
     assert along == pytest.approx(np.sum(w * tangent), rel=1e-10)
+
+
+def long(times: int) -> Callable[..., list]:
+    """A loop with a loop inside; the step's length is shared, x[1] enters each inner step."""
+
+    def text(tree: Any, x: list, rate: list) -> list:
+        h = rate[0] * 0.05
+
+        def step(state: list) -> list:
+            (y,) = repeat(lambda s: [s[0] - h * sin(s[0]) * x[1]], [state[0]], 3)
+            return [y, state[1] + h * y * rate[1]]
+
+        return [*repeat(step, [x[0], 2.0], times), x[1], rate[0]]
+
+    text.__name__ = f"long_{times}"
+    return text
+
+
+@pytest.mark.parametrize("times", [17, 37, 60])
+def test_a_long_loop_keeps_the_roots_of_its_states(
+    times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To be differentiated it is a loop of loops: derivatives by its first state are those of all
+    states kept, bit for bit, others to rounding; on the CPU, for CUDA, and on numbers."""
+    first, number, length = segments(times)
+    assert first + number * length == times and first + number + length < times
+    run, (x, rate) = function(long(times)), inputs(7)
+    w = np.random.default_rng(2).normal(size=(7, 4))
+    bars = wd.vjp(run, MODEL, x, rate, cotangents=w)
+    np.testing.assert_allclose(bars, wd.oracle(wd.vjp, run, MODEL, x, rate, cotangents=w), 1e-12)
+
+    def adjoint(x: list, rate: list, w: list) -> list:
+        return pullback([*x, *rate], long(times)(None, x, rate), w)
+
+    shapes = {"x": (2,), "rate": (2,), "w": (4,)}
+    rooted = record(adjoint, shapes, rolls=False)
+    source, out = write(rooted, "long", False, "cuda"), np.full((7, 4), np.nan)
+    run_on_host(source, {"x": x, "rate": rate, "w": w}, out, folder=tmp_path)
+    np.testing.assert_allclose(out, np.hstack(bars), rtol=1e-12)
+
+    monkeypatch.setattr(recorder, "KEPT_WHOLE", times)
+    whole = record(adjoint, shapes, rolls=False)
+    for at in zip(x.tolist(), rate.tolist(), w.tolist(), strict=True):
+        given = dict(zip(shapes, at, strict=True))
+        found, wanted = (p.on_numbers(given)["out"] for p in (rooted, whole))
+        assert found[0] == wanted[0] and found == pytest.approx(wanted, rel=1e-13)
+
+
+def test_memory_of_a_long_loop_grows_with_the_root() -> None:
+    """Slots of the workspace: four times the steps, twice the kept states."""
+
+    def slots(times: int) -> int:
+        def text(x: list, w: list) -> list:
+            return pullback(x, repeat(lambda s: [sin(s[0]) * s[1], s[1]], x, times), w)
+
+        program = record(text, {"x": (2,), "w": (2,)}, rolls=False)
+        (size,) = re.findall(r"work\[\d+\]\[(\d+)\]", write(program, "long", False, "cpu").code)
+        return int(size)
+
+    at = {n: slots(n) for n in (16, 64, 256, 1024)}
+    assert at[64] - at[16] < 2 * 16  # 8 + 8 states of two numbers for 16, and what they lie among
+    assert at[256] - at[64] == 2 * (16 + 16 - 8 - 8)
+    assert at[1024] - at[256] == 2 * (32 + 32 - 16 - 16)
 
 
 # Where a loop belongs, and what ends it.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import warpdyn as wd
 import warpdyn.robots
 from warpdyn.model.checks import unphysical
 from warpdyn.robots import FLOATING, load_robot, robot_names
@@ -49,20 +52,100 @@ def test_bundled_robots_are_physical_and_name_their_source(name: str) -> None:
     assert "<!--" in (FOLDER / f"{name}.urdf").read_text()[:2000]
 
 
+STILL = ("cartpole", "double_pendulum")
+"""Robots of textbooks, which hang or roll in the plane z = 0: a simulation's ground is not for them."""
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_bundled_robots_have_shapes(name: str) -> None:
+    """To look at on every link that weighs something, and to touch but for those of textbooks."""
+    model = load_robot(name)
+    heavy = {link.name for link in model.links if link.mass}
+    assert heavy <= {link.name for link in model.links if link.visuals}
+    assert all(link.visuals for link in model.links if link.collisions)
+    points = wd.ContactPoints(model)
+    assert not points.left_out and bool(points) == (name not in STILL)
+
+
 def test_robots_that_stand_have_what_touches() -> None:
-    """Feet, knees and trunk; the soles of both feet in one plane, where the sole's frame is."""
+    """Feet, knees, hips and trunk; the soles of both feet in one plane, where the sole's frame is."""
     legs = ("FL", "FR", "RL", "RR")
-    quadruped = {x.name for x in load_robot("quadruped").links if x.collisions}
-    assert quadruped == {"base", *(f"{leg}_{part}" for leg in legs for part in ("foot", "calf"))}
+    quadruped = set(wd.ContactPoints(load_robot("quadruped")).links)
+    parts = ("foot", "calf", "hip")
+    assert quadruped == {"base", *(f"{leg}_{part}" for leg in legs for part in parts)}
     humanoid = load_robot("humanoid")
-    dressed = {x.name: x.collisions for x in humanoid.links if x.collisions}
+    points = wd.ContactPoints(humanoid)
     assert {"pelvis", "torso_link", "head_link", "left_knee_link", "right_knee_link"} <= set(
-        dressed
+        points.links
     )
     for side in ("left", "right"):
-        feet = dressed[f"{side}_ankle_roll_link"]
+        feet = points.only(f"{side}_ankle_roll_link")
         (sole,) = [j for j in humanoid.joints if j.child == f"{side}_foot_sole"]
         assert len(feet) == 4
         for sphere in feet:
-            lowest = sphere.pose.position[2] - sphere.size[0]
+            lowest = sphere.centre[2] - sphere.radius
             assert lowest == pytest.approx(sole.pose.position[2])
+
+
+def test_shapes_are_the_same_on_both_sides() -> None:
+    """Left and right of the quadruped and the humanoid are mirror images (y changes its sign)."""
+    for name, sides in (("quadruped", ("FL_", "FR_")), ("humanoid", ("left_", "right_"))):
+        points = wd.ContactPoints(load_robot(name))
+        left, right = ([p for p in points if p.link.startswith(side)] for side in sides)
+        mirrored = [(p.link[len(sides[0]) :], np.multiply(p.centre, [1, -1, 1])) for p in left]
+        assert len(left) == len(right) > 0
+        for p in right:
+            same = [at for link, at in mirrored if link == p.link[len(sides[1]) :]]
+            assert any(np.allclose(at, p.centre, atol=1e-5) for at in same)
+
+
+# Home.
+
+PAGE = Path(__file__).parents[2] / "docs/simulation.md"
+ROW = re.compile(r"^\| `(\w+)` \| .* \| `wd\.PD\((\d+), (\d+)\)` \| ([\d.]+) \|", re.MULTILINE)
+
+
+def gains() -> dict[str, tuple[float, float, float]]:
+    """kp, kd and the largest joint error [rad, m] by robot, as the page on simulation has them."""
+    return {m[1]: (float(m[2]), float(m[3]), float(m[4])) for m in ROW.finditer(PAGE.read_text())}
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_home_is_within_limits_and_on_the_floor(name: str) -> None:
+    """Nothing lies in the ground; what stands, stands: its lowest points are at z = 0."""
+    model = load_robot(name)
+    home = model.configurations["home"]
+    assert (home >= model.position_lower).all() and (home <= model.position_upper).all()
+    poses = wd.oracle(wd.fk, model, home)
+    heights = [
+        (poses[model.link_index(p.link)] @ [*p.centre, 1.0])[2] - p.radius
+        for p in wd.ContactPoints(model)
+    ]
+    if name in FLOATING:
+        feet = sorted(heights)[: 4 if name == "quadruped" else 8]
+        assert np.abs(feet).max() < 1e-4
+    assert min(heights, default=0.0) > -1e-4
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_home_is_held_for_four_seconds(name: str) -> None:
+    """By drives with the gains of the page, within its error; standing robots at rest, upright, with
+    their whole weight on their feet."""
+    model = load_robot(name)
+    kp, kd, error = gains()[name]
+    feet = {"quadruped": "*_foot", "humanoid": "*_ankle_roll_link"}
+    points = wd.ContactPoints(model).only(feet[name]) if name in feet else ()
+    sim = wd.Simulation(model, 2, points=points, control=wd.PD(kp, kd))
+    home = model.configurations["home"]
+    np.testing.assert_allclose(sim.q, [home, home], rtol=1e-6)
+    for _ in range(200):
+        sim.step()
+    assert sim.time[0] == pytest.approx(4.0) and not sim.failures.any()
+    joints = slice(7 * model.floating_base, None)
+    off = np.abs(sim.q - home)[:, joints].max()
+    assert off <= error and (error == 0.0 or off > 0.5 * error)
+    assert np.abs(sim.v).max() < 2e-3
+    if name in FLOATING:
+        assert np.abs(sim.q[:, :3] - home[:3]).max() < 0.015 and sim.q[:, 6].min() > 0.9999
+        weight = 9.81 * model.total_mass
+        assert np.allclose(sim.forces[:, :, 2].sum(1), weight, rtol=1e-3)

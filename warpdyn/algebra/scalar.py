@@ -128,6 +128,32 @@ def select_less_equal(x: Scalar, y: Scalar, if_so: Scalar, otherwise: Scalar) ->
     return _symbol(x, y).operation("select_equal", x, y, if_so, otherwise)
 
 
+class RecordedTable(Protocol):
+    """A table whose numbers are known only when the program runs."""
+
+    def look(self, row: Scalar, column: Scalar, /) -> Scalar: ...
+
+
+Table: TypeAlias = Sequence[Sequence[float]] | RecordedTable
+"""Rows of numbers that are the same for every environment, or a recorded table."""
+
+
+def look(table: Table, row: Scalar, column: Scalar) -> Scalar:
+    """The number of a table at a row and a column that are whole numbers.
+
+    Beyond the table it is the nearest one; of an index that is not a number, that of index 0.
+    """
+    if not isinstance(table, (list, tuple)):
+        return table.look(row, column)  # type: ignore[union-attr]
+    line = table[_nearest(as_number(row), len(table))]
+    return line[_nearest(as_number(column), len(line))]
+
+
+def _nearest(index: float, count: int) -> int:
+    """The whole number of [0, count) for an index."""
+    return int(min(index, count - 1.0)) if index > 0 else 0
+
+
 WORD = 0xFFFFFFFF
 """The largest number of 32 bits."""
 

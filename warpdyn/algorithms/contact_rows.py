@@ -1,8 +1,9 @@
 """Where points of a robot touch the ground, and how their velocities follow from v: contact
 Jacobians, body by body.
 
-A point is the centre of a sphere fixed in a link; it touches where its sphere is lowest. The ground
-is the plane z = 0 of the world.
+A point is the centre of a sphere fixed in a link; it touches where its sphere is lowest against the
+ground: the plane z = 0 of the world, or a terrain, of which it sees the plane that is tangent to it
+below the centre.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..algebra.rotations import Rotation, as_matrix
+from ..algebra.rotations import IDENTITY, ZERO, Rotation, as_matrix
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import Motion, Placement, Vector
 from ..model.tree import WORLD, Tree
 from .frames import body_placements, path_beyond
+from .uneven_ground import Terrain
+
+UPWARDS = Vector(0.0, 0.0, 1.0)
+"""The world's z axis."""
 
 SHARED_FROM = 3
 """Points of one body from which they share its twist: six rows instead of three for each point. A
@@ -34,14 +39,18 @@ class ContactPoint(NamedTuple):
 class PointContact:
     """One point at a configuration.
 
-    `height`: of its lowest point above the ground, negative inside [m]. `first`: its first row.
-    `arm`: from the origin of six rows to the point that touches, in the world's axes [m]; None
-    where it has three rows of its own.
+    `height`: of its lowest point above the ground, along the normal, negative inside [m]. `first`:
+    its first row. `arm`: from the origin of six rows to the point that touches, in the world's axes
+    [m]; None where it has three rows of its own. `axes`: from those of the contact, whose z is the
+    ground's normal, to the world's; None where these are the same. Three rows are in the contact's
+    axes, six in the world's. `friction`: the share of the coefficient where it touches.
     """
 
     height: Scalar
     first: int
     arm: Vector | None
+    axes: Rotation | None = None
+    friction: Scalar = 1.0
 
     @property
     def rows(self) -> int:
@@ -49,26 +58,44 @@ class PointContact:
         return 3 if self.arm is None else 6
 
     def on_rows(self, impulse: Vector) -> list[Scalar]:
-        """What an impulse at the point is on its rows: itself, and its moment where there are six."""
-        return [*impulse] if self.arm is None else [*impulse, *self.arm.cross(impulse)]
+        """What an impulse at the point, in the contact's axes, is on its rows: itself, and its
+        moment where there are six."""
+        if self.arm is None:
+            return [*impulse]
+        impulse = self.to_world(impulse)
+        return [*impulse, *self.arm.cross(impulse)]
 
     def velocity(self, rows: Sequence[Scalar]) -> Vector:
-        """Velocity of the point of a vector over all rows."""
+        """Velocity of the point of a vector over all rows, in the contact's axes."""
         linear = Vector(*rows[self.first : self.first + 3])
         if self.arm is None:
             return linear
-        return linear + Vector(*rows[self.first + 3 : self.first + 6]).cross(self.arm)
+        return self.from_world(
+            linear + Vector(*rows[self.first + 3 : self.first + 6]).cross(self.arm)
+        )
+
+    def to_world(self, u: Vector) -> Vector:
+        """A vector in the contact's axes, in the world's."""
+        return u if self.axes is None else self.axes.to_parent(u)
+
+    def from_world(self, u: Vector) -> Vector:
+        """A vector in the world's axes, in the contact's."""
+        return u if self.axes is None else self.axes.to_child(u)
 
 
 def contact_rows(
-    tree: Tree, q: Sequence[Scalar], points: Sequence[ContactPoint]
+    tree: Tree,
+    q: Sequence[Scalar],
+    points: Sequence[ContactPoint],
+    terrain: Terrain | None = None,
 ) -> tuple[list[PointContact], list[list[Scalar]]]:
-    """The points at a configuration, and the rows J of their velocities in the world's axes.
+    """The points at a configuration, and the rows J of their velocities.
 
     Rows of a free base's robot are computed in the base's axes, where most of them are shortest,
     and turned at the end. RBDA section 3.3.
     """
-    base, turn, up, above = _base(tree, q)
+    base, turn, origin = _base(tree, q)
+    up = turn.to_child(UPWARDS)
     by_body: dict[int, list[int]] = {}
     for n, point in enumerate(points):
         by_body.setdefault(tree.frames[point.link].body, []).append(n)
@@ -84,26 +111,50 @@ def contact_rows(
             frame = tree.frames[points[n].link]
             inside = frame.placement.point_to_parent(Vector(*points[n].centre))
             centre = X[body].point_to_parent(inside)
-            height = up.dot(centre) + above - points[n].radius
-            touching = centre - up * points[n].radius
-            if shares:
-                contacts[n] = PointContact(height, first, turn.to_parent(touching - X[body].p))
+            axes, normal, to_contact = None, up, turn
+            share: Scalar = 1.0
+            if terrain is None:
+                height = up.dot(centre) + origin.z - points[n].radius
             else:
-                contacts[n] = PointContact(height, len(rows), None)
-                rows += _rows(tree, X, body, base, touching, turn, angular=False)
+                at = turn.to_parent(centre) + origin
+                patch = terrain.below(at.x, at.y)
+                axes, share = patch.axes(), patch.friction
+                ahead, _, normal = axes.matrix.T.rows
+                ahead, normal = turn.to_child(ahead), turn.to_child(normal)
+                to_contact = Rotation((ahead, normal.cross(ahead), normal))
+                height = (at.z - patch.height) * axes.matrix.rows[2].z - points[n].radius
+            touching = centre - normal * points[n].radius
+            if shares:
+                arm = turn.to_parent(touching - X[body].p)
+                contacts[n] = PointContact(height, first, arm, axes, share)
+            else:
+                contacts[n] = PointContact(height, len(rows), None, axes, share)
+                rows += _rows(tree, X, body, base, touching, to_contact, angular=False)
     return [contacts[n] for n in range(len(points))], rows
 
 
-def _base(tree: Tree, q: Sequence[Scalar]) -> tuple[int, Rotation, Vector, Scalar]:
-    """The body in whose axes rows are computed, its rotation to the world's, the world's z axis in
-    its axes, and its origin's height."""
-    upwards = Vector(0.0, 0.0, 1.0)
+def in_contact_axes(contacts: Sequence[PointContact], impulses: Sequence[Scalar]) -> list[Scalar]:
+    """Impulses on points in the world's axes, 3 each, in those of the contacts."""
+    each = zip(contacts, _by_point(impulses), strict=True)
+    return [x for contact, impulse in each for x in contact.from_world(impulse)]
+
+
+def in_world_axes(contacts: Sequence[PointContact], impulses: Sequence[Scalar]) -> list[Scalar]:
+    """Impulses on points in the axes of the contacts, 3 each, in the world's."""
+    each = zip(contacts, _by_point(impulses), strict=True)
+    return [x for contact, impulse in each for x in contact.to_world(impulse)]
+
+
+def _by_point(impulses: Sequence[Scalar]) -> list[Vector]:
+    return [Vector(*impulses[k : k + 3]) for k in range(0, len(impulses), 3)]
+
+
+def _base(tree: Tree, q: Sequence[Scalar]) -> tuple[int, Rotation, Vector]:
+    """The body in whose axes rows are computed, its rotation to the world's, and its origin."""
     if not free_base(tree):
-        none = Rotation([Vector(*(float(i == j) for j in range(3))) for i in range(3)])
-        return WORLD, none, upwards, 0.0
+        return WORLD, IDENTITY, ZERO
     X = tree.bodies[0].placement(q)
-    R = as_matrix(X.R)
-    return 0, R, R.to_child(upwards), X.p.z
+    return 0, as_matrix(X.R), X.p
 
 
 def free_base(tree: Tree) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..algebra.scalar import Scalar, absolute, maximum, minimum, select_less
+from ..algebra.scalar import Scalar, absolute, maximum, minimum, select_less, select_less_equal
 from ..model.tree import Tree
 from .contact_rows import free_base
 
@@ -29,13 +29,20 @@ class ImplicitForce(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """Proportional-derivative drives of all coordinates but a free base's: `targets` [m, rad],
-    gains `kp`, `kd`, and the largest force or torque that each may apply."""
+    """Proportional-derivative drives of all coordinates but a free base's.
+
+    `targets` [m, rad], gains `kp`, `kd`, and the largest force or torque that each may apply. Where
+    they are said: `strength`, what a motor gives of that; the speed-torque curve, from `stall_effort`
+    (None: the effort) at rest to nothing at `no_load_speed` [rad/s, m/s].
+    """
 
     targets: Sequence[Scalar]
     kp: Sequence[Scalar]
     kd: Sequence[Scalar]
     effort: Sequence[Scalar]
+    strength: Sequence[Scalar] | None = None
+    no_load_speed: Sequence[Scalar] | None = None
+    stall_effort: Sequence[Scalar] | None = None
 
 
 class Stop(NamedTuple):
@@ -57,13 +64,35 @@ def drive_forces(
     keeps the implicit step consistent."""
     first, offset = (6, 1) if free_base(tree) else (0, 0)
     forces = []
-    for j, (target, kp, kd, effort) in enumerate(zip(*drive, strict=True)):
+    for j, (target, kp, kd, effort) in enumerate(
+        zip(drive.targets, drive.kp, drive.kd, drive.effort, strict=True)
+    ):
         k = first + j
         torque = (target - q[k + offset]) * kp - v[k] * kd
         bound = minimum(effort, LARGE_EFFORT)
-        share = minimum(1.0, bound / maximum(absolute(torque), SMALL_TORQUE))
-        forces.append(ImplicitForce(k, torque * share, kp * share, kd * share))
+        fall: Scalar = 0.0
+        if drive.no_load_speed is not None:
+            stall = effort if drive.stall_effort is None else drive.stall_effort[j]
+            bound, fall = _on_curve(torque, v[k], bound, stall, drive.no_load_speed[j])
+        share = minimum(bound / maximum(absolute(torque), SMALL_TORQUE), 1.0)
+        force = ImplicitForce(k, torque * share, kp * share, kd * share + fall)
+        if drive.strength is not None:
+            force = ImplicitForce(k, *(x * drive.strength[j] for x in force[1:]))
+        forces.append(force)
     return forces
+
+
+def _on_curve(
+    torque: Scalar, v: Scalar, effort: Scalar, stall: Scalar, no_load_speed: Scalar
+) -> tuple[Scalar, Scalar]:
+    """The bound of a torque at a speed, and by how much it falls with the speed, where the torque is
+    at it: stall (1 - v / no-load speed) in the torque's direction, within 0 and the effort."""
+    stall = minimum(stall, LARGE_EFFORT)
+    slope = stall / minimum(no_load_speed, LARGE_EFFORT)
+    line = stall - select_less(torque, 0.0, -v, v) * slope
+    bound = maximum(minimum(line, effort), 0.0)
+    falls = select_less_equal(line, effort, select_less(0.0, line, slope, 0.0), 0.0)
+    return bound, select_less(bound, absolute(torque), falls, 0.0)
 
 
 def stop_forces(q: Sequence[Scalar], stops: Sequence[Stop]) -> list[ImplicitForce]:

@@ -35,6 +35,24 @@ def difference(tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[S
     return d
 
 
+def tangent_rate(tree: Tree, d: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """Rate of the tangent step d, nv, along a motion q0 ⊕ d(t) whose velocity is v.
+
+    v + [d, v] / 2 + [d, [d, v]] / 12, the inverse of the exponential map's derivative up to fourth
+    powers of d (Iserles, Munthe-Kaas, Nørsett, Zanna, Lie-group methods, Acta Numerica 2000, section
+    3.2; velocities are in moving axes, which turns the sign of its odd terms).
+    """
+    rate = list(v)
+    for body in tree.independent_bodies:
+        bracket = body.kind.manifold.bracket
+        step, here = [d[k] for k in body.v_index], [v[k] for k in body.v_index]
+        first = bracket(step, here)
+        second = bracket(step, first)
+        for k, x, y in zip(body.v_index, first, second, strict=True):
+            rate[k] = rate[k] + x * 0.5 + y * (1.0 / 12.0)
+    return rate
+
+
 def interpolate(
     tree: Tree, q0: Sequence[Scalar], q1: Sequence[Scalar], t: Sequence[Scalar]
 ) -> list[Scalar]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..algebra.scalar import Scalar, maximum, minimum, select_less, sign
+from ..algebra.scalar import Scalar, is_number, maximum, minimum, select_less, sign
 from ..model.tree import Body, Tree
 
 
@@ -34,6 +34,32 @@ def passive_forces(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
 def without_passive_forces(tree: Tree) -> Tree:
     """The same bodies and joints without friction and limit springs."""
     return replace(tree, bodies=tuple(replace(body, effects=()) for body in tree.bodies))
+
+
+def dry_friction(tree: Tree) -> dict[int, Scalar]:
+    """Coulomb friction by coordinate of v: the largest force that it holds with, at which it slides
+    [N, N·m].
+
+    Joints that follow another rub with it, each with its multiplier.
+    """
+    found: dict[int, Scalar] = {}
+    for body in tree.bodies:
+        for k, effects in zip(body.v_index, body.effects, strict=False):
+            found[k] = found.get(k, 0.0) + effects.coulomb * abs(body.multiplier)
+    return {k: x for k, x in found.items() if not (is_number(x) and x == 0.0)}
+
+
+def without_dry_friction(tree: Tree) -> Tree:
+    """The same bodies and joints without Coulomb friction."""
+    if not dry_friction(tree):
+        return tree
+    return replace(
+        tree,
+        bodies=tuple(
+            replace(body, effects=tuple(replace(each, coulomb=0.0) for each in body.effects))
+            for body in tree.bodies
+        ),
+    )
 
 
 def passive_force_derivatives(

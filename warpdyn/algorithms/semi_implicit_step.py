@@ -5,45 +5,60 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..algebra.linear import factorise
+from ..algebra.linear import Factors, factorise
 from ..algebra.scalar import Scalar, maximum, minimum
 from ..algebra.spatial import Vector
 from ..model.tree import Tree
-from .compliant_contact import Surface, contact_impulses
-from .contact_rows import ContactPoint, contact_rows, free_base
+from .compliant_contact import Surface, compliant_contacts
+from .constraint_sweeps import Constraint, constraint_impulses, rows_of
+from .contact_rows import (
+    ContactPoint,
+    contact_rows,
+    free_base,
+    in_contact_axes,
+    in_world_axes,
+)
 from .crba import crba
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
+from .joint_rows import Bounds, joint_rows
 from .passive_forces import (
+    dry_friction,
     passive_force_derivatives,
     passive_forces,
+    without_dry_friction,
     without_passive_forces,
 )
 from .rnea import rnea
+from .soft_contact import SoftSurface, soft_forces
 from .step_along import step_along
+from .uneven_ground import Terrain
 
 SPIN = (3, 4, 5)
 """Coordinates of a free base's angular velocity."""
 
 LARGEST_TURN = 0.25
-"""What a base may turn in a step, about each axis, for its gyroscopic forces to be taken whole
-[rad]: beyond it an explicit step would feed on them."""
+"""What a base may turn in a step, about each axis, for products of its spin to be taken whole [rad]:
+beyond it joints would feed on them. (The base itself would not: `base_step`.)"""
 
 
 class StepState(NamedTuple):
-    """Configuration, velocity, and the impulses of the last step's contacts [N s]."""
+    """Configuration, velocity, what contacts hand on, the impulses of the last step [N s] or on soft
+    ground the deformations [m], and the impulses of joint rows [N s, N m s]."""
 
     q: list[Scalar]
     v: list[Scalar]
     impulses: list[Scalar]
+    joint_impulses: list[Scalar]
 
 
 class Scene(NamedTuple):
     """What of a simulation is constant: a part of the program.
 
-    `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, those of
-    `Drive`. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
+    `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, of `Drive`, of
+    a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that have
     one [rad/s, m/s], beyond which they are damped too. `stops`: of joints without springs of their
-    own.
+    own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are rows.
+    `exponents`: p and q of soft ground.
     """
 
     arrays: tuple[str, ...]
@@ -54,6 +69,10 @@ class Scene(NamedTuple):
     dt: float
     substeps: int
     sweeps: int
+    joint_rows: tuple[int, ...] = ()
+    bounds: tuple[Bounds, ...] = ()
+    integrator: str = "semi_implicit"
+    exponents: tuple[float, float] = (0.5, 0.5)
 
 
 def semi_implicit_step(
@@ -62,11 +81,14 @@ def semi_implicit_step(
     tau: Sequence[Scalar],
     drive: Drive | None,
     surface: Surface | None,
+    soft: SoftSurface | None,
+    terrain: Terrain | None,
     scene: Scene,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
-) -> tuple[StepState, list[Scalar]]:
-    """The state after h = `scene.dt` seconds, and what the drives applied: nv, zero without.
+) -> tuple[StepState, list[Scalar], list[Scalar]]:
+    """The state after h = `scene.dt` seconds; what the drives applied: nv, zero without; and the
+    forces of soft ground on the points, 3 each [N].
 
         M^ v_free = M^ v + h (tau - bias - effects),   M^ = M + diag(h b + h² k)
         v+ = v_free + M^⁻¹ Jᵀ l,    q+ = q ⊕ h v+
@@ -76,15 +98,15 @@ def semi_implicit_step(
     has at the beginning, fixed in the world, and a single body flies straight; after the step the
     twist is turned into the new axes.
     """
-    q, v, warm = state
-    h = scene.dt
+    q, v, h = state.q, state.v, scene.dt
     at_rest: list[Scalar] = [0.0] * tree.nv
     seen = _bounded(tree, v, scene)
     if free_base(tree):
         at_rest[:3] = -(Vector(*seen[3:6]).cross(Vector(*seen[:3])))
     bias = rnea(without_passive_forces(tree), q, seen, at_rest, gravity, f_ext)
     H = [list(row) for row in crba(tree, q)]
-    push = [t - b - e for t, b, e in zip(tau, bias, passive_forces(tree, q, v), strict=True)]
+    smooth = without_dry_friction(tree)
+    push = [t - b - e for t, b, e in zip(tau, bias, passive_forces(smooth, q, v), strict=True)]
     inertia = {k: H[k][k] for k, _ in scene.speed_limits}
     driven = drive_forces(tree, q, v, drive) if drive is not None else []
     guards = guard_forces(v, scene.speed_limits, inertia, h)
@@ -92,18 +114,51 @@ def semi_implicit_step(
     for k, force, by_q, by_v in (*guards, *passive, *stop_forces(q, scene.stops), *driven):
         H[k][k] = H[k][k] + (by_v * h + by_q * (h * h))
         push[k] = push[k] + force - by_q * v[k] * h
+    handed_on: list[Scalar] = []
+    forces: list[Scalar] = []
+    if soft is not None:
+        forces, rates, pushed = soft_forces(tree, q, v, state.impulses, scene.points, soft, terrain)
+        handed_on = [m + x * h for m, x in zip(state.impulses, rates, strict=True)]
+        push = [p + x for p, x in zip(push, pushed, strict=True)]
     mass = factorise(H)
     after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    impulses: list[Scalar] = []
-    if surface is not None:
-        contacts, rows = contact_rows(tree, q, scene.points)
-        impulses, after = contact_impulses(
-            mass, rows, contacts, after, warm, surface, h, scene.sweeps
-        )
+    after, impulses, of_joints = _constrained(tree, state, mass, after, surface, terrain, scene)
+    handed_on = impulses if soft is None else handed_on
     applied: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
         applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
-    return StepState(*step_along(tree, q, after, h), impulses), applied
+    reached = step_along(tree, q, seen, after, H, h)
+    return StepState(*reached, handed_on, of_joints), applied, forces
+
+
+def _constrained(
+    tree: Tree,
+    state: StepState,
+    mass: Factors,
+    free: list[Scalar],
+    surface: Surface | None,
+    terrain: Terrain | None,
+    scene: Scene,
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """Velocities after contacts and joint rows, which `free` is without, and the impulses of each.
+
+    Contacts come last in a sweep, so that none pulls and all keep to the cone however few they are.
+    """
+    contacts, J = (
+        contact_rows(tree, state.q, scene.points, terrain) if surface is not None else ([], [])
+    )
+    of_joints = len(scene.joint_rows)
+    J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]
+    if not J:
+        return free, [], []
+    rows, friction = rows_of(J, mass), dry_friction(tree)
+    constraints: list[Constraint] = []
+    constraints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
+    if surface is not None:
+        constraints += compliant_contacts(contacts, surface, rows, state.v, free, scene.dt)
+    warm = [*state.joint_impulses, *in_contact_axes(contacts, state.impulses)]
+    impulses, after = constraint_impulses(rows, constraints, free, warm, scene.sweeps)
+    return after, in_world_axes(contacts, impulses[of_joints:]), impulses[:of_joints]
 
 
 def _bounded(tree: Tree, v: Sequence[Scalar], scene: Scene) -> list[Scalar]:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from .table_sums import summed
+
 A = TypeVar("A", bound="Array[object]")
 """The kind of array that a function is given, and gives back: of whatever shape."""
 
@@ -186,6 +188,16 @@ class Library(ABC):
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> Any:
         """(count, k, *shape) of k values of `shape` or (count, *shape); None: (k, *shape)."""
+
+    def summed_at(self, shares: Any, shape: tuple[int, ...], out: Any) -> Any:
+        """A table of sums of (.., 3) shares, rows and columns (`table_sums`), in `out` unless that
+        is None."""
+        host = self.to_host(shares)
+        total = summed(host, shape).astype(host.dtype)
+        if out is None:
+            return self.converted(total, host.dtype, shares)
+        self.write(out, total)
+        return out
 
     def end_to_end(self, arrays: Sequence[Any], shape: Sequence[int]) -> Any:
         """Rows of all arrays one after the other, widened with zeros to `shape`.

@@ -93,6 +93,15 @@ class TorchArrays(LikeNumpy):
             return False
         return not torch._C._functorch.is_functorch_wrapped_tensor(array)
 
+    def summed_at(self, shares: torch.Tensor, shape: tuple[int, ...], out: Any) -> torch.Tensor:
+        each = shares.reshape(-1, 3).double()
+        row, column = (
+            each[:, k + 1].nan_to_num(0.0).clamp(0, n - 1).long() for k, n in enumerate(shape)
+        )
+        total = each.new_zeros(shape).flatten()
+        total = total.index_add_(0, row * shape[1] + column, each[:, 0]).reshape(shape)
+        return total.to(shares.dtype) if out is None else out.copy_(total)
+
     def padded(self, array: torch.Tensor, more: Sequence[int]) -> torch.Tensor:
         ends = [n for behind in reversed(more) for n in (0, behind)]
         return torch.nn.functional.pad(array, ends)

@@ -6,7 +6,7 @@ import argparse
 import math
 
 from ..model import Model
-from ..model.describe import head, tree
+from ..model.describe import head, remainder, tree
 from .command_line import read_model
 from .tables import say, width
 
@@ -22,8 +22,8 @@ def info(args: argparse.Namespace) -> int:
         if joint.mimic is not None and joint.kind.nv:
             mimic = joint.mimic
             say(f"{joint.name} = {mimic.multiplier:g} * {mimic.joint} + {mimic.offset:g}")
-    if model.configurations:
-        say(f"configurations: {', '.join(model.configurations)}")
+    for line in remainder(model):
+        say(line)
     for warning in model.warnings:
         say(f"warning: {warning}")
     return 0

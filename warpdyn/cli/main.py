@@ -7,6 +7,7 @@ is too large.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
 from .info import info
 from .print_source import print_source
+from .simulate import simulate
 from .workload import ARGUMENTS
 
 DTYPES = ("float32", "float64")
@@ -61,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line with its seven commands."""
+    """The command line with its eight commands."""
     result = argparse.ArgumentParser(
         prog="warpdyn",
         description="Batched rigid-body dynamics of robots. ROBOT is a URDF, SDF or MJCF file, "
@@ -75,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
     _add_compile(commands)
     _add_source(commands)
     _add_demo(commands)
+    _add_simulate(commands)
     _add_cache(commands)
     return result
 
@@ -186,6 +189,37 @@ def _add_demo(commands: Commands) -> None:
     )
 
 
+def _add_simulate(commands: Commands) -> None:
+    text = "drop robots onto the ground, have them hold a posture, push them, and draw what happens"
+    sub = _add_command(commands, "simulate", simulate, text)
+    numbers: tuple[tuple[str, Callable[[str], object], object, str], ...] = (
+        ("--envs", _count, 1024, "how many robots; default: 1024"),
+        ("--seconds", _positive, 5.0, "of simulated time; default: 5"),
+        ("--dt", _positive, 0.005, "seconds of one step, at most 0.1; default: 0.005"),
+        ("--substeps", _count, 4, "steps in a launch; default: 4"),
+        (
+            "--kp",
+            _at_least_zero,
+            None,
+            "of all drives; default: all of a joint's effort at 0.1 rad",
+        ),
+        ("--kd", _at_least_zero, None, "damping of all drives; default: by kp and inertia"),
+        ("--friction", _at_least_zero, 0.8, "coefficient of the ground; default: 0.8"),
+        ("--push", _at_least_zero, 0.0, "newtons, every second in a random direction; default: 0"),
+        ("--seed", _seed, 0, "of where robots begin, and of pushes; default: 0"),
+    )
+    for name, kind, default, text in numbers:
+        sub.add_argument(name, type=kind, default=default, metavar="N", help=text)
+    text = "compute also what the sweeps over the contacts leave undone: another kernel, and slower"
+    sub.add_argument("--residual", action="store_true", help=text)
+    _add_device(sub)
+    sub.add_argument("--threads", type=_count, metavar="N", help="CPU threads; default: all cores")
+    text = "draw what happens over time (.png, .svg, .pdf)"
+    sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+    text = "write what is drawn, and the last state, for numpy.load (.npz)"
+    sub.add_argument("--save", type=Path, metavar="FILE", help=text)
+
+
 def _add_cache(commands: Commands) -> None:
     text = "show where programs and kernels are kept, how many and how large, or remove them"
     sub = commands.add_parser("cache", help=text, description=text[0].upper() + text[1:] + ".")
@@ -250,3 +284,30 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"invalid whole number above 0 value: {text!r}")
     return number
+
+
+def _positive(text: str) -> float:
+    """A number above zero."""
+    return _number(text, "above 0", lambda x: x > 0)
+
+
+def _at_least_zero(text: str) -> float:
+    """A number that is not negative."""
+    return _number(text, "of at least 0", lambda x: x >= 0)
+
+
+def _number(text: str, which: str, allowed: Callable[[float], bool]) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and allowed(number)):
+        raise argparse.ArgumentTypeError(f"invalid number {which}: {text!r}")
+    return number
+
+
+def _seed(text: str) -> int:
+    """A whole number that is not negative."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"invalid whole number of at least 0: {text!r}")
+    return int(text)

@@ -12,7 +12,7 @@ are whole cache lines; 2, all of them."""
 
 FIELDS = 5
 """For each array: address, then strides in elements: environment, and three trailing dimensions (0
-where there is none)."""
+where there is none). For a table: address, rows, columns, and the strides of both."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,11 @@ class ArgumentLayout:
     def length(self) -> int:
         """Integers in the vector."""
         return len(HEADER) + FIELDS * len(self.arrays)
+
+    def fields(self, array: str) -> list[str]:
+        """C++ of the fields of an array of that C++ name."""
+        first = self.position(array)
+        return [f"args[{first + k}]" for k in range(FIELDS)]
 
     def position(self, array: str) -> int:
         """Index of the first field of an array of that C++ name."""

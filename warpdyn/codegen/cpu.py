@@ -43,7 +43,12 @@ def source(program: Program, single: bool) -> str:
     """Body of the native function `(args)` that does `count` environments from `first` on."""
     layout = ArgumentLayout(program.inputs, program.results)
     over = {result_identifier(r): input_identifier(a) for r, a in program.over.items()}
-    arrays = {name: array_of(name, shape, over.get(name)) for name, shape in layout.arrays}
+    looked_up = {input_identifier(name) for name in program.tables}
+    arrays = {
+        name: array_of(name, shape, over.get(name))
+        for name, shape in layout.arrays
+        if name not in looked_up
+    }
     results: list[tuple[InPlace | Tile, DistinctValues]] = []
     for name, outputs in program.outputs_of.items():
         array = arrays[result_identifier(name)]
@@ -69,7 +74,7 @@ def source(program: Program, single: bool) -> str:
         assert isinstance(array, InPlace)
         return array.entry(entry)
 
-    constants = lanes.Constants(single)
+    constants = lanes.Constants(single, program.tables)
     dialect = lanes.in_lanes(constants, load, store)
     parts, slots = split(program, PART, at_hand)
     # What a routine reads and writes lies behind the workspace of the parts, which is in use while
@@ -119,6 +124,11 @@ def source(program: Program, single: bool) -> str:
             layout.position(array.id), slots_of.get(array.id, array.size), group
         )
     fields = [field for array in arrays.values() for field in array.fields]
+    fill = [line for array in arrays.values() for line in array.fill()]
+    if program.tables:
+        arguments += constants.tables.declaration(layout)
+        fields.append(("const I64*", "tables"))
+        fill.append("at.tables = tables;")
     # Every part opens the block into locals, under the names that `load` and `store` have written.
     opened = "\n".join(
         f"{kind} const {name} = at.{name};" for kind, name in (*BLOCK_FIELDS, *fields)
@@ -128,6 +138,7 @@ def source(program: Program, single: bool) -> str:
         single,
         ahead=AHEAD,
         members=[
+            *constants.tables.members,
             headers.piece(
                 "blocks.h", "block", fields="\n".join(f"{kind} {name};" for kind, name in fields)
             ),
@@ -155,7 +166,7 @@ def source(program: Program, single: bool) -> str:
             turns=len(program.angles),
             work=slots + 1,
             blocks=group,
-            fill="\n".join(line for a in arrays.values() for line in a.fill()),
+            fill="\n".join(fill),
             calls="\n".join(calls),
             empty="\n".join([*empty, *(array.empty() for array, _ in results)]),
         ),

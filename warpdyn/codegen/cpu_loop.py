@@ -33,9 +33,13 @@ IDENTIFIERS = {_phases.CARRIED: CARRIED, _phases.STATE: STATE}
 def source(program: Program, phases: Phases, single: bool) -> str:
     """Body of the native function `(args)` that does `count` environments from `first` on."""
     layout = ArgumentLayout(program.inputs, program.results)
-    inputs = {input_identifier(name): prod(shape) for name, shape in program.inputs.items()}
+    inputs = {
+        input_identifier(name): prod(shape)
+        for name, shape in program.inputs.items()
+        if name not in program.tables
+    }
     results = {result_identifier(name): prod(shape) for name, shape in program.results.items()}
-    table = lanes.Constants(single)
+    table = lanes.Constants(single, program.tables)
     before, step, after = (
         _phase(phases.before, "before", table, (*inputs,), (CARRIED, STATE)),
         step_functions(phases.step, "step", table),
@@ -52,7 +56,9 @@ def source(program: Program, phases: Phases, single: bool) -> str:
 
     arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER[:2])]
     for name, shape in layout.arrays:
-        arguments += _declare(name, shape, layout.position(name))
+        if name in inputs or name in results:
+            arguments += _declare(name, shape, layout.position(name))
+    arguments += table.tables.declaration(layout)
     tiles = [f"{a}_tile[{n + 1}]" for a, n in (*inputs.items(), *results.items())]
     carried, size = max(phases.carried, 1), phases.state
     tiles += [f"{CARRIED}{which}[{carried}]" for which in ("", "_ready", "_ended")]
@@ -63,7 +69,7 @@ def source(program: Program, phases: Phases, single: bool) -> str:
     return lanes.frame(
         single,
         ahead=0,
-        members=[headers.piece("loop.h", "moves")],
+        members=[*table.tables.members, headers.piece("loop.h", "moves")],
         parts=[function for phase in every for function in phase.functions],
         body="\n".join(
             [

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from math import prod
 
 from ..recording.graph import COLUMN, KEPT, SHARED, Repetition
+from ..recording.order import CELL
 from ..recording.program import Program
+from ..recording.table import LOOK
 from . import headers
 from .arguments import (
     FIELDS,
@@ -36,7 +39,14 @@ def source(program: Program, single: bool) -> str:
         for name in (result_identifier(r), input_identifier(a))
     }
     last: list[str] = []
+    tables = {input_identifier(name) for name in program.tables}
+    for name in sorted(tables):
+        lines.append(f"const I64 {name}[] = {{{', '.join(layout.fields(name))}}};")
+    if tables:
+        lines.append(headers.piece("table.h", "thread", single))
     for name, shape in layout.arrays:
+        if name in tables:
+            continue
         lines += _unpack(name, shape, layout.position(name), T, alone=name not in shared)
     regions, routines = _routines(program, T)
 
@@ -84,9 +94,19 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
         body = (
             _looped(routine, repetition, T, stride) if repetition else _body(routine, T, {}, "out")
         )
-        lines += [f"auto {name} = []({parameters}) {{", *body, "};"]
+        around = "&" if _looks(routine) else ""  # its tables are declared outside of it
+        lines += [f"auto {name} = [{around}]({parameters}) {{", *body, "};"]
         regions[name] = Region(name, arrays[0], arrays[1], arrays[2], rest)
     return regions, lines
+
+
+def _looks(routine: Program) -> bool:
+    """Whether a routine, or one in it, looks a table up."""
+    return (
+        routine.uses(LOOK)
+        or routine.uses(CELL)
+        or any(_looks(inner) for inner in routine.routines.values())
+    )
 
 
 def _results(routine: Program) -> int:
@@ -107,6 +127,8 @@ def _looped(routine: Program, repetition: Repetition, T: str, stride: int) -> It
     yield f"for (int step = 0; step < {repetition.times}; ++step) {{"
     if repetition.kept:
         yield from (f"out[{results + k} + {size} * step] = out[{k}];" for k in range(size))
+    if repetition.end_unread:
+        yield f"if (step == {repetition.times - 1}) break;"
     inputs = {COLUMN: "out"}
     if repetition.reads:
         yield f"const {T}* const before = kept + {stride} * ({repetition.times - 1} - step);"
@@ -147,6 +169,10 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
         **{name: name for name in ("fma", "sqrt", "floor", "exp", "log", "atan2")},
         "abs": "fabs",
     }
+
+    def look(table: str, row: str, column: str) -> str:
+        return f"look({input_identifier(table)}, {row}, {column})"
+
     names = {name: library + ("f" if single else "") for name, library in functions.items()}
     return Dialect(
         type=T,
@@ -160,6 +186,12 @@ def _dialect(program: Program, shapes: Mapping[str, tuple[int, ...]], T: str) ->
             f"{T} {s}, {c}; {'sincosf' if single else 'sincos'}({x}, &{s}, &{c});"
         ),
         select=lambda x, sign, y, a, b: f"({x} {sign} {y}) ? {a} : {b}",
+        look=look,
+        cell=lambda table, i, j, name: "{} {}[] = {{{}}};".format(
+            *(T, name),
+            ", ".join(look(table, *place) for place in product((i, f"{i} + 1"), (j, f"{j} + 1"))),
+        ),
+        corners=lambda name: name,
     )
 
 

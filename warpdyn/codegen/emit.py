@@ -8,8 +8,9 @@ from math import isinf
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..recording.order import Statement
+from ..recording.order import CELL, CORNER, Statement
 from ..recording.program import Program
+from ..recording.table import LOOK
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,12 @@ class Dialect:
     store: Callable[[list[int], str], str]
     sincos: Callable[[str, str, str], str]
     select: Callable[[str, str, str, str, str], str]
+    look: Callable[[str, str, str], str]
+    """A table's number, by its name, a row and a column."""
+    cell: Callable[[str, str, str, str], str]
+    """A statement that looks up the corners of a cell, of a table's name, a row and a column; into
+    `corners` of its name."""
+    corners: Callable[[str], str]
     workspace: str = "work"
     regions: Mapping[str, Region] = field(default_factory=dict)
     """For each routine, where its inputs and results are."""
@@ -73,6 +80,11 @@ def emit(
         if statement.operation == "keep":
             yield f"{dialect.workspace}[{statement.arguments[0]}] = {target};"
             continue
+        if statement.operation == CELL:
+            table, *places = statement.arguments
+            row, column = (_value(a, dialect) for a in places)
+            yield dialect.cell(table, row, column, f"c{~statement.target}")
+            continue
         if statement.operation in ("frame", "call"):
             yield from _routine(statement, dialect)
             continue
@@ -108,7 +120,7 @@ def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
         else (region.shared, statement.arguments[1:])
     )
     for k, x in enumerate(values):
-        yield f"({place})[{k}] = {f't{x}' if isinstance(x, int) else dialect.constant(x)};"
+        yield f"({place})[{k}] = {_value(x, dialect)};"
     if called:
         yield f"{region.function}({region.shared}, {region.column}, {region.out}{region.more});"
 
@@ -122,9 +134,15 @@ def expression(statement: Statement, dialect: Dialect) -> str:
     if operation == "of":
         name, _, k = statement.arguments
         return f"({dialect.regions[name].out})[{k}]"
+    if operation == CORNER:
+        cell, k = statement.arguments
+        return f"{dialect.corners(f'c{~cell}')}[{k}]"
     if operation == "recall":
         return f"{dialect.workspace}[{statement.arguments[0]}]"
-    x = [f"t{a}" if isinstance(a, int) else dialect.constant(a) for a in statement.arguments]
+    if operation == LOOK:
+        table, row, column = statement.arguments
+        return dialect.look(table, _value(row, dialect), _value(column, dialect))
+    x = [_value(a, dialect) for a in statement.arguments]
     if operation in COMPARISONS:
         return dialect.select(x[0], COMPARISONS[operation], *x[1:])
     if operation in ("min", "max"):
@@ -132,6 +150,11 @@ def expression(statement: Statement, dialect: Dialect) -> str:
         less, greater = (second, first) if operation == "min" else (first, second)
         return dialect.select(less, "<", greater, second, first)
     return FORMS[operation].format(*x, one=dialect.constant(1.0), **dialect.functions)
+
+
+def _value(argument: int | float, dialect: Dialect) -> str:
+    """A node or a constant."""
+    return f"t{argument}" if isinstance(argument, int) else dialect.constant(argument)
 
 
 COMPARISONS = {"select": "<", "select_equal": "<="}

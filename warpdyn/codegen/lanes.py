@@ -5,10 +5,11 @@ The C++ is in lanes.h and the headers that it names; here is what differs from p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from . import headers
+from .arguments import FIELDS, ArgumentLayout, input_identifier
 from .emit import Dialect, Region, literal
 
 BYTES = 64
@@ -41,17 +42,49 @@ def frame(
     return f"\n{text}\n"
 
 
+CORNERS = "work"
+"""Where the corners of the cell that was looked up last are: at the beginning of a workspace, whose
+first slots are left to them."""
+
+
+class Tables:
+    """The tables of a program, whose fields all functions receive one after the other, if there
+    are any; called with one, a row and a column, how it is looked up."""
+
+    def __init__(self, names: Sequence[str], single: bool):
+        self.names = tuple(names)
+        self.parameter, self.argument = (", const I64* tables", ", tables") if names else ("", "")
+        self.members = [headers.piece("table.h", "lanes", single)] if names else []
+
+    def __call__(self, name: str, row: str, column: str) -> str:
+        return f"Lanes::look(tables + {self.place(name)}, {row}, {column})"
+
+    def place(self, name: str) -> int:
+        """Where the fields of a table begin."""
+        return FIELDS * self.names.index(name)
+
+    def cell(self, name: str, row: str, column: str, _: str) -> str:
+        """The statement that looks up the corners of a cell."""
+        return f"Lanes::cell(tables + {self.place(name)}, {row}, {column}, {CORNERS});"
+
+    def declaration(self, layout: ArgumentLayout) -> list[str]:
+        """Their fields."""
+        fields = [x for name in self.names for x in layout.fields(input_identifier(name))]
+        return [f"const I64 tables[] = {{{', '.join(fields)}}};"] if fields else []
+
+
 class Constants:
     """The constants of a program, in a table that its functions receive; called with one, how it is
-    written.
+    written. `tables`: those that it looks up.
 
     A literal takes an instruction of ten bytes for its address, which the lanes have to wait for:
     with the table a 32-joint robot's aba takes 63 ns instead of 80, all derivatives of its rnea 219
     instead of 256 (one core).
     """
 
-    def __init__(self, single: bool):
+    def __init__(self, single: bool, tables: Sequence[str] = ()):
         self.single, self.number = single, dict[float, int]()
+        self.tables = Tables(tables, single)
 
     def __call__(self, value: float) -> str:
         return f"Lanes::all(constants[{self.number.setdefault(value, len(self.number))}])"
@@ -68,7 +101,7 @@ class Constants:
 
 
 def in_lanes(
-    constant: Callable[[float], str],
+    constant: Constants,
     load: Callable[[str, int], str],
     store: Callable[[list[int], str], str],
     regions: Mapping[str, Region] = MappingProxyType({}),
@@ -85,5 +118,8 @@ def in_lanes(
         store=store,
         sincos=lambda x, s, c: f"V {s}, {c}; Lanes::sincos({x}, {s}, {c});",
         select=lambda x, sign, y, a, b: f"({x} {sign} {y}) ? {a} : {b}",
+        look=constant.tables,
+        cell=constant.tables.cell,
+        corners=lambda _: CORNERS,
         regions=regions,
     )

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..recording.order import Statement, operands
+from ..recording.order import CELL, Statement, operands
 from ..recording.program import Program
+
+CORNER_SLOTS = 4
+"""Slots at the beginning of the workspace of a program that looks up cells of tables."""
 
 
 def split(
@@ -33,7 +36,8 @@ def split(
     parts: list[list[Statement]] = []
     slot: dict[int, int] = {}
     free: list[int] = []
-    slots = 0
+    # The first ones are left to the corners of cells, wherever they are looked up.
+    slots = CORNER_SLOTS if any(s.operation == CELL for s in statements) else 0
     leaving: dict[int, list[int]] = {}
     for k, (start, stop) in enumerate(bounds):
         free += leaving.pop(k, [])

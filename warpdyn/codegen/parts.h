@@ -20,13 +20,13 @@ $open
 $body
   }
 /// [routine] A text that is written once and called for many columns.
-  static WARPDYN_APART void $name(const V* shared, const V* column, V* out, V* work, const T* constants) {
+  static WARPDYN_APART void $name(const V* shared, const V* column, V* out, V* work, const T* constants$tables) {
 $body
   }
 
 /// [loop] A step that is repeated on its results: `out` holds the state from step to step, `then`
 /// what a step makes of it. A loop's states may be kept behind its results, for one that goes back.
-  static WARPDYN_APART void $name(const V* shared, const V* column, V* out, V* work, const T* constants$more) {
+  static WARPDYN_APART void $name(const V* shared, const V* column, V* out, V* work, const T* constants$tables$more) {
     V* const then = work + $then;
     V* const turn = work + $turn;
     VI going = ~VI{};

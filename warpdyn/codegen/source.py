@@ -28,6 +28,8 @@ class Source:
     target: str
     loops: bool = False
     """Environments take as many steps as each needs."""
+    tables: tuple[str, ...] = ()
+    """Inputs that are tables."""
     over: dict[str, str] = field(default_factory=dict)
     """Results that may be written over an input, and which."""
 
@@ -89,6 +91,7 @@ def write(program: Program, name: str, single: bool, target: str) -> Source:
         operations=program.operations,
         bytes=(read + written) * (4 if single else 8),
         target=target,
+        tables=program.tables,
         over=dict(program.over),
         loops=phases(program) is not None,
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from types import MethodType
+from collections.abc import Callable, Mapping
+from types import MappingProxyType, MethodType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from ..model import Model
@@ -49,12 +49,16 @@ class Function(Generic[P, R]):
             check_first_argument(args, kwargs)
         return carry_out(self.describe(*args, **kwargs))
 
-    def argument_shape(self, model: Model, name: str) -> tuple[int, ...]:
-        """Shape of one environment's slice of an argument: configurations, poses, times, and all
-        else nv."""
+    def argument_shape(
+        self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[int, ...]:
+        """Shape of one environment's slice of an argument: configurations, poses, times, forces on
+        the `points` of the options, and all else nv."""
         if name in CONFIGURATIONS:
             return (model.nq,)
-        return {"targets": (4, 4), "t": ()}.get(name, (model.nv,))
+        return {"targets": (4, 4), "t": (), "forces": (len(options.get("points", ())), 3)}.get(
+            name, (model.nv,)
+        )
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Behave as functions do in a class body; by this `help` and `inspect` take it for one."""

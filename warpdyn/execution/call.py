@@ -100,6 +100,13 @@ class Call(Generic[R]):
     """Quaternions of its configurations may have any length."""
     plain: tuple[str, ...] = ()
     """Arguments that may be plain numbers, beside arrays of any library and dtype."""
+    tables: tuple[str, ...] = ()
+    """Arguments of rows and columns that serve all environments and are looked up: the algorithm
+    gets them whole, for `algebra.scalar.look`."""
+    unsigned: tuple[str, ...] = ()
+    """Arguments whose numbers are 0 or more, infinite ones too (`state_checks.check_signs`)."""
+    positive: tuple[str, ...] = ()
+    """Arguments whose numbers are above 0, infinite ones too."""
     named: Callable[..., R] | None = None
     """Makes what the user gets of the results, one argument each; None: the results as they are."""
     identity: Hashable = None
@@ -152,7 +159,8 @@ def gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     arrays: dict[str, Array] = {}
     for name, x in call.arrays.items():
         if x is not None or name not in AT_REST:
-            inputs[name] = argument(name, shapes.get(name), nq, nv, name in call.plain)
+            looked_up = name in call.tables
+            inputs[name] = argument(name, shapes.get(name), nq, nv, name in call.plain, looked_up)
             arrays[name] = x
 
     more: list[tuple[Input, Any]] = []
@@ -218,6 +226,23 @@ def arguments_in_order(call: Call) -> tuple[str, ...]:
     return tuple(call.arrays) if some else call.order
 
 
+def tables_of(call: Call) -> tuple[str, ...]:
+    """Names of the call's inputs that are tables."""
+    return tuple(name for name, x in inputs_of(call).items() if x.table)
+
+
+def summed_tables(call: Call) -> dict[str, tuple[int, ...]]:
+    """Results that are cotangents of tables, summed over environments, with their shapes.
+
+    A program gives (share, row, column) of each time that it looks one up, for each environment.
+    """
+    last = call.derivatives[-1] if call.derivatives else None
+    if last is None or last.kind != "vjp":
+        return {}
+    inputs = inputs_of(call)
+    return {name: inputs[name].shape for name in last.wrt if inputs[name].table}
+
+
 def algorithms_of(call: Call) -> list[Callable[..., Any]]:
     """Every algorithm that a call's program may be recorded from."""
     solved = (call.solves.residual, call.solves.matrix) if call.solves else ()
@@ -254,6 +279,13 @@ def derived(
         )
     known, arrays = gather(call)
     inputs = dict(known)
+    by_tables = [x for d in (*call.derivatives, Derivative(kind, tuple(wrt))) for x in d.wrt]
+    by_tables = [name for name in by_tables if inputs[name].table]
+    if by_tables and (call.derivatives or kind == "columns"):
+        raise TypeError(
+            f"by {by_tables[0]}, a table, there are first derivatives, by wd.vjp and wd.jvp; "
+            "no columns, and none of further order"
+        )
     leading = max(len(_shape(arrays[x.name])) - len(x.shape) for x in inputs.values())
     if solved is not None and call.solves:
         x = solution(call.results[0], inputs[call.solves.right].shape)
@@ -264,6 +296,7 @@ def derived(
         # are known.
         shape = inputs[name].shape if kind == "jvp" else _shape(array)[leading:]
         x = seed(len(call.derivatives), name, shape)
+        x = x._replace(table=kind == "jvp" and inputs[name].table)
         inputs[x.name], arrays[x.name] = x, array
         records.append(x)
     return replace(

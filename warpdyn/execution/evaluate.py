@@ -9,21 +9,18 @@ from math import prod
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..algebra.linear import solve_symmetric
 from ..algebra.scalar import Scalar
 from ..model import Model
 from ..model.tree import Tree, build_tree
 from ..model.varied import typical, varied
-from ..recording.differentiation import pullback, pushforward
-from ..recording.program import Program, flat, folded, record, shape_of
+from ..recording.differentiation import pulled, pushforward
+from ..recording.program import Program, folded, record, shape_of
 from .base_velocity import (
     BIAS,
     BIAS_FORCE,
     CONFIGURATION,
-    FORCE,
     RATE,
     VELOCITY,
-    Axes,
     Converter,
     inputs_in,
     result_out,
@@ -34,14 +31,15 @@ from .call import (
     Call,
     Derivative,
     Nested,
-    Solves,
     arguments_in_order,
     input_shapes,
     inputs_of,
     result_names,
+    tables_of,
 )
 from .collector import nothing_collected
-from .inputs import Input
+from .implicit_rule import solution_jvp, solution_vjp
+from .named_values import by_name, check_cotangents, flat_of, of_kind
 
 EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
 """Constants this close to 0 and 1 are rounded: half a unit in the last place for float32, one for
@@ -88,7 +86,10 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     rolls, unrolls = not call.derivatives, len(call.derivatives) > 1
     with nothing_collected():
         programs = [
-            record(lambda _each=each, **symbols: run(_each, symbols), inputs, names, rolls, unrolls)
+            record(
+                lambda _each=each, **symbols: run(_each, symbols),
+                *(inputs, names, rolls, unrolls, tables_of(call)),
+            )
             for each in call.algorithms
         ]
         # Which is shorter depends on the robot: on its joints, its zeros, and the frames asked for.
@@ -146,7 +147,7 @@ def evaluate(
         return _DERIVE[last.kind](replace(call, derivatives=tuple(before)), last, inputs, epsilon)
     known = inputs_of(call)
     if tree is None:
-        tree = _tree_for(call, _of_kind("parameter", known, inputs), epsilon)
+        tree = _tree_for(call, of_kind("parameter", known, inputs), epsilon)
     # What the call does not know is an argument: a loop's state, the unknown of an equation.
     arguments = {
         name: x for name, x in inputs.items() if name not in known or known[name].kind == "argument"
@@ -162,7 +163,7 @@ def evaluate(
         extra["f_ext"] = (
             dict(zip(call.model.link_names, inputs["f_ext"], strict=True))
             if "f_ext" in inputs
-            else _of_kind("force", known, inputs)
+            else of_kind("force", known, inputs)
         )
     # Algorithms know the local representation alone, so conversions stand around them.
     converter = _converter(call, tree, inputs)
@@ -186,13 +187,6 @@ def evaluate(
             rows = call.rate_of(tree, *at_rest, **dict(call.options))
         named[name] = result_out(converter, named[name], axes, v_local, rows)
     return named
-
-
-def _of_kind(
-    kind: str, known: Mapping[str, Input], inputs: Mapping[str, Nested]
-) -> dict[str, Nested]:
-    """Values of the inputs of a kind, by what they concern."""
-    return {x.subject: inputs[name] for name, x in known.items() if x.kind == kind}
 
 
 def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converter | None:
@@ -231,47 +225,26 @@ def _tree_for(call: Call, values: Mapping[str, Nested], epsilon: float | None) -
     return tree
 
 
-def _flat(nested: Mapping[str, Nested], names: Sequence[str]) -> list[Any]:
-    return [x for name in names for x in flat(nested[name])]
-
-
-def _by_name(
-    values: Sequence[Scalar], like: Mapping[str, Nested], names: Sequence[str]
-) -> dict[str, Nested]:
-    """A flat list cut and folded like the nested lists of these names."""
-    folds, start = {}, 0
-    for name in names:
-        shape = shape_of(like[name])
-        folds[name] = folded(list(values[start : start + prod(shape)]), shape)
-        start += prod(shape)
-    return folds
-
-
 def _vjp(
     call: Call, last: Derivative, inputs: Mapping[str, Nested], epsilon: float | None
 ) -> dict[str, Nested]:
     """Jᵀ w."""
     cotangents = {x.subject: inputs[x.name] for x in last.seeds}
     if call.solves and not call.derivatives:
-        return _solution_vjp(call, call.solves, last.wrt, inputs, cotangents, epsilon)
+        return solution_vjp(evaluate, call, call.solves, last.wrt, inputs, cotangents, epsilon)
     results = evaluate(call, inputs, epsilon)
-    _check_cotangents(call, cotangents, results)
-    names = list(cotangents)
-    bars = pullback(_flat(inputs, last.wrt), _flat(results, names), _flat(cotangents, names))
-    return _by_name(bars, inputs, last.wrt)
-
-
-def _check_cotangents(
-    call: Call, cotangents: Mapping[str, Nested], results: Mapping[str, Nested]
-) -> None:
-    """Shaped like the results, but for one number, which Warp has as (1,)."""
-    for name, w in cotangents.items():
-        shape, needed = shape_of(w), shape_of(results[name])
-        if shape != needed and not prod(shape) == prod(needed) <= 1:
-            raise ValueError(
-                f"the cotangent of {call.name}'s result {name} must be shaped like it, {needed} for each robot; "
-                f"got {shape}"
-            )
+    check_cotangents(call, cotangents, results)
+    names, known = list(cotangents), inputs_of(call)
+    numbers = [name for name in last.wrt if not known[name].table]
+    tables = {name for name in last.wrt if known[name].table}
+    bars, touches = pulled(
+        flat_of(inputs, numbers), flat_of(results, names), flat_of(cotangents, names), tables
+    )
+    found = by_name(bars, inputs, numbers)
+    for name in tables:
+        shares = [[x.share, x.row, x.column] for x in touches if x.table == name]
+        found[name] = shares or [[0.0, 0.0, 0.0]]
+    return {name: found[name] for name in last.wrt}
 
 
 def _jvp(
@@ -280,11 +253,17 @@ def _jvp(
     """J u."""
     tangents = {x.subject: inputs[x.name] for x in last.seeds}
     if call.solves and not call.derivatives:
-        return _solution_jvp(call, call.solves, last.wrt, inputs, tangents, epsilon)
+        return solution_jvp(evaluate, call, call.solves, last.wrt, inputs, tangents, epsilon)
     results = evaluate(call, inputs, epsilon)
-    names = list(results)
-    moved = pushforward(_flat(inputs, last.wrt), _flat(tangents, last.wrt), _flat(results, names))
-    return _by_name(moved, results, names)
+    names, known = list(results), inputs_of(call)
+    numbers = [name for name in last.wrt if not known[name].table]
+    moved = pushforward(
+        flat_of(inputs, numbers),
+        flat_of(tangents, numbers),
+        flat_of(results, names),
+        {name: tangents[name] for name in last.wrt if known[name].table},
+    )
+    return by_name(moved, results, names)
 
 
 def _columns(
@@ -292,10 +271,10 @@ def _columns(
 ) -> dict[str, Nested]:
     """The whole of J, by tangents along each coordinate."""
     results = evaluate(call, inputs, epsilon)
-    values = _flat(results, list(results))
+    values = flat_of(results, list(results))
     by: dict[str, Nested] = {}
     for name in last.wrt:
-        x = _flat(inputs, [name])
+        x = flat_of(inputs, [name])
         width = call.model.nv if name == "q" else len(x)
         steps: list[list[Scalar]] = [[float(i == k) for i in range(width)] for k in range(width)]
         if name == "q":
@@ -318,82 +297,3 @@ def _columns(
 
 
 _DERIVE = {"vjp": _vjp, "jvp": _jvp, "columns": _columns}
-
-
-def _equation(
-    call: Call, solves: Solves, inputs: Mapping[str, Nested], epsilon: float | None
-) -> tuple[dict[str, Nested], list[Scalar], Nested]:
-    """The residual's inputs at the solution, the residual, and the matrix, of a call that solves a
-    system."""
-    known = inputs_of(call)
-    (solution,) = _of_kind("solution", known, inputs).values()
-    at = {
-        solves.unknown if name == solves.right else name: x
-        for name, x in inputs.items()
-        if known[name].kind not in ("solution", "seed")
-    }
-    at[solves.unknown] = solution
-    residual = evaluate(_equation_part(call, solves, solves.residual, FORCE), at, epsilon)
-    reads = {name: x for name, x in at.items() if name == "q" or _is_parameter(known, name)}
-    matrix_call = _equation_part(call, solves, solves.matrix, FORCE + FORCE)
-    matrix_call = replace(matrix_call, forces=False, order=())
-    return at, list(flat(residual["out"])), evaluate(matrix_call, reads, epsilon)["out"]
-
-
-def _is_parameter(known: Mapping[str, Input], name: str) -> bool:
-    return name in known and known[name].kind == "parameter"
-
-
-def _equation_part(call: Call, solves: Solves, algorithm: Callable[..., Any], out: Axes) -> Call:
-    """The residual or the matrix as a call; the unknown is there what the result is here."""
-    by_velocity = {**(call.by_velocity or {}), "out": out}
-    if call.by_velocity and call.results[0] in call.by_velocity:
-        by_velocity[solves.unknown] = call.by_velocity[call.results[0]]
-    return replace(
-        call,
-        name=algorithm.__name__,
-        algorithms=(algorithm,),
-        options=(),
-        order=tuple(
-            solves.unknown if name == solves.right else name for name in arguments_in_order(call)
-        ),
-        by_velocity=by_velocity,
-    )
-
-
-def _solution_vjp(
-    call: Call,
-    solves: Solves,
-    wrt: tuple[str, ...],
-    inputs: Mapping[str, Nested],
-    cotangents: Mapping[str, Nested],
-    epsilon: float | None,
-) -> dict[str, Nested]:
-    """Adjoint by the implicit rule: with multipliers l = matrix⁻ᵀ w, l for the right side and -(d
-    residual)ᵀ l for all else."""
-    at, residual, matrix = _equation(call, solves, inputs, epsilon)
-    name = call.results[0]
-    _check_cotangents(call, cotangents, {name: residual})
-    multipliers = solve_symmetric(matrix, cotangents[name])
-    others = [name for name in wrt if name != solves.right]
-    bars = pullback(_flat(at, others), residual, [-x for x in multipliers])
-    named = {solves.right: multipliers, **_by_name(bars, at, others)}
-    return {name: named[name] for name in wrt}
-
-
-def _solution_jvp(
-    call: Call,
-    solves: Solves,
-    wrt: tuple[str, ...],
-    inputs: Mapping[str, Nested],
-    tangents: Mapping[str, Nested],
-    epsilon: float | None,
-) -> dict[str, Nested]:
-    """Tangent by the implicit rule: matrix⁻¹ (d right - d residual)."""
-    at, residual, matrix = _equation(call, solves, inputs, epsilon)
-    others = [name for name in wrt if name != solves.right]
-    moved = pushforward(_flat(at, others), _flat(tangents, others), residual)
-    right = tangents.get(solves.right, [0.0] * len(moved))
-    return {
-        call.results[0]: solve_symmetric(matrix, [t - r for t, r in zip(right, moved, strict=True)])
-    }

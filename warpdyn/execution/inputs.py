@@ -32,20 +32,24 @@ class Input(NamedTuple):
     sizes: str
     """What `shape` is called in messages: "nq", "nv", "nlinks, 6"; empty where only numbers can say
     it."""
+    table: bool = False
+    """Whether programs look it up: it serves all environments, and its size is no part of them."""
 
 
 # The records are cached: a call with the same names and widths makes none anew.
 
 
 @lru_cache(maxsize=4096)
-def argument(name: str, shape: tuple[int, ...] | None, nq: int, nv: int, plain: bool) -> Input:
+def argument(
+    name: str, shape: tuple[int, ...] | None, nq: int, nv: int, plain: bool, table: bool = False
+) -> Input:
     """An argument of a function; where `shape` is None, q has nq entries and any other nv."""
     if shape is None:
         sizes = "nq" if name == "q" else "nv"
         shape = (nq if name == "q" else nv,)
     else:
         sizes = "nq" if name in CONFIGURATIONS and shape == (nq,) else ""
-    return Input("argument", name, shape, plain, name, name, sizes)
+    return Input("argument", name, shape, plain, name, name, sizes, table)
 
 
 GRAVITY = Input("gravity", "gravity", (3,), True, "gravity", "gravity", "")

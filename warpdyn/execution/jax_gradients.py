@@ -19,7 +19,7 @@ import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from .call import Call, derived, gather, gathered, without_seeds
+from .call import Call, derived, gather, gathered, summed_tables, tables_of, without_seeds
 from .evaluate import result_shapes
 from .inputs import Input
 from .leading import all_in_rows, with_leading
@@ -41,7 +41,11 @@ def run(call: Call, compute: Compute) -> Any:
     # Shapes are checked while JAX still knows the caller's line.
     rows, lead = all_in_rows(replace(gathered(call), arrays=arrays))
     if not lead:
-        rows = replace(rows, arrays={name: jnp.asarray(x)[None] for name, x in rows.arrays.items()})
+        tables = tables_of(rows)
+        rows = replace(
+            rows,
+            arrays={n: x if n in tables else jnp.asarray(x)[None] for n, x in rows.arrays.items()},
+        )
     results = _bind(rows, compute)
     results = with_leading(results, lead) if lead else [x[0] for x in results]
     return tuple(results) if len(results) > 1 else results[0]
@@ -104,8 +108,12 @@ def _abstract(*operands: Any, template: _Template) -> list[Any]:
         for x, shape in zip(operands, template.shapes, strict=True)
         if len(x.shape) > len(shape)
     )
-    shapes = result_shapes(template.filled(operands))
-    return [jax.core.ShapedArray((rows, *shape), operands[0].dtype) for shape in shapes.values()]
+    call = template.filled(operands)
+    shapes, sums = result_shapes(call), summed_tables(call)
+    return [
+        jax.core.ShapedArray(shape if name in sums else (rows, *shape), operands[0].dtype)
+        for name, shape in shapes.items()
+    ]
 
 
 @recorded.def_impl
@@ -193,6 +201,8 @@ def _batched(
         x = x if axis is not None else x[None]
         x = x if rank > len(shape) else x[:, None]
         flat.append(jnp.broadcast_to(x, (N, B, *shape)).reshape(N * B, *shape))
+    if summed_tables(template.call):
+        raise TypeError("jax.vmap of a derivative by a table: give one dimension of environments")
     # The primitive again, so that a vmap of a vmap, or of a derivative, comes here as well.
     results = recorded.bind(*flat, template=template)
     return [x.reshape(N, B, *x.shape[1:]) for x in results], [0] * len(results)
@@ -207,8 +217,11 @@ def _tangent(
     call = template.filled(operands)
     results = _bind(call, template.compute)
     rows = results[0].shape[:1]
+    tables = tables_of(call)
     moving = {
-        name: jnp.broadcast_to(
+        name: t
+        if name in tables
+        else jnp.broadcast_to(
             t, (*rows, *shape)
         )  # of what serves all environments, the same for each
         for name, t, shape in zip(template.names, tangents, template.shapes, strict=True)

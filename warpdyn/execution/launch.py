@@ -20,6 +20,7 @@ from ..arrays.libraries import library_of
 from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
+from ..recording.table import ANY_SIZE
 from . import threads
 from .announcements import announced_late
 from .argument_checks import (
@@ -30,7 +31,7 @@ from .argument_checks import (
     result_arrays,
 )
 from .cache import cached
-from .call import Call, algorithms_of, gather
+from .call import Call, algorithms_of, gather, summed_tables
 from .compiling import Kernel, expected_seconds, label_of, noted
 from .config import config
 from .evaluate import record_call
@@ -94,6 +95,9 @@ class Job:
     stream: Any
     keep: tuple
     """Arrays that must live as long as the launch."""
+    sums: Mapping[int, tuple[tuple[int, ...], Any]]
+    """Results that are cotangents of tables, by their number: the table's shape, and the array that
+    the sum over all environments is written to, if there is one."""
     copied: Sequence[str]
     """Names of inputs of which a copy is read, where no single stride leads through their leading
     dimensions."""
@@ -112,6 +116,11 @@ class Job:
 
     def handed_back(self) -> Any:
         results = tuple([self.library.handed_back(result) for result in self.results])
+        if self.sums:
+            results = tuple(
+                self.library.summed_at(x, *self.sums[k]) if k in self.sums else x
+                for k, x in enumerate(results)
+            )
         return results if len(results) > 1 else results[0]
 
     def bound(self) -> Callable[[], Array]:
@@ -126,7 +135,8 @@ class Job:
         slices = self._slices()
         commands = [self.kernel.new_command() for _ in slices]
         self._set(commands, slices)
-        if len(commands) == 1 and self.stream is None and self.library.in_place:
+        plain = self.stream is None and self.library.in_place and not self.sums
+        if len(commands) == 1 and plain:
             launch, result, keep = commands[0].run, self.handed_back(), (self.keep, commands)
 
             def run_one(_keep: tuple = keep) -> Array:
@@ -215,14 +225,22 @@ def prepare(call: Call) -> Job:
     key = (*call.key, first.single, first.device, *inputs)
     kernel = table.get(key)
     if kernel is None:
-        shapes = {name: x.shape for name, x in known.items()}
+        shapes = {name: ANY_SIZE if x.table else x.shape for name, x in known.items()}
         kernel = table[key] = _make_kernel(call, shapes, first.single, first.device)
 
     source, count = kernel.source, prod(lead) if lead else 1
-    if call.out is None:
+    sums: dict[int, tuple[tuple[int, ...], Any]] = {}
+    if call.derivatives:
+        tables = summed_tables(call)
+        sums = {k: (tables[n], None) for k, n in enumerate(source.results) if n in tables}
+    outs: list[Array]
+    if sums:
+        outs, results, sums = _beside_sums(call, source, sums, first, lead)
+        out_views = [views.view("out", out) for out in outs]
+    elif call.out is None:
         # Results lie as the first input does: environments side by side, or each in one piece.
         side_by_side = count > 1 and first.strides[0] == 1 and prod(first_input.shape) > 1
-        outs: list[Array] = [
+        outs = [
             views.empty(first.library, first.device, first.single, count, shape, side_by_side)
             for shape in source.results.values()
         ]
@@ -249,19 +267,13 @@ def prepare(call: Call) -> Job:
     arguments = [0] * len(HEADER)
     arguments[COUNT] = count
     arguments[STREAM] = (size > STREAM_FROM) + (size > STAGE_FROM)
-    for v, trailing in zip(
-        [*inputs.values(), *out_views],
-        [*source.inputs.values(), *source.results.values()],
-        strict=True,
-    ):
-        # Without a dimension of environments a slice serves them all: a stride of 0.
-        batched = len(v.shape) > len(trailing)
-        arguments += (
-            v.address,
-            v.strides[0] if batched else 0,
-            *v.strides[batched:],
-            *_NO_STRIDE[len(trailing)],
-        )
+    for name, v in inputs.items():
+        if name in source.tables:
+            arguments += (v.address, *v.shape, *v.strides)
+        else:
+            arguments += _fields(v, source.inputs[name])
+    for v, trailing in zip(out_views, source.results.values(), strict=True):
+        arguments += _fields(v, trailing)
     stream = first.library.stream(first.device)
     return Job(
         kernel=kernel,
@@ -271,8 +283,39 @@ def prepare(call: Call) -> Job:
         results=results,
         stream=stream,
         keep=(arrays, outs),
+        sums=sums,
         copied=copied,
     )
+
+
+def _beside_sums(
+    call: Call, source: Source, sums: Mapping[int, Any], first: View, lead: tuple[int, ...]
+) -> tuple[list[Array], tuple[Array, ...], dict[int, Any]]:
+    """Arrays that a kernel writes, the results, and the sums, where some results are cotangents of
+    tables."""
+    if len(lead) > 1:
+        raise ValueError("a derivative by a table needs one dimension of environments: (B, ..)")
+    asked: list[Any] = [None] * len(source.results)
+    if call.out is not None:
+        asked = result_arrays(call, list(source.results))
+    where, count = (first.library, first.device, first.single), prod(lead) if lead else 1
+    outs = [
+        views.empty(*where, count, shape, False) if asked[k] is None or k in sums else asked[k]
+        for k, shape in enumerate(source.results.values())
+    ]
+    results = tuple(
+        x if lead or k in sums or asked[k] is not None else first.library.first_of(x)
+        for k, x in enumerate(outs)
+    )
+    return outs, results, {k: (shape, asked[k]) for k, (shape, _) in sums.items()}
+
+
+def _fields(v: View, trailing: tuple[int, ...]) -> tuple[int, ...]:
+    """Address and strides of an array whose environments have slices of the shape `trailing`."""
+    # Without a dimension of environments a slice serves them all: a stride of 0.
+    batched = len(v.shape) > len(trailing)
+    environment = v.strides[0] if batched else 0
+    return (v.address, environment, *v.strides[batched:], *_NO_STRIDE[len(trailing)])
 
 
 def kernel_source(call: Call) -> Source:

@@ -8,8 +8,9 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ..arrays import views
+from ..arrays.table_sums import summed
 from .batched import described
-from .call import gather
+from .call import gather, result_names, summed_tables
 from .evaluate import on_numbers
 from .leading import leading
 
@@ -33,6 +34,10 @@ def oracle(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any
         rows.append(tuple(run(slices).values()))
     results = tuple(np.array(column, dtype=float) for column in zip(*rows, strict=True))
     results = tuple(result.reshape((*lead, *result.shape[1:])) for result in results)
+    tables = summed_tables(call)
+    if tables:
+        named = zip(result_names(call), results, strict=True)
+        results = tuple(summed(x, tables[name]) if name in tables else x for name, x in named)
     if call.named is not None:
         return call.named(*results)
     return results if len(results) > 1 else results[0]

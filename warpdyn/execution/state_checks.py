@@ -91,7 +91,8 @@ def check_arrays(call: Call) -> None:
         host = views.on_host(array) if library_of(array).readable(array) else None
         if host is None or host.shape[max(host.ndim - len(x.shape), 0) :] != x.shape:
             continue  # refused for what it is, later
-        found += _not_finite(call.model, x, host)
+        bounded = name in call.unsigned or name in call.positive
+        found += _wrong_sign(call, x, host) if bounded else _not_finite(call.model, x, host)
         if x.kind == "argument" and x.sizes == "nq" and not call.any_length:
             found += _not_unit(call.model, x, host)
     if found:
@@ -99,6 +100,28 @@ def check_arrays(call: Call) -> None:
             f"{call.name} of {call.model.name}: {'; '.join(found)} "
             "(looked at because warpdyn.config.debug is on)"
         )
+
+
+def check_signs(call: Call) -> None:
+    """Refuse a call with numbers below what its arguments may be: a negative friction."""
+    inputs, arrays = gather(call)
+    found: list[str] = []
+    for name in (*call.unsigned, *call.positive):
+        if library_of(arrays[name]).readable(arrays[name]):
+            found += _wrong_sign(call, inputs[name], views.on_host(arrays[name]))
+    if found:
+        raise ValueError("; ".join(found))
+
+
+def _wrong_sign(call: Call, x: Input, array: np.ndarray) -> Iterator[str]:
+    """Entries that are negative, or zero where they must be positive, or NaN."""
+    positive = x.name in call.positive
+
+    def told(index: tuple[int, ...]) -> str:
+        least = "above 0" if positive else "at least 0"
+        return f"{_entry(call.model, x, index)} must be {least}, got {array[index]:g}"
+
+    return _each(x, ~(array > 0 if positive else array >= 0), len(x.shape), told)
 
 
 def _not_finite(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:

@@ -22,7 +22,7 @@ from torch.utils import _pytree as pytree
 
 from ..model import Model
 from ..model.params import Params
-from .call import Call, arguments_in_order, derived, gather, result_names
+from .call import Call, arguments_in_order, derived, gather, result_names, tables_of
 from .evaluate import record_call, result_shapes
 from .leading import all_in_rows, with_leading
 
@@ -181,8 +181,9 @@ class _Recorded(torch.autograd.Function):
         call, solution, tensors = _Recorded._call(ctx)
         rows = ctx.operation.leading(tensors)
         # The tangent of what serves all environments is the same for each.
+        tables = tables_of(call)
         moving = {
-            n: t.expand(*rows, *shape)
+            n: t if n in tables else t.expand(*rows, *shape)
             for n, t, shape in zip(names, tangents, shapes, strict=True)
             if t is not None
         }

@@ -50,7 +50,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
         solution = next(iter(results.values())) if call.solves and not call.derivatives else None
         bars = [
             wp.empty(
-                (*lead, *inputs[name].shape),
+                (*(() if inputs[name].table else lead), *inputs[name].shape),
                 dtype=arrays[name].dtype,
                 device=arrays[name].device,
             )

@@ -24,15 +24,16 @@ def load(
     model: str | None = None,
     loops: Loops | None = None,
     includes: bool | None = None,
+    srdf: str | bytes | os.PathLike[str] | None = None,
 ) -> Model:
     """Robot of a description, whatever its format: URDF, SDF or MJCF, told apart by its outermost
     element.
 
     source: a path, or the XML itself (a str or bytes whose first character that is not blank is
     "<").
-    floating_base, quaternion, base_velocity, model (SDF), loops (SDF, MJCF), includes (MJCF): as
-    for the reader of the format, `load_urdf`, `load_sdf` or `load_mjcf`; what is not given is as it
-    has it.
+    floating_base, quaternion, base_velocity, model (SDF), loops (SDF, MJCF), includes (MJCF), srdf
+    (URDF): as for the reader of the format, `load_urdf`, `load_sdf` or `load_mjcf`; what is not given
+    is as it has it.
 
     Raises ModelError for what cannot be used.
 
@@ -50,6 +51,7 @@ def load(
         "model": model,
         "loops": loops,
         "includes": includes,
+        "srdf": srdf,
     }
     asked = {name: value for name, value in options.items() if value is not None}
     read: Callable[..., Model] = getattr(import_module(chosen.module), chosen.reader)

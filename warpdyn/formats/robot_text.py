@@ -169,6 +169,9 @@ def cuts_loops(loops: Loops) -> bool:
 class Reading:
     """A text being read: what messages call it, what was left out, and the remarks made so far."""
 
+    folder: Path | None = None
+    """Folder of the file; None for a text."""
+
     def __init__(
         self, source: str, files: Mapping[etree._Element, str] = MappingProxyType({})
     ) -> None:

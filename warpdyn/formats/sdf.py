@@ -73,6 +73,7 @@ def load_sdf(
     text = RobotText.of(source, SDF.reader, SDF.name)
     root = text.root_of(SDF)
     values = SdfValues(text.name, _version(text.name, root))
+    values.folder = text.folder
     frames, top = _choose(values, root, model, movable=bool(floating_base))
     robot = SdfReader(values, frames, top).model(floating_base, quaternion, cut)
     return warn(text.name, robot.with_base_velocity(base_velocity))
@@ -317,4 +318,5 @@ class SdfReader:
             filename=uri,
             pose=Pose.of(X),
             name=element.get("name"),
+            folder=values.folder,
         )

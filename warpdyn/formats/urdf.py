@@ -39,6 +39,7 @@ from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
 from .registry import URDF
 from .robot_text import Reading, RobotText, tag_name
+from .srdf import with_group_states
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ def load_urdf(
     floating_base: bool = False,
     quaternion: QuaternionOrder = "xyzw",
     base_velocity: Reference = "local",
+    srdf: str | bytes | os.PathLike[str] | None = None,
 ) -> Model:
     """Robot of a URDF file.
 
@@ -127,12 +129,14 @@ def load_urdf(
     quaternion: order of a base's or a floating joint's quaternion in q, "xyzw" or "wxyz".
     base_velocity: representation of a free base's velocity, "local", "local_world_aligned" or
     "world"; see `Model.with_base_velocity`.
+    srdf: an SRDF file (or text) whose group states are the model's named configurations.
 
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """
     text = RobotText.of(source, URDF.reader, URDF.name)
     reader = UrdfReader(text.name)
+    reader.folder = text.folder
     robot = reader.parse(text.root_of(URDF))
     links = [reader.link(link) for link in robot.links]
     joints = [reader.joint(joint) for joint in robot.joints]
@@ -145,6 +149,8 @@ def load_urdf(
         quaternion=quaternion,
         warnings=[*reader.ignored_lines(), *reader.remarks, *unphysical(links)],
     )
+    if srdf is not None:
+        model = with_group_states(model, srdf)
     return warn(text.name, model.with_base_velocity(base_velocity))
 
 
@@ -246,7 +252,8 @@ class UrdfReader(Reading):
 
     def link(self, link: Any) -> Link:
         visuals, collisions = (
-            tuple(map(_geometry, shapes)) for shapes in (link.visuals, link.collisions)
+            tuple(_geometry(shape, self.folder) for shape in shapes)
+            for shapes in (link.visuals, link.collisions)
         )
         if link.inertial is None:
             return Link(link.name, visuals=visuals, collisions=collisions)
@@ -335,7 +342,7 @@ def _turned(inertia: Any, rotation: Matrix3) -> Matrix3:
     return (_vector(written[0]), _vector(written[1]), _vector(written[2]))
 
 
-def _geometry(element: Any) -> Geometry:
+def _geometry(element: Any, folder: Path | None) -> Geometry:
     shape = element.geometry
     sizes = {
         "box": lambda: _vector(shape.size),
@@ -350,4 +357,5 @@ def _geometry(element: Any) -> Geometry:
         filename=getattr(shape, "filename", None),
         pose=_pose(element.origin),
         name=element.name or None,
+        folder=folder,
     )

@@ -9,6 +9,8 @@ from ..model import Model
 from ..model.description import ModelError
 from ..model.reference_frames import Reference
 from ..model.structure import QuaternionOrder
+from .registry import URDF
+from .robot_text import RobotText
 from .urdf import load_urdf
 
 
@@ -18,12 +20,13 @@ def load_xacro(
     floating_base: bool = False,
     quaternion: QuaternionOrder = "xyzw",
     base_velocity: Reference = "local",
+    srdf: str | bytes | os.PathLike[str] | None = None,
     **arguments: str | float | bool,
 ) -> Model:
     """Robot of a xacro file, expanded by the package xacro (pip install xacro).
 
     arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line.
-    floating_base, quaternion, base_velocity: as for `load_urdf`.
+    floating_base, quaternion, base_velocity, srdf: as for `load_urdf`.
 
     Only for files that you trust: xacro evaluates expressions and reads the files that a file
     includes.
@@ -48,7 +51,8 @@ def load_xacro(
             f"{name}: xacro cannot expand it: {' '.join(str(error).split()) or error!r}"
         ) from error
     try:
-        model = load_urdf(text, floating_base=floating_base, quaternion=quaternion)
+        expanded = RobotText(None, URDF.name, text, folder=Path(path).parent)
+        model = load_urdf(expanded, floating_base=floating_base, quaternion=quaternion, srdf=srdf)
         return model.with_base_velocity(base_velocity)
     except ModelError as error:
         raise ModelError(f"{name}, expanded: {str(error).removeprefix('URDF text: ')}") from error

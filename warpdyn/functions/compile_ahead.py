@@ -128,7 +128,7 @@ def call_on_zeros(
         )
     parameters = list(inspect.signature(inner).parameters.values())[1:]
     arrays = [
-        zeros(*inner.argument_shape(model, each.name))
+        zeros(*inner.argument_shape(model, each.name, options))
         for each in parameters
         if each.default is each.empty
         and each.kind is each.POSITIONAL_OR_KEYWORD

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import product
 from typing import overload
 
-from ..algebra.spatial import Vector
 from ..algorithms.contact_rows import ContactPoint
+from ..formats.mesh_hulls import hull_points
 from ..model import Model
-from ..model.description import Vector3, vector3
-
-RIM = 8
-"""Points on each rim of a cylinder."""
+from ..model.collision_points import collision_spheres
+from ..model.description import several, vector3
 
 
 class ContactPoints(Sequence[ContactPoint]):
     """The contact points of a model's collision shapes, in the order of its links; for `points=`.
 
     A sphere is a point; a capsule two, at the centres of its ends; a box its eight corners; a
-    cylinder eight points on each rim. Meshes are left out: `left_out` has (link, shape) of each, and
-    `with_sphere` puts points on those links. Links that are fixed in the world have none.
+    cylinder eight points on each rim; a mesh up to `mesh_points` vertices of its convex hull, which
+    the package trimesh reads. What cannot be read is left out: `left_out` has (link, shape, why) of
+    each, and `with_sphere` puts points on those links. Points within a sphere of the same body, or
+    of one that turns about it, would not touch before that does and are dropped. Links that are
+    fixed in the world have none.
     """
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, *, mesh_points: int = 16):
+        if not isinstance(mesh_points, int) or isinstance(mesh_points, bool) or mesh_points < 0:
+            raise ValueError(
+                f"mesh_points must be a whole number of 0 or more, got {mesh_points!r}"
+            )
         self.model = model
-        self.points, self.left_out = _of_shapes(model)
+        spheres, left = collision_spheres(model, lambda mesh: hull_points(mesh, mesh_points))
+        self.points = tuple(ContactPoint(*sphere) for sphere in spheres)
+        self.left_out = tuple(left)
 
     def only(self, *links: str) -> ContactPoints:
         """Those of the links of these names, or that fit these patterns: `only("*_foot")`."""
@@ -50,7 +55,7 @@ class ContactPoints(Sequence[ContactPoint]):
     @property
     def links(self) -> tuple[str, ...]:
         """Links that have points, in order."""
-        return tuple(dict.fromkeys(point.link for point in self.points))
+        return links_of(self)
 
     def _with(self, points: Iterable[ContactPoint]) -> ContactPoints:
         changed: ContactPoints = object.__new__(ContactPoints)
@@ -58,18 +63,8 @@ class ContactPoints(Sequence[ContactPoint]):
         changed.points = tuple(points)
         return changed
 
-    def _links(self, patterns: Sequence[str]) -> set[str]:
-        chosen: set[str] = set()
-        for pattern in patterns:
-            fitting = {link for link in self.links if fnmatchcase(link, pattern)}
-            if not fitting:
-                near = get_close_matches(pattern, self.links, n=3) or self.links
-                raise KeyError(
-                    f"{self.model.name} has no contact points on {pattern!r}; "
-                    f"there are some on {', '.join(near) or 'no link'}"
-                )
-            chosen |= fitting
-        return chosen
+    def _links(self, patterns: Sequence[str]) -> tuple[str, ...]:
+        return touched_links(self.model, self, patterns)
 
     @overload
     def __getitem__(self, index: int) -> ContactPoint: ...
@@ -86,73 +81,30 @@ class ContactPoints(Sequence[ContactPoint]):
 
     def __repr__(self) -> str:
         counts = [f"{sum(p.link == link for p in self.points)} on {link}" for link in self.links]
-        left = "; ".join(f"{what} of {link}" for link, what in self.left_out)
+        left = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in self.left_out)
         return (
             f"<{len(self)} contact points of {self.model.name}: {', '.join(counts) or 'none'}"
             f"{f'; left out: {left}' if left else ''}>"
         )
 
 
-def _of_shapes(model: Model) -> tuple[tuple[ContactPoint, ...], tuple[tuple[str, str], ...]]:
-    """Points of all collision shapes, and what has none, by link."""
-    points: list[ContactPoint] = []
-    left: list[tuple[str, str]] = []
-    for link in model.links:
-        if _fixed_in_the_world(model, link.name):
-            continue
-        for shape in link.collisions:
-            spheres = SPHERES.get(shape.shape)
-            if spheres is None:
-                left.append((link.name, f"the {shape.shape} {shape.filename or ''}".strip()))
-                continue
-            for centre, radius in spheres(*shape.size):
-                at = shape.pose.placement.point_to_parent(Vector(*centre))
-                points.append(ContactPoint(link.name, vector3(at), radius))
-    return tuple(points), tuple(left)
+def links_of(points: Iterable[ContactPoint]) -> tuple[str, ...]:
+    """Links that have points, in order."""
+    return tuple(dict.fromkeys(point.link for point in points))
 
 
-def _fixed_in_the_world(model: Model, link: str) -> bool:
-    """Whether only fixed joints stand between a link and a root that does not move."""
-    if model.floating_base:
-        return False
-    joint = model.parent_joint(link)
-    while joint is not None:
-        if joint.kind.nv:
-            return False
-        joint = model.parent_joint(joint.parent)
-    return True
-
-
-Spheres = list[tuple[Vector3, float]]
-"""Centres in the shape's frame [m], and radii [m]."""
-
-
-def _sphere(radius: float) -> Spheres:
-    return [((0.0, 0.0, 0.0), radius)]
-
-
-def _capsule(radius: float, length: float) -> Spheres:
-    return [((0.0, 0.0, z), radius) for z in (-length / 2, length / 2)]
-
-
-def _box(x: float, y: float, z: float) -> Spheres:
-    signs = product((-0.5, 0.5), repeat=3)
-    return [((a * x, b * y, c * z), 0.0) for a, b, c in signs]
-
-
-def _cylinder(radius: float, length: float) -> Spheres:
-    turns = [2 * math.pi * k / RIM for k in range(RIM)]
-    return [
-        ((radius * math.cos(t), radius * math.sin(t), z), 0.0)
-        for z in (-length / 2, length / 2)
-        for t in turns
-    ]
-
-
-SPHERES: dict[str, Callable[..., Spheres]] = {
-    "sphere": _sphere,
-    "capsule": _capsule,
-    "box": _box,
-    "cylinder": _cylinder,
-}
-"""What touches of each shape (`Geometry.shape`), of its sizes."""
+def touched_links(
+    model: Model, points: Iterable[ContactPoint], patterns: Iterable[str]
+) -> tuple[str, ...]:
+    """Links with points that fit patterns, such as "*_foot"; each has to fit some."""
+    links, chosen = links_of(points), dict[str, None]()
+    for pattern in several(patterns):
+        fitting = [link for link in links if fnmatchcase(link, pattern)]
+        if not fitting:
+            near = get_close_matches(pattern, links, n=3) or links
+            raise KeyError(
+                f"{model.name} has no contact points on {pattern!r}; "
+                f"there are some on {', '.join(near) or 'no link'}"
+            )
+        chosen |= dict.fromkeys(fitting)
+    return tuple(chosen)

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 from ..algorithms.implicit_forces import Stop
+from ..algorithms.joint_rows import Bounds
+from ..algorithms.passive_forces import dry_friction
+from ..execution.evaluate import tree_of
 from ..model import Model
+from ..model.description import Limits
 from ..model.params import Params
-from .varied_numbers import Shaped, for_each
+from .varied_numbers import Shaped, for_each, is_number
 
 PRESSED, STOPPING = 0.01, 4.0
 """How far a joint's effort presses it into a stop [rad, m]; and up to how much of that it pushes
 harder."""
 
 
+Stops = Literal["springs", "rows", "none"]
+"""What stops joints at their limits."""
+
+
 class PD(NamedTuple):
     """Proportional-derivative drives of all joints, implicit in a step: kp (target - q) - kd v.
 
     `kp` [N·m/rad, N/m], `kd` [N·m·s/rad, N·s/m], `effort` [N·m, N]: the largest force or torque,
-    None for the limits of the description. Numbers, or arrays (joints,) or (B, joints), a free
-    base's coordinates left out. Where the effort is bounded both gains give way by one share.
+    None for the limits of the description. Where it is bounded both gains give way by one share.
+    `strength`: what a motor gives of all that, its effort too; 1 as a number costs nothing.
+    `no_load_speed` [rad/s, m/s]: that of a speed-torque curve. The effort then is at most
+    `stall_effort` (1 - v / no_load_speed), v in the effort's direction, and not below 0;
+    `stall_effort` [N·m, N] None: the effort. Braking has the whole effort.
+    Numbers, or arrays (joints,) or (B, joints), a free base's coordinates left out.
     """
 
     kp: Any
     kd: Any
     effort: Any = None
+    strength: Any = 1.0
+    no_load_speed: Any = None
+    stall_effort: Any = None
 
 
 def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
@@ -42,13 +58,31 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
     joints = model.nv - (6 if model.floating_base else 0)
     effort = model.effort_limit[model.nv - joints :] if control.effort is None else control.effort
     numbers = {"kp": control.kp, "kd": control.kd, "effort": effort}
+    if not (is_number(control.strength) and control.strength == 1):
+        numbers["strength"] = control.strength
+    if control.stall_effort is not None:
+        if control.no_load_speed is None:
+            raise ValueError("stall_effort= is of a speed-torque curve, which needs no_load_speed=")
+        numbers["stall_effort"] = control.stall_effort
+    arrays = {name: for_each(name, each, joints, 0.0) for name, each in numbers.items()}
+    if control.no_load_speed is not None:
+        speed = arrays["no_load_speed"] = for_each(
+            "no_load_speed", control.no_load_speed, joints, 0.0
+        )
+        if isinstance(speed, (tuple, list)) and not min(speed) > 0:
+            raise ValueError(f"no_load_speed must be above 0, got {control.no_load_speed}")
     return {"targets": (targets, (joints,))} | {
-        name: (for_each(name, each, joints, 0.0), (joints,)) for name, each in numbers.items()
+        name: (each, (joints,)) for name, each in arrays.items()
     }
 
 
 def _check_drives(model: Model, control: Any) -> None:
     """Refuse what is no PD, and joints whose coordinates are no angles or lengths."""
+    if isinstance(control, (tuple, list)) and not isinstance(control, PD):
+        raise TypeError(
+            f"one control law moves the joints: control is one wd.PD, got {len(control)} of them; "
+            "gains of each joint are arrays (joints,), forces beside the drives are tau"
+        )
     if not isinstance(control, PD):
         raise TypeError(f"control must be wd.PD(kp, kd), got {type(control).__name__}")
     for joint in model.moving_joints[int(model.floating_base) :]:
@@ -66,8 +100,23 @@ def speed_limits(model: Model) -> tuple[tuple[int, float], ...]:
 
 
 def stops_of(model: Model, params: Params | None) -> tuple[Stop, ...]:
-    """Stops of joints with limits and an effort, but without springs of the model or of `params`."""
-    found = []
+    """Springs of joints with limits and an effort, but without springs of the model or of `params`."""
+    return tuple(
+        Stop(*where, limits.lower, limits.upper, limits.effort / PRESSED, PRESSED * STOPPING)
+        for where, limits in _limited(model, params)
+        if 0.0 < limits.effort < math.inf
+    )
+
+
+def bounds_of(model: Model, params: Params | None) -> tuple[Bounds, ...]:
+    """Limits of joints without springs of the model or of `params`, as rows."""
+    return tuple(
+        Bounds(*where, limits.lower, limits.upper) for where, limits in _limited(model, params)
+    )
+
+
+def _limited(model: Model, params: Params | None) -> Iterator[tuple[tuple[int, int], Limits]]:
+    """Coordinates in v and q that have limits, and no springs there."""
     varied = dict(params.names).get("stiffness", ()) if isinstance(params, Params) else ()
     for joint in model.moving_joints[int(model.floating_base) :]:
         columns = model.coordinates[joint.name]
@@ -75,16 +124,15 @@ def stops_of(model: Model, params: Params | None) -> tuple[Stop, ...]:
         if sprung or not all(part.single for part in joint.kind.parts):
             continue
         for k, limits in enumerate(joint.v_limits):
-            bounded = min(abs(limits.lower), abs(limits.upper)) < math.inf
-            if bounded and 0.0 < limits.effort < math.inf:
-                found.append(
-                    Stop(
-                        columns.v.start + k,
-                        columns.q.start + k,
-                        limits.lower,
-                        limits.upper,
-                        limits.effort / PRESSED,
-                        PRESSED * STOPPING,
-                    )
-                )
-    return tuple(found)
+            if min(abs(limits.lower), abs(limits.upper)) < math.inf:
+                yield (columns.v.start + k, columns.q.start + k), limits
+
+
+def rows_of_joints(
+    model: Model, params: Params | None, bounds: Sequence[Bounds]
+) -> tuple[int, ...]:
+    """Coordinates of v that have a row: dry friction of the model or of `params`, or bounds."""
+    varied = dict(params.names).get("coulomb", ()) if isinstance(params, Params) else ()
+    tree = tree_of(model)
+    rubbing = {k for body in tree.bodies if body.joint in varied for k in body.v_index}
+    return tuple(sorted({*dry_friction(tree), *rubbing, *(each.v_index for each in bounds)}))

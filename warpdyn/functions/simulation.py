@@ -9,24 +9,36 @@ from typing import Any
 import numpy as np
 
 from ..algorithms.contact_rows import ContactPoint
-from ..algorithms.substeps import guarded_step
+from ..algorithms.guarded_step import guarded_step
 from ..arrays import Array, views
 from ..execution.argument_checks import check_model
 from ..execution.batched import described
 from ..execution.call import Call, Forces, Gravity
+from ..execution.config import config
 from ..execution.launch import prepare
+from ..execution.state_checks import check_arrays, check_signs, check_state
 from ..model import Model
 from ..model.params import Params
 from .contact_points import ContactPoints
-from .drives import PD
-from .ground import FLAT, Ground
-from .simulation_step import step
+from .drives import PD, Stops
+from .ground import FLAT, Ground, SoftGround
+from .sensors import Sensors, checked_sensors
+from .simulation_step import Integrator, step
+from .target_latency import latencies
+from .terrain import HeightMap, Plane
 
-OUTPUTS = ("q", "v", "impulses", "forces", "torques", "time", "failures")
-"""Results of a step, in order."""
+KEPT = ("time", "failures")
+"""What a simulation gives beside a step's results."""
 
-SAVED = (*OUTPUTS, "targets", "tau", "start")
-"""What `state` holds."""
+INPUTS = ("targets", "tau", "start")
+"""What `state` holds beside results."""
+
+MEASURED = ("imu", "contacts", "link_forces", "link_contacts")
+"""What sensors give, in order."""
+
+
+MOST_POINTS = 40
+"""Contact points that a simulation takes without being asked for them."""
 
 
 class Simulation:
@@ -36,13 +48,23 @@ class Simulation:
     q (envs, nq), v (envs, nv); targets (envs, joints) of the drives `control`; tau (envs, nv),
     forces beside them. What a step gives: forces (envs, points, 3) of the ground on the points, in
     the world's axes [N]; torques (envs, joints), the mean over the substeps [N·m, N]; impulses, where
-    the next step's sweeps begin; time (envs,) since the last reset [s]; failures (envs,): how often
-    a state was not finite and began anew from `start` (envs, nq), at rest.
+    the next step's sweeps begin, on a `SoftGround` the points' deformations [m]; time (envs,) since
+    the last reset [s]; failures (envs,): how often a state was not finite and began anew from `start`
+    (envs, nq), at rest; joint_impulses (envs, joints) where joints have rows, as of `step`.
 
     points: None for all of the collision shapes (`ContactPoints`). start: (nq,) or (envs, nq), where
-    every environment begins; None for the neutral configuration. f_ext, gravity, params, the numbers
-    of `ground` and of `control`: as of `step`; arrays are read at each launch. like, dtype, device:
-    which arrays; float32 NumPy without them.
+    every environment begins, or the name of a configuration of the model; None for "home" if the
+    model has it, else for the neutral configuration. Drives begin with it as their targets. f_ext,
+    gravity, params, the numbers of `ground` and of `control`, stops: as of `step`; arrays are read at
+    each launch. latency: whole steps of `dt` after which targets reach the drives, a number or
+    (envs,); then `latency` (envs,) is an array to write in, up to longest_latency (None: the largest
+    of them). like, dtype, device: which arrays; float32 NumPy without them.
+
+    sensors: what is measured beside, in the same launch, for the `links` that it names: imu (envs,
+    links, 6), proper acceleration over the last substep, then angular velocity, in the link's axes
+    [m/s², rad/s]; link_forces (envs, links, 6), net force of the contacts and moment about the link's
+    origin, in the world's axes [N, N·m]; contacts (envs, points) and link_contacts (envs, links): 1
+    where the force is beyond the threshold, else 0.
     """
 
     def __init__(
@@ -54,12 +76,18 @@ class Simulation:
         control: PD | None = None,
         dt: float = 0.005,
         substeps: int = 4,
+        integrator: Integrator = "semi_implicit",
         sweeps: int = 4,
-        ground: Ground = FLAT,
+        ground: Ground | SoftGround = FLAT,
+        terrain: HeightMap | Plane | None = None,
         start: Any = None,
+        latency: Any = None,
+        longest_latency: int | None = None,
+        stops: Stops | None = None,
         f_ext: Forces = None,
         gravity: Gravity = None,
         params: Params | None = None,
+        sensors: Sensors | None = None,
         like: Array | None = None,
         dtype: Any = None,
         device: Any = None,
@@ -75,8 +103,8 @@ class Simulation:
                 f"a Simulation writes its arrays in place, which {self._library.name}'s are not; "
                 "use wd.step, which gives new ones"
             )
-        self.model, self.envs, self.control = model, int(envs), control
-        self.points = ContactPoints(model) if points is None else points
+        self.model, self.envs, self.control, self.terrain = model, int(envs), control, terrain
+        self.points = _all_points(model) if points is None else points
         count, joints = len(self.points), model.nv - (6 if model.floating_base else 0)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
         self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
@@ -87,13 +115,36 @@ class Simulation:
         self.time, self.failures = (
             self._library.entry(column, 0) for column in self._columns.values()
         )
+        self.joint_impulses: Any = None
+        self.latency: Any = None
+        self.sensors = checked_sensors(model, self.points, sensors)
+        units, links = (self.sensors.units, self.sensors.links) if self.sensors else ((), ())
+        self.imu, self.link_forces = self._zeros(len(units), 6), self._zeros(len(links), 6)
+        self.contacts = self._zeros(count if self.sensors else 0)
+        self.link_contacts = self._zeros(len(links))
         self._advance: Callable[[], Any] | None = None
         self._call = self._described(
-            {"dt": dt, "substeps": substeps, "sweeps": sweeps, "ground": ground},
+            {
+                **{"dt": dt, "substeps": substeps, "sweeps": sweeps},
+                **{"ground": ground, "terrain": terrain, "stops": stops},
+                "integrator": integrator,
+            },
             {"f_ext": f_ext, "gravity": gravity, "params": params},
         )
-        begin = model.neutral if start is None else self._checked("start", start, model.nq, None)
+        if latency is not None:
+            self._call = self._delayed(latency, longest_latency)
+        elif longest_latency is not None:
+            raise ValueError("longest_latency= is of latency=, and there is none")
+        if self.sensors is not None:
+            self._call = self._giving(self._call, *MEASURED)
+        check_signs(self._call)
+        begin = self._checked("start", _start(model, start), model.nq, None)
+        if wrong := check_state(model, begin).errors:
+            raise ValueError(f"start is no state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._host(begin))
+        if control is not None:  # whose joints have a coordinate for each velocity
+            held = self._library.to_host(self.start)[:, model.nq - joints :]
+            self._library.assign(self.targets, slice(None), held)
         self.reset()
 
     def step(self, targets: Array | None = None, tau: Array | None = None) -> None:
@@ -108,6 +159,8 @@ class Simulation:
                 self._library.assign(
                     mine, slice(None), self._checked(name, values, mine.shape[1], None)
                 )
+        if config.debug:
+            check_arrays(self._call)
         if self._advance is None:
             self._advance = prepare(self._call).bound()  # which launches once
         else:
@@ -125,17 +178,18 @@ class Simulation:
         speed = 0.0 if v is None else self._checked("v", v, self.model.nv, (rows, count))
         self._library.assign(self.q, rows, place)
         self._library.assign(self.v, rows, speed)
-        for array in (self.impulses, self.forces, self.torques, self._columns["time"]):
-            self._library.assign(array, rows, 0.0)
+        for name in self._call.results:
+            if name not in ("q", "v", "failures", "earlier_targets"):
+                self._library.assign(self._array(name), rows, 0.0)
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the next steps depend on, and what the last one gave, as NumPy's arrays."""
-        return {name: self._library.to_host(self._array(name)).copy() for name in SAVED}
+        return {name: self._library.to_host(self._array(name)).copy() for name in self._saved}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a `state`, bit for bit."""
-        if set(state) != set(SAVED):
-            raise ValueError(f"a state has {', '.join(SAVED)}; got {', '.join(state)}")
+        if set(state) != set(self._saved):
+            raise ValueError(f"a state has {', '.join(self._saved)}; got {', '.join(state)}")
         for name, values in state.items():
             shape = tuple(self._array(name).shape)
             if np.shape(values) != shape:
@@ -147,7 +201,7 @@ class Simulation:
         scene = dict(self._call.options)["scene"]
         return (
             f"<Simulation of {self.envs} {self.model.name}: {len(self.points)} contact points, "
-            f"{scene.substeps} steps of {scene.dt:g} s a launch>"
+            f"{scene.substeps} step{'s' * (scene.substeps > 1)} of {scene.dt:g} s a launch>"
         )
 
     def _described(self, numbers: dict[str, Any], more: dict[str, Any]) -> Call[Any]:
@@ -155,24 +209,73 @@ class Simulation:
         if self.control is not None:
             more = {**more, "control": self.control, "targets": self.targets}
         if len(self.points):
-            more = {**more, "impulses": self.impulses}
-        call = described(
-            step,
-            (self.model, self.q, self.v, self.tau),
-            {"points": self.points, **numbers, **more},
-        )
+            soft = isinstance(numbers["ground"], SoftGround)
+            more = {**more, "deformation" if soft else "impulses": self.impulses}
+
+        def call_with(**warm: Any) -> Call[Any]:
+            return described(
+                step,
+                (self.model, self.q, self.v, self.tau),
+                {"points": self.points, **numbers, **more, **warm},
+            )
+
+        call = call_with()
+        if "joint_impulses" in call.results:
+            self.joint_impulses = self._zeros(*call.shapes["joint_impulses"])
+            call = call_with(joint_impulses=self.joint_impulses)
         arrays, first = dict(call.arrays), ("q", "v", "tau")
         kept = {"start": self.start, **self._columns}
-        return replace(
-            call,
-            name="simulation",
-            algorithms=(guarded_step,),
-            arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
-            out=tuple(self._array(name) for name in OUTPUTS),
-            results=OUTPUTS,
-            shapes={**call.shapes, "start": (self.model.nq,), "time": (1,), "failures": (1,)},
-            named=None,
+        return self._giving(
+            replace(
+                call,
+                name="simulation",
+                algorithms=(guarded_step,),
+                arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
+                options=(*call.options, ("sensors", self.sensors)),
+                shapes={
+                    **call.shapes,
+                    **{"start": (self.model.nq,), "time": (1,), "failures": (1,)},
+                    **{name: tuple(self._array(name).shape[1:]) for name in MEASURED},
+                },
+                named=None,
+            ),
+            *KEPT,
         )
+
+    def _delayed(self, latency: Any, longest: int | None) -> Call[Any]:
+        """The call with targets that reach the drives late: those of some launches before are kept,
+        and go on by one with each."""
+        if self.control is None:
+            raise ValueError("latency is of targets, and these of drives: control=wd.PD(kp, kd)")
+        scene = dict(self._call.options)["scene"]
+        steps, launches = latencies(self._host(latency), longest, self.envs, scene.substeps)
+        self._columns["latency"] = self._zeros(1)
+        self.latency = self._library.entry(self._columns["latency"], 0)
+        self._library.assign(self._columns["latency"], slice(None), steps[:, None])
+        self.earlier_targets = self._zeros(launches, self.targets.shape[1])
+        late = {"latency": self._columns["latency"], "earlier_targets": self.earlier_targets}
+        shapes = {"latency": (1,), "earlier_targets": tuple(self.earlier_targets.shape[1:])}
+        call = replace(
+            self._call,
+            arrays={**self._call.arrays, **late},
+            shapes={**self._call.shapes, **shapes},
+            options=(
+                ("scene", scene._replace(arrays=(*scene.arrays, *late))),
+                ("sensors", self.sensors),
+            ),
+        )
+        return self._giving(call, "earlier_targets")
+
+    def _giving(self, call: Call[Any], *more: str) -> Call[Any]:
+        """A call with further results, all in the arrays of their names."""
+        results = (*call.results, *more)
+        return replace(call, results=results, out=tuple(map(self._array, results)))
+
+    @property
+    def _saved(self) -> tuple[str, ...]:
+        """What `state` holds."""
+        late = () if self.latency is None else ("latency",)
+        return (*self._call.results, *INPUTS, *late)
 
     def _array(self, name: str) -> Any:
         return self._columns[name] if name in self._columns else getattr(self, name)
@@ -229,3 +332,24 @@ class Simulation:
         if shape != (count, width):
             raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
         return values
+
+
+def _start(model: Model, start: Any) -> Any:
+    """The configuration of that name; without one "home", or else the neutral configuration."""
+    if isinstance(start, str):
+        return model.configurations[start]
+    if start is None:
+        return model.configurations.get("home", model.neutral)
+    return start
+
+
+def _all_points(model: Model) -> ContactPoints:
+    """All contact points of a model, refused where a step of them would take minutes to compile."""
+    points = ContactPoints(model)
+    if len(points) > MOST_POINTS:
+        raise ValueError(
+            f"{model.name} has {len(points)} contact points, more than {MOST_POINTS}; choose those "
+            "that touch: points=wd.ContactPoints(model).only('*_foot'), or fewer of each mesh: "
+            "wd.ContactPoints(model, mesh_points=4)"
+        )
+    return points

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,16 +14,44 @@ from ..arrays import Array
 from ..execution.base_velocity import CONFIGURATION, FORCE, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call, Forces, Gravity
-from ..execution.evaluate import tree_of
 from ..model import Model
 from ..model.params import Params
-from ..model.tree import WORLD
-from .drives import PD, drive_arrays, speed_limits, stops_of
-from .ground import FLAT, Ground, ground_arrays
+from ..model.reference_frames import one_of
+from .drives import (
+    PD,
+    Stops,
+    bounds_of,
+    drive_arrays,
+    rows_of_joints,
+    speed_limits,
+    stops_of,
+)
+from .ground import FLAT, Ground, SoftGround, exponents_of, ground_arrays
+from .point_checks import (
+    checked_points,
+    refusing_for_explicit_forces,
+    refusing_still_points,
+)
+from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number
+
+HANDED_ON = ("impulses", "deformation", "joint_impulses")
+"""Arrays that go from step to step."""
 
 LONGEST_STEP = 0.1
 """Steps beyond this are a mistake in the unit [s]."""
+
+
+UNSIGNED = frozenset(
+    ("friction", "dissipation", "restitution", "kp", "kd", "effort", "strength", "stall_effort")
+)
+"""Numbers that are 0 or more."""
+
+POSITIVE = frozenset(("stiffness", "damping", "push_out", "no_load_speed"))
+"""Numbers that are above 0."""
+
+Integrator = Literal["semi_implicit", "heun", "rk4"]
+"""How a step is taken."""
 
 
 class Step(NamedTuple):
@@ -36,11 +63,35 @@ class Step(NamedTuple):
     """(B, nv)."""
     impulses: Array
     """(B, points, 3) of the contacts, in the world's axes [N s]; the next step's sweeps begin
-    there."""
+    there. On a `SoftGround` the points' deformations [m] (`deformation`)."""
     forces: Array
     """(B, points, 3) of the ground on the points in the last substep, in the world's axes [N]."""
     torques: Array
     """(B, joints), of tau and drives together: the mean over the substeps [N·m, N]."""
+
+    @property
+    def joint_impulses(self) -> Array | None:
+        """None: no joint has a row; where some have, `StepOfRows` has them."""
+        return None
+
+    @property
+    def deformation(self) -> Array:
+        """(B, points, 3) of a `SoftGround` at the points, in the world's axes [m]: `impulses` by
+        the name of what they are there."""
+        return self.impulses
+
+
+class StepOfRows(NamedTuple):
+    """What a step gives where joints have rows: a `Step`, and the rows' impulses."""
+
+    q: Array
+    v: Array
+    impulses: Array
+    forces: Array
+    torques: Array
+    joint_impulses: Array
+    """(B, joints) of dry friction and of stops that are rows, in the last substep [N·m s, N s]; the
+    next step's sweeps begin there."""
 
 
 @batched
@@ -52,57 +103,90 @@ def step(
     *,
     dt: float = 0.005,
     substeps: int = 1,
+    integrator: Integrator = "semi_implicit",
     targets: Array | None = None,
     control: PD | None = None,
     points: Sequence[ContactPoint] = (),
     impulses: Array | None = None,
-    ground: Ground = FLAT,
+    deformation: Array | None = None,
+    ground: Ground | SoftGround = FLAT,
+    terrain: HeightMap | Plane | None = None,
     sweeps: int = 4,
-    speed_guard: bool = True,
-    stops: bool = True,
+    speed_guard: bool | None = None,
+    joint_impulses: Array | None = None,
+    stops: Stops | None = None,
     f_ext: Forces = None,
     gravity: Gravity = None,
     params: Params | None = None,
     out: tuple[Array, ...] | None = None,
 ) -> Call[Step]:
-    """The state after `substeps` steps of `dt` seconds, on the ground z = 0.
+    """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
-    Returns a `Step`: q, v, impulses, forces, torques.
+    Returns a `Step`: q, v, impulses, forces, torques; where joints have rows, joint_impulses too.
     control, targets: drives to (B, joints) [rad, m], beside tau.
     points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
-    before, where the sweeps begin; None: at zero.
-    ground: friction, stiffness and dissipation of the contacts.
+    before, where the sweeps begin; None: at zero. deformation: likewise, of a `SoftGround` [m].
+    ground: what contacts are made of: `Ground`, compliant and implicit, or `SoftGround`, explicit.
+    terrain: where the ground is.
+    integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order where
+    forces are smooth, for robots in the air and on soft ground.
     speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
     the limit; for a free base's spin that is a quarter radian a step.
-    stops: joints that have limits and an effort in the description, and no limit springs of the
-    model, stop there: implicit springs that the effort presses in by 0.01 rad or m; from beyond 0.04
-    they bring a joint back at 0.04 / dt.
-    `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
-    Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
-    by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023).
+    stops: what holds joints at the limits of the description, where the model has no limit springs.
+    "springs": implicit ones that the joint's effort presses in by 0.01 rad or m; from beyond 0.04 they
+    bring it back at 0.04 / dt; none without an effort. "rows": exactly there, one-sided constraints
+    of the sweeps; from beyond at 1 rad/s or m/s. "none". Explicit integrators have neither guard nor
+    stops; None: on, and "springs", with "semi_implicit".
+    joint_impulses: (B, joints) of the step before, of rows: of stops and of Coulomb friction, which
+    the description (`Model.with_friction`) or `params` say; None: the sweeps begin at zero. In
+    explicit steps Coulomb friction is as of `aba`.
+    `out` may be (q, v, impulses, forces, torques), the state's arrays themselves; joint_impulses
+    too, where joints have rows.
+    Semi-implicit Euler; viscous friction, limit springs, drives and contacts implicit; Coulomb's
+    cone and dry friction of joints by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han,
+    IEEE T-RO 39 (2023). Explicit ones: Runge-Kutta of Munthe-Kaas.
     """
-    touching = tuple(_point(model, *point) for point in points)
+    implicit = one_of("integrator", integrator, get_args(Integrator)) == "semi_implicit"
+    held = stops if stops is not None else "springs" if implicit else "none"
+    one_of("stops", held, get_args(Stops))
+    _refuse_if_explicit(integrator, speed_guard=speed_guard, stops=held != "none")
+    guarded = implicit if speed_guard is None else bool(speed_guard)
+    touching = checked_points(model, points)
     joints = model.nv - (6 if model.floating_base else 0)
-    more: Shaped = {}
+    more = contact_arrays(model, touching, ground, impulses, deformation, q)
+    if "dissipation" in more and not implicit:
+        raise ValueError(
+            f'contacts of wd.Ground are implicit, which integrator="{integrator}" is not: take '
+            'integrator="semi_implicit", or ground=wd.SoftGround(...)'
+        )
     if touching:
-        count = len(touching)
-        if impulses is not None:
-            more["impulses"] = impulses, (count, 3)
-        more |= ground_arrays(model, ground, count, q)
-    elif impulses is not None:
-        raise ValueError("impulses are of points=, and there are none")
+        more |= terrain_arrays(model, terrain, touching, q)
     more |= drive_arrays(model, control, targets)
+    bounds = bounds_of(model, params) if held == "rows" else ()
+    rows = rows_of_joints(model, params, bounds) if implicit else ()
+    if joint_impulses is not None:
+        if not rows:
+            raise ValueError(
+                f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
+                "has either"
+            )
+        more["joint_impulses"] = joint_impulses, (joints,)
     scene = Scene(
         tuple(more),
         touching,
-        bool(speed_guard),
-        speed_limits(model) if speed_guard else (),
-        stops_of(model, params) if stops else (),
+        guarded,
+        speed_limits(model) if guarded else (),
+        stops_of(model, params) if held == "springs" else (),
         _duration(dt),
         _whole("substeps", substeps),
         _whole("sweeps", sweeps),
+        rows,
+        bounds,
+        integrator,
+        exponents_of(ground),
     )
+    given: Any = StepOfRows if rows else Step
     return Call(
         "step",
         model,
@@ -110,45 +194,65 @@ def step(
         {"q": q, "v": v, "tau": tau, **{name: array for name, (array, _) in more.items()}},
         out=out,
         options=(("scene", scene),),
-        results=Step._fields,
+        results=given._fields,
         shapes={
             **{name: shape for name, (_, shape) in more.items()},
             "impulses": (len(touching), 3),
             "forces": (len(touching), 3),
             "torques": (joints,),
+            "joint_impulses": (joints,),
         },
         forces=True,
         gravity=gravity,
         f_ext=f_ext,
         params=params,
-        refuse=_refusing(touching),
+        refuse=(refusing_still_points if implicit else refusing_for_explicit_forces)(touching),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
-        plain=tuple(name for name in more if name not in ("impulses", "targets")),
-        named=Step,
+        plain=tuple(name for name in more if name not in (*HANDED_ON, "targets", *TABLES)),
+        tables=tuple(name for name in more if name in TABLES),
+        unsigned=tuple(name for name in more if name in UNSIGNED),
+        positive=tuple(name for name in more if name in POSITIVE),
+        over={"impulses": "deformation"} if "deformation" in more else {},
+        named=given,
     )
 
 
-def _point(model: Model, link: str, centre: Any, radius: float) -> ContactPoint:
-    model.link_index(link)
-    at, r = tuple(map(float, centre)), float(radius)
-    if len(at) != 3 or not all(map(math.isfinite, (*at, r))) or r < 0:
+def contact_arrays(
+    model: Model,
+    points: Sequence[ContactPoint],
+    ground: Any,
+    impulses: Array | None,
+    deformation: Array | None,
+    q: Array,
+) -> Shaped:
+    """Arrays of contacts with their shapes, by name: what the last step handed on, and the ground's
+    numbers; none without points."""
+    soft = isinstance(ground, SoftGround)
+    handed_on = {"deformation": deformation} if soft else {"impulses": impulses}
+    if (impulses if soft else deformation) is not None:
         raise ValueError(
-            f"a contact point is a link, a centre (x, y, z) and a radius of 0 or more; got {at}, {r} "
-            f"on {link}"
+            "impulses= are of wd.Ground; on a wd.SoftGround points have a deformation="
+            if soft
+            else "deformation= is of points on a wd.SoftGround; those on wd.Ground have impulses="
         )
-    return ContactPoint(link, at, r)
+    shaped: Shaped = {n: (x, (len(points), 3)) for n, x in handed_on.items() if x is not None}
+    if points:
+        return shaped | ground_arrays(model, ground, len(points), q)
+    if not isinstance(ground, Ground | SoftGround):
+        ground_arrays(model, ground, 0, q)  # which refuses it
+    if shaped:
+        raise ValueError(f"{next(iter(shaped))}= needs points=, and there are none")
+    return {}
 
 
-def _refusing(points: Sequence[ContactPoint]) -> Any:
-    def refuse(model: Model) -> None:
-        still = [p.link for p in points if tree_of(model).frames[p.link].body == WORLD]
-        if still:
+def _refuse_if_explicit(integrator: str, **wanted: bool | None) -> None:
+    """Refuse what only implicit steps can have."""
+    for name, on in wanted.items():
+        if on and integrator != "semi_implicit":
             raise ValueError(
-                f"contact points on {still[0]!r}, which is fixed in the world, touch nothing that "
-                "moves; leave them out"
+                f'{name}= acts implicitly, which integrator="{integrator}" is not; leave it out. '
+                "Limit springs of the model (model.with_limit_springs) act in every integrator"
             )
-
-    return refuse
 
 
 def _duration(dt: Any) -> float:

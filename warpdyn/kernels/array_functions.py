@@ -33,9 +33,9 @@ def clip(x: Any, lower: Any = None, upper: Any = None, **bounds: Any) -> Values:
     lower, upper = bounds.pop("min", lower), bounds.pop("max", upper)
     result = objects(x)
     if lower is not None:
-        result = function("maximum")(result, objects(lower))
+        result = objects(function("maximum")(result, objects(lower)))
     if upper is not None:
-        result = function("minimum")(result, objects(upper))
+        result = objects(function("minimum")(result, objects(upper)))
     return of(result)
 
 

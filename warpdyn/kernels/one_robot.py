@@ -16,6 +16,7 @@ from ..model import Model
 from ..model.params import Params
 from ..model.tree import Tree
 from ..recording.program import shape_of
+from .looked_up import LookedUp
 from .refusals import refuse
 from .values import Values, from_nested, nested, objects, of
 
@@ -86,6 +87,9 @@ class OneRobot(RobotMethods):
         inputs, arrays = gather(call)
         values: dict[str, Any] = {}
         for name, x in inputs.items():
+            if x.table:
+                values[name] = _table(call.name, name, arrays[name])
+                continue
             entries = objects(arrays[name])
             if entries.shape != x.shape:
                 sizes = f"({x.sizes}) = " if x.sizes else ""
@@ -103,6 +107,15 @@ class OneRobot(RobotMethods):
         if len(made) > 1:
             return tuple(made) if call.repeats or call.named is None else call.named(*made)
         return made[0] if call.named is None else call.named(*made)
+
+
+def _table(function: str, name: str, array: Any) -> Any:
+    if not isinstance(array, LookedUp):
+        refuse(
+            f"robot.{function}: {name} must be an argument of the kernel: "
+            f"{name}: wd.table((rows, columns))"
+        )
+    return array.table
 
 
 def _method(robot: OneRobot, function: Function) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping
 from math import prod
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -26,6 +27,7 @@ from ..model.params import Params
 from ..model.tree import Tree
 from . import results as _results
 from . import signature as _signature
+from .looked_up import LookedUp
 from .one_robot import OneRobot
 from .refusals import RecordingError
 from .results import Results
@@ -58,7 +60,9 @@ class OwnKernel(Function[..., Any]):
     def __reduce__(self) -> str:
         return self.__qualname__
 
-    def argument_shape(self, model: Model, name: str) -> tuple[int, ...]:
+    def argument_shape(
+        self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[int, ...]:
         """Shape of one environment's slice of an array."""
         return self.signature.arrays[name].sizes(model)
 
@@ -99,6 +103,7 @@ class OwnKernel(Function[..., Any]):
             by_velocity={},
             identity=self,
             plain=prepared.plain,
+            tables=self._tables(given),
             named=prepared.named if out is None else prepared.plainly_named,
         )
 
@@ -127,6 +132,10 @@ class OwnKernel(Function[..., Any]):
             )
         return {**given, **defaults, **{n: x for n, x in options.items() if n in defaults}}
 
+    def _tables(self, given: Mapping[str, Any]) -> tuple[str, ...]:
+        declared = self.signature.arrays
+        return tuple(n for n in given if n in declared and declared[n].table)
+
     def _prepared(
         self,
         model: Model,
@@ -149,6 +158,7 @@ class OwnKernel(Function[..., Any]):
             params=params,
             by_velocity={},
             identity=self,
+            tables=self._tables(given),
         )
         record_call(probe, input_shapes(probe), True)
         results, asks_env = text.seen
@@ -208,7 +218,7 @@ class _Text:
         robot = OneRobot(self.model, tree, env, self.params)
         declared = self.kernel.signature.arrays
         values = {
-            n: from_nested(x, declared[n].sizes(self.model))
+            n: (LookedUp if declared[n].table else from_nested)(x, declared[n].sizes(self.model))
             for n, x in zip(self.names, arrays, strict=False)
         }
         arguments = [values[n] if n in values else each.default[0] for n, each in declared.items()]

@@ -5,17 +5,20 @@ Written by scripts/robot_stub.py from the public functions.
 
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from .values import Values
-from ..functions.simulation_step import ContactPoint, Ground, PD, Step
+from ..functions.state_derivative import Ground, PD, SoftGround, StateDerivative
+from ..functions.simulation_step import Integrator, Step, Stops
+from ..functions.sensors import ContactPoint
 from ..functions.representations import Reference, Representation, Side
 from ..functions.poses import QuaternionOrder
 from ..functions.operational_space import Part
 from ..functions.kinematics import _fk, _motion
 from ..functions.inverse_kinematics import Solution
+from ..functions.height_scan import HeightMap, Plane
 from ..functions.centroidal import CentroidalReference, MomentumReference
 
 Array = Values | np.ndarray | Sequence[float] | float
@@ -268,6 +271,20 @@ class RobotMethods:
         entry of dQ/dt = ½ Q ⊗ (ω, K |ω| (1 - |Q|)) with K = `baumgarte`; JaxSim's term (its default K
         is 1, zero here).
         Graf, Quaternions and dynamics (2008), equation 20."""
+
+    def contact_flags(
+        self,
+        forces: Array,
+        *,
+        points: Sequence[ContactPoint] = ...,
+        links: Sequence[str] | None = ...,
+        threshold: float = ...,
+    ) -> Values:
+        """1 where contacts press, 0 where they do not.
+
+        forces: (B, points, 3) on the points [N], as `step` gives them.
+        Returns (B, points), or (B, len(links)) of the net forces on these.
+        threshold: force beyond which it counts [N]."""
 
     def convert_acceleration(
         self,
@@ -581,6 +598,58 @@ class RobotMethods:
         >>> np.allclose(wd.gravity_torques(model, q, gravity=(0, 0, 0)), 0)
         True"""
 
+    def height_scan(
+        self,
+        q: Array,
+        pattern: Any,
+        *,
+        terrain: HeightMap | Plane | None = ...,
+        frame: str | None = ...,
+    ) -> Values:
+        """Heights of a frame's origin above the ground under the points of a pattern.
+
+        q: (B, nq) [m, rad].  pattern: (n, 2) or (B, n, 2), x and y [m] from the frame's origin, in level
+        axes that turn about the vertical as the frame's x axis does.
+        frame: a link; None: the root. terrain: as of `step`.
+        Returns (B, n) [m], negative where the ground is above the frame.
+        Bilinear between the nodes of a height map."""
+
+    def imu(
+        self,
+        q: Array,
+        v: Array | None,
+        a: Array | None,
+        *,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """What inertial measurement units in links read: proper acceleration, then angular velocity.
+
+        q: (B, nq).  v, a: (B, nv); None for zero.
+        Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
+        neither [m/s², rad/s], in the axes of the link, at its origin.
+        A link at rest reads 9.81 upwards; one that falls freely 0; one that turns at r from the axis
+        r w² towards it. The classical acceleration less gravity: RBDA equation 2.42.
+
+        >>> model = wd.load_robot("panda")
+        >>> q = wd.random_configuration(model, 100)
+        >>> reading = wd.imu(model, q, None, None, frame="panda_hand")
+        >>> np.allclose(np.linalg.norm(reading[:, :3], axis=1), 9.81)
+        True"""
+
+    def in_contact(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+        links: Sequence[str] | None = ...,
+    ) -> Values:
+        """Whether links touch the ground with one of the points: 1 or 0.
+
+        q: (B, nq).  Returns (B, links), all links in the order of `model.link_names` without `links=`.
+        By heights alone, whatever the force: `point_heights` of 0 and less."""
+
     def integrate(
         self,
         q: Array,
@@ -753,6 +822,25 @@ class RobotMethods:
 
         q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`."""
 
+    def link_contact_forces(
+        self,
+        q: Array,
+        forces: Array,
+        *,
+        points: Sequence[ContactPoint] = ...,
+        frame: str | None = ...,
+        frames: Sequence[str] | None = ...,
+        reference: Reference = ...,
+    ) -> Values:
+        """Net forces and moments that contacts exert on links [N, N·m].
+
+        q: (B, nq).  forces: (B, points, 3) on the points in the world's axes, as `step` gives them.
+        Returns (B, 6) for `frame="name"`, (B, len(frames), 6) for `frames=[...]`, (B, nlinks, 6) for
+        neither; force, then moment.
+        reference: "local_world_aligned" (about the link's origin, in the world's axes), "local" (in the
+        link's, as `f_ext` takes them), "world" (about the world's origin).
+        Each force acts where the point's sphere is lowest. RBDA section 2.6."""
+
     def locked_inertia(
         self,
         q: Array,
@@ -908,6 +996,74 @@ class RobotMethods:
         for `jacobian`.
         Khatib (1987).  Raises ModelError where the frame cannot move in all these directions."""
 
+    def point_heights(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Heights of contact points' spheres above the ground, negative inside it [m].
+
+        q: (B, nq).  Returns (B, points)."""
+
+    def point_jacobian_derivatives(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        points: Sequence[ContactPoint],
+        reference: Reference = ...,
+        part: Part = ...,
+    ) -> Values:
+        """dJ/dt along the motion v, J the `point_jacobians` with the same options.
+
+        q: (B, nq).  v: (B, nv).  Returns the shape of `point_jacobians`."""
+
+    def point_jacobians(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+        reference: Reference = ...,
+        part: Part = ...,
+    ) -> Values:
+        """Jacobians of contact points, as `jacobian` has them of links: J v is the point's velocity.
+
+        q: (B, nq).  Returns (B, points, 6, nv), or three rows of a part; a force f on the points does
+        Jᵀ f on the joints.
+        reference: "local" (origin and axes of `point_transforms`), "world" or "local_world_aligned"."""
+
+    def point_positions(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Positions of contact points' centres in the world [m].
+
+        q: (B, nq).  Returns (B, points, 3)."""
+
+    def point_transforms(
+        self,
+        q: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Poses of contact points: the origin at the centre, the axes of the link.
+
+        q: (B, nq).  Returns homogeneous matrices, point to world, (B, points, 4, 4)."""
+
+    def point_velocities(
+        self,
+        q: Array,
+        v: Array,
+        *,
+        points: Sequence[ContactPoint],
+    ) -> Values:
+        """Velocities of contact points' centres, in the world's axes [m/s]: rate of `point_positions`.
+
+        q: (B, nq).  v: (B, nv).  Returns (B, points, 3)."""
+
     def pose_and_jacobian(
         self,
         q: Array,
@@ -1024,6 +1180,29 @@ class RobotMethods:
         free fall, RBDA table 7.1, whichever is the shorter program. Raises ModelError where a joint
         moves no inertia."""
 
+    def state_derivative(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        *,
+        targets: Array | None = ...,
+        control: PD | None = ...,
+        points: Sequence[ContactPoint] = ...,
+        deformation: Array | None = ...,
+        ground: Ground | SoftGround = ...,
+        baumgarte: float = ...,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> StateDerivative:
+        """Rates of a robot's state under drives, joint effects and soft contacts, all explicit forces.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv).  Returns a `StateDerivative`: q, v, deformation,
+        forces.
+        What `step` with integrator="rk4" integrates; arguments as there. deformation: (B, points, 3) of
+        the ground at the points [m]; None: zero. ground: with points a `SoftGround`. baumgarte: as of `configuration_rate`.
+        RBDA section 7.3 for the acceleration (`aba`); the contacts are of Hunt and Crossley."""
+
     def step(
         self,
         q: Array,
@@ -1032,30 +1211,44 @@ class RobotMethods:
         *,
         dt: float = ...,
         substeps: int = ...,
+        integrator: Integrator = ...,
         targets: Array | None = ...,
         control: PD | None = ...,
         points: Sequence[ContactPoint] = ...,
         impulses: Array | None = ...,
-        ground: Ground = ...,
+        deformation: Array | None = ...,
+        ground: Ground | SoftGround = ...,
+        terrain: HeightMap | Plane | None = ...,
         sweeps: int = ...,
-        speed_guard: bool = ...,
-        stops: bool = ...,
+        speed_guard: bool | None = ...,
+        joint_impulses: Array | None = ...,
+        stops: Stops | None = ...,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
     ) -> Step:
-        """The state after `substeps` steps of `dt` seconds, on the ground z = 0.
+        """The state after `substeps` steps of `dt` seconds, on the ground z = 0 or a `terrain`.
 
         q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
-        Returns a `Step`: q, v, impulses, forces, torques.
+        Returns a `Step`: q, v, impulses, forces, torques; where joints have rows, joint_impulses too.
         control, targets: drives to (B, joints) [rad, m], beside tau.
         points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
-        before, where the sweeps begin; None: at zero.
-        ground: friction, stiffness and dissipation of the contacts.
+        before, where the sweeps begin; None: at zero. deformation: likewise, of a `SoftGround` [m].
+        ground: what contacts are made of: `Ground`, compliant and implicit, or `SoftGround`, explicit.
+        terrain: where the ground is.
+        integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order where
+        forces are smooth, for robots in the air and on soft ground.
         speed_guard: beyond its velocity limit a joint is damped, and products of velocities are those at
         the limit; for a free base's spin that is a quarter radian a step.
-        stops: joints that have limits and an effort in the description, and no limit springs of the
-        model, stop there: implicit springs that the effort presses in by 0.01 rad or m; from beyond 0.04
-        they bring a joint back at 0.04 / dt.
-        `out` may be (q, v, impulses, forces, torques), the state's arrays themselves.
-        Semi-implicit Euler; joint friction, limit springs, drives and contacts implicit; Coulomb's cone
-        by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han, IEEE T-RO 39 (2023)."""
+        stops: what holds joints at the limits of the description, where the model has no limit springs.
+        "springs": implicit ones that the joint's effort presses in by 0.01 rad or m; from beyond 0.04 they
+        bring it back at 0.04 / dt; none without an effort. "rows": exactly there, one-sided constraints
+        of the sweeps; from beyond at 1 rad/s or m/s. "none". Explicit integrators have neither guard nor
+        stops; None: on, and "springs", with "semi_implicit".
+        joint_impulses: (B, joints) of the step before, of rows: of stops and of Coulomb friction, which
+        the description (`Model.with_friction`) or `params` say; None: the sweeps begin at zero. In
+        explicit steps Coulomb friction is as of `aba`.
+        `out` may be (q, v, impulses, forces, torques), the state's arrays themselves; joint_impulses
+        too, where joints have rows.
+        Semi-implicit Euler; viscous friction, limit springs, drives and contacts implicit; Coulomb's
+        cone and dry friction of joints by `sweeps` of block Gauss-Seidel: Castro, Permenter and Han,
+        IEEE T-RO 39 (2023). Explicit ones: Runge-Kutta of Munthe-Kaas."""

@@ -36,13 +36,29 @@ def shared(shape: Shape) -> Shared:
     return Shared(shape)
 
 
+class Table(NamedTuple):
+    """An annotation: a table that is looked up."""
+
+    shape: Shape
+
+
+def table(shape: Shape) -> Table:
+    """Annotation of an argument of a kernel that is looked up at values, and serves all
+    environments: `heights: wd.table((200, 200))`, `heights.look(row, column)`.
+
+    shape: rows and columns.
+    """
+    return Table(shape)
+
+
 class ArrayArgument(NamedTuple):
-    """An array of a kernel: `shape` of one environment's slice, whether one array `serves_all`,
-    and the constant that takes its place where it is left away."""
+    """An array of a kernel: `shape` of one environment's slice, whether one array `serves_all`, the
+    constant that takes its place where it is left away, and whether it is a table."""
 
     shape: Shape
     serves_all: bool
     default: Any
+    table: bool = False
 
     def sizes(self, model: Model) -> tuple[int, ...]:
         """The shape for a model."""
@@ -92,10 +108,12 @@ def read(text: Callable[..., Any]) -> Signature:
 
 def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> ArrayArgument:
     """What is known of an array by its annotation, or by its name."""
-    serves_all, shape = False, None
+    serves_all, shape, table = False, None, False
     for each in get_args(annotation)[1:] if hasattr(annotation, "__metadata__") else (annotation,):
         if isinstance(each, Shared):
             serves_all, shape = True, each.shape
+        elif isinstance(each, Table):
+            table, shape = True, tuple(each.shape)
         elif isinstance(each, (tuple, list)) and get_origin(each) is None:
             shape = tuple(each)
     if shape is None:
@@ -110,8 +128,12 @@ def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> ArrayA
             raise TypeError(
                 f"{kernel}: sizes of {parameter.name!r} are whole numbers or {', '.join(SIZES)}, got {size!r}"
             )
+    if table and (len(shape) != 2 or parameter.default is not parameter.empty):
+        raise TypeError(
+            f"{kernel}: the table {parameter.name!r} has rows and columns, and no default"
+        )
     default = None if parameter.default is parameter.empty else (parameter.default,)
-    return ArrayArgument(shape, serves_all, default)
+    return ArrayArgument(shape, serves_all, default, table)
 
 
 def by_name(name: str) -> Shape | None:

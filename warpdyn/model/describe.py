@@ -3,23 +3,67 @@
 from __future__ import annotations
 
 import math
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
 from html import escape
+from importlib.util import find_spec
 
-from .description import Joint, Limits, Link
+from .collision_points import collision_spheres
+from .description import Geometry, Joint, Limits, Link, Vector3
 from .joints import JointKind
+from .mesh_files import MESH_READER, NO_READER, MeshError, mesh_file
 from .structure import BASE_JOINT, Structure
 
 DEEPEST = 40
 """Branches within branches that HTML opens and shuts; readers of HTML lose count beyond a few
 hundred elements. What branches off further on stands in the same list."""
 
+WIDTH = 100
+"""Columns of the lines below the tree."""
+
 SHOWN = 40
 """Links of a model whose branches are open at first."""
 
 
 def summary(self: Structure) -> str:
-    """The tree of links with their joints, limits and masses, as text."""
-    return "\n".join([head(self), *_branches(self)])
+    """The tree of links with their joints, limits and masses, as text; below it contact points,
+    shapes that have none, and named configurations, where there are some.
+
+    Files of meshes are looked for but not read: `ContactPoints` reads them.
+    """
+    more = (
+        textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False)
+        for line in remainder(self, between="\N{NO-BREAK SPACE}")
+    )
+    text = "\n".join([head(self), *_branches(self), *more])
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def remainder(model: Structure, between: str = " ") -> Iterator[str]:
+    """A line each on contact points, on what has none, and on named configurations; `between` stands
+    between a number and its link."""
+    meshes: list[str] = []
+
+    def unread(shape: Geometry) -> list[Vector3]:
+        mesh_file(shape)
+        if find_spec(MESH_READER) is None:
+            raise MeshError(NO_READER)
+        meshes.append(shape.filename or "")
+        return []
+
+    spheres, left = collision_spheres(model, unread)
+    counts = [
+        f"{n}{between}on{between}{link}" for link, n in Counter(s.link for s in spheres).items()
+    ]
+    counts += [f"some of the mesh {name}" for name in meshes]
+    if counts:
+        yield f"contact points: {', '.join(counts)}"
+    if left:
+        without = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in left)
+        yield f"without contact points: {without}"
+    if model.configurations:
+        yield f"configurations: {', '.join(model.configurations)}"
 
 
 def head(model: Structure) -> str:
@@ -115,7 +159,8 @@ def html(self: Structure) -> str:
         for joint in reversed(joints):
             row = _link_html(self.link(joint.child), _joint_html(self, joint))
             waiting.append((joint.child, row, depth, len(joints) > 1))
-    return "".join([*written, "</ul></details>"])
+    more = [f"<div>{escape(line)}</div>" for line in remainder(self)]
+    return "".join([*written, "</ul>", *more, "</details>"])
 
 
 def _link_html(link: Link, joint: str) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -140,6 +141,8 @@ class Geometry:
     filename: str | None = None
     pose: Pose = Pose()
     name: str | None = None
+    folder: Path | None = field(default=None, compare=False)
+    """Folder of the description, from which a mesh's `filename` leads on; None for a text."""
 
 
 @dataclass(frozen=True)

@@ -20,18 +20,20 @@ from ..algebra.quaternions import (
     rigid_log,
 )
 from ..algebra.scalar import Scalar, atan2, cos, sin
-from ..algebra.spatial import Vector
+from ..algebra.spatial import Motion, Vector
 
 
 @dataclass(frozen=True)
 class Manifold:
     """How a kind's coordinates move: `step(q, d)` is the configuration reached from `q` by the
     constant velocity `d` in unit time, `difference(q, p)` the d that leads from q to p, `rate(q, v,
-    baumgarte)` the derivative of q."""
+    baumgarte)` the derivative of q, `bracket(c, d)` the Lie bracket of velocities: what step(step(q,
+    c), d) and step(step(q, d), c) differ by, for small ones."""
 
     step: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
     difference: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
     rate: Callable[[Sequence[Scalar], Sequence[Scalar], float], list[Scalar]]
+    bracket: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
 
 
 def _line_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
@@ -44,6 +46,10 @@ def _line_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
 
 def _line_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> list[Scalar]:
     return list(v)
+
+
+def _line_bracket(c: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    return [0.0] * len(c)
 
 
 def _turned(u: Scalar, w: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
@@ -66,12 +72,20 @@ def _plane_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> l
     return [*_turned(v[0], v[1], q[2]), v[2]]
 
 
+def _plane_bracket(c: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    return [d[2] * c[1] - c[2] * d[1], c[2] * d[0] - d[2] * c[0], 0.0]
+
+
 def _ball_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
     return normalized(quaternion_product(q, quaternion_exp(d)))
 
 
 def _ball_difference(q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
     return [*quaternion_log(quaternion_product(quaternion_inverse(q), p))]
+
+
+def _ball_bracket(c: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    return [*Vector(*c).cross(Vector(*d))]
 
 
 def _float_step(q: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
@@ -91,7 +105,12 @@ def _float_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> l
     return [*moved, *quaternion_rate(q[3:], v[3:], baumgarte)]
 
 
-LINE = Manifold(_line_step, _line_difference, _line_rate)
-PLANE = Manifold(_plane_step, _plane_difference, _plane_rate)
-SPHERE = Manifold(_ball_step, _ball_difference, quaternion_rate)
-SPACE = Manifold(_float_step, _float_difference, _float_rate)
+def _float_bracket(c: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
+    first, second = (Motion(Vector(*x[:3]), Vector(*x[3:])) for x in (c, d))
+    return [*first.cross(second)]
+
+
+LINE = Manifold(_line_step, _line_difference, _line_rate, _line_bracket)
+PLANE = Manifold(_plane_step, _plane_difference, _plane_rate, _plane_bracket)
+SPHERE = Manifold(_ball_step, _ball_difference, quaternion_rate, _ball_bracket)
+SPACE = Manifold(_float_step, _float_difference, _float_rate, _float_bracket)

@@ -13,28 +13,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
-from ..algebra.scalar import Scalar, cos, sign, sin
+from ..algebra.scalar import Scalar, Table, cos, look, sign, sin
 from .graph import COLUMN, KEPT, SHARED, Graph, Routine
 from .order import visited
 from .program import ON_NUMBERS
 from .recorder import Symbol, local
+from .table import LOOK, ProgramTable
+from .touches import PUSHED, Touch, looks
 
 
 def pushforward(
-    wrt: Sequence[Symbol], tangents: Sequence[Scalar], outputs: Sequence[Scalar]
+    wrt: Sequence[Symbol],
+    tangents: Sequence[Scalar],
+    outputs: Sequence[Scalar],
+    tables: Mapping[str, Table] = MappingProxyType({}),
 ) -> list[Scalar]:
-    """J u: tangents of `outputs` when the inputs `wrt` have the given tangents."""
-    if not wrt:
+    """J u: tangents of `outputs` when the inputs `wrt` have the given tangents, and the numbers of
+    `tables` those of another table each."""
+    first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
+    if first is None or not (wrt or tables):
         return [0.0 for _ in outputs]
-    graph = wrt[0].graph
+    graph = first.graph
     dot: dict[int, Scalar] = {x.index: t for x, t in zip(wrt, tangents, strict=True)}
     loops: dict[int, Sequence[Scalar]] = {}
-    for i in _between(graph, dot, outputs):
+    for i in _between(graph, dot, outputs, tables.keys()):
         operation, arguments = graph.nodes[i]
         if operation == "call":
-            loops[i] = _loop_tangents(graph, i, dot)
+            loops[i] = _loop_tangents(graph, i, dot, tables)
+        if operation == LOOK:
+            _, *place = _operands(graph, i)
+            dot[i] = look(tables[arguments[0]], *place)
+            continue
         if operation == "of":
             dot[i] = loops[arguments[1]][int(arguments[2])]
         if operation in ROLLED:
@@ -53,9 +65,20 @@ def pullback(
     wrt: Sequence[Symbol], outputs: Sequence[Scalar], cotangents: Sequence[Scalar]
 ) -> list[Scalar]:
     """Jᵀ w: how much `cotangents` times `outputs` changes with each of the inputs `wrt`."""
-    if not wrt:
-        return []
-    graph = wrt[0].graph
+    return pulled(wrt, outputs, cotangents)[0] if wrt else []
+
+
+def pulled(
+    wrt: Sequence[Symbol],
+    outputs: Sequence[Scalar],
+    cotangents: Sequence[Scalar],
+    tables: Set[str] = frozenset(),
+) -> tuple[list[Scalar], list[Touch]]:
+    """`pullback`, and beside it what it is by the numbers of `tables`, one by one."""
+    first = next((x for x in (*wrt, *outputs) if isinstance(x, Symbol)), None)
+    if first is None:
+        return [0.0 for _ in wrt], []
+    graph, touches = first.graph, list[Touch]()
     bar: dict[int, Scalar] = {}
 
     def add(i: int, value: Scalar) -> None:
@@ -64,16 +87,22 @@ def pullback(
     for x, w in zip(outputs, cotangents, strict=True):
         if isinstance(x, Symbol):
             add(x.index, _signed(w, x))
-    reached = _between(graph, {x.index: None for x in wrt}, outputs)
+    reached = _between(graph, {x.index: None for x in wrt}, outputs, tables)
     moving = {*reached, *(x.index for x in wrt)}
     loops: dict[int, dict[int, Scalar]] = {}
     for i in reversed(reached):
         if i in loops:
-            for j, share in _loop_adjoints(graph, i, loops.pop(i), moving):
+            shares, more = _loop_adjoints(graph, i, loops.pop(i), moving, tables)
+            touches += more
+            for j, share in shares:
                 add(j, share)
         if i not in bar:
             continue
         w = bar.pop(i)
+        if graph.nodes[i][0] == LOOK:
+            name, *place = _operands(graph, i)
+            touches.append(Touch(name, w, *place))
+            continue
         if graph.nodes[i][0] == "of":
             _, call, k = graph.nodes[i][1]
             loops.setdefault(call, {})[int(k)] = w
@@ -86,23 +115,34 @@ def pullback(
         for j, partial in _partials(graph, i):
             if j in moving:
                 add(j, w * partial)
-    return [bar.get(x.index, 0.0) for x in wrt]
+    return [bar.get(x.index, 0.0) for x in wrt], touches
 
 
-def _between(graph: Graph, start: Mapping[int, object], outputs: Sequence[Scalar]) -> list[int]:
-    """Nodes on the way from the nodes of `start` to `outputs`, in order."""
+def _between(
+    graph: Graph, start: Mapping[int, object], outputs: Sequence[Scalar], tables: Set[str]
+) -> list[int]:
+    """Nodes on the way from the nodes of `start`, and from look-ups of `tables`, to `outputs`, in
+    order."""
     ends = [x.index for x in outputs if isinstance(x, Symbol)]
     moving = set(start)
     for i in range(max(ends, default=-1) + 1):
         operation, arguments = graph.nodes[i]
-        if operation != "input" and any(isinstance(x, int) and x in moving for x in arguments):
+        if (
+            operation == LOOK
+        ):  # an index is a whole number, and so what is looked up does not follow it
+            moves = arguments[0] in tables
+        elif operation == "call" and looks(graph.routines[arguments[0]], tables):
+            moves = True
+        else:
+            moves = any(isinstance(x, int) and x in moving for x in arguments)
+        if operation != "input" and moves:
             moving.add(i)
     needed, waiting = set(), [i for i in ends if i in moving]
     while waiting:
         i = waiting.pop()
         if i not in needed:
             needed.add(i)
-            if graph.nodes[i][0] != "input":
+            if graph.nodes[i][0] not in ("input", LOOK):
                 waiting += [x for x in graph.nodes[i][1] if isinstance(x, int) and x in moving]
     return sorted(needed - set(start))
 
@@ -212,13 +252,15 @@ def _parts(graph: Graph, i: int) -> tuple[Routine, Sequence[int | float], Sequen
     return routine, graph.nodes[frame][1][1 : 1 + routine.shared], state
 
 
-def _loop_tangents(graph: Graph, i: int, dot: Mapping[int, Scalar]) -> list[Scalar]:
+def _loop_tangents(
+    graph: Graph, i: int, dot: Mapping[int, Scalar], tables: Mapping[str, Table]
+) -> list[Scalar]:
     """Tangents of a loop's last state, by a loop whose state has its tangents beside it."""
     routine, shared, state = _parts(graph, i)
     assert routine.repetition is not None
     first = [dot.get(x, 0.0) if isinstance(x, int) else 0.0 for x in state]
     entries = {k for k, x in enumerate(shared) if isinstance(x, int) and _moves(dot.get(x, 0.0))}
-    active = _active(routine, {k for k, t in enumerate(first) if _moves(t)}, entries)
+    active = _active(routine, {k for k, t in enumerate(first) if _moves(t)}, entries, tables.keys())
 
     def step(values: Sequence[Any]) -> list[Any]:
         here, inside = values[: len(state)], values[0].graph
@@ -226,53 +268,70 @@ def _loop_tangents(graph: Graph, i: int, dot: Mapping[int, Scalar]) -> list[Scal
         after = _replayed(routine, inside, seen, here)
         wrt = [*(here[k] for k in active), *(seen[k] for k in sorted(entries))]
         along = [*values[len(state) :], *(dot[int(shared[k])] for k in sorted(entries))]
-        tangents = pushforward(wrt, along, after)
+        tangents = pushforward(wrt, along, after, tables)
         return [*after, *(tangents[k] for k in active)]
 
     begin: list[Any] = [*_symbols(graph, state), *(first[k] for k in active)]
-    end = Symbol(graph, i).repeat(step, begin, routine.repetition.times, None)
+    end = Symbol(graph, i).rolled(step, begin, routine.repetition.times, None)
     tangents = dict(zip(active, end[len(state) :], strict=True))
     return [tangents.get(k, 0.0) for k in range(len(state))]
 
 
 def _loop_adjoints(
-    graph: Graph, i: int, bars: Mapping[int, Scalar], moving: Set[int]
-) -> Iterator[tuple[int, Scalar]]:
-    """Adjoints of a loop's first state and of what its step reads, from those of its last state."""
+    graph: Graph, i: int, bars: Mapping[int, Scalar], moving: Set[int], tables: Set[str]
+) -> tuple[list[tuple[int, Scalar]], list[Touch]]:
+    """Adjoints of a loop's first state and of what its step reads, from those of its last state;
+    and what the step looks up.
+
+    What each step has looked up is pushed into a register at the end of the state.
+    """
     routine, shared, state = _parts(graph, i)
     assert routine.repetition is not None
     name = graph.nodes[i][1][0]
     graph.routines[name] = replace(routine, repetition=replace(routine.repetition, kept=True))
     entries = {k for k, x in enumerate(shared) if isinstance(x, int) and x in moving}
     begin = {k for k, x in enumerate(state) if isinstance(x, int) and x in moving}
-    active = _active(routine, begin, entries)
+    active = _active(routine, begin, entries, tables)
+    times, total_from = routine.repetition.times, len(active)
+    register = total_from + len(entries)
+    width = len(PUSHED) * (looks(routine, tables) // times)
+    names: list[str] = []
 
     def step(values: Sequence[Any]) -> list[Any]:
-        inside, bar, total = values[0].graph, values[: len(active)], values[len(active) :]
+        inside, bar, total = values[0].graph, values[:total_from], values[total_from:register]
         here = [Symbol(inside, inside.node("input", KEPT, k)) for k in range(len(state))]
         seen = _seen(graph, inside, shared)
         after = _replayed(routine, inside, seen, here)
         wrt = [*(here[k] for k in active), *(seen[k] for k in sorted(entries))]
-        back = pullback(wrt, [after[k] for k in active], bar)
-        shares = zip(total, back[len(active) :], strict=True)
-        return [*back[: len(active)], *(t + share for t, share in shares)]
+        back, touches = pulled(wrt, [after[k] for k in active], bar, tables)
+        shares = zip(total, back[total_from:], strict=True)
+        names[:] = [touch.table for touch in touches]
+        pushed = [x for touch in touches for x in touch[1:]]
+        pushed += [0.0] * (width - len(pushed))
+        kept = values[register : len(values) - width]
+        return [*back[:total_from], *(t + share for t, share in shares), *pushed, *kept]
 
     last: list[Any] = [*(bars.get(k, 0.0) for k in active), *(0.0 for _ in entries)]
-    end = Symbol(graph, i).repeat(step, last, routine.repetition.times, None, reads=i)
-    for k, share in zip(active, end, strict=False):
-        if k in begin:
-            yield int(state[k]), share
-    for k, share in zip(sorted(entries), end[len(active) :], strict=True):
-        yield int(shared[k]), share
+    last += [0.0] * (width * times)
+    end = Symbol(graph, i).rolled(step, last, times, None, reads=i)
+    found: list[tuple[int, Scalar]] = [
+        (int(state[k]), x) for k, x in zip(active, end, strict=False) if k in begin
+    ]
+    found += zip((int(shared[k]) for k in sorted(entries)), end[total_from:register], strict=True)
+    places = [
+        register + width * n + len(PUSHED) * k for n in range(times) for k in range(len(names))
+    ]
+    touched = [end[k : k + len(PUSHED)] for k in places]
+    return found, [Touch(name, *x) for name, x in zip(names * times, touched, strict=True)]
 
 
 def _moves(tangent: Scalar) -> bool:
     return not (isinstance(tangent, (int, float)) and tangent == 0.0)
 
 
-def _active(routine: Routine, state: Set[int], shared: Set[int]) -> list[int]:
+def _active(routine: Routine, state: Set[int], shared: Set[int], tables: Set[str]) -> list[int]:
     """Entries of a loop's state that move after some step if those of `state` move before the
-    first, and `shared` of what it reads."""
+    first, and `shared` of what it reads, and `tables`."""
     active = set(state)
     while True:
         moving: set[int] = set()
@@ -280,6 +339,10 @@ def _active(routine: Routine, state: Set[int], shared: Set[int]) -> list[int]:
             if operation == "input":
                 entries = {COLUMN: active, SHARED: shared}[arguments[0]]
                 moves = arguments[1] in entries
+            elif operation == LOOK:
+                moves = arguments[0] in tables
+            elif operation == "call" and looks(routine.graph.routines[arguments[0]], tables):
+                moves = True
             else:
                 moves = any(isinstance(x, int) and x in moving for x in arguments)
             if moves:
@@ -325,6 +388,8 @@ def _replayed(
             call = operands[1].index
             name = graph.nodes[call][1][0]
             values[i] = Symbol(graph, graph.node("of", name, call, arguments[2]))
+        elif operation == LOOK:
+            values[i] = look(ProgramTable(graph, operands[0]), *operands[1:])
         else:
             values[i] = ON_NUMBERS[operation](*operands)
     signed = [_signed(values[x.index], x) if isinstance(x, Symbol) else x for x in results]

@@ -4,6 +4,7 @@ them."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 Operand = int | float
@@ -21,8 +22,9 @@ class Graph:
         self, rolls: bool = True, around: Graph | None = None, unrolls: bool = False
     ) -> None:
         self.rolls: bool = rolls if around is None else around.rolls
-        """Functions that are called for many columns may become routines, which have no
-        derivatives."""
+        """Nothing of it is differentiated: functions that are called for many columns may become
+        routines, which have no derivatives, and a loop needs no segments whose states an adjoint
+        keeps."""
         self.unrolls: bool = unrolls if around is None else around.unrolls
         """Steps of loops are recorded one after the other: what has derivatives of every order."""
         self.around = around
@@ -66,6 +68,23 @@ SHARED, COLUMN, KEPT = "shared", "column", "kept"
 loop that goes through another one backward, the state that the other one had."""
 
 
+KEPT_WHOLE = 16
+"""Steps of a loop up to which its adjoint keeps the state before each. A longer one is recorded as a
+loop of loops where it is differentiated: some states are kept, those between computed once more."""
+
+
+def segments(times: int) -> tuple[int, int, int]:
+    """Steps of a loop before its first segment, the number of segments, and the steps of each: few
+    to keep, and none before where that keeps not many more, as these are another loop."""
+
+    def kept(length: int) -> float:
+        first = times % length
+        return times // length + length + (first + sqrt(times) if first else 0.0)
+
+    length = min(range(2, times), key=kept)
+    return times % length, times // length, length
+
+
 @dataclass(frozen=True)
 class Repetition:
     """How often a routine runs on its results: `times`, or less where it may end.
@@ -80,6 +99,8 @@ class Repetition:
     """The state before each step is kept for another loop, behind the last one."""
     reads: str | None = None
     """The routine whose kept states its steps read, the last one first."""
+    end_unread: bool = False
+    """Only the kept states are read: the last step need not be computed."""
 
 
 @dataclass(frozen=True)

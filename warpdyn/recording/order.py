@@ -23,9 +23,14 @@ class Statement(NamedTuple):
     arguments: tuple
 
 
+CELL, CORNER = "cell", "corner"
+"""Statements that look up the corners of a cell of a table at once, and each by itself, right after:
+`cell(table, row, column)`, `corner(cell, k)`, those of the row first."""
+
+
 def operands(statement: Statement) -> Iterator[int]:
     """Nodes that a statement reads."""
-    if statement.operation in ("input", "of"):
+    if statement.operation in ("input", "of", CORNER):
         return iter(())
     arguments = statement.arguments[2:] if statement.operation == "call" else statement.arguments
     return (x for x in arguments if isinstance(x, int))

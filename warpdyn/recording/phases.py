@@ -79,9 +79,21 @@ def phases(program: Program) -> Phases | None:
     sizes = {CARRIED: (len(carried),), STATE: (len(state),)}
     values = [*carried, *state]
     return Phases(
-        Program(program.graph, program.inputs, tuple(_output(x) for x in values), sizes),
+        Program(
+            program.graph,
+            program.inputs,
+            tuple(_output(x) for x in values),
+            sizes,
+            tables=program.tables,
+        ),
         step,
-        Program(after, {**program.inputs, **sizes}, outputs, program.results),
+        Program(
+            after,
+            {**program.inputs, **sizes},
+            outputs,
+            program.results,
+            tables=program.tables,
+        ),
     )
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from math import prod
 from typing import Any
 
 from ..algebra import scalar
-from .graph import COLUMN, KEPT, SHARED, Graph, Repetition
-from .order import Statement, fused, grouped, values_alive, visited
+from .graph import COLUMN, KEPT, SHARED, Graph, Repetition, Routine
+from .order import CELL, CORNER, Statement, fused, grouped, values_alive, visited
 from .recorder import Symbol, input_symbols, local
+from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
 
 EXPECTED_STEPS = 32
 """Steps of a loop that may end before its last one, to estimate how long a batch takes."""
@@ -66,6 +67,8 @@ class Program:
     repetition: Repetition | None = None
     as_recorded: bool = False
     """Its order is the best there is."""
+    tables: tuple[str, ...] = ()
+    """Inputs that are tables, of any size."""
     over: Mapping[str, str] = field(default_factory=dict)
     """Results that may be written over an input of the same shape: code reads that input of an
     environment before it writes the result."""
@@ -97,7 +100,7 @@ class Program:
 
     def _fused(self, order: Sequence[int]) -> list[Statement]:
         stored = {o.node for o in self.outputs if o.node is not None}
-        return fused(self.graph, grouped(self.graph, order), stored)
+        return in_cells(fused(self.graph, grouped(self.graph, order), stored), stored)
 
     @cached_property
     def angles(self) -> list[int]:
@@ -126,7 +129,8 @@ class Program:
             "fma": 2,
             "fms": 2,
             "fnma": 2,
-            **dict.fromkeys(("input", "sin", "cos", "neg", "frame", "of"), 0),
+            CELL: 4,
+            **dict.fromkeys(("input", "sin", "cos", "neg", "frame", "of", CORNER), 0),
         }
         called = sum(
             self.routines[s.arguments[0]].work for s in self.statements if s.operation == "call"
@@ -140,20 +144,31 @@ class Program:
         """Operations of a call as a routine: of all steps, where it is a loop."""
         if self.repetition is None:
             return self.operations
-        times = self.repetition.times
+        times = self.repetition.times - self.repetition.end_unread
         return self.operations * (min(times, EXPECTED_STEPS) if self.repetition.ends else times)
 
     @cached_property
     def routines(self) -> dict[str, Program]:
         """What is recorded by itself and called, with inputs `shared` and `column` and result `out`."""
         called = {s.arguments[0] for s in self.statements if s.operation == "call"}
+        read: dict[str, list[int]] = {name: [] for name in called}
+        for s in self.statements:
+            if s.operation == "of":
+                read[s.arguments[0]].append(int(s.arguments[2]))
+
+        def repetition(name: str, routine: Routine) -> Repetition | None:
+            how = routine.repetition
+            if how is None or not how.kept or any(k < routine.column for k in read[name]):
+                return how
+            return replace(how, end_unread=True)
+
         return {
             name: Program(
                 routine.graph,
                 {SHARED: (routine.shared,), COLUMN: (routine.column,)},
                 tuple(_output(x) for x in routine.results),
                 {"out": (len(routine.results),)},
-                repetition=routine.repetition,
+                repetition=repetition(name, routine),
                 as_recorded=routine.repetition is None,
             )
             for name, routine in self.graph.routines.items()
@@ -172,6 +187,7 @@ class Program:
             "select": "{2} if {0} < {1} else {3}", "select_equal": "{2} if {0} <= {1} else {3}",
             "uniform": "uniform({0}, {1}, {2}, {3})", "atan2": "atan2({0}, {1})",
             "min": "{1} if {1} < {0} else {0}", "max": "{1} if {0} < {1} else {0}",
+            LOOK: "{0}[{1}, {2}]", CELL: "{0}[{1}.., {2}..]", CORNER: "corner {1} of {0}",
         }  # fmt: skip
         arrays = ", ".join(f"{k}{list(n)}" for k, n in self.inputs.items())
         results = ", ".join(f"{k}{list(n)}" for k, n in self.results.items())
@@ -208,9 +224,16 @@ class Program:
             lines += ["", program.text(routine + times)]
         return "\n".join(lines)
 
-    def on_numbers(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The results as nested lists, for nested lists of numbers: statement after statement."""
-        entries = {name: list(flat(array)) for name, array in inputs.items()}
+    def on_numbers(
+        self, inputs: Mapping[str, Any], tables: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The results as nested lists, for nested lists of numbers: statement after statement.
+
+        `tables`: those that are looked up, of a program in another one.
+        """
+        if tables is None:
+            tables = {name: inputs[name] for name in self.tables}
+        entries = {name: list(flat(x)) for name, x in inputs.items() if name not in tables}
         values: dict[int, Any] = {}
         states: dict[str, list[list[float]]] = {}
         for s in self.statements:
@@ -224,9 +247,18 @@ class Program:
                     values[s.target] = operands[1:]
                 case "call":
                     name, shared, *column = operands
-                    values[s.target] = self.routines[name].called(name, shared, column, states)
+                    routine = self.routines[name]
+                    values[s.target] = routine.called(name, shared, column, states, tables)
                 case "of":
                     values[s.target] = operands[1][int(operands[2])]
+                case "look":
+                    values[s.target] = scalar.look(tables[operands[0]], *operands[1:])
+                case "cell":
+                    name, i, j = operands
+                    places = [(i + a, j + b) for a in (0.0, 1.0) for b in (0.0, 1.0)]
+                    values[s.target] = [scalar.look(tables[name], *place) for place in places]
+                case "corner":
+                    values[s.target] = operands[0][int(operands[1])]
                 case _:
                     values[s.target] = ON_NUMBERS[s.operation](*operands)
         found = {
@@ -244,13 +276,16 @@ class Program:
         shared: list[float],
         column: list[float],
         kept: dict[str, list[list[float]]],
+        tables: Mapping[str, Any] | None = None,
     ) -> list[float]:
-        """The results of a routine on numbers; of a loop, the state after its last step.
+        """The results of a routine on numbers; of a loop, the state after its last step, and behind it
+        the first.
 
         `kept`: states of the loops called before, by the names of their routines, before each step.
         """
+        tables = tables or {}
         if self.repetition is None:
-            return list(self.on_numbers({SHARED: shared, COLUMN: column})["out"])
+            return list(self.on_numbers({SHARED: shared, COLUMN: column}, tables)["out"])
         state, states = list(column), kept.setdefault(name, [])
         states.clear()
         for step in range(self.repetition.times):
@@ -258,11 +293,11 @@ class Program:
             inputs = {SHARED: shared, COLUMN: state}
             if self.repetition.reads:
                 inputs[KEPT] = kept[self.repetition.reads][-1 - step]
-            after = self.on_numbers(inputs)["out"]
+            after = self.on_numbers(inputs, tables)["out"]
             state = after[: len(column)]
             if self.repetition.ends and after[-1] > 0:
                 break
-        return state
+        return [*state, *column]
 
     @cached_property
     def stores(self) -> dict[int, list[int]]:
@@ -284,16 +319,20 @@ def record(
     results: Sequence[str] = ("out",),
     rolls: bool = True,
     unrolls: bool = False,
+    tables: Sequence[str] = (),
 ) -> Program:
     """Run `function(**symbols)` on symbols, one nested list for each input array, and keep what it
     computed.
 
     For several `results` the function returns a tuple of nested lists. `rolls`: what is called many
     times may become a routine. `unrolls`: the steps of loops are recorded one after the other.
+    `tables`: inputs that are looked up (`ProgramTable`).
     """
     graph = Graph(rolls, unrolls=unrolls)
     symbols = {
-        name: folded(input_symbols(graph, name, prod(shape)), shape)
+        name: ProgramTable(graph, name)
+        if name in tables
+        else folded(input_symbols(graph, name, prod(shape)), shape)
         for name, shape in inputs.items()
     }
     result = function(**symbols)
@@ -301,7 +340,8 @@ def record(
     values = [x for nested in named.values() for x in flat(nested)]
     outputs = [_output(local(graph, x) if isinstance(x, Symbol) else x) for x in values]
     shapes = {name: shape_of(nested) for name, nested in named.items()}
-    return Program(graph, dict(inputs), tuple(outputs), shapes)
+    sizes = {name: ANY_SIZE if name in tables else shape for name, shape in inputs.items()}
+    return Program(graph, sizes, tuple(outputs), shapes, tables=tuple(tables))
 
 
 def folded(flat: list, shape: Sequence[int]) -> Any:

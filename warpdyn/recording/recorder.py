@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from .graph import COLUMN, SHARED, ForeignError, Graph, Operand, Repetition, Routine
+from .graph import (
+    COLUMN,
+    KEPT_WHOLE,
+    SHARED,
+    ForeignError,
+    Graph,
+    Operand,
+    Repetition,
+    Routine,
+    segments,
+)
+from .side_by_side import Together, one_constant
 
 TOGETHER = 4
 """Columns that a routine does at once, so that one need not wait for the other's last result."""
@@ -168,7 +179,9 @@ class Symbol:
         shared, rest = values[: len(shared)], values[len(shared) :]
         width = len(columns[0])
         columns = [rest[first : first + width] for first in range(0, len(rest), width)]
-        moving = [k for k, entries in enumerate(zip(*columns, strict=True)) if not _same(entries)]
+        moving = [
+            k for k, entries in enumerate(zip(*columns, strict=True)) if not one_constant(entries)
+        ]
         inside = Graph(around=graph)
         column: list[Any] = list(columns[0])
         sides = input_symbols(inside, COLUMN, TOGETHER * len(moving))
@@ -204,9 +217,32 @@ class Symbol:
         state: Sequence[Symbol | float],
         times: int,
         until: Callable[[Sequence[Symbol | float]], Symbol | float] | None,
-        reads: int | None = None,
     ) -> list[Symbol | float]:
         """The state after `times` steps, the step recorded once and rolled.
+
+        Of a text that is to be differentiated, more than KEPT_WHOLE of them are a loop of loops.
+        """
+        if self.graph.rolls or self.graph.unrolls or until is not None or times <= KEPT_WHOLE:
+            return self.rolled(step, state, times, until)
+        first, number, length = segments(times)
+        if first:
+            state = self.rolled(step, state, first, None)
+
+        def segment(here: list[Symbol | float]) -> list[Symbol | float]:
+            within = next(x for x in here if isinstance(x, Symbol))
+            return within.rolled(step, here, length, None)
+
+        return self.rolled(segment, state, number, None)
+
+    def rolled(
+        self,
+        step: Callable[[list[Symbol | float]], Sequence[Symbol | float]],
+        state: Sequence[Symbol | float],
+        times: int,
+        until: Callable[[Sequence[Symbol | float]], Symbol | float] | None,
+        reads: int | None = None,
+    ) -> list[Symbol | float]:
+        """One loop.
 
         It is recorded in the innermost graph that this symbol or anything of the state belongs to.
         `reads`: the call of a loop whose kept states the steps read, the last one first.
@@ -231,7 +267,8 @@ class Symbol:
         shared, source = [*inside.captured], None
         if reads is not None:
             source = graph.nodes[reads][1][0]
-            shared.append(graph.node("of", source, reads, "0"))  # the other loop comes first
+            first = str(graph.routines[source].column)  # kept state; the other loop comes before
+            shared.append(graph.node("of", source, reads, first))
         repetition = Repetition(times, until is not None, reads=source)
         graph.routines[name] = Routine(inside, len(shared), len(state), results, repetition)
         frame = graph.node("frame", name, *shared)
@@ -256,46 +293,6 @@ class Symbol:
 
     def __eq__(self, other: object) -> bool:
         self._unknown()
-
-
-class Together:
-    """Scalars of several columns side by side: what is done to one is done to each."""
-
-    __slots__ = ("sides",)
-
-    def __init__(self, sides: Sequence[Symbol | float]):
-        self.sides = tuple(sides)
-
-    def _with(
-        self, other: Together | Symbol | float, do: Callable[[Any, Any], Any]
-    ) -> Together | float:
-        others = other.sides if isinstance(other, Together) else (other,) * len(self.sides)
-        sides = [do(x, y) for x, y in zip(self.sides, others, strict=True)]
-        return sides[0] if _same(sides) else Together(sides)
-
-    def __add__(self, other: Together | Symbol | float) -> Together | float:
-        return self._with(other, lambda x, y: x + y)
-
-    def __sub__(self, other: Together | Symbol | float) -> Together | float:
-        return self._with(other, lambda x, y: x - y)
-
-    def __mul__(self, other: Together | Symbol | float) -> Together | float:
-        return self._with(other, lambda x, y: x * y)
-
-    def __rsub__(self, other: Symbol | float) -> Together | float:
-        return self._with(other, lambda x, y: y - x)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __neg__(self) -> Together:
-        return Together([-x for x in self.sides])
-
-
-def _same(entries: Sequence[Symbol | float]) -> bool:
-    """All of them are one constant."""
-    return all(not isinstance(x, Symbol) and x == entries[0] for x in entries) and not isinstance(
-        entries[0], Symbol
-    )
 
 
 def together(*values: Symbol | float) -> list[Symbol | float]:

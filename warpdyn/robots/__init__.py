@@ -1,5 +1,5 @@
 """The robots that come with warpdyn: URDF files written from published parameters, each naming its
-source."""
+source, with their configuration "home" in SRDF files beside them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def load_robot(
     """A robot that comes with warpdyn, by name; options as for `load_urdf`.
 
     The bases of humanoid and quadruped are free unless `floating_base=False` is said;
-    `robot_names()` has all names.
+    `robot_names()` has all names. Each has a configuration "home", in which it stands, or holds its
+    arm, under drives (`docs/simulation.md` has gains).
 
     >>> wd.load_robot("panda").floating_base, wd.load_robot("quadruped").floating_base
     (False, True)
@@ -39,9 +40,11 @@ def load_robot(
         raise ValueError(
             f"there is no robot {name!r}; choose one of {', '.join(names)}, or read a file with load"
         )
+    path = Path(__file__).with_name(f"{name}.urdf")
     return load_urdf(
-        Path(__file__).with_name(f"{name}.urdf"),
+        path,
         floating_base=name in FLOATING if floating_base is None else floating_base,
         quaternion=quaternion,
         base_velocity=base_velocity,
+        srdf=path.with_suffix(".srdf"),
     )

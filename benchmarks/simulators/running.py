@@ -1,0 +1,55 @@
+"""Many robots of a scene that other simulators step: what is timed, and that they still stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from . import OnGround, in_mujoco
+
+SETTLED = 4.0
+"""Seconds after which a robot stands."""
+
+
+@dataclass
+class Running:
+    """A batch that `advance` takes a step on, or `steps` at once."""
+
+    form: str
+    """Precision, solver, what a call does."""
+    envs: int
+    advance: Callable[[], Any]
+    heights: Callable[[], np.ndarray]
+    """(envs,) or fewer: the bases' [m]."""
+    steps: int = 1
+
+
+@dataclass
+class Settled:
+    """A scene in MuJoCo, where it stands; others begin there."""
+
+    scene: OnGround
+    dt: float
+    robot: Any
+    data: Any
+
+    @property
+    def height(self) -> float:
+        return float(self.data.qpos[2])
+
+    @property
+    def xml(self) -> str:
+        """MJCF of the scene, its ground included."""
+        spec = in_mujoco.described(self.scene, self.dt)
+        spec.compile()
+        return spec.to_xml()
+
+
+def settled(scene: OnGround, dt: float) -> Settled:
+    robot, data = in_mujoco.built(scene, dt)
+    mujoco.mj_step(robot, data, nstep=round(SETTLED / dt))
+    return Settled(scene, dt, robot, data)

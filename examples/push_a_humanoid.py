@@ -1,0 +1,55 @@
+"""How hard a push can 256 humanoids stand? Each gets another one; joints hold still, nobody steps."""
+
+import numpy as np
+
+import warpdyn as wd
+
+ENVS, DT, SUBSTEPS = 256, 0.005, 4
+HARDEST = 120.0  # N
+
+model = wd.load_robot("humanoid")
+soles = wd.ContactPoints(model).only("*_ankle_roll_link")
+
+# Stiffness by what each motor can give: all of its effort at a tenth of a radian.
+effort = model.effort_limit[6:]
+control = wd.PD(kp=effort / 0.1, kd=effort / 2.5)
+
+# Ankles carry the sway of the whole body: bent knees bring it closer to the ground.
+start = model.neutral.copy()
+for side in ("left", "right"):
+    for joint, angle in (("hip_pitch", -0.3), ("knee", 0.6), ("ankle_pitch", -0.3)):
+        start[model.q_names.index(f"{side}_{joint}_joint")] = angle
+start[2] = 0.755
+
+push = np.zeros((ENVS, 6), np.float32)  # on the pelvis, in its axes: force [N], moment [N·m]
+sim = wd.Simulation(
+    model,
+    ENVS,
+    points=soles,
+    control=control,
+    start=start,
+    f_ext={model.root: push},
+    **{"dt": DT, "substeps": SUBSTEPS},
+)
+held = start[7:]
+
+
+def seconds(duration: float) -> None:
+    for _ in range(round(duration / (DT * SUBSTEPS))):
+        sim.step(held)
+
+
+seconds(1.0)
+stood = sim.q[:, 2].copy()
+angle = np.tile(np.linspace(0, 2 * np.pi, 8, endpoint=False), ENVS // 8)
+force = np.linspace(0.0, HARDEST, ENVS)
+push[:, 0], push[:, 1] = force * np.cos(angle), force * np.sin(angle)
+seconds(0.2)
+push[:] = 0.0
+seconds(2.0)
+
+fell = sim.q[:, 2] < 0.6 * stood
+print(f"standing at {stood.mean():.2f} m; pushed for 0.2 s, one of eight directions each")
+for low in range(0, int(HARDEST), 20):
+    here = (force >= low) & (force <= low + 20)
+    print(f"{low:3d} to {low + 20:3d} N: {here.sum():3d} humanoids, {fell[here].mean():4.0%} fell")

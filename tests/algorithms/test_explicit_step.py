@@ -1,0 +1,176 @@
+"""Explicit steps on plain numbers: their order on every kind of joint, periods, energies."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from gradient_cases import MODELS
+from states import states
+
+import warpdyn as wd
+
+BODY = """<robot name="body"><link name="b"><inertial><mass value="2"/>
+<inertia ixx=".02" ixy="0" ixz="0" iyy=".05" iyz="0" izz=".06"/></inertial></link></robot>"""
+"""Turns about its middle axis of inertia, in space."""
+
+PENDULUM = """<robot name="pendulum"><link name="w"/><link name="b"><inertial><origin xyz="0 0 -.8"/>
+<mass value="1.3"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>
+<joint name="j" type="continuous"><parent link="w"/><child link="b"/><axis xyz="0 1 0"/></joint>
+</robot>"""
+
+BOUNDLESS = {"stops": "none", "speed_guard": False}
+ORDERS = {"semi_implicit": 1, "heun": 2, "rk4": 4}
+FEW = {"semi_implicit": 32, "heun": 16, "rk4": 6}
+"""Steps of the coarser of two runs."""
+
+
+def quadruped() -> wd.Model:
+    return wd.load_robot("quadruped").with_armature(0.01)
+
+
+ROBOTS = {
+    "pendulum": lambda: wd.load_urdf(PENDULUM),
+    "double_pendulum": lambda: wd.load_robot("double_pendulum"),
+    "body": lambda: wd.load_urdf(BODY, floating_base=True),
+    "ball": lambda: MODELS["socket"],
+    "planar": lambda: MODELS["planar"],
+    "quadruped": quadruped,
+}
+
+
+def after(
+    model: wd.Model, q: Any, v: Any, tau: Any, seconds: float, steps: int, integrator: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """The oracle's state after as many steps."""
+    bounds = BOUNDLESS if integrator == "semi_implicit" else {}
+    options: dict[str, Any] = {"dt": seconds / steps, "integrator": integrator, **bounds}
+    end = wd.oracle(wd.step, model, q, v, tau, substeps=steps, **options)
+    return end[0], end[1]
+
+
+def apart(model: wd.Model, one: tuple, other: tuple) -> float:
+    """How far two states are from each other."""
+    between = wd.oracle(wd.difference, model, one[0], other[0])
+    return float(np.linalg.norm(np.concatenate([between, one[1] - other[1]])))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_errors_fall_with_the_order_of_the_method(name: str) -> None:
+    """Half the step leaves 1/2, 1/4, 1/16 of the error: with a spinning free base in flight, on ball
+    and planar joints too."""
+    model = ROBOTS[name]()
+    s = states(model, 1)
+    q, v, tau, seconds = s.q[0], s.v[0], 0.02 * s.tau[0], 0.12
+    if name == "body":
+        v[3:] = 0.3, 6.0, 0.2
+    exact = after(model, q, v, tau, seconds, 48, "rk4")
+    for integrator, order in ORDERS.items():
+        few = FEW[integrator] if name != "quadruped" else FEW[integrator] // 2 + 3
+        coarse, fine = (
+            apart(model, after(model, q, v, tau, seconds, n, integrator), exact)
+            for n in (few, 2 * few)
+        )
+        assert fine > 1e-12  # no slope of rounding errors
+        assert math.log2(coarse / fine) == pytest.approx(order, abs=0.25), (integrator, coarse)
+
+
+def test_a_pendulum_has_the_period_of_the_elliptic_integral() -> None:
+    """From 2 rad, to 1e-9: 4 K(sin(θ/2)) √(l/g), K by the arithmetic-geometric mean. After half a
+    period it rests on the other side."""
+    model, start, length = wd.load_urdf(PENDULUM), 2.0, 0.8
+    a, b = 1.0, math.cos(start / 2)
+    for _ in range(8):
+        a, b = (a + b) / 2, math.sqrt(a * b)
+    period = 4 * (math.pi / (2 * a)) * math.sqrt(length / 9.81)
+    rest = np.zeros(1)
+    q, v = after(model, np.array([start]), rest, rest, period / 2, 900, "rk4")
+    # What is left of the speed says when it comes to rest: a = -g sin(θ) / l there.
+    acceleration = -9.81 * math.sin(q[0]) / length
+    late = -v[0] / acceleration
+    assert abs(2 * late) < 1e-9 * period
+    assert q[0] == pytest.approx(-start, abs=1e-9)
+
+
+def test_a_double_pendulum_keeps_its_energy() -> None:
+    """One that swings over: the drift of RK4 in 2 s falls by 2^4 and more with half the step, and is
+    below 1e-6 of the swing's energy at 2 ms."""
+    model = wd.load_robot("double_pendulum")
+    model = model.with_friction(viscous=0.0, coulomb=0.0)
+    q, v, rest = np.array([1.8, 0.9]), np.array([0.5, -0.4]), np.zeros(2)
+
+    def energy(q: np.ndarray, v: np.ndarray) -> float:
+        return float(wd.oracle(wd.mechanical_energy, model, q, v))
+
+    begin = energy(q, v)
+    size = begin - energy(np.zeros(2), np.zeros(2))
+    drifts = [
+        abs(energy(*after(model, q, v, rest, 2.0, n, "rk4")) - begin) / size for n in (500, 1000)
+    ]
+    assert drifts[1] < drifts[0] / 14 and drifts[1] < 1e-6
+
+
+def test_a_body_that_tumbles_keeps_momentum_and_energy() -> None:
+    """Thrown with a spin about its middle axis, which turns over: angular momentum in the world and
+    energy to 1e-7 after two seconds of 2 ms; quaternions of unit length."""
+    model = wd.load_urdf(BODY, floating_base=True)
+    q, v, rest = model.neutral, np.array([1.0, 0.5, 2.0, 0.05, 6.0, 0.02]), np.zeros(6)
+
+    def kept(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        spin = wd.oracle(wd.centroidal_momentum, model, q, v)[3:]
+        return np.array([*spin, float(wd.oracle(wd.mechanical_energy, model, q, v))])
+
+    end = after(model, q, v, rest, 2.0, 1000, "rk4")
+    assert kept(*end) == pytest.approx(kept(q, v), rel=1e-7, abs=1e-8)
+    assert np.linalg.norm(end[0][3:7]) == pytest.approx(1.0, abs=1e-14)
+    flown = np.array([2.0, 1.0, 4.0 - 9.81 * 2.0])
+    assert end[0][:3] == pytest.approx(flown, abs=1e-7)
+
+
+def test_drives_are_explicit_forces_and_their_torques_means_of_the_stages() -> None:
+    """What `torques` says has changed the momentum: Heun's mean of two stages, of a drive at its
+    effort too."""
+    model = wd.load_robot("double_pendulum")
+    q, v, tau = np.array([0.3, -0.2]), np.array([0.4, 1.0]), np.array([0.1, -0.1])
+    control, targets = (
+        wd.PD(np.array([20.0, 5.0]), 1.0, np.array([100.0, 0.7])),
+        np.array([1.0, 0.5]),
+    )
+    options: dict[str, Any] = {"dt": 0.004, "integrator": "heun"}
+    end = wd.Step(
+        *wd.oracle(wd.step, model, q, v, tau, control=control, targets=targets, **options)
+    )
+
+    def pushed(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        wanted = control.kp * (targets - q) - control.kd * v
+        return np.clip(wanted, -control.effort, control.effort)
+
+    first = pushed(q, v)
+    a = wd.oracle(wd.aba, model, q, v, tau + first)
+    second = pushed(q + 0.004 * v, v + 0.004 * a)
+    later = wd.oracle(wd.aba, model, q + 0.004 * v, v + 0.004 * a, tau + second)
+    assert end.torques == pytest.approx(tau + (first + second) / 2, rel=1e-12)
+    assert end.v == pytest.approx(v + 0.002 * (a + later), rel=1e-12)
+
+
+def test_soft_contacts_keep_the_order_while_they_last() -> None:
+    """A body that lies in soft ground, sticks and turns: RK4's fourth order holds for the ground's
+    deformation too."""
+    model = wd.load_urdf(BODY, floating_base=True)
+    points = [wd.ContactPoint("b", (x, y, -0.05), 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    q, v = np.array([0, 0, 0.04, 0, 0, 0, 1.0]), np.array([0.05, 0.02, 0.0, 0.1, 0.05, 0.2])
+    m = np.tile([0.001, -0.0005, 0.0002], (4, 1))
+    ends = [
+        wd.oracle(
+            *(wd.step, model, q, v, np.zeros(6)),
+            **{"points": points, "ground": wd.SoftGround(2.0, 3e3, 30.0), "deformation": m},
+            **{"integrator": "rk4", "dt": 0.03 / n, "substeps": n},
+        )
+        for n in (4, 8, 32)
+    ]
+    assert (np.abs(ends[2][3]).max(1) > 1.0).all()  # all four points carry
+    for part in (0, 1, 2):
+        coarse, fine = (np.abs(end[part] - ends[2][part]).max() for end in ends[:2])
+        assert math.log2(coarse / fine) == pytest.approx(4.0, abs=0.5), part

@@ -1,0 +1,33 @@
+"""Shares with places, added up into a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from array_kinds import LIBRARIES, host, made, usable
+
+from warpdyn.arrays.libraries import library_of
+from warpdyn.arrays.table_sums import summed
+
+SHARES = np.array([[[1.0, 0, 0], [2.0, 1, 2]], [[0.5, 0, 0], [4.0, 9, -3]], [[8.0, np.nan, 1]] * 2])
+TABLE = np.array([[1.5, 16.0, 0.0], [4.0, 0.0, 2.0]])
+
+
+def test_shares_of_a_place_are_added_and_others_go_to_the_nearest() -> None:
+    assert np.array_equal(summed(SHARES, (2, 3)), TABLE)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_library_adds_them(library: str) -> None:
+    usable(library)
+    shares = made(library, SHARES.astype(np.float32))
+    found = library_of(shares).summed_at(shares, (2, 3), None)
+    assert type(found) is type(shares) and np.array_equal(host(found), TABLE)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
+def test_the_sum_is_written_where_it_is_asked_for(library: str) -> None:
+    usable(library)
+    shares, out = made(library, SHARES), made(library, np.full((2, 3), np.nan))
+    assert library_of(shares).summed_at(shares, (2, 3), out) is out
+    assert np.array_equal(host(out), TABLE)

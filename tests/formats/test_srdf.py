@@ -1,0 +1,118 @@
+"""SRDF's group states as named configurations."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+from urdf_texts import joint, links, robot
+
+import warpdyn as wd
+from warpdyn.formats.srdf import with_group_states
+from warpdyn.model.description import ModelError, ModelWarning
+
+URDF = robot(
+    *(links("a", "b", "c", "d", "e"), joint("j", child="b"), joint("k", "continuous", "b", "c")),
+    *(joint("f", "fixed", "c", "d", ""), joint("m", "prismatic", "d", "e")),
+)
+FLOATING = '<virtual_joint name="w" type="floating" parent_frame="world" child_link="a"/>'
+
+
+def srdf(*parts: str) -> str:
+    return f'<robot name="r">{"".join(parts)}</robot>'
+
+
+def state(name: str = "home", group: str = "all", **joints: str) -> str:
+    inside = "".join(f'<joint name="{j}" value="{value}"/>' for j, value in joints.items())
+    return f'<group_state name="{name}" group="{group}">{inside}</group_state>'
+
+
+def load(*parts: str, **options: object) -> wd.Model:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return wd.load(URDF, srdf=srdf(*parts), **options)  # type: ignore[arg-type]
+
+
+def test_a_group_state_is_a_configuration() -> None:
+    """Joints that it does not name are neutral; fixed ones have no value to take."""
+    model = load(state(j="0.5", m="-0.2", f="0"), state("up", k="3"))
+    assert list(model.configurations) == ["home", "up"] and not model.warnings
+    np.testing.assert_array_equal(model.configurations["home"], [0.5, 0, -0.2])
+    np.testing.assert_array_equal(model.configurations["up"], [0, 3, 0])
+
+
+def test_states_of_several_groups_are_one() -> None:
+    """An arm's "home" and its gripper's."""
+    model = load(state(group="arm", j="0.5"), state("up", "arm", j="1"), state(group="hand", m="1"))
+    np.testing.assert_array_equal(model.configurations["home"], [0.5, 0, 1])
+    np.testing.assert_array_equal(model.configurations["up"], [1, 0, 0])
+
+
+@pytest.mark.parametrize(("name", "virtual"), [("w", FLOATING), ("root_joint", "")])
+def test_a_free_base_stands_where_its_virtual_joint_does(name: str, virtual: str) -> None:
+    """By MoveIt's word for it, or by Pinocchio's; of no use where the base is fixed."""
+    parts = virtual, state(**{name: "0 0 0.3  0 0 0.6 0.8", "j": "0.5"})
+    free = load(*parts, floating_base=True, quaternion="wxyz")
+    home = free.configurations["home"]
+    np.testing.assert_allclose(home, [0, 0, 0.3, 0.8, 0, 0, 0.6, 0.5, 0, 0], rtol=1e-15)
+    np.testing.assert_array_equal(load(*parts).configurations["home"], [0.5, 0, 0])
+
+
+def test_joints_that_are_not_there_are_remarked() -> None:
+    """A file for the robot with its gripper, on one without; what stays is used."""
+    with pytest.warns(
+        ModelWarning, match=r'group_state "home": r has no joint "z"; it is left out'
+    ):
+        model = wd.load(URDF, srdf=srdf(state(j="0.5", z="1")))
+    np.testing.assert_array_equal(model.configurations["home"], [0.5, 0, 0])
+    assert len(model.warnings) == 1 and model.warnings[0].startswith("SRDF text: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (srdf(state(j="0.5 1")), 'the value of joint "j" is "0.5 1"; it needs a finite number'),
+        (srdf(state(j="nan")), "it needs a finite number"),
+        (srdf(state(j="")), "it needs a finite number"),
+        (srdf(FLOATING, state(w="0 0 1")), "it needs 7 finite numbers"),
+        (srdf(FLOATING, state(w="0 0 1 0 0 0 2")), "a quaternion of length 2, not 1"),
+        (srdf(state("")), "it has no name"),
+        ("<sdf/>", "the root element is <sdf>, an SRDF file has <robot>"),
+        ("<robot", "not well-formed XML"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(text: str, said: str) -> None:
+    """By the state and what it needs."""
+    model = wd.load(URDF, floating_base=True)
+    with pytest.raises(ModelError, match=said):
+        with_group_states(model, text)
+
+
+def test_srdf_is_for_urdf() -> None:
+    """Other formats have their own words."""
+    with pytest.raises(TypeError, match="load_mjcf, which reads it, has no option srdf"):
+        wd.load("<mujoco><worldbody/></mujoco>", srdf=srdf())
+    with pytest.raises(ModelError, match=r"none\.srdf: there is no such file"):
+        wd.load(URDF, srdf="none.srdf")
+
+
+def test_real_files_say_what_pinocchio_reads_in_them() -> None:
+    """The reference configurations of a quadruped: base and joints."""
+    pin = pytest.importorskip("pinocchio")
+    data = metadata.distribution("example-robot-data")
+    folder = Path(str(data.locate_file("cmeel.prefix/share/example-robot-data/robots")))
+    urdf = folder / "anymal_c_simple_description/urdf/anymal.urdf"
+    companion = folder / "anymal_c_simple_description/srdf/anymal.srdf"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        model = wd.load(urdf, floating_base=True, srdf=companion)
+    peer = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
+    pin.loadReferenceConfigurations(peer, str(companion), False)
+    theirs = {each.key(): each.data() for each in peer.referenceConfigurations}
+    assert set(theirs) == set(model.configurations) != set()
+    columns = [*range(7), *model.q_indices([n for n in peer.names if n in model.joint_names])]
+    for name, q in theirs.items():
+        np.testing.assert_allclose(model.configurations[name][columns], q, atol=1e-12)

@@ -1,0 +1,53 @@
+"""What a robot sees of the ground: shapes, frames, libraries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from array_kinds import LIBRARIES, host, made, usable
+from states import states
+
+import warpdyn as wd
+
+MODEL = wd.load_robot("quadruped")
+PATTERN = np.array([[0.0, 0.0], [0.3, 0.1], [-0.2, 0.4], [50.0, 0.0]])
+HEIGHTS = np.random.default_rng(0).normal(size=(8, 6))
+Q = states(MODEL, 5).q
+PLACES = np.random.default_rng(1).uniform(-1, 1, (5, 3))
+
+
+def bilinear(x: np.ndarray, y: np.ndarray, cell: float) -> np.ndarray:
+    """NumPy's own, of a map whose middle is at (0, 0)."""
+    u, w = x / cell + 3.5, y / cell + 2.5
+    u, w = np.clip(u, 0, 7), np.clip(w, 0, 5)
+    i, j = np.minimum(u.astype(int), 6), np.minimum(w.astype(int), 4)
+    s, t = u - i, w - j
+    low = HEIGHTS[i, j] * (1 - t) + HEIGHTS[i, j + 1] * t
+    high = HEIGHTS[i + 1, j] * (1 - t) + HEIGHTS[i + 1, j + 1] * t
+    return low * (1 - s) + high * s
+
+
+@pytest.mark.parametrize("frame", [None, "FL_foot"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_heights_under_the_pattern(library: str, frame: str | None) -> None:
+    """Against NumPy, of the frame's pose; in every library, and as the oracle has it."""
+    usable(library)
+    T = wd.fk(MODEL, Q, frame=frame or MODEL.link_names[0])
+    yaw = np.arctan2(T[:, 1, 0], T[:, 0, 0])[:, None]
+    c, s, (x, y) = np.cos(yaw), np.sin(yaw), PATTERN.T
+    at_x = T[:, None, 0, 3] + c * x - s * y + PLACES[:, None, 0]
+    at_y = T[:, None, 1, 3] + s * x + c * y + PLACES[:, None, 1]
+    wanted = T[:, None, 2, 3] + PLACES[:, None, 2] - bilinear(at_x, at_y, 0.5)
+    terrain = wd.HeightMap(HEIGHTS, 0.5, offset=made(library, PLACES))
+    found = wd.height_scan(MODEL, made(library, Q), PATTERN, terrain=terrain, frame=frame)
+    assert np.allclose(host(found), wanted, atol=1e-9)
+    if library == "numpy":
+        again = wd.oracle(wd.height_scan, MODEL, Q, PATTERN, terrain=terrain, frame=frame)
+        assert np.allclose(again, wanted, atol=1e-9)
+
+
+def test_what_is_no_pattern_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"pattern must be \(n, 2\)"):
+        wd.height_scan(MODEL, Q, np.zeros(4))
+    with pytest.raises(KeyError, match="no_link"):
+        wd.height_scan(MODEL, Q, PATTERN, frame="no_link")

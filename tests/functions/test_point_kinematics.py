@@ -1,0 +1,86 @@
+"""Kinematics of contact points as users call them: Jacobians against links' and differences, in
+every library, in other base velocities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from array_kinds import LIBRARIES, host, made, usable
+from gradient_cases import MODELS, SOLES
+from states import states
+
+import warpdyn as wd
+
+MODEL = MODELS["hopper"]
+POINTS = SOLES[:2]
+REFERENCES = ("local", "local_world_aligned", "world")
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_jacobians_are_those_of_links_at_the_points(reference: Any) -> None:
+    """`jacobian(point=)`, its derivative, and parts of both."""
+    s = states(MODEL, 1)
+    q, v = s.q[0], s.v[0]
+    options: dict[str, Any] = {"points": POINTS, "reference": reference}
+    J = wd.oracle(wd.point_jacobians, MODEL, q, **options)
+    dJ = wd.oracle(wd.point_jacobian_derivatives, MODEL, q, v, **options)
+    assert J.shape == dJ.shape == (2, 6, MODEL.nv)
+    for point, each, rate in zip(POINTS, J, dJ, strict=True):
+        at = {"frame": point.link, "point": list(point.centre), "reference": reference}
+        assert np.array_equal(each, wd.oracle(wd.jacobian, MODEL, q, **at))
+        assert np.array_equal(rate, wd.oracle(wd.jacobian_derivative, MODEL, q, v, **at))
+    linear = wd.oracle(wd.point_jacobians, MODEL, q, part="linear", **options)
+    assert np.array_equal(linear, J[:, :3])
+    h = 1e-6
+    ahead, behind = (
+        wd.oracle(wd.point_jacobians, MODEL, wd.oracle(wd.integrate, MODEL, q, x * v), **options)
+        for x in (h, -h)
+    )
+    assert dJ == pytest.approx((ahead - behind) / (2 * h), abs=1e-7)
+
+
+def test_jacobians_give_velocities_in_every_representation_of_the_base() -> None:
+    """J v is the points' velocity, whatever v means."""
+    s = states(MODEL, 1)
+    q = s.q[0]
+    for word in ("local", "mixed", "world"):
+        model = MODEL.with_base_velocity(word)
+        v = wd.oracle(wd.convert_velocity, MODEL, q, s.v[0], target=word)
+        J = wd.oracle(wd.point_jacobians, model, q, points=POINTS, part="linear")
+        speeds = wd.oracle(wd.point_velocities, model, q, v, points=POINTS)
+        assert J @ v == pytest.approx(speeds, abs=1e-12)
+        assert speeds == pytest.approx(
+            wd.oracle(wd.point_velocities, MODEL, q, s.v[0], points=POINTS), abs=1e-12
+        )
+
+
+def test_kernels_agree_with_the_oracle_in_every_library() -> None:
+    s = states(MODEL, 3)
+    calls: dict[str, tuple] = {
+        "point_velocities": (s.q, s.v),
+        "in_contact": (s.q,),
+    }
+    for name, arrays in calls.items():
+        function = getattr(wd, name)
+        wanted = wd.oracle(function, MODEL, *arrays, points=POINTS)
+        for library in LIBRARIES if name == "point_velocities" else ("numpy",):
+            try:
+                usable(library)
+            except pytest.skip.Exception:
+                continue
+            got = function(MODEL, *(made(library, x) for x in arrays), points=POINTS)
+            assert host(got).shape == wanted.shape
+            assert np.allclose(host(got), wanted, atol=1e-12), (name, library)
+
+
+def test_what_is_no_point_and_no_link_is_refused() -> None:
+    q = np.zeros((1, MODEL.nq))
+    with pytest.raises(KeyError, match="leg"):
+        wd.point_positions(MODEL, q, points=[("lag", (0, 0, 0), 0.0)])
+    with pytest.raises(KeyError, match="leg"):
+        wd.in_contact(MODEL, q, points=POINTS, links=["lag"])
+    arm = wd.load_robot("panda")
+    with pytest.raises(ValueError, match="fixed in the world"):
+        wd.point_heights(arm, arm.neutral[None], points=[(arm.root, (0, 0, 0), 0.1)])

@@ -1,0 +1,103 @@
+"""Gradients through many steps on the ground: against differences, and step by step in Torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.recording.graph import KEPT_WHOLE
+
+CUBE = """<robot name="cube"><link name="b"><inertial><mass value="1"/><inertia ixx="0.0017" ixy="0"
+ixz="0" iyy="0.0017" iyz="0" izz="0.0017"/></inertial></link></robot>"""
+BOX = wd.load_urdf(CUBE, floating_base=True)
+CORNERS = tuple(
+    wd.ContactPoint("b", (x, y, -0.05), 0.0) for x in (-0.05, 0.05) for y in (-0.05, 0.05)
+)
+DT = 0.005
+
+SUBSTEPS = KEPT_WHOLE + 4
+"""More than a loop keeps the states of."""
+
+SMOOTH = 1e-6
+"""Relative, away from kinks."""
+
+NAMES = ("q", "v", "tau", "friction", "stiffness", "gravity")
+STENCIL = {1: 8 / 12, -1: -8 / 12, 2: -1 / 12, -2: 1 / 12}
+H = 1e-5
+
+
+def sliding() -> dict[str, np.ndarray]:
+    """A box that a force pushes along on all corners, and turns a little."""
+    return {
+        "q": np.array([[0.0, 0.0, 0.0495, 0.0, 0.0, np.sin(0.15), np.cos(0.15)]]),
+        "v": np.array([[1.0, 0.3, -0.01, 0.02, -0.01, 0.3]]),
+        "tau": np.array([[1.0, 0.2, 0.0, 0.0, 0.0, 0.01]]),
+        "friction": np.full((1, 4), 0.3),
+        "stiffness": np.full(1, 5e4),
+        "gravity": np.array([[0.1, -0.2, -9.81]]),
+    }
+
+
+def called(at: dict[str, Any], substeps: int) -> tuple[list[Any], dict[str, Any]]:
+    return [BOX, at["q"], at["v"], at["tau"]], {
+        "ground": wd.Ground(at["friction"], at["stiffness"], 0.01),
+        **{"points": CORNERS, "dt": DT, "sweeps": 4, "substeps": substeps},
+        "gravity": at["gravity"],
+    }
+
+
+@pytest.fixture(scope="module")
+def by_kernel() -> dict[str, Any]:
+    """What a gradient needs of a sliding box, and gives: cotangents w, and Jᵀ w by name."""
+    positional, options = called(sliding(), SUBSTEPS)
+    results = wd.step(*positional, **options)
+    draw = np.random.default_rng(0)
+    w = tuple(draw.normal(size=x.shape) for x in results)
+    bars = wd.vjp(wd.step, *positional, **options, cotangents=w, wrt=NAMES)
+    normal, slip = results.forces[0, :, 2], results.v[0, :2]
+    assert (normal > 0.1).all() and np.linalg.norm(slip) > 0.1  # no kink near
+    return {"w": w, **dict(zip(NAMES, bars, strict=True))}
+
+
+def test_many_steps_against_differences(by_kernel: dict[str, Any]) -> None:
+    """Of fourth order, along random directions of each input, all of them in one call."""
+    draw, at = np.random.default_rng(1), sliding()
+    directions = {name: draw.normal(size=x.shape) for name, x in at.items()}
+    size = {name: H * max(1.0, float(np.abs(x).max())) for name, x in at.items()}
+    moved = [(name, s) for name in NAMES for s in STENCIL]
+    rows = {name: np.repeat(x, len(moved), 0) for name, x in at.items()}
+    for k, (name, s) in enumerate(moved):
+        rows[name][k] += s * size[name] * directions[name][0]
+    positional, options = called(rows, SUBSTEPS)
+    results = wd.step(*positional, **options)
+    sums = sum(
+        np.sum(x * c, axis=tuple(range(1, x.ndim)))
+        for x, c in zip(results, by_kernel["w"], strict=True)
+    )
+    for k, name in enumerate(NAMES):
+        four = sums[4 * k : 4 * k + 4]
+        wanted = np.dot(list(STENCIL.values()), four) / size[name]
+        assert np.sum(by_kernel[name] * directions[name]) == pytest.approx(wanted, rel=SMOOTH)
+
+
+def test_torch_goes_back_through_single_steps(by_kernel: dict[str, Any]) -> None:
+    """loss.backward() through steps called one by one is the product through as many substeps."""
+    torch = pytest.importorskip("torch")
+    at = {name: torch.tensor(x, requires_grad=True) for name, x in sliding().items()}
+    here = {**at}
+    impulses = torch.zeros(1, 4, 3, dtype=torch.float64)
+    torques = 0.0
+    for _ in range(SUBSTEPS):
+        positional, options = called(here, 1)
+        end = wd.step(*positional, **options, impulses=impulses)
+        here |= {"q": end.q, "v": end.v}
+        impulses, torques = end.impulses, torques + end.torques / SUBSTEPS
+    results = (end.q, end.v, end.impulses, end.forces, torques)
+    loss = sum((x * torch.tensor(c)).sum() for x, c in zip(results, by_kernel["w"], strict=True))
+    loss.backward()
+    for name in NAMES:
+        bar, found = by_kernel[name], at[name].grad
+        assert np.reshape(found, bar.shape) == pytest.approx(bar, abs=1e-9 * np.abs(bar).max())

@@ -1,0 +1,58 @@
+"""Tables in a user's own kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+MODEL = wd.load_robot("cartpole")
+RNG = np.random.default_rng(0)
+HEIGHTS = RNG.normal(size=(4, 5))
+
+
+@wd.kernel
+def looked_up(robot, q, heights: wd.table((4, 5)), place: (2,)):
+    ground = wd.HeightMap(heights, 1.0, origin=(0.0, 0.0), offset=place)
+    scan = robot.height_scan(q, np.zeros((1, 2)), terrain=ground)
+    return heights.look(place[0], np.floor(place[1])), scan[0] * place[0]
+
+
+def test_a_kernel_looks_up_values_and_makes_a_terrain() -> None:
+    """As the oracle and NumPy do; the table serves all environments."""
+    q, place = np.zeros((6, 2)), RNG.uniform(0, 4, (6, 2))
+    near, scan = looked_up(MODEL, q, HEIGHTS, place)
+    i, j = np.minimum(place[:, 0].astype(int), 3), np.floor(place[:, 1]).astype(int)
+    assert np.array_equal(near, HEIGHTS[i, j])
+    assert np.allclose(
+        np.array(wd.oracle(looked_up, MODEL, q, HEIGHTS, place)), [near, scan], atol=1e-12
+    )
+    by = wd.vjp(
+        *(looked_up, MODEL, q, HEIGHTS, place),
+        cotangents=(np.ones(6), 0 * near),
+        wrt="heights",
+    )
+    assert by.shape == (4, 5) and by.sum() == pytest.approx(6)
+
+
+def test_what_cannot_be_done_with_a_table_is_said() -> None:
+    def indexed(robot, q, heights: wd.table((4, 5))):
+        return heights[0, 0] * q[0]
+
+    with pytest.raises(TypeError, match=r"table.look\(row, column\)"):
+        wd.kernel(indexed)(MODEL, np.zeros((2, 2)), HEIGHTS)
+
+    def constant(robot, q):
+        return robot.height_scan(q, np.zeros((1, 2)), terrain=wd.HeightMap(HEIGHTS, 1.0))
+
+    with pytest.raises(TypeError, match=r"wd.table\(\(rows, columns\)\)"):
+        wd.kernel(constant)(MODEL, np.zeros((2, 2)))
+    with pytest.raises(TypeError, match="rows and columns, and no default"):
+
+        @wd.kernel
+        def flat(robot, q, heights: wd.table((4,))):
+            return q
+
+    with pytest.raises(ValueError, match=r"\(4, 5\)"):
+        looked_up(MODEL, np.zeros((2, 2)), HEIGHTS.T.copy(), np.zeros((2, 2)))

@@ -1,0 +1,85 @@
+"""Where meshes are looked for, and what is said of those that are not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpdyn.model.description import Geometry
+from warpdyn.model.mesh_files import LARGEST, MeshError, mesh_file
+
+VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GZ_SIM_RESOURCE_PATH")
+
+
+@pytest.fixture(autouse=True)
+def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def made(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"solid")
+    return path
+
+
+def mesh(name: str, folder: Path | None = None) -> Geometry:
+    return Geometry("mesh", (1.0, 1.0, 1.0), name, folder=folder)
+
+
+def why(shape: Geometry) -> str:
+    with pytest.raises(MeshError) as error:
+        mesh_file(shape)
+    return str(error.value)
+
+
+def test_a_relative_name_leads_on_from_the_folder_of_the_description(tmp_path: Path) -> None:
+    """Above it too; a whole path and file:// are themselves; %20 is a blank."""
+    file = made(tmp_path / "meshes/left arm.stl")
+    urdf = tmp_path / "urdf"
+    urdf.mkdir()
+    for name in ("../meshes/left arm.stl", "../meshes/left%20arm.stl", str(file), f"file://{file}"):
+        assert mesh_file(mesh(name, urdf)).samefile(file)
+    assert mesh_file(mesh(str(file))) == file
+
+
+@pytest.mark.parametrize(
+    ("variable", "between"), list(zip(VARIABLES, ("", "share", ""), strict=True)), ids=VARIABLES
+)
+def test_packages_are_found_by_the_environment(
+    variable: str, between: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In any of the folders that a variable names, or where one is the package itself."""
+    file = made(tmp_path / "ws" / between / "arm_description/meshes/a.STL")
+    monkeypatch.setenv(variable, f"{tmp_path / 'other'}:{tmp_path / 'ws'}")
+    for scheme in ("package", "model"):
+        assert mesh_file(mesh(f"{scheme}://arm_description/meshes/a.STL")) == file
+    monkeypatch.setenv(variable, str(file.parents[1]))
+    if not between:
+        assert mesh_file(mesh("package://arm_description/meshes/a.STL")) == file
+    assert "set ROS_PACKAGE_PATH" in why(mesh("package://leg_description/meshes/a.STL"))
+
+
+def test_packages_are_found_above_the_description(tmp_path: Path) -> None:
+    """The usual place: a URDF in its own package, or beside other packages."""
+    mine = made(tmp_path / "arm/meshes/a.obj")
+    beside = made(tmp_path / "hand/meshes/b.dae")
+    urdf = tmp_path / "arm/urdf/robots"
+    assert mesh_file(mesh("package://arm/meshes/a.obj", urdf)).samefile(mine)
+    assert mesh_file(mesh("package://hand/meshes/b.dae", urdf)).samefile(beside)
+
+
+def test_what_cannot_be_used_says_why(tmp_path: Path) -> None:
+    """No name, another format, no file, a relative name in a text, another scheme, a huge file."""
+    assert why(mesh("")) == "it names no file"
+    assert why(mesh("a.step", tmp_path)).startswith("of meshes .stl, .obj")
+    assert why(mesh("a.stl", tmp_path)) == "there is no such file"
+    assert why(mesh("a.stl")).endswith("load it by its path")
+    assert why(mesh("https://x.org/a.stl")).startswith("https:// is not read")
+    assert why(mesh("a\0.stl", tmp_path))
+    (tmp_path / "folder.stl").mkdir()
+    assert why(mesh("folder.stl", tmp_path)) == "there is no such file"
+    with (tmp_path / "huge.stl").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    assert why(mesh("huge.stl", tmp_path)).startswith("its file has 64 MiB, more than 64")

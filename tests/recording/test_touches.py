@@ -1,0 +1,86 @@
+"""Derivatives by the numbers of a table against differences, through loops in loops."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from warpdyn.algebra.scalar import floor, look, repeat, sin
+from warpdyn.recording.differentiation import pulled, pushforward
+from warpdyn.recording.program import record
+from warpdyn.recording.touches import looks
+
+SHAPE = (3, 4)
+INPUTS = {"x": (2,), "t": SHAPE}
+
+
+def straight(x, t):
+    """A number looked up twice, and another one that it leads to."""
+    first = look(t, floor(x[0]), 1.0)
+    return [sin(first) * x[1] + first, look(t, 2.0, floor(x[0])) * first]
+
+
+def looped(x, t):
+    """Steps that read the table, with a loop inside that reads it too."""
+
+    def step(s):
+        inner = repeat(lambda u: [u[0] + look(t, s[1], u[1]) * x[1], u[1] + 1.0], [s[0], 0.0], 3)
+        return [sin(inner[0]) + look(t, 0.0, s[1]), s[1] + 1.0]
+
+    return repeat(step, [x[0], 0.0], 3)
+
+
+def numbers() -> tuple[list[float], list[list[float]]]:
+    draw = random.Random(1)
+    return [1.3, 0.4], [[draw.uniform(-1, 1) for _ in range(SHAPE[1])] for _ in range(SHAPE[0])]
+
+
+@pytest.mark.parametrize("text", [straight, looped])
+def test_shares_add_up_to_differences(text) -> None:
+    def derivative(x, t, w):
+        bars, touches = pulled(x, text(x, t), w, {"t"})
+        return bars, [[touch.share, touch.row, touch.column] for touch in touches]
+
+    program = record(derivative, {**INPUTS, "w": (2,)}, ("x", "t"), tables=("t",))
+    x, t = numbers()
+    w = [0.7, -1.1]
+    found = program.on_numbers({"x": x, "t": t, "w": w})
+    sums = [[0.0] * SHAPE[1] for _ in range(SHAPE[0])]
+    for share, row, column in found["t"]:
+        sums[int(row)][int(column)] += share
+    e = 1e-6
+    for i in range(SHAPE[0]):
+        for j in range(SHAPE[1]):
+            ends = []
+            for sign in (1, -1):
+                moved = [row[:] for row in t]
+                moved[i][j] += sign * e
+                ends.append(sum(a * b for a, b in zip(w, text(x, moved), strict=True)))
+            assert sums[i][j] == pytest.approx((ends[0] - ends[1]) / (2 * e), abs=1e-8)
+
+
+@pytest.mark.parametrize("text", [straight, looped])
+def test_a_tangent_is_another_table(text) -> None:
+    """J u of numbers that move along u."""
+
+    def derivative(x, t, u):
+        return pushforward([], [], text(x, t), {"t": u})
+
+    program = record(derivative, {**INPUTS, "u": SHAPE}, tables=("t", "u"))
+    x, t = numbers()
+    u = [[float(i - j) for j in range(SHAPE[1])] for i in range(SHAPE[0])]
+    e = 1e-6
+    ends = [
+        text(x, [[a + s * e * b for a, b in zip(*r, strict=True)] for r in zip(t, u, strict=True)])
+        for s in (1, -1)
+    ]
+    found = program.on_numbers({"x": x, "t": t, "u": u})["out"]
+    wanted = [(a - b) / (2 * e) for a, b in zip(*ends, strict=True)]
+    assert found == pytest.approx(wanted, abs=1e-8)
+
+
+def test_look_ups_of_loops_are_counted_with_their_steps() -> None:
+    program = record(looped, INPUTS, tables=("t",))
+    (routine,) = program.graph.routines.values()
+    assert looks(routine, {"t"}) == 3 * (3 + 1) and looks(routine, {"other"}) == 0

@@ -1,0 +1,58 @@
+"""What an inertial measurement unit reads: proper acceleration and angular rate of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..algebra.point_motion import PointMotion
+from ..algebra.quaternions import quaternion_rotation
+from ..algebra.scalar import Scalar
+from ..algebra.spatial import Vector
+from ..model.tree import WORLD, Tree
+from .contact_rows import free_base
+from .frames import path_beyond
+
+
+def imu(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+    *,
+    frames: Sequence[str],
+) -> list[list[Scalar]]:
+    """Proper acceleration of the frames' origins and angular velocity, in their axes.
+
+    q: nq [m, rad].  v, a: nv.  gravity: 3 [m/s²].  f_ext: not read, its effect is in `a`.
+    Returns 6 for each frame [m/s², rad/s]. The forward step of `rnea`, in which gravity is an upward
+    acceleration of the world: a body at rest reads that, one that falls nothing.
+    """
+    seats = [tree.frames[name] for name in frames]
+    motion = {WORLD: PointMotion.without_rotation(-Vector(*gravity))}
+    for i in sorted({i for seat in seats for i in path_beyond(tree, seat.body)}):
+        body = tree.bodies[i]
+        motion[i] = motion[body.parent].across(body.placement(q), body.motion(v), body.motion(a))
+    ends = [motion[seat.body].across(seat.placement) for seat in seats]
+    return [[*end.acc, *end.w] for end in ends]
+
+
+def mean_acceleration(
+    tree: Tree,
+    before: tuple[Sequence[Scalar], Sequence[Scalar]],
+    after: tuple[Sequence[Scalar], Sequence[Scalar]],
+    h: float,
+) -> list[Scalar]:
+    """Acceleration nv between two states (q, v) that are h seconds apart, at the second one.
+
+    The velocity of a free base's origin changes in the world, where its axes do not turn.
+    """
+    (q, v), (q_end, v_end) = before, after
+    a = [(y - x) * (1.0 / h) for x, y in zip(v, v_end, strict=True)]
+    if free_base(tree):
+        first, last = quaternion_rotation(q[3:7]), quaternion_rotation(q_end[3:7])
+        was, spun = (last.to_child(first.to_parent(Vector(*v[k : k + 3]))) for k in (0, 3))
+        here, spin = Vector(*v_end[:3]), Vector(*v_end[3:6])
+        a[:6] = [*((here - was) * (1.0 / h) - spin.cross(here)), *((spin - spun) * (1.0 / h))]
+    return a

@@ -1,0 +1,103 @@
+"""SRDF: the joint positions of <group_state>, as named configurations of a robot that is loaded.
+
+SRDF is MoveIt's companion of URDF; of it only group states, and the virtual joint that says how the
+root stands in the world, are read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+
+from lxml import etree
+
+from ..model import Model
+from ..model.description import Joint, ModelError
+from ..model.named_configurations import Configuration
+from ..model.structure import BASE_JOINT
+from .robot_text import Reading, RobotText, tag_name
+
+PINOCCHIO_BASE = "root_joint"
+"""What Pinocchio calls the joint of a free base, in files without <virtual_joint>."""
+
+
+def with_group_states(model: Model, source: str | bytes | os.PathLike[str]) -> Model:
+    """The model with each group state of an SRDF file as a named configuration.
+
+    States of one name for several groups are one configuration; joints that no group of that name
+    speaks of are neutral. A free base is where a floating <virtual_joint> on the root link (or a
+    joint "root_joint", as Pinocchio's) has it: x y z qx qy qz qw. What is left out is added to the
+    model's warnings.
+    """
+    text = RobotText.of(source, "srdf", "SRDF")
+    root = text.xml("<robot>")
+    if tag_name(root) != "robot":
+        raise ModelError(
+            f"{text.name}: the root element is <{tag_name(root)}>, an SRDF file has <robot>"
+        )
+    reader = SrdfReader(text.name)
+    made = reader.configurations(model, root)
+    kept = tuple(c for c in model.named if c.name not in {each.name for each in made})
+    remarks = (f"{text.name}: {remark}" for remark in reader.remarks)
+    return replace(model, named=(*kept, *made), warnings=(*model.warnings, *remarks))
+
+
+class SrdfReader(Reading):
+    """One file beside one model."""
+
+    def place(self, element: etree._Element) -> str:
+        """The group state that an element stands in."""
+        for around in (element, *element.iterancestors()):
+            if tag_name(around) == "group_state":
+                return f'group_state "{around.get("name", "")}"'
+        return f"<{tag_name(element)}>"
+
+    def configurations(self, model: Model, root: etree._Element) -> list[Configuration]:
+        """A configuration for each name of a group state, in the order of the file."""
+        moving = {joint.name: joint for joint in model.moving_joints}
+        known = {joint.name for joint in model.joints}
+        base = {PINOCCHIO_BASE, *self._virtual_joints(model, root)}
+        found: dict[str, dict[str, tuple[float, ...]]] = {}
+        for state in root.iterchildren("group_state"):
+            name = state.get("name", "")
+            if not name:
+                raise self.refusal(state, "it has no name; give it one")
+            coordinates = found.setdefault(name, {})
+            for element in state.iterchildren("joint"):
+                joint = element.get("name", "")
+                if joint in base and joint not in known:
+                    joint = BASE_JOINT
+                if joint in moving:
+                    coordinates[joint] = self._values(element, moving[joint])
+                elif joint != BASE_JOINT and joint not in known:
+                    self.remarks.append(
+                        f'{self.place(element)}: {model.name} has no joint "{joint}"; it is left out'
+                    )
+        return [Configuration(name, tuple(x.items())) for name, x in found.items()]
+
+    def _virtual_joints(self, model: Model, root: etree._Element) -> list[str]:
+        """Names of virtual joints by which the root link moves freely."""
+        return [
+            str(element.get("name"))
+            for element in root.iterchildren("virtual_joint")
+            if element.get("type") == "floating" and element.get("child_link") == model.root
+        ]
+
+    def _values(self, element: etree._Element, joint: Joint) -> tuple[float, ...]:
+        """Coordinates of a joint, a quaternion made of unit length."""
+        kind = joint.kind
+        what = f'the value of joint "{element.get("name")}"'
+        text = str(element.get("value", ""))
+        numbers = self.finite_numbers(element, what, text, kind.nq)
+        k = kind.quaternion
+        if k is None:
+            return tuple(numbers)
+        norm = math.hypot(*numbers[k : k + 4])
+        if abs(norm - 1.0) > NEARLY_UNIT:
+            raise self.refusal(element, f"{what} has a quaternion of length {norm:g}, not 1")
+        return (*numbers[:k], *(x / norm for x in numbers[k : k + 4]), *numbers[k + 4 :])
+
+
+NEARLY_UNIT = 1e-3
+"""How far the length of a quaternion may be from 1; files write a few digits."""

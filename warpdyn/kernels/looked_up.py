@@ -1,0 +1,35 @@
+"""Tables in a user's own kernel: arrays of any number of rows and columns that are looked up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..algebra import scalar
+from .refusals import refuse
+from .values import Values, objects, of
+
+
+class LookedUp:
+    """An argument of a kernel that was declared as `wd.table((rows, columns))`: its numbers are not
+    values of the text, but what `look` finds; `wd.HeightMap(table, cell)` makes a terrain of it."""
+
+    ndim = 2
+
+    def __init__(self, table: Any, shape: tuple[int, ...]):
+        self.table, self.shape = table, shape
+
+    def look(self, row: Any, column: Any) -> Values:
+        """The numbers at rows and columns that are whole numbers, the nearest ones beyond the table."""
+        rows, columns = objects(row), objects(column)
+        if rows.shape != columns.shape:
+            refuse(f"look(row, column) needs as many of both, got {rows.shape} and {columns.shape}")
+        found = rows.copy()
+        for k, i in enumerate(rows.flat):
+            found.flat[k] = scalar.look(self.table, i, columns.flat[k])
+        return of(found)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        refuse("a table has no numbers before the kernel runs: table.look(row, column)")
+
+    def __getitem__(self, _: Any) -> Any:
+        refuse("a table is looked up at values: table.look(row, column)")

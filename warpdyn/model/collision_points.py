@@ -1,0 +1,176 @@
+"""Spheres that stand for a robot's collision shapes where these meet the ground: a plane touches a
+convex shape where it touches the spheres at its corners."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from ..algebra.spatial import Placement, Vector
+from .description import Geometry, Joint, Pose, Vector3, vector3
+from .mesh_files import MeshError
+from .structure import Structure
+
+RIM = 8
+"""Points on each rim of a cylinder."""
+
+CLOSE = 1e-6
+"""How far a sphere may stand out of another one that it is said to lie in [m]."""
+
+
+class CollisionSphere(NamedTuple):
+    """A sphere of a link's collision shape: its centre in the link's frame and its radius [m]."""
+
+    link: str
+    centre: Vector3
+    radius: float
+
+
+class LeftOut(NamedTuple):
+    """A collision shape without points: of which link, what it is, and why."""
+
+    link: str
+    shape: str
+    why: str
+
+
+Corners = Callable[[Geometry], Sequence[Vector3]]
+"""Points of a mesh in the shape's frame [m]; raises `MeshError` where it has none."""
+
+
+def collision_spheres(
+    model: Structure, corners: Corners
+) -> tuple[list[CollisionSphere], list[LeftOut]]:
+    """Spheres of all collision shapes, in the order of the links, and the shapes that have none.
+
+    A sphere is one; a capsule two, at the centres of its ends; a box its eight corners; a cylinder
+    eight points on each rim; a mesh its `corners`. Left out without a word are spheres that do not
+    move, and those that lie in another one wherever the joint between their links stands: where two
+    links with round ends meet at a joint, one sphere is enough.
+    """
+    spheres: list[CollisionSphere] = []
+    left: list[LeftOut] = []
+    bodies = _bodies(model)
+    for link in model.links:
+        if link.name not in bodies:
+            continue
+        for shape in link.collisions:
+            try:
+                for centre, radius in _spheres(shape, corners):
+                    at = vector3(shape.pose.placement.point_to_parent(Vector(*centre)))
+                    spheres.append(CollisionSphere(link.name, at, radius))
+            except MeshError as error:
+                left.append(
+                    LeftOut(link.name, f"the mesh {shape.filename or ''}".strip(), str(error))
+                )
+    return _outermost(model, bodies, spheres), left
+
+
+# Shapes.
+
+Round = list[tuple[Vector3, float]]
+"""Centres in the shape's frame [m], and radii [m]."""
+
+
+def _spheres(shape: Geometry, corners: Corners) -> Round:
+    if shape.shape == "mesh":
+        return [(corner, 0.0) for corner in corners(shape)]
+    return SHAPES[shape.shape](*shape.size)
+
+
+def _sphere(radius: float) -> Round:
+    return [((0.0, 0.0, 0.0), radius)]
+
+
+def _capsule(radius: float, length: float) -> Round:
+    return [((0.0, 0.0, z), radius) for z in (-length / 2, length / 2)]
+
+
+def _box(x: float, y: float, z: float) -> Round:
+    signs = product((-0.5, 0.5), repeat=3)
+    return [((a * x, b * y, c * z), 0.0) for a, b, c in signs]
+
+
+def _cylinder(radius: float, length: float) -> Round:
+    turns = [2 * math.pi * k / RIM for k in range(RIM)]
+    return [
+        ((radius * math.cos(t), radius * math.sin(t), z), 0.0)
+        for z in (-length / 2, length / 2)
+        for t in turns
+    ]
+
+
+SHAPES: dict[str, Callable[..., Round]] = {
+    "sphere": _sphere,
+    "capsule": _capsule,
+    "box": _box,
+    "cylinder": _cylinder,
+}
+"""What touches of each shape (`Geometry.shape`), of its sizes."""
+
+
+# Spheres within others.
+
+
+def _bodies(model: Structure) -> dict[str, tuple[str, Placement]]:
+    """The first link of the rigid body of each link that can move, and where that link lies in it."""
+    bodies: dict[str, tuple[str, Placement]] = {}
+    if model.floating_base:
+        bodies[model.root] = model.root, Pose().placement
+    for joint in model.joints:
+        if joint.kind.nv:
+            bodies[joint.child] = joint.child, Pose().placement
+        elif joint.parent in bodies:
+            first, place = bodies[joint.parent]
+            bodies[joint.child] = first, place.compose(joint.pose.placement).as_matrix()
+    return bodies
+
+
+def _outermost(
+    model: Structure,
+    bodies: dict[str, tuple[str, Placement]],
+    spheres: list[CollisionSphere],
+) -> list[CollisionSphere]:
+    """Those that move and do not lie in another sphere, of their body or, on the axis of a hinge, of
+    the body beyond it; of equal ones the first."""
+    members: dict[str, list[int]] = {}
+    centres: dict[int, Vector3] = {}
+    for n, sphere in enumerate(spheres):
+        first, place = bodies[sphere.link]
+        members.setdefault(first, []).append(n)
+        centres[n] = vector3(place.point_to_parent(Vector(*sphere.centre)))
+    hidden: set[int] = set()
+
+    def hide(near: Sequence[tuple[int, Vector3]]) -> None:
+        for (a, p), (b, r) in product(near, repeat=2):
+            reach = math.dist(p, r) + spheres[a].radius - spheres[b].radius
+            equal = spheres[a].radius + CLOSE >= spheres[b].radius
+            if a != b and reach <= CLOSE and (not equal or a > b):
+                hidden.add(a)
+
+    for inside in members.values():
+        hide([(n, centres[n]) for n in inside])
+    for joint in model.joints:
+        if not joint.kind.single or not joint.kind.turns or joint.kind.threaded:
+            continue
+        mine = [n for n in members.get(joint.child, ()) if _on_axis(joint, centres[n])]
+        if joint.parent not in bodies:  # the world carries it: these never move
+            hidden.update(mine)
+            continue
+        above, place = bodies[joint.parent]
+        onto = place.compose(joint.pose.placement)
+        around = [(n, centres[n]) for n in mine]
+        for n in members.get(above, ()):
+            at = vector3(onto.R.to_child(Vector(*centres[n]) - onto.p))
+            if _on_axis(joint, at):
+                around.append((n, at))
+        hide(around)
+    return [sphere for n, sphere in enumerate(spheres) if n not in hidden]
+
+
+def _on_axis(joint: Joint, point: Vector3) -> bool:
+    """Whether a point of the frame that a joint carries stays where it is as the joint turns."""
+    beside = Vector(*joint.axis).cross(Vector(*point))
+    return math.hypot(*map(float, vector3(beside))) <= CLOSE

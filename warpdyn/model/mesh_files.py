@@ -1,0 +1,104 @@
+"""Where the files of meshes lie that a description names, and why one cannot be used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from .description import Geometry
+
+KINDS = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
+"""Endings of files that are read as meshes."""
+
+LARGEST = 64 * 2**20
+"""Bytes of a mesh file; what is larger was made for looking at."""
+
+MESH_READER = "trimesh"
+"""The package that reads them."""
+
+NO_READER = "the package trimesh reads it, and is not installed: pip install 'warpdyn[meshes]'"
+
+PACKAGES = ("package", "model")
+"""Schemes of an address that begins with the name of a package or of a folder of models."""
+
+
+class MeshError(ValueError):
+    """Why a mesh gives no points, with the remedy."""
+
+
+def mesh_file(shape: Geometry) -> Path:
+    """The file of a mesh; raises `MeshError` where there is none, or where it is too large.
+
+    `package://name/...` and `model://name/...` are looked for in ROS_PACKAGE_PATH, in the shares of
+    AMENT_PREFIX_PATH, in GZ_SIM_RESOURCE_PATH, and in the folders above the description's; other
+    names from the description's folder on.
+    """
+    name = unquote((shape.filename or "").strip())
+    if not name:
+        raise MeshError("it names no file")
+    if Path(name).suffix.lower() not in KINDS:
+        raise MeshError(f"of meshes {', '.join(KINDS)} are read; convert it")
+    try:
+        for path in _places(name, shape.folder):
+            if path.is_file():
+                size = path.stat().st_size
+                if size > LARGEST:
+                    raise MeshError(
+                        f"its file has {size / 2**20:.0f} MiB, more than {LARGEST // 2**20}; "
+                        "simplify it"
+                    )
+                return path
+    except (OSError, ValueError) as error:
+        if isinstance(error, MeshError):
+            raise
+        raise MeshError(f"its file cannot be read: {error}") from error
+    raise MeshError(_missing(name, shape.folder))
+
+
+def _places(name: str, folder: Path | None) -> Iterator[Path]:
+    """Where a mesh may lie, the likeliest first."""
+    scheme, colon, rest = name.partition("://")
+    if not colon:
+        if folder is not None or Path(name).is_absolute():
+            yield (folder or Path()) / name
+        return
+    if scheme == "file":
+        yield Path(rest)
+    if scheme in PACKAGES:
+        package, _, inside = rest.partition("/")
+        for path in _folders(package, folder):
+            yield path / inside
+
+
+def _folders(package: str, folder: Path | None) -> Iterator[Path]:
+    """Folders that may be a package's."""
+    for variable, between in (
+        ("ROS_PACKAGE_PATH", ""),
+        ("AMENT_PREFIX_PATH", "share"),
+        ("GZ_SIM_RESOURCE_PATH", ""),
+    ):
+        for entry in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            root = Path(entry) / between
+            yield root / package
+            if root.name == package:
+                yield root
+    for above in () if folder is None else (folder.resolve(), *folder.resolve().parents):
+        if above.name == package:
+            yield above
+        yield above / package
+
+
+def _missing(name: str, folder: Path | None) -> str:
+    scheme, colon, rest = name.partition("://")
+    if colon and scheme in PACKAGES:
+        return (
+            f"{rest.partition('/')[2] or rest} of the package {rest.partition('/')[0]} is not there; "
+            "set ROS_PACKAGE_PATH to the folder that holds the package"
+        )
+    if colon and scheme != "file":
+        return f"{scheme}:// is not read; name a file, or package://"
+    if folder is None and not colon and not Path(name).is_absolute():
+        return "its name is relative, and the description came as text; load it by its path"
+    return "there is no such file"

@@ -1,0 +1,80 @@
+"""Tables that programs look up: arrays that serve all environments, and that no tile holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from ..algebra.scalar import Scalar
+from .graph import Graph
+from .order import CELL, CORNER, Statement, operands
+from .recorder import Symbol, local
+
+LOOK = "look"
+"""The operation: its arguments are the table's name, a row and a column. A text inside another one
+looks a table up by name as well; nothing is handed to it."""
+
+ANY_SIZE = (0, 0)
+"""What a program knows of a table's shape: rows and columns come with the array of each launch."""
+
+
+class ProgramTable:
+    """A table by its name among a program's inputs."""
+
+    __slots__ = ("graph", "name")
+
+    def __init__(self, graph: Graph, name: str):
+        self.graph, self.name = graph, name
+
+    def look(self, row: Scalar, column: Scalar) -> Symbol:
+        """`scalar.look` of it, in the innermost graph that an index belongs to."""
+        graphs = [x.graph for x in (row, column) if isinstance(x, Symbol)]
+        graph = max([self.graph, *graphs], key=lambda graph: graph.depth)
+        places = [
+            local(graph, x).plain() if isinstance(x, Symbol) else float(x)  # type: ignore[arg-type]
+            for x in (row, column)
+        ]
+        return Symbol(graph, graph.node(LOOK, self.name, *places))
+
+    def __repr__(self) -> str:
+        return f"ProgramTable({self.name})"
+
+
+def in_cells(statements: Sequence[Statement], stored: Set[int]) -> list[Statement]:
+    """The same statements, those that look up all corners of a cell of the grid as one: neighbours
+    are loaded together.
+
+    `stored`: nodes that are results.
+    """
+    looks = {s.arguments: s.target for s in statements if s.operation == LOOK}
+    if not looks:
+        return list(statements)
+    after = {
+        s.arguments[0]: s.target
+        for s in statements
+        if s.operation == "add" and isinstance(s.arguments[1], float) and s.arguments[1] == 1.0
+    }
+    cells: dict[int, tuple] = {}
+    corners: dict[tuple, list[int]] = {}
+    for table, i, j in looks:
+        if not (isinstance(i, int) and isinstance(j, int) and i in after and j in after):
+            continue
+        places = [(table, a, b) for a in (i, after[i]) for b in (j, after[j])]
+        if all(place in looks for place in places):
+            corners[table, i, j] = [looks[place] for place in places]
+            cells |= dict.fromkeys(corners[table, i, j], (table, i, j))
+    grouped: list[Statement] = []
+    done: set[tuple] = set()
+    for s in statements:
+        cell = cells.get(s.target)
+        if cell is None:
+            grouped.append(s)
+        elif cell not in done:
+            # All four stand where the first one stood, which has needed the cell's first corner too.
+            done.add(cell)
+            grouped.append(Statement(~s.target, CELL, cell))
+            grouped += [
+                Statement(target, CORNER, (~s.target, str(k)))
+                for k, target in enumerate(corners[cell])
+            ]
+    read = {x for s in grouped for x in operands(s)} | stored
+    return [s for s in grouped if s.target in read or s.target not in after.values()]
