@@ -14,6 +14,7 @@ FUNCTIONS = {
     "sin": math.sin,
     "cos": math.cos,
     "sqrt": math.sqrt,
+    "rsqrt": lambda x: 1.0 / math.sqrt(x),
     "abs": abs,
     "floor": math.floor,
     "exp": math.exp,

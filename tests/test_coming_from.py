@@ -67,7 +67,10 @@ def test_their_names_exist(title: str, library: str) -> None:
         pytest.skip(f"{library} is not installed")
     module = importlib.import_module(library)
     table = PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
-    kinds = {"model": getattr(module, "Model", None), "data": getattr(module, "MjData", None)}
+    kinds = {
+        "model": getattr(module, "Model", None) or getattr(module, "MjModel", None),
+        "data": getattr(module, "MjData", None),
+    }
     for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
         for name in re.findall(r"`(.*?)`", cell):
             first, _, rest = name.partition(".")

@@ -50,7 +50,7 @@ def test_gains_are_of_the_robots_size() -> None:
     assert (kd >= 0.7 * 2 * np.sqrt(kp * inertia) - 1e-9).all()
     pendulum = wd.load_robot("double_pendulum")
     kp, _ = gains(pendulum, posture(pendulum))
-    assert np.allclose(kp, 100 * np.diagonal(wd.oracle(wd.crba, pendulum, pendulum.neutral)))
+    assert np.allclose(kp, 100 * np.diagonal(wd.oracle(wd.crba, pendulum, posture(pendulum))))
 
 
 def test_joints_without_single_coordinates_are_not_driven() -> None:

@@ -79,6 +79,7 @@ def call_of(name: str, model: wd.Model) -> Call:
     function = getattr(wd, name)
     parameters = inspect.signature(function).parameters
     arrays: dict[str, Any] = {"targets": np.eye(4)[None], "t": 0.5, "forces": np.zeros((1, 0, 3))}
+    arrays["pattern"] = np.zeros((3, 2))
     given = {
         p.name: arrays.get(p.name, np.zeros((1, model.nq if p.name[0] == "q" else model.nv)))
         for p in parameters.values()
@@ -86,7 +87,9 @@ def call_of(name: str, model: wd.Model) -> Call:
     }
     frame = {"frame": model.link_names[-1]} if "frame" in parameters else {}
     sides = {"target": "mujoco"} if name in CONVERSIONS else {}
-    return described(function, (model,), {**given, **frame, **sides})
+    points = getattr(parameters.get("points"), "default", ()) is inspect.Parameter.empty
+    touching = {"points": [wd.ContactPoint(model.link_names[-1], (0, 0, 0), 0.1)]} if points else {}
+    return described(function, (model,), {**given, **frame, **sides, **touching})
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -104,6 +104,10 @@ def test_every_function_of_a_model_can_be_listed(name: str) -> None:
     """With a frame where it has one; recorded here, not compiled."""
     function = getattr(wd, name)
     options = {"frame": FRAME} if "frame" in inspect.signature(function.describe).parameters else {}
+    if "points" in inspect.signature(function.describe).parameters:
+        options["points"] = [wd.ContactPoint(FRAME, (0.0, 0.0, 0.0), 0.1)]
+    if function is wd.state_derivative:
+        options["ground"] = wd.SoftGround()
     if name in NEED_MORE:
         with pytest.raises(ValueError, match="must be a library"):
             kernels_of(MODEL, partial(function, **options), dtype="float32", device="cpu")

@@ -303,7 +303,7 @@ def test_what_cannot_be_is_refused() -> None:
         simulation(points=[("tp", (0, 0, 0), 0.05)])
     with pytest.raises(TypeError, match=r"points are wd.ContactPoint\(link, centre, radius\)"):
         simulation(points=["tip"])
-    with pytest.raises(TypeError, match="ground must be wd.Ground"):
+    with pytest.raises(TypeError, match=r"ground must be wd.Ground"):
         simulation(points=[], ground="flat")
     with pytest.raises(ValueError, match="start is no state: q: shoulder is nan"):
         simulation(start=[np.nan, 0.0])

@@ -400,7 +400,7 @@ def test_a_step_has_a_length(dt: Any) -> None:
         (
             {"control": [wd.PD(1.0, 1.0), wd.PD(2.0, 1.0)], "targets": np.zeros((2, 12))},
             TypeError,
-            "control is one law for all joints.*got 2 laws: add the torques of others as tau",
+            "one control law moves the joints.*got 2 of them",
         ),
         (
             {"ground": wd.Ground(np.array([[0.5] * 4, [0.5, 0.5, -0.1, 0.5]]))},

@@ -59,7 +59,10 @@ FUNCTIONS = [
     if hasattr(function, "describe") and "params" in signature(function)
     if function is not wd.inverse_kinematics  # it repeats
 ]
-OPTIONS = {"frame": "slider", "subtree": "tool"}
+OPTIONS = {
+    **{"frame": "slider", "subtree": "tool"},
+    "points": (wd.ContactPoint("slider", (0.1, 0.0, 0.2), 0.05),),
+}
 MASSLESS_EFFECTS = {"stiffness": 30.0, "damping": 2.0}
 LINK_NUMBERS = ("mass", "com", "inertia")
 
@@ -147,7 +150,10 @@ def arguments(
     s = states(model, count)
     parameters = signature(function).values()
     arrays = {"q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "b": s.tau}
+    arrays |= {"forces": np.ones((count, 1, 3)), "pattern": np.array([[0.1, 0.2], [0.3, -0.1]])}
     options = {p.name: OPTIONS[p.name] for p in parameters if p.name in OPTIONS}
+    if function is wd.state_derivative:
+        options["ground"] = wd.SoftGround()
     return [
         arrays[p.name] for p in parameters if p.default is p.empty and p.name in arrays
     ], options
@@ -192,9 +198,17 @@ def check_environments(
     call = described(function, (model, *arrays), {**options, "params": params})
     inputs = all_arrays(call)
     program = record_call(call, input_shapes(call), False)
+    shapes = input_shapes(call)
     for e in range(2):
-        found = evaluate(program, {name: array[e] for name, array in inputs.items()})
-        own = wd.oracle(function, rebuilt(model, values, e), *(x[e] for x in arrays), **options)
+        # What serves all environments has no row for each.
+        here = {n: x[e] if np.ndim(x) > len(shapes[n]) else x for n, x in inputs.items()}
+        if program.routines:  # whose loops are no printed lines
+            results = program.on_numbers({n: np.asarray(x).tolist() for n, x in here.items()})
+            found = [x for each in results.values() for x in np.ravel(each)]
+        else:
+            found = evaluate(program, here)
+        each_array = [x if function is wd.height_scan and x is arrays[1] else x[e] for x in arrays]
+        own = wd.oracle(function, rebuilt(model, values, e), *each_array, **options)
         own = own if isinstance(own, tuple) else (own,)
         wanted = np.concatenate([np.ravel(x) for x in own])
         assert error(np.array(found), wanted) <= 100 * ROUND_OFF["float64"]
