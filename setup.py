@@ -11,7 +11,18 @@ VERSION = re.search(r'__version__ = "(.+)"', (HERE / "warpdyn/__init__.py").read
 MESHES = ["trimesh>=4.6", "pycollada"]
 """What reads the meshes of collision shapes; COLLADA files by the second."""
 
+RL = [
+    "torch>=2.4",
+    "gymnasium>=1.1",
+    "rsl-rl-lib>=5.5,<6",
+    "tensordict",
+    "onnx",
+    "onnxruntime",
+]
+"""Learning: environments for Gymnasium and rsl_rl, and policies as files."""
+
 TEST = [
+    *RL,
     *MESHES,
     "pytest>=8",
     "pytest-xdist",
@@ -109,6 +120,7 @@ setup(
         ],
         "formats": ["xacro", "mujoco"],
         "meshes": MESHES,
+        "rl": RL,
         "demo": ["matplotlib"],
         "bench": BENCH,
         "test": TEST,

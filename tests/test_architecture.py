@@ -22,7 +22,7 @@ FLOORS = (
     {"warpdyn.codegen", "warpdyn.formats", "warpdyn.algorithms", "warpdyn.peers"},
     {"warpdyn.execution", "warpdyn.robots"},
     {"warpdyn.functions", "warpdyn.kernels"},
-    {"warpdyn"},
+    {"warpdyn", "warpdyn.rl"},
     {"warpdyn.cli", "ros2_node.control"},
     {"ros2_node.ros"},
     {"ros2_node", "ros2_node.demo"},
@@ -81,7 +81,10 @@ NEVER = {
 }
 
 LAZY = {
-    "torch": {"warpdyn/arrays/torch_arrays.py", "warpdyn/execution/torch_gradients.py"},
+    "torch": {
+        *("warpdyn/arrays/torch_arrays.py", "warpdyn/execution/torch_gradients.py"),
+        *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "policy")),
+    },
     "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/jax_gradients.py"},
     "matplotlib": set[str](),
     "pinocchio": set[str](),

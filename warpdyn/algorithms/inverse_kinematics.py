@@ -46,7 +46,7 @@ PROGRESS = 8
 
 
 @dataclass(frozen=True)
-class Task:
+class FrameTask:
     """Frames, what is asked of each, and how long to try.
 
     `forms`: the shape of each target: a matrix, a pose or a position. `weights`: of position and
@@ -123,7 +123,7 @@ class Search:
 
 
 def inverse_kinematics(
-    tree: Tree, *arrays: Sequence, task: Task
+    tree: Tree, *arrays: Sequence, task: FrameTask
 ) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
     """The best configuration, whether it is within the tolerance, the largest errors of position
     [m] and orientation [rad] among those that weigh, and the steps taken."""
@@ -144,7 +144,7 @@ def step(
     targets: Sequence[Placement],
     first: Sequence[Scalar],
     seed: Sequence[Scalar],
-    task: Task,
+    task: FrameTask,
 ) -> Search:
     """A step of Levenberg and Marquardt, damped in proportion to the cost: Sugihara, IEEE T-RO 27
     (2011), equation 22.
@@ -186,7 +186,7 @@ def step(
 
 
 def outcome(
-    tree: Tree, search: Search, targets: Sequence[Placement], task: Task
+    tree: Tree, search: Search, targets: Sequence[Placement], task: FrameTask
 ) -> tuple[list[Scalar], Scalar, Scalar, Scalar, Scalar]:
     """What a search has come to, as `inverse_kinematics` returns it."""
     X = body_placements(tree, search.best, [tree.frames[name].body for name in task.frames])
@@ -204,7 +204,7 @@ def outcome(
 
 
 def _linearised(
-    tree: Tree, q: Sequence[Scalar], targets: Sequence[Placement], task: Task
+    tree: Tree, q: Sequence[Scalar], targets: Sequence[Placement], task: FrameTask
 ) -> tuple[list[dict[int, Scalar]], list[Scalar], Scalar]:
     """Rows of the Jacobian and errors, weighted, in the frames' axes; whether all are near.
 
@@ -238,7 +238,7 @@ def _damped_step(
     J: list[dict[int, Scalar]],
     e: list[Scalar],
     damping: Scalar,
-    task: Task,
+    task: FrameTask,
 ) -> list[Scalar]:
     """Tangent step d with (JᵀJ + damping) d = Jᵀe.
 
@@ -286,7 +286,7 @@ def _damped(A: list[list[Scalar]], damping: Scalar) -> list[list[Scalar]]:
 
 
 def _start(
-    tree: Tree, first: Sequence[Scalar], number: Scalar, seed: Sequence[Scalar], task: Task
+    tree: Tree, first: Sequence[Scalar], number: Scalar, seed: Sequence[Scalar], task: FrameTask
 ) -> list[Scalar]:
     """Start of this number, from points that fill the unit cube evenly.
 

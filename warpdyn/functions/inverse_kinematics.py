@@ -129,7 +129,7 @@ def inverse_kinematics(
     space = _spaces.get(model)
     if space is None:
         space = _spaces[model] = _space(model)
-    task = _ik.Task(
+    task = _ik.FrameTask(
         frames=tuple(named),
         forms=tuple(shapes[f"target:{name}"] for name in named),
         weights=tuple(zip(position, orientation, strict=True)),
@@ -208,7 +208,7 @@ def _form(name: str, target: Array, orientation: float) -> tuple[int, ...]:
 
 
 class _Space(NamedTuple):
-    """The configurations of a model: limits, the middle, and what starts are drawn from (`Task.draws`)."""
+    """The configurations of a model: limits, the middle, and what starts are drawn from (`FrameTask.draws`)."""
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]

@@ -1,6 +1,31 @@
 """Reinforcement learning: tasks written as texts of one robot, thousands of them in one launch a step."""
 
-from .task import Episode, Push, Task, Vary
-from .vec_env import VecEnv
+try:
+    from .policy import Policy, export
+    from .recipe import Recipe
+    from .rsl_rl import RslEnv
+    from .task import Episode, Push, Task, TaskError, Vary
+    from .tasks import TASKS, make
+    from .training import Progress, Trainer
+    from .vec_env import VecEnv
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"warpdyn.rl needs {error.name}, which is not installed: pip install 'warpdyn[rl]'"
+    ) from error
 
-__all__ = ["Episode", "Push", "Task", "Vary", "VecEnv"]
+__all__ = [
+    "TASKS",
+    "Episode",
+    "Policy",
+    "Progress",
+    "Push",
+    "Recipe",
+    "RslEnv",
+    "Task",
+    "TaskError",
+    "Trainer",
+    "Vary",
+    "VecEnv",
+    "export",
+    "make",
+]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..execution.oracle import oracle
-from ..functions.drives import PD
 from ..kernels import random_numbers
 from ..kernels.own_kernel import OwnKernel, kernel
 from ..kernels.random_numbers import Key
@@ -46,6 +45,7 @@ class EnvironmentStep:
     def __init__(self, task: Task, seed: int, wait: bool = False):
         self.task, self.seed, self.wait = task, seed, wait
         self.rewards = tuple(task.scales)
+        self.joints = task.model.nv - (6 if task.model.floating_base else 0)
         self.length = round(task.seconds / task.step_seconds)
         self.numbers: dict[str, np.ndarray] = {
             "scales": np.array(list(task.scales.values()), dtype=float),
@@ -56,19 +56,20 @@ class EnvironmentStep:
         number_shapes = {n: x.shape for n, x in self.numbers.items()}
         begun = self._begun(number_shapes)
         nv = task.model.nv
-        self.carried: dict[str, tuple[int, ...]] = {
-            **{"q": (task.model.nq,), "v": (nv,), "impulses": (len(task.points), 3)},
-            **{"last_action": (task.actions,), "last_v": (nv,)},
-            **{"age": (), "ticks": (), "over": (), "sums": (len(self.rewards),)},
-            **begun,
-        }
+        self.carried: dict[str, tuple[int, ...]] = {}
+        self.carried |= {"q": (task.model.nq,), "v": (nv,), "last_v": (nv,)}
+        self.carried |= {"last_action": (task.actions,)}
+        self.carried |= {"impulses": (len(task.points), 3)}
+        self.carried |= {"age": (), "ticks": (), "over": (), "sums": (len(self.rewards),)}
+        self.carried |= begun
         self.own = tuple(n for n in begun if n not in ("q", "v", *self._defaults))
         shapes = {**self.carried, "action": (task.actions,)}
         self.step: OwnKernel = _kernel("environment_step", shapes, number_shapes, self._step)
-        self.start: OwnKernel = _kernel("environment_start", {"ticks": ()}, number_shapes, self._start)
-        joints = (task.model.nv - (6 if task.model.floating_base else 0),)
-        there = {"q_after": (task.model.nq,), "v_after": (nv,)}
-        there |= {"forces_after": (len(task.points), 3), "torques_after": joints}
+        self.start: OwnKernel = _kernel(
+            "environment_start", {"ticks": ()}, number_shapes, self._start
+        )
+        there: dict[str, tuple[int, ...]] = {"q_after": (task.model.nq,), "v_after": (nv,)}
+        there |= {"forces_after": (len(task.points), 3), "torques_after": (self.joints,)}
         self.command: OwnKernel = _kernel(
             "environment_command", shapes, number_shapes, self._command
         )
@@ -128,8 +129,7 @@ class EnvironmentStep:
         fresh = self._fresh(robot, numbers, key, {})
         nothing = {n: np.zeros(shape) for n, shape in self.carried.items() if n not in fresh}
         sight = {"forces": np.zeros((len(task.points), 3)), "time": 0.0}
-        joints = len(task.model.joint_names) if not task.model.floating_base else task.model.nv - 6
-        sight |= {"torques": np.zeros(joints), "action": np.zeros(task.actions)}
+        sight |= {"torques": np.zeros(self.joints), "action": np.zeros(task.actions)}
         return Episode({**numbers, **nothing, **fresh, **sight, "ticks": fields["ticks"]})
 
     def _fresh(
@@ -158,7 +158,8 @@ class EnvironmentStep:
 
         def elsewhere(robot: Any, s: Episode) -> Moved:
             wanted.update(self.task.control(robot, s))
-            return Moved(s.q, s.v, s.impulses, s.forces, s.torques)
+            forces = np.zeros((len(self.task.points), 3))
+            return Moved(s.q, s.v, s.impulses, forces, np.zeros(self.joints))
 
         self._after(robot, fields, elsewhere)
         return wanted
@@ -167,9 +168,8 @@ class EnvironmentStep:
         """As `_step`, of what another simulator has made of the command."""
 
         def elsewhere(robot: Any, s: Episode) -> Moved:
-            there = (fields[f"{n}_after"] for n in ("q", "v"))
-            seen = (fields[f"{n}_after"] for n in ("forces", "torques"))
-            return Moved(*there, s.impulses, *seen)
+            q, v, forces, torques = (fields[f"{n}_after"] for n in ("q", "v", "forces", "torques"))
+            return Moved(q, v, s.impulses, forces, torques)
 
         return self._after(robot, fields, elsewhere)
 
@@ -220,7 +220,7 @@ class EnvironmentStep:
         }
         zero = {n: np.zeros(shape) for n, shape in self.carried.items()}
         after = {n: np.where(begins, fresh.get(n, zero[n]), now[n]) for n in self.carried}
-        after = self._varied(robot, after, age, key)
+        after = self._varied(after, age, key)
         after["ticks"] = before["ticks"] + 1.0
         seen = s.with_fields(**after, time=after["age"] * seconds)
         seen = seen.with_fields(
@@ -253,10 +253,10 @@ class EnvironmentStep:
                 raise TaskError(
                     f"{task.name}.control gives targets, but the task has no drives = wd.PD(kp, kd)"
                 )
-            changed = {n: getattr(s, n) for n in DRIVEN if n in self.carried or n in self.numbers}
+            changed = {n: x * np.ones(self.joints) for n, x in self._named(s, DRIVEN).items()}
             more |= {"control": drives._replace(**changed), "targets": wanted["targets"]}
         if task.points:
-            changed = {n: getattr(s, n) for n in TOUCHED if n in self.carried or n in self.numbers}
+            changed = self._named(s, TOUCHED)
             if "friction" in changed:
                 changed["friction"] = changed["friction"] * np.ones(len(task.points))
             more |= {"points": task.points, "impulses": s.impulses}
@@ -266,6 +266,10 @@ class EnvironmentStep:
         tau = wanted.get("tau", np.zeros(task.model.nv))
         times = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
         return robot.step(s.q, s.v, tau, **times, **more)
+
+    def _named(self, s: Episode, names: Sequence[str]) -> dict[str, Any]:
+        """Those of the numbers that the task carries, or has for all environments."""
+        return {n: getattr(s, n) for n in names if n in self.carried or n in self.numbers}
 
     def _earned(self, robot: Any, s: Episode, key: Key) -> Any:
         """Rewards in the order of `scales`."""
@@ -280,7 +284,7 @@ class EnvironmentStep:
 
     def _observe(self, robot: Any, s: Episode, key: Key) -> dict[str, Any]:
         found = self.task.observe(robot, s.with_fields(random=key.at(OBSERVE)))
-        return found if isinstance(found, Mapping) else {"policy": found}
+        return dict(found) if isinstance(found, Mapping) else {"policy": found}
 
     def _pushed(self, push: Push, before: Mapping[str, Any], key: Key) -> Any:
         """Velocities after a push, if it is time for one."""
@@ -292,9 +296,7 @@ class EnvironmentStep:
         now = every(before["age"], push.seconds / self.task.step_seconds)
         return np.concatenate([before["v"][:3] + np.where(now, kick, 0.0), before["v"][3:]])
 
-    def _varied(
-        self, robot: Any, after: dict[str, Any], age: Any, key: Key
-    ) -> dict[str, Any]:
+    def _varied(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:
         """Numbers that change by time are drawn anew when it has come."""
         for k, (name, default) in enumerate(self._defaults.items()):
             vary = self.task.vary[name]

@@ -31,8 +31,11 @@ def export(trainer: Trainer, path: Path) -> None:
             module,
             module.get_dummy_inputs(),
             str(path),
-            **{"input_names": ["observation"], "output_names": ["action"]},
-            **{"opset_version": 18, "dynamo": False, "dynamic_axes": {"observation": {0: "envs"}}},
+            input_names=["observation"],
+            output_names=["action"],
+            opset_version=18,
+            dynamo=False,
+            dynamic_axes={"observation": {0: "envs"}},
         )
     whole = onnx.load(str(path))
     about = {

@@ -31,18 +31,18 @@ class Progress(NamedTuple):
     """Since training began, of the wall clock, earlier processes included."""
     cpu_seconds: float
     reward: float
-    """Mean of a second of all environments."""
+    """Mean of a second, of all environments."""
     rewards: dict[str, float]
-    """Of a second, by name: mean of the episodes that ended; empty where none did."""
+    """A second's, by name: mean of the episodes that ended; empty where none did."""
     length: float
     """Mean length of the episodes that ended [s]."""
     falls: float
     """Share of them that ended before their time."""
     steps_per_second: float
     environment_share: float
-    """Of the time, spent in the environments."""
+    """Part of the time that is spent in the environments."""
     deviation: float
-    """Of the policy's actions, mean."""
+    """Standard deviation of the policy's actions, mean."""
 
 
 class Trainer:
@@ -190,5 +190,5 @@ class Trainer:
             falls=fell / max(ended, 1.0),
             steps_per_second=steps / taken,
             environment_share=inside / taken,
-            deviation=float(algorithm.get_policy().output_std.mean()),
+            deviation=float(algorithm.get_policy().output_std.detach().mean()),
         )

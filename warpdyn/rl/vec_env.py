@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-import gymnasium
 import numpy as np
 import torch
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..execution.batched import bind
@@ -19,7 +19,7 @@ Autoreset = Literal["same_step", "next_step"]
 MODES = {"same_step": AutoresetMode.SAME_STEP, "next_step": AutoresetMode.NEXT_STEP}
 
 
-class VecEnv(VectorEnv):
+class VecEnv(VectorEnv[Any, Any, Any]):
     """`envs` robots that learn a task, in one launch a step.
 
     reset() and step(action) are Gymnasium's; observations (envs, n), rewards, `terminated` and
@@ -73,11 +73,9 @@ class VecEnv(VectorEnv):
         self.carried["ticks"].zero_()
         if self._begin is None:
             state = {n: x for n, x in self.carried.items() if n != "ticks"}
-            self._begin = bind(
-                *(self.text.start, self.task.model, self.carried["ticks"]),
-                *self.numbers.values(),
-                out={**state, **self._of_groups(self._seen[self._turn])},
-            )
+            out = {**state, **self._of_groups(self._seen[self._turn])}
+            arrays = (self.carried["ticks"], *self.numbers.values())
+            self._begin = bind(self.text.start, self.task.model, *arrays, out=out)
         else:
             self._begin()
         return self._observation(self._of_groups(self._seen[self._turn])), {}
@@ -86,26 +84,24 @@ class VecEnv(VectorEnv):
         """Observations, rewards, who failed, whose time is over, and more by name."""
         action = torch.as_tensor(action, dtype=torch.float32, device=self.device)
         if action.shape != self.action.shape:
-            raise ValueError(f"action must be {tuple(self.action.shape)}, got {tuple(action.shape)}")
+            raise ValueError(
+                f"action must be {tuple(self.action.shape)}, got {tuple(action.shape)}"
+            )
         self.action.copy_(action)
         self._turn ^= 1
         seen = self._seen[self._turn]
         run = self._runs[self._turn]
         if run is None:
-            self._runs[self._turn] = bind(
-                *(self.text.step, self.task.model, *self.carried.values(), self.action),
-                *self.numbers.values(),
-                out={**self.carried, **seen},
-            )
+            arrays = (*self.carried.values(), self.action, *self.numbers.values())
+            out = {**self.carried, **seen}
+            self._runs[self._turn] = bind(self.text.step, self.task.model, *arrays, out=out)
         else:
             run()
         if not bool(torch.isfinite(seen["reward"]).all()):
             self._refuse_rewards()
         terminated, truncated = seen["terminated"] > 0.5, seen["truncated"] > 0.5
         info = {
-            "final_obs": self._observation(
-                {n: seen[f"final_{n}"] for n in self.text.observations}
-            ),
+            "final_obs": self._observation({n: seen[f"final_{n}"] for n in self.text.observations}),
             "_final_obs": terminated | truncated,
             "episode": {
                 **dict(zip(self.text.rewards, seen["ended_sums"].unbind(1), strict=True)),
@@ -164,18 +160,16 @@ class VecEnv(VectorEnv):
 
     def _spaces(self) -> None:
         """Gymnasium's spaces, of one environment and of all."""
-        box = gymnasium.spaces.Box
-        groups = {n: box(-np.inf, np.inf, s) for n, s in self.text.observations.items()}
-        every = {
-            n: box(-np.inf, np.inf, (self.num_envs, *s)) for n, s in self.text.observations.items()
-        }
         largest, count = self.task.largest_action, self.task.actions
-        self.single_action_space = box(-largest, largest, (count,))
-        self.action_space = box(-largest, largest, (self.num_envs, count))
-        one = len(groups) == 1
-        self.single_observation_space = (
-            next(iter(groups.values())) if one else gymnasium.spaces.Dict(groups)
-        )
-        self.observation_space = (
-            next(iter(every.values())) if one else gymnasium.spaces.Dict(every)
-        )
+        self.single_action_space = spaces.Box(-largest, largest, (count,))
+        self.action_space = spaces.Box(-largest, largest, (self.num_envs, count))
+        self.single_observation_space = self._seen_space(())
+        self.observation_space = self._seen_space((self.num_envs,))
+
+    def _seen_space(self, lead: tuple[int, ...]) -> spaces.Space[Any]:
+        """The space of one group of observations, or of several by name."""
+        groups: dict[str, spaces.Space[Any]] = {
+            name: spaces.Box(-np.inf, np.inf, (*lead, *shape))
+            for name, shape in self.text.observations.items()
+        }
+        return next(iter(groups.values())) if len(groups) == 1 else spaces.Dict(groups)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...functions.contact_points import ContactPoints
-from ...functions.drives import PD
-from ...kernels.random_numbers import uniform
-from ...model import Model
-from ...robots import load_robot
-from ..recipe import Recipe
-from ..task import Episode, Task, Vary
-from ..terms import every, gravity_in_base, near, rotation, turned
+from ..functions.contact_points import ContactPoints
+from ..functions.drives import PD
+from ..kernels.random_numbers import uniform
+from ..model import Model
+from ..robots import load_robot
+from .recipe import Recipe
+from .task import Episode, Task, Vary
+from .terms import every, gravity_in_base, near, rotation, turned
 
 STANCE = (0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5)
 

@@ -1,0 +1,168 @@
+"""A launch of environments against the same texts on plain numbers, and against its parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+rl = pytest.importorskip("warpdyn.rl")
+from rl_cases import Hold
+
+from warpdyn.rl.environment_step import EnvironmentStep
+
+TASK = Hold()
+TEXT = EnvironmentStep(TASK, seed=3)
+NUMBERS = [x.astype(float) for x in TEXT.numbers.values()]
+
+
+def begun(envs: int = 6) -> dict[str, np.ndarray]:
+    """Environments at their beginning, by name."""
+    first = TEXT.start(TASK.model, np.zeros(envs), *NUMBERS)._asdict()
+    ticks = {"ticks": np.zeros(envs)}
+    return {name: (ticks | first)[name] for name in TEXT.carried}
+
+
+def stepped(state: dict[str, np.ndarray], action: np.ndarray) -> dict[str, np.ndarray]:
+    return TEXT.step(TASK.model, *state.values(), action, *NUMBERS)._asdict()  # type: ignore[no-any-return]
+
+
+def actions(k: int, envs: int = 6) -> np.ndarray:
+    return np.random.default_rng([k, 7]).uniform(-1.5, 1.5, (envs, 2))
+
+
+@pytest.fixture(scope="module")
+def history() -> list[tuple[dict[str, np.ndarray], np.ndarray, dict[str, np.ndarray]]]:
+    """States, actions and what came of them, for longer than an episode."""
+    state, seen = begun(), []
+    for k in range(14):
+        after = stepped(state, 0.3 * actions(k))
+        seen.append((state, 0.3 * actions(k), after))
+        state = {name: after[name] for name in TEXT.carried}
+    return seen
+
+
+def test_what_texts_name_is_carried() -> None:
+    """Beside what every environment has: state, warm starts, age, draws, sums of rewards."""
+    assert {"place", "passed", "kp", "q", "v", "age", "sums"} <= set(TEXT.carried)
+    assert TEXT.carried["place"] == (2,) and TEXT.carried["kp"] == ()
+    assert TEXT.observations == {"policy": (6,), "hidden": (5,)}
+    assert TEXT.rewards == ("still", "near")
+
+
+def test_a_launch_is_the_texts_on_numbers(history: Any) -> None:
+    """Of the oracle, environment after environment, resets and draws included."""
+    for state, action, after in history[::5]:
+        wanted = wd.oracle(TEXT.step, TASK.model, *state.values(), action, *NUMBERS)._asdict()
+        for name, x in after.items():
+            assert np.allclose(x, np.reshape(wanted[name], x.shape), atol=1e-10), name
+
+
+def test_the_robot_moves_as_the_step_moves_it(history: Any) -> None:
+    """With the drives that were drawn, to the targets that `control` gives."""
+    state, action, after = history[0]
+    end = wd.step(
+        *(TASK.model, state["q"], state["v"], 0 * state["v"]),
+        dt=TASK.dt,
+        substeps=TASK.substeps,
+        control=wd.PD(np.repeat(state["kp"][:, None], 2, 1), 2.0),
+        targets=state["place"] + action,
+    )
+    alive = ~(after["terminated"] | after["truncated"])
+    assert alive.any()
+    assert np.allclose(after["q"][alive], end.q[alive], atol=1e-12)
+
+
+def test_rewards_are_summed_by_name_until_the_end(history: Any) -> None:
+    """And come out where an episode ends, with its length; then all begins anew."""
+    sums, ends = np.zeros((6, 2)), 0
+    for state, _, after in history:
+        over = after["terminated"] | after["truncated"]
+        assert np.allclose(
+            after["reward"],
+            np.where(over, after["ended_sums"].sum(1), after["sums"].sum(1)) - state["sums"].sum(1),
+        )
+        assert np.allclose(after["sums"][over], 0.0) and np.allclose(after["age"][over], 0.0)
+        assert np.array_equal(after["ended_age"][over], state["age"][over] + 1)
+        assert not after["ended_sums"][~over].any()
+        assert np.allclose(after["v"][over], 0.0) and np.allclose(
+            after["q"][over], after["place"][over]
+        )
+        ends += int(over.sum())
+        sums += after["ended_sums"]
+    assert ends >= 6  # an episode lasts ten steps
+    assert not (history[0][2]["truncated"]).any() and history[9][2]["ended_age"].max() == 10
+
+
+def test_who_leaves_its_place_has_failed_and_not_run_out_of_time(history: Any) -> None:
+    state = begun()
+    state["q"] = state["q"] + np.array([1.0, 0.0])
+    after = stepped(state, np.zeros((6, 2)))
+    assert after["terminated"].all() and not after["truncated"].any()
+    late = begun() | {"age": np.full(6, 9.0)}
+    after = stepped(late, np.zeros((6, 2)))
+    assert after["truncated"].all() and not after["terminated"].any()
+
+
+def test_a_state_that_is_not_finite_ends_without_a_reward() -> None:
+    state = begun()
+    state["v"][2] = np.nan
+    after = stepped(state, np.zeros((6, 2)))
+    assert list(np.flatnonzero(after["failed"])) == [2] and after["terminated"][2]
+    assert all(np.isfinite(x[2]).all() for n, x in after.items() if not n.startswith("final"))
+
+
+def test_another_simulator_may_move_the_robot(history: Any) -> None:
+    """What the action asks of the drives, then the rest of the step of where they led."""
+    state, action, after = history[0]
+    asked = TEXT.command(TASK.model, *state.values(), action, *NUMBERS)
+    assert np.allclose(asked.targets, state["place"] + action)
+    end = wd.step(
+        *(TASK.model, state["q"], state["v"], 0 * state["v"]),
+        dt=TASK.dt,
+        substeps=TASK.substeps,
+        control=wd.PD(np.repeat(state["kp"][:, None], 2, 1), 2.0),
+        targets=asked.targets,
+    )
+    there = (end.q, end.v, end.forces, end.torques)
+    settled = TEXT.settle(TASK.model, *state.values(), action, *there, *NUMBERS)._asdict()
+    for name in ("q", "reward", "policy", "terminated"):
+        assert np.allclose(settled[name], after[name], atol=1e-12), name
+
+
+class Wrong(Hold):
+    """One text at a time is replaced."""
+
+    def __init__(self, **texts: Any):
+        super().__init__()
+        self.__dict__.update(texts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "error"),
+    [
+        ({"begin": lambda robot, s: {"q": np.zeros(2)}}, "begin must name q and v; it named q"),
+        (
+            {"begin": lambda robot, s: {"q": np.zeros(3), "v": np.zeros(2)}},
+            r"begin: q must be \(2,\) for double_pendulum, got \(3,\)",
+        ),
+        ({"control": lambda robot, s: {"angles": s.q}}, "control must give targets, tau, or both"),
+        (
+            {"drives": None, "vary": {}, "observe": lambda robot, s: s.q},
+            "control gives targets, but the task has no drives",
+        ),
+        ({"update": lambda robot, s: {"steps": 1.0}}, "update changes steps, which begin does not"),
+        ({"reward": lambda robot, s: {"near": 1.0}}, "must name the same rewards; only one.*still"),
+        ({"vary": {"mass": rl.Vary(0, 1)}}, "'mass' is no number that can be drawn; there are"),
+        ({"push": rl.Push(1.0)}, "push: double_pendulum has no free base"),
+    ],
+)
+def test_a_task_that_does_not_fit_is_refused(texts: dict[str, Any], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        text = EnvironmentStep(Wrong(**texts), 0)
+        state = text.start(TASK.model, np.zeros(1), *text.numbers.values())._asdict()
+        arrays = [(state | {"ticks": np.zeros(1)})[n] for n in text.carried]
+        text.step(TASK.model, *arrays, np.zeros((1, 2)), *text.numbers.values())

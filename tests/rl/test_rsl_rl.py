@@ -1,0 +1,31 @@
+"""Environments in rsl_rl's form."""
+
+from __future__ import annotations
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold
+from rsl_rl.env import VecEnv as Abstract
+
+
+def test_it_has_what_rsl_rl_asks_for() -> None:
+    env = rl.RslEnv(rl.VecEnv(Hold(), 5))
+    for name in Abstract.__annotations__:
+        assert hasattr(env, name), name
+    seen = env.get_observations()
+    assert set(seen.keys()) == {"policy", "hidden"} and seen.batch_size == torch.Size([5])
+    seen, reward, done, extras = env.step(torch.zeros(5, 2))
+    assert reward.shape == done.shape == extras["time_outs"].shape == (5,)
+    assert env.max_episode_length == 10
+
+
+def test_ages_may_be_written() -> None:
+    """rsl_rl spreads those of the first episodes; who is at the end runs out of time, and is done."""
+    env = rl.RslEnv(rl.VecEnv(Hold(), 3))
+    env.env.numbers["reach"][:] = 10.0
+    env.episode_length_buf = torch.tensor([0, 9, 4])
+    _, _, done, extras = env.step(torch.zeros(3, 2))
+    assert done.tolist() == extras["time_outs"].tolist() == [0.0, 1.0, 0.0]
+    assert env.episode_length_buf.tolist() == [1, 0, 5]

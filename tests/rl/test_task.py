@@ -1,0 +1,55 @@
+"""What a task is made of: draws of numbers, episodes by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+rl = pytest.importorskip("warpdyn.rl")
+
+
+def drawn(vary: object, default: float | np.ndarray, count: int = 20_000) -> np.ndarray:
+    """Values that an environment each draws, as a kernel does."""
+
+    @wd.kernel
+    def text(robot, episode: ()):  # type: ignore[no-untyped-def]
+        return vary.drawn(wd.random.key(0, robot.env, episode), default)  # type: ignore[attr-defined]
+
+    return np.asarray(text(wd.load_robot("cartpole"), np.zeros(count)))
+
+
+@pytest.mark.parametrize(
+    ("vary", "default", "mean", "deviation"),
+    [
+        (rl.Vary(0.4, 1.0), 5.0, 0.7, 0.6 / np.sqrt(12)),
+        (rl.Vary(0.5, 1.5, how="scale"), 20.0, 20.0, 20 / np.sqrt(12)),
+        (rl.Vary(0.1, 0.2, "normal", "add"), 3.0, 3.1, 0.2),
+    ],
+)
+def test_a_number_is_drawn_by_its_law_from_the_default(
+    vary: object, default: float, mean: float, deviation: float
+) -> None:
+    values = drawn(vary, default)
+    assert values.mean() == pytest.approx(mean, abs=4 * deviation / np.sqrt(len(values)))
+    assert values.std() == pytest.approx(deviation, rel=0.03)
+
+
+def test_a_log_uniform_draw_is_uniform_in_its_logarithm() -> None:
+    values = drawn(rl.Vary(0.1, 10.0, "log_uniform"), 1.0)
+    assert values.min() >= 0.1 and values.max() <= 10.0
+    assert np.mean(values < 1.0) == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_default_of_several_numbers_draws_one_for_each() -> None:
+    values = drawn(rl.Vary(0.9, 1.1, how="scale"), np.array([1.0, 2.0, 3.0]), 2000)
+    assert values.shape == (2000, 3)
+    assert np.abs(np.corrcoef(values.T) - np.eye(3)).max() < 0.1
+
+
+def test_an_episode_says_what_it_has() -> None:
+    s = rl.Episode({"q": 1.0, "command": 2.0})
+    assert s.with_fields(q=3.0).q == 3.0 and s.q == 1.0
+    with pytest.raises(AttributeError, match="an episode has no 'speed'; it has q, command"):
+        _ = s.speed

@@ -1,0 +1,58 @@
+"""Training: equal bytes for equal seeds, going on from a checkpoint, what is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold
+
+
+def weights(trainer: object) -> list[torch.Tensor]:
+    return [x.clone() for x in trainer.algorithm.get_policy().state_dict().values()]  # type: ignore[attr-defined]
+
+
+def test_two_runs_of_one_seed_have_equal_weights() -> None:
+    """Byte for byte; another seed's are others."""
+    found = []
+    for seed in (0, 0, 1):
+        trainer = rl.Trainer(Hold(), seed=seed)
+        *_, last = trainer.run(iterations=4)
+        found.append(weights(trainer))
+        assert last.iteration == 4 and last.steps == 4 * 6 * 16
+    assert all(torch.equal(x, y) for x, y in zip(found[0], found[1], strict=True))
+    assert not all(torch.equal(x, y) for x, y in zip(found[0], found[2], strict=True))
+
+
+def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    """From its last checkpoint: the same curve, the same weights."""
+    whole = rl.Trainer(Hold(), seed=2)
+    curve = list(whole.run(iterations=5))
+    killed = rl.Trainer(Hold(), seed=2, folder=tmp_path)
+    for progress in killed.run(iterations=5, save_every=3):
+        if progress.iteration == 4:  # after the checkpoint, before the end
+            break
+    resumed = rl.Trainer(Hold(), seed=2, folder=tmp_path)
+    assert resumed.iteration == 3
+    after = list(resumed.run(iterations=5))
+    assert [x.iteration for x in after] == [4, 5]
+    for x, y in zip(curve[3:], after, strict=True):
+        assert (x.reward, x.rewards, x.length) == (y.reward, y.rewards, y.length)
+    assert all(torch.equal(x, y) for x, y in zip(weights(whole), weights(resumed), strict=True))
+    lines = (tmp_path / "curve.jsonl").read_text().splitlines()
+    assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3, 4, 5]
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
+    list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
+    with pytest.raises(rl.TaskError, match="is of another seed; choose another folder"):
+        rl.Trainer(Hold(), seed=1, folder=tmp_path)
+
+
+def test_it_stops_when_its_time_is_over() -> None:
+    trainer = rl.Trainer(Hold())
+    assert len(list(trainer.run(minutes=0.0))) == 1

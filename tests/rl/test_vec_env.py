@@ -1,0 +1,163 @@
+"""Environments as Gymnasium's vector: what comes back, ends in the same step or the next, equal bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import gymnasium
+import torch
+from gymnasium.vector import AutoresetMode
+from rl_cases import Hold
+
+import warpdyn as wd
+
+
+class Short(Hold):
+    seconds = 0.06
+    numbers = {"reach": np.array([10.0])}  # noqa: RUF012
+
+
+def acted(env: Any, steps: int, seed: int = 0) -> list[Any]:
+    """What comes back along random actions, copied."""
+    draw = torch.Generator().manual_seed(seed)
+    seen = []
+    for _ in range(steps):
+        action = torch.rand((env.num_envs, 2), generator=draw) * 2 - 1
+        seen.append([_copied(x) for x in env.step(action)])
+    return seen
+
+
+def _copied(x: Any) -> Any:
+    return {n: _copied(y) for n, y in x.items()} if isinstance(x, dict) else x.clone()
+
+
+def test_it_is_one_of_gymnasiums_vectors() -> None:
+    env = rl.VecEnv(Hold(), 5)
+    assert isinstance(env, gymnasium.vector.VectorEnv) and env.num_envs == 5
+    assert env.single_action_space.shape == (2,) and env.action_space.shape == (5, 2)
+    assert env.observation_space["policy"].shape == (5, 6)
+    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    seen, _ = env.reset(seed=1)
+    assert seen["policy"].shape == (5, 6) and seen["policy"].dtype == torch.float32
+    seen, reward, terminated, truncated, info = env.step(torch.zeros(5, 2))
+    assert reward.shape == (5,) and terminated.dtype == truncated.dtype == torch.bool
+    assert set(info["episode"]) == {"still", "near", "length"}
+
+
+def test_it_is_registered() -> None:
+    env = gymnasium.make_vec("warpdyn/CartpoleSwingUp-v0", num_envs=3)
+    assert env.num_envs == 3 and env.unwrapped.task.name == "CartpoleSwingUp"
+
+
+def test_an_episode_ends_and_begins_in_one_step() -> None:
+    """What is seen is the new one's; the last of the old one is beside it."""
+    env = rl.VecEnv(Short(), 4)
+    env.reset()
+    *_, last = acted(env, 3)
+    seen, _, terminated, truncated, info = last
+    assert truncated.all() and not terminated.any() and info["_final_obs"].all()
+    assert (seen["hidden"][:, 3:] == 0).all() and (info["final_obs"]["hidden"][:, 4] == 3).all()
+    assert (info["episode"]["length"] == 3).all()
+
+
+def test_or_in_the_next_one() -> None:
+    env = rl.VecEnv(Short(), 4, autoreset="next_step")
+    assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    env.reset()
+    *_, end, fresh = acted(env, 4)
+    assert end[3].all() and (end[0]["hidden"][:, 4] == 3).all()
+    assert not fresh[2].any() and not fresh[3].any() and not fresh[1].any()
+    assert (fresh[0]["hidden"][:, 4] == 0).all()
+    assert not acted(env, 2)[-1][3].any()
+
+
+def test_equal_seeds_give_equal_bits_in_any_batch() -> None:
+    """Environment 3 of 5 is environment 3 of 64; another seed is not."""
+    few, many, other = (rl.VecEnv(Hold(), n, seed=s) for n, s in ((5, 0), (64, 0), (5, 1)))
+    for env in (few, many, other):
+        env.reset()
+    draw = torch.Generator().manual_seed(0)
+    for _ in range(12):
+        action = torch.rand((64, 2), generator=draw) * 2 - 1
+        x, y, z = few.step(action[:5])[0], many.step(action)[0], other.step(action[:5])[0]
+        for name in x:
+            assert torch.equal(x[name], y[name][:5]), name
+    assert not torch.equal(x["hidden"], z["hidden"])
+
+
+def test_results_stay_until_the_step_after_the_next() -> None:
+    env = rl.VecEnv(Hold(), 4)
+    env.reset()
+    first = env.step(torch.zeros(4, 2))[0]["policy"]
+    kept = first.clone()
+    second = env.step(torch.ones(4, 2))[0]["policy"]
+    assert torch.equal(first, kept) and not torch.equal(first, second)
+
+
+def test_numbers_may_change_between_steps() -> None:
+    """A curriculum's reach, and what a reward counts for."""
+    env = rl.VecEnv(Hold(), 4)
+    env.reset()
+    env.numbers["reach"][:] = 0.0
+    assert env.step(torch.ones(4, 2))[2].all()
+    env.numbers["reach"][:] = 10.0
+    env.scales[:] = 0.0
+    assert not env.step(torch.ones(4, 2))[1].any()
+
+
+def test_a_state_goes_on_bit_for_bit() -> None:
+    env = rl.VecEnv(Hold(), 6)
+    env.reset()
+    acted(env, 4)
+    state = env.state()
+    ahead = acted(env, 8, 1)
+    env.restore(state)
+    again = acted(env, 8, 1)
+    for x, y in zip(ahead, again, strict=True):
+        assert torch.equal(x[0]["hidden"], y[0]["hidden"]) and torch.equal(x[1], y[1])
+    with pytest.raises(ValueError, match="a state has q, v"):
+        env.restore({"q": state["q"]})
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"task must be a warpdyn.rl.Task, got str"):
+        rl.VecEnv("cartpole", 4)
+    with pytest.raises(ValueError, match="envs must be a whole number of at least 1, got 0"):
+        rl.VecEnv(Hold(), 0)
+    with pytest.raises(ValueError, match='autoreset must be "same_step" or "next_step"'):
+        rl.VecEnv(Hold(), 4, autoreset="never")
+    env = rl.VecEnv(Hold(), 4)
+    env.reset()
+    with pytest.raises(ValueError, match=r"action must be \(4, 2\), got \(4, 3\)"):
+        env.step(torch.zeros(4, 3))
+
+
+def test_a_reward_that_is_no_number_is_named() -> None:
+    class Broken(Hold):
+        def reward(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {"still": np.sqrt(s.q[0] - 10.0), "near": 1.0 + 0.0 * s.q[0]}
+
+    env = rl.VecEnv(Broken(), 4)
+    env.reset()
+    with pytest.raises(
+        rl.TaskError, match="Broken: the reward still is not finite in environment 0"
+    ):
+        env.step(torch.zeros(4, 2))
+
+
+def test_threads_make_no_difference() -> None:
+    before = wd.get_num_threads()
+    try:
+        bits = []
+        for threads in (1, 2):
+            wd.set_num_threads(threads)
+            env = rl.VecEnv(Hold(), 700)
+            env.reset()
+            bits.append(acted(env, 6)[-1][0]["hidden"])
+    finally:
+        wd.set_num_threads(before)
+    assert torch.equal(*bits)

@@ -1,0 +1,48 @@
+"""A small task for the tests of learning: a double pendulum that is to stay where it began."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn import rl
+
+
+class Hold(rl.Task):
+    """Drives whose targets the policy moves; a rod that leaves its place by more than `reach` ends it."""
+
+    dt, substeps, seconds = 0.01, 2, 0.2
+    drives = wd.PD(30.0, 2.0)
+    actions, largest_action = 2, 1.0
+    scales = {"still": 1.0, "near": 2.0}  # noqa: RUF012
+    numbers = {"reach": np.array([0.3])}  # noqa: RUF012
+    vary = {"kp": rl.Vary(0.5, 1.5, how="scale")}  # noqa: RUF012
+    recipe = rl.Recipe(envs=16, steps=6, epochs=1, batches=2, layers=(8,), minutes=0.05)
+
+    def __init__(self) -> None:
+        self.model = wd.load_robot("double_pendulum")
+
+    def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        place = wd.random.uniform(s.random, 2, -0.5, 0.5)
+        return {"q": place, "v": np.zeros(2), "place": place, "passed": 0.0}
+
+    def control(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"targets": s.place + s.action}
+
+    def update(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"passed": s.passed + 1.0}
+
+    def observe(self, robot: Any, s: rl.Episode) -> Any:
+        noise = wd.random.normal(s.random, 2, 0.0, 0.01)
+        return {
+            "policy": np.concatenate([s.q - s.place + noise, s.v, s.last_action]),
+            "hidden": np.concatenate([s.q, np.stack([s.kp, s.time, s.passed])]),
+        }
+
+    def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"still": -np.sum(s.v**2), "near": 1.0 - np.sum((s.q - s.place) ** 2)}
+
+    def ended(self, robot: Any, s: rl.Episode) -> Any:
+        return np.max(np.abs(s.q - s.place)) > s.reach[0]

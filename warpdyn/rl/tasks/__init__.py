@@ -1,1 +1,0 @@
-"""Tasks that come with warpdyn."""
