@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import warpdyn as wd
 from warpdyn.kernels.conditions import less
 from warpdyn.kernels.refusals import RecordingError
 from warpdyn.kernels.results import as_lists, described, entries_by_name
@@ -48,3 +51,22 @@ def test_out_by_name() -> None:
 def test_four_dimensions_are_too_many() -> None:
     with pytest.raises(RecordingError, match="three dimensions at most"):
         described("f", np.zeros((1, 1, 1, 1)))
+
+
+def test_one_result_by_name_or_as_a_condition() -> None:
+    """Called, bound, and of the oracle."""
+    model = wd.load_robot("double_pendulum")
+    q = np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 0.2]])
+
+    @wd.kernel
+    def doubled(robot: Any, q: Any) -> Any:
+        return {"twice": 2.0 * q}
+
+    @wd.kernel
+    def positive(robot: Any, q: Any) -> Any:
+        return q.sum() > 0.0
+
+    for made in (doubled(model, q), wd.bind(doubled, model, q)(), wd.oracle(doubled, model, q)):
+        assert made._fields == ("twice",) and np.array_equal(made.twice, 2 * q)
+    for found in (positive(model, q), wd.bind(positive, model, q)()):
+        assert found.dtype == bool and found.tolist() == [True, False, True]

@@ -28,6 +28,7 @@ from .demo import demo
 from .info import info
 from .print_source import print_source
 from .simulate import simulate
+from .train import train
 from .workload import ARGUMENTS
 
 DTYPES = ("float32", "float64")
@@ -78,6 +79,7 @@ def parser() -> argparse.ArgumentParser:
     _add_source(commands)
     _add_demo(commands)
     _add_simulate(commands)
+    _add_train(commands)
     _add_cache(commands)
     return result
 
@@ -218,6 +220,20 @@ def _add_simulate(commands: Commands) -> None:
     sub.add_argument("--png", type=Path, metavar="FILE", help=text)
     text = "write what is drawn, and the last state, for numpy.load (.npz)"
     sub.add_argument("--save", type=Path, metavar="FILE", help=text)
+
+
+def _add_train(commands: Commands) -> None:
+    text = "train a policy for a task: checkpoints, a live table, an ONNX file (extra [rl])"
+    sub = commands.add_parser("train", help=text, description=text[0].upper() + text[1:] + ".")
+    sub.add_argument("task", help="its name, such as quadruped_velocity")
+    sub.add_argument("--envs", type=_count, metavar="N", help="environments; default: the task's")
+    text = "of training in all, earlier ones in the folder included; default: the task's"
+    sub.add_argument("--minutes", type=_positive, metavar="N", help=text)
+    sub.add_argument("--seed", type=_seed, default=0, metavar="N", help="default: 0")
+    text = "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes on"
+    sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
+    _add_device(sub)
+    sub.set_defaults(run=train)
 
 
 def _add_cache(commands: Commands) -> None:

@@ -124,8 +124,7 @@ def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callabl
     """
     call = described(function, args, kwargs)
     run: Callable[[], Any] = prepare(call).bound()
-    named = call.named
-    return run if named is None else lambda: named(*run())
+    return run if call.named is None else lambda: call.handed_out(run())
 
 
 def described(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Call:

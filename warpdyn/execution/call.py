@@ -120,6 +120,12 @@ class Call(Generic[R]):
     """Records of `arrays`, where they are all there is to read (`gathered`); None: `arrays`
     are the arguments, and gravity, external forces and params are added."""
 
+    def handed_out(self, results: Any) -> R:
+        """What the user gets of a launch: of one array, or a tuple of them where there are several."""
+        if self.named is None:
+            return results  # type: ignore[no-any-return]
+        return self.named(*results) if len(self.results) > 1 else self.named(results)
+
     @property
     def key(self) -> tuple:
         """All that tells this call's program from others of the model, but for the arrays' names

@@ -54,7 +54,7 @@ def carry_out(call: Call[R]) -> R:
     differentiate."""
     edge = library_of(next(iter(call.arrays.values()))).edge
     results = compute(call) if edge is None else _edge(edge)(call, compute)
-    return results if call.named is None else call.named(*results)
+    return call.handed_out(results)
 
 
 def compute(call: Call) -> Any:

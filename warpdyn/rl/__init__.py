@@ -1,7 +1,9 @@
 """Reinforcement learning: tasks written as texts of one robot, thousands of them in one launch a step."""
 
 try:
+    from .cartpole_tasks import CartpoleSwingUp
     from .policy import Policy, export
+    from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
     from .rsl_rl import RslEnv
     from .task import Episode, Push, Task, TaskError, Vary
@@ -15,11 +17,13 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "TASKS",
+    "CartpoleSwingUp",
     "Episode",
     "Policy",
     "Progress",
     "Push",
     "Recipe",
+    "QuadrupedVelocity",
     "RslEnv",
     "Task",
     "TaskError",

@@ -5,10 +5,10 @@ from typing import Any
 
 import gymnasium
 
-from .task import Task, TaskError
-from .vec_env import VecEnv
 from .cartpole_tasks import CartpoleSwingUp
 from .quadruped_tasks import QuadrupedVelocity
+from .task import Task, TaskError
+from .vec_env import VecEnv
 
 TASKS: dict[str, type[CartpoleSwingUp] | type[QuadrupedVelocity]] = {
     "cartpole_swing_up": CartpoleSwingUp,

@@ -1,0 +1,34 @@
+"""`warpdyn train`: a policy of a few iterations, going on, one line for a mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpdyn.cli.main import main
+
+rl = pytest.importorskip("warpdyn.rl")
+
+
+def test_a_policy_is_trained_and_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    words = ["train", "cartpole_swing_up", "--envs", "16", "--folder", str(folder)]
+    assert main([*words, "--minutes", "0.01"]) == 0
+    assert "CartpoleSwingUp:" in capsys.readouterr().out
+    policy = rl.Policy(folder / "policy.onnx")
+    assert policy.about["task"] == "CartpoleSwingUp" and policy.width == 5
+    lines = len((folder / "curve.jsonl").read_text().splitlines())
+    assert main([*words, "--minutes", "0.02"]) == 0
+    assert len((folder / "curve.jsonl").read_text().splitlines()) > lines
+
+
+def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "cartpole", "--folder", str(tmp_path)]) == 2
+    assert "there is no task 'cartpole'; there are cartpole_swing_up" in capsys.readouterr().err
+    words = ["train", "cartpole_swing_up", "--envs", "8", "--folder", str(tmp_path / "a")]
+    assert main([*words, "--minutes", "0.005"]) == 0
+    assert main([*words, "--minutes", "0.005", "--seed", "1"]) == 2
+    assert "is of another seed; choose another folder" in capsys.readouterr().err

@@ -1,0 +1,37 @@
+"""The cart and pole's task: rewards as the Control Suite has them, and that it is learned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+
+TASK = rl.make("cartpole_swing_up")
+
+
+def earned(q: list[float], v: list[float], push: float = 0.0) -> float:
+    s = rl.Episode({"q": np.array(q), "v": np.array(v), "action": np.array([push])})
+    return float(TASK.reward(None, s)["swing_up"])
+
+
+def test_the_reward_is_one_where_the_pole_stands_still() -> None:
+    assert earned([0, 0], [0, 0]) == 1.0 and earned([0, np.pi], [0, 0]) == pytest.approx(0.0)
+    assert earned([2.0, 0], [0, 0]) == pytest.approx((1 + 0.1) / 2)
+    assert earned([0, 0], [0, 5.0]) == pytest.approx((1 + 0.1) / 2)
+    assert earned([0, 0], [0, 0], 1.0) == pytest.approx(4 / 5)
+
+
+def test_an_episode_is_worth_a_thousand() -> None:
+    """Ten seconds of a reward of one."""
+    assert TASK.scales["swing_up"] * TASK.seconds == 1000.0
+
+
+def test_pushes_move_the_cart() -> None:
+    env = rl.VecEnv(TASK, 2)
+    env.reset()
+    for _ in range(5):
+        seen = env.step(torch.tensor([[1.0], [-1.0]]))[0]
+    assert seen[0, 0] > 0.05 and seen[1, 0] < -0.05
+    assert seen[:, 1:3].norm(dim=1).numpy() == pytest.approx([1.0, 1.0])

@@ -1,0 +1,54 @@
+"""The quadruped's task: what is observed and earned, and where it begins and ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+
+import warpdyn as wd
+
+TASK = rl.make("quadruped_velocity")
+
+
+@pytest.fixture(scope="module")
+def env() -> object:
+    made = rl.VecEnv(TASK, 64, seed=1)
+    made.reset()
+    return made
+
+
+def test_it_begins_on_its_feet_with_a_command(env: object) -> None:
+    """Some commands are to stand still; friction is its own."""
+    state = env.carried  # type: ignore[attr-defined]
+    command, friction = state["command"], state["friction"]
+    assert command.abs().max() <= 1.0 and command[:, 0].std() > 0.3
+    assert friction.min() >= 0.4 and friction.max() <= 1.0
+    heights = wd.point_heights(TASK.model, state["q"].double(), points=TASK.points)
+    assert heights.min() > -0.06 and heights.max() < 0.15  # joints are drawn by a fifth
+
+
+def test_it_sees_what_a_robot_can_measure(env: object) -> None:
+    """Velocities of its base, gravity in its axes, the command, joints, the last action."""
+    seen, state = env.observations["policy"], env.carried  # type: ignore[attr-defined]
+    assert seen.shape == (64, 48)
+    assert torch.allclose(seen[:, :6], state["v"][:, :6])
+    assert seen[:, 6:9].norm(dim=1).numpy() == pytest.approx(np.ones(64), abs=1e-5)
+    assert torch.equal(seen[:, 9:12], state["command"])
+    stance = torch.tensor(TASK.stance, dtype=torch.float32)
+    assert torch.allclose(seen[:, 12:24], state["q"][:, 7:] - stance, atol=1e-6)
+
+
+def test_standing_earns_and_falling_ends(env: object) -> None:
+    """With no action most stand for a second, and none of them is counted as fallen."""
+    for _ in range(50):
+        _, reward, fallen, late, info = env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
+    assert torch.isfinite(reward).all() and not late.any() and not info["failed"].any()
+    up = env.carried["q"][:, 2] > 0.2  # type: ignore[attr-defined]
+    assert up.float().mean() > 0.5
+    state = env.carried  # type: ignore[attr-defined]
+    state["q"][:8, 3:7] = torch.tensor([1.0, 0.0, 0.0, 0.0])  # on their backs
+    fallen = env.step(torch.zeros(64, 12))[2]  # type: ignore[attr-defined]
+    assert fallen[:8].all()

@@ -1,0 +1,86 @@
+"""`warpdyn train`: a policy for a task, with a table that lives while it learns."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .command_line import UserError, chosen_device
+from .tables import say
+
+if TYPE_CHECKING:
+    from ..rl import Progress, Trainer
+
+CPU_ONLY = "cpu"
+
+
+def train(args: argparse.Namespace) -> int:
+    """Train, keep checkpoints, write the policy; going on where a folder has a checkpoint."""
+    try:
+        from .. import rl
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    try:
+        task = rl.make(args.task)
+        recipe = task.recipe if args.envs is None else replace(task.recipe, envs=args.envs)
+        folder = args.folder or Path("runs") / f"{args.task}-{args.seed}"
+        device = "cuda" if "cuda" in chosen_device(args.device) else CPU_ONLY
+        trainer = rl.Trainer(task, recipe=recipe, seed=args.seed, device=device, folder=folder)
+        minutes = recipe.minutes if args.minutes is None else args.minutes
+        last = _watched(trainer, minutes)
+        if last is None:
+            raise UserError(f"{folder} is trained for longer than {minutes:g} minutes already")
+        path = folder / "policy.onnx"
+        rl.export(trainer, path)
+    except rl.TaskError as error:
+        raise UserError(str(error)) from None
+    say(
+        f"{task.name}: {last.reward:.2f} a second after {last.steps / 1e6:.1f} million steps, "
+        f"{last.seconds:.0f} s; policy: {path}"
+    )
+    return 0
+
+
+def _watched(trainer: Trainer, minutes: float) -> Progress | None:
+    """The last iteration; a table of each one, and a bar, on the screen meanwhile."""
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    last = None
+    bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    shown = bar.add_task(trainer.task.name, total=60 * minutes)
+    console = Console(stderr=True)
+    with Live(bar, console=console, refresh_per_second=2) as live:
+        for progress in trainer.run(minutes=minutes):
+            last = progress
+            bar.update(shown, completed=progress.seconds)
+            live.update(Group(_table(trainer, progress), bar))
+    return last
+
+
+def _table(trainer: Trainer, progress: Progress) -> Any:
+    """One iteration: what each reward earns a second, and what it takes."""
+    from rich.table import Table
+
+    table = Table(title=f"{trainer.task.name}, iteration {progress.iteration}")
+    table.add_column("a second of an episode that ended")
+    table.add_column("", justify="right")
+    for name, value in progress.rewards.items():
+        table.add_row(name, f"{value:.3f}")
+    table.add_section()
+    rows = {
+        "reward of all environments": f"{progress.reward:.3f}",
+        "length of episodes [s]": f"{progress.length:.1f}",
+        "ended before their time": f"{progress.falls:.1%}",
+        "deviation of actions": f"{progress.deviation:.2f}",
+        "environment steps": f"{progress.steps / 1e6:.2f} million, "
+        f"{progress.steps_per_second:,.0f} a second",
+        "time in environments": f"{progress.environment_share:.0%}",
+    }
+    for name, text in rows.items():
+        table.add_row(name, text)
+    return table
