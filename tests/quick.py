@@ -69,6 +69,7 @@ QUICK = {
         "test_kinematics.py",
         "test_manifold.py",
     ),
+    "rl": ("test_environment_step.py", "test_vec_env.py"),
     "kernels": ("test_own_kernel.py", "test_signature.py", "test_refusals.py"),
     "cli": ("test_command_line.py", "test_info.py", "test_tables.py", "test_workload.py"),
     "benchmarks": (
