@@ -36,7 +36,10 @@ def run(*command, cwd):
 
 
 OURS = {"warpdyn", "ros2_node"}
-OPTIONAL = {"jax", "torch", "mujoco", "matplotlib", "pinocchio", "trimesh"}
+OPTIONAL = {
+    *("jax", "torch", "mujoco", "matplotlib", "pinocchio", "trimesh"),
+    *("gymnasium", "rsl_rl", "tensordict", "onnx", "onnxruntime"),
+}
 """Libraries of extras, which the package does without."""
 NO_KEY = {"warp", "typing_extensions"}
 """What rosdep does not know, or, for Python 3.10 (Ubuntu 22.04), only in a version that is too old;
