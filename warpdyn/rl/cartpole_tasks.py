@@ -24,7 +24,15 @@ class CartpoleSwingUp(Task):
     seconds = 10.0
     actions, largest_action = 1, 1.0
     scales = {"swing_up": 100.0}
-    recipe = Recipe(envs=256, steps=32, deviation=0.5, layers=(64, 64), minutes=1.0)
+    recipe = Recipe(
+        envs=256,
+        steps=32,
+        discount=0.995,
+        trace=0.98,
+        entropy=0.02,
+        layers=(64, 64),
+        minutes=1.0,
+    )
 
     def __init__(self) -> None:
         self.model = load_robot("cartpole")
