@@ -28,7 +28,6 @@ DT, STEPS = 0.005, 100
 SETTLED = 4.0
 """Seconds after which a robot stands."""
 
-LEGS = ("FL", "FR", "RL", "RR")
 QUADRUPED_STANCE = [0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5]
 
 PANDA_HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]

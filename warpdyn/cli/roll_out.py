@@ -14,10 +14,12 @@ from ..arrays.libraries import library_of
 from ..execution.batched import bind
 from ..execution.oracle import oracle
 from ..functions.contact_points import ContactPoints
+from ..functions.drives import PD, base_coordinates
 from ..functions.dynamics import crba
+from ..functions.ground import Ground
 from ..functions.kinematics import fk
 from ..functions.simulation import Simulation
-from ..functions.simulation_step import PD, Ground, Step, step
+from ..functions.simulation_step import Step, step
 from ..model import Model
 from .workload import Memory, furthest_link, on_host, position_bounds
 
@@ -107,7 +109,7 @@ def posture(model: Model) -> np.ndarray:
 def gains(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(joints,) stiffness and damping of drives for a robot of any size: all of a joint's effort at
     0.1 rad; where the effort has no limit, 10 rad/s on the joint's own inertia."""
-    first = _free(model)
+    first = base_coordinates(model)
     inertia = np.diagonal(oracle(crba, model, q))[first:]
     effort = model.effort_limit[first:]
     bounded = np.isfinite(effort)
@@ -253,7 +255,7 @@ def _measured(
     if sim.control is not None:
         off = (q - held)[:, len(held) - torques.shape[1] :]
         found["errors"] = np.sqrt(np.mean(off**2, axis=1))
-    effort = model.effort_limit[_free(model) :]
+    effort = model.effort_limit[base_coordinates(model) :]
     limited = np.isfinite(effort) & (effort > 0)
     if limited.any():
         found["efforts"] = np.abs(torques[:, limited] / effort[limited]).max(1)
@@ -275,7 +277,3 @@ def _within_limits(model: Model, q: np.ndarray) -> np.ndarray:
             columns = model.coordinates[joint.name].q
             reached[..., columns] = q[..., columns]
     return reached
-
-
-def _free(model: Model) -> int:
-    return 6 if model.floating_base else 0

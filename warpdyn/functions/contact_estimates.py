@@ -13,7 +13,7 @@ from ..model.reference_frames import one_of
 from .com import com
 from .ground import STANDARD_WEIGHT, Ground, SoftGround, exponents_of
 from .point_kinematics import point_positions
-from .varied_numbers import is_number
+from .varied_numbers import is_number, whole_number
 
 ContactModel = Literal["hunt_crossley", "compliant"]
 """What contacts are made of: `SoftGround`, `Ground`."""
@@ -76,8 +76,7 @@ def estimate_good_contact_parameters(
     configuration, on a floating base above the lowest of the `points`, else above z = 0.
     """
     one_of("contact_model", contact_model, get_args(ContactModel))
-    if not isinstance(active_points, int) or isinstance(active_points, bool) or active_points < 1:
-        raise ValueError(f"active_points must be a whole number of at least 1, got {active_points}")
+    active_points = whole_number("active_points", active_points)
     if max_penetration is None:
         max_penetration = SHARE_OF_HEIGHT * _height_of_com(model, tuple(points))
     for name, number in (("max_penetration", max_penetration), ("damping_ratio", damping_ratio)):

@@ -44,6 +44,11 @@ class PD(NamedTuple):
     stall_effort: Any = None
 
 
+def base_coordinates(model: Model) -> int:
+    """How many coordinates of v are a free base's, which no drive moves: 6, or none."""
+    return 6 if model.floating_base else 0
+
+
 def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
     """Targets, gains and efforts with their shapes, by name; none without drives."""
     if (control is None) != (targets is None):
@@ -55,7 +60,7 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
     if control is None:
         return {}
     _check_drives(model, control)
-    joints = model.nv - (6 if model.floating_base else 0)
+    joints = model.nv - base_coordinates(model)
     effort = model.effort_limit[model.nv - joints :] if control.effort is None else control.effort
     numbers = {"kp": control.kp, "kd": control.kd, "effort": effort}
     if not (is_number(control.strength) and control.strength == 1):

@@ -54,7 +54,16 @@ class SoftGround(NamedTuple):
 FLAT = Ground()
 
 
-def ground_arrays(model: Model, ground: Any, count: int, q: Any) -> Shaped:
+def check_ground(ground: Any) -> None:
+    """Refuse what is neither kind of ground."""
+    if not isinstance(ground, Ground | SoftGround):
+        raise TypeError(
+            "ground must be wd.Ground(friction=...) or wd.SoftGround(friction=...), got "
+            f"{type(ground).__name__}"
+        )
+
+
+def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any) -> Shaped:
     """The ground's numbers with their shapes, by name."""
     if isinstance(ground, SoftGround):
         return {
@@ -62,11 +71,6 @@ def ground_arrays(model: Model, ground: Any, count: int, q: Any) -> Shaped:
             "stiffness": (for_all("stiffness", ground.stiffness, q), (1,)),
             "damping": (for_all("damping", ground.damping, q, above=0.0), (1,)),
         }
-    if not isinstance(ground, Ground):
-        raise TypeError(
-            "ground must be wd.Ground(friction=...) or wd.SoftGround(friction=...), got "
-            f"{type(ground).__name__}"
-        )
     stiffness = ground.stiffness
     if stiffness is None:
         stiffness = (model.total_mass or 1.0) * STANDARD_WEIGHT / FULL_DEPTH

@@ -20,12 +20,13 @@ from ..execution.state_checks import check_arrays, check_signs, check_state
 from ..model import Model
 from ..model.params import Params
 from .contact_points import ContactPoints
-from .drives import PD, Stops
+from .drives import PD, Stops, base_coordinates
 from .ground import FLAT, Ground, SoftGround
 from .sensors import Sensors, checked_sensors
 from .simulation_step import Integrator, step
 from .target_latency import latencies
 from .terrain import HeightMap, Plane
+from .varied_numbers import whole_number
 
 KEPT = ("time", "failures")
 """What a simulation gives beside a step's results."""
@@ -93,8 +94,7 @@ class Simulation:
         device: Any = None,
     ):
         check_model(model)
-        if not isinstance(envs, (int, np.integer)) or isinstance(envs, bool) or envs < 1:
-            raise ValueError(f"envs must be a whole number of at least 1, got {envs!r}")
+        envs = whole_number("envs", envs)
         if dtype is None and like is None:
             dtype = "float32"
         self._library, self._device, self._single = views.kind_of(like, dtype, device)
@@ -103,9 +103,9 @@ class Simulation:
                 f"a Simulation writes its arrays in place, which {self._library.name}'s are not; "
                 "use wd.step, which gives new ones"
             )
-        self.model, self.envs, self.control, self.terrain = model, int(envs), control, terrain
+        self.model, self.envs, self.control, self.terrain = model, envs, control, terrain
         self.points = _all_points(model) if points is None else points
-        count, joints = len(self.points), model.nv - (6 if model.floating_base else 0)
+        count, joints = len(self.points), model.nv - base_coordinates(model)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
         self.tau, self.start = self._zeros(model.nv), self._zeros(model.nq)
         self.targets = self._zeros(joints)

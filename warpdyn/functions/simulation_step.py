@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-import numpy as np
-
 from ..algorithms.contact_rows import ContactPoint
 from ..algorithms.semi_implicit_step import Scene
 from ..algorithms.substeps import substeps as _substeps
@@ -20,20 +18,21 @@ from ..model.reference_frames import one_of
 from .drives import (
     PD,
     Stops,
+    base_coordinates,
     bounds_of,
     drive_arrays,
     rows_of_joints,
     speed_limits,
     stops_of,
 )
-from .ground import FLAT, Ground, SoftGround, exponents_of, ground_arrays
+from .ground import FLAT, Ground, SoftGround, check_ground, exponents_of, ground_arrays
 from .point_checks import (
     checked_points,
     refusing_for_explicit_forces,
     refusing_still_points,
 )
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
-from .varied_numbers import Shaped, is_number
+from .varied_numbers import Shaped, is_number, whole_number
 
 HANDED_ON = ("impulses", "deformation", "joint_impulses")
 """Arrays that go from step to step."""
@@ -153,7 +152,7 @@ def step(
     _refuse_if_explicit(integrator, speed_guard=speed_guard, stops=held != "none")
     guarded = implicit if speed_guard is None else bool(speed_guard)
     touching = checked_points(model, points)
-    joints = model.nv - (6 if model.floating_base else 0)
+    joints = model.nv - base_coordinates(model)
     more = contact_arrays(model, touching, ground, impulses, deformation, q)
     if "dissipation" in more and not implicit:
         raise ValueError(
@@ -179,8 +178,8 @@ def step(
         speed_limits(model) if guarded else (),
         stops_of(model, params) if held == "springs" else (),
         _duration(dt),
-        _whole("substeps", substeps),
-        _whole("sweeps", sweeps),
+        whole_number("substeps", substeps),
+        whole_number("sweeps", sweeps),
         rows,
         bounds,
         integrator,
@@ -227,6 +226,7 @@ def contact_arrays(
 ) -> Shaped:
     """Arrays of contacts with their shapes, by name: what the last step handed on, and the ground's
     numbers; none without points."""
+    check_ground(ground)
     soft = isinstance(ground, SoftGround)
     handed_on = {"deformation": deformation} if soft else {"impulses": impulses}
     if (impulses if soft else deformation) is not None:
@@ -238,8 +238,6 @@ def contact_arrays(
     shaped: Shaped = {n: (x, (len(points), 3)) for n, x in handed_on.items() if x is not None}
     if points:
         return shaped | ground_arrays(model, ground, len(points), q)
-    if not isinstance(ground, Ground | SoftGround):
-        ground_arrays(model, ground, 0, q)  # which refuses it
     if shaped:
         raise ValueError(f"{next(iter(shaped))}= needs points=, and there are none")
     return {}
@@ -259,9 +257,3 @@ def _duration(dt: Any) -> float:
     if not is_number(dt) or not 0.0 < dt <= LONGEST_STEP:
         raise ValueError(f"dt must be a number of seconds in (0, {LONGEST_STEP}], got {dt!r}")
     return float(dt)
-
-
-def _whole(name: str, number: Any) -> int:
-    if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or number < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}")
-    return int(number)

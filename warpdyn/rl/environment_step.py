@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..execution.oracle import oracle
+from ..functions.drives import base_coordinates
 from ..kernels import random_numbers
 from ..kernels.own_kernel import OwnKernel, kernel
 from ..kernels.random_numbers import Key
@@ -45,7 +46,7 @@ class EnvironmentStep:
     def __init__(self, task: Task, seed: int, wait: bool = False):
         self.task, self.seed, self.wait = task, seed, wait
         self.rewards = tuple(task.scales)
-        self.joints = task.model.nv - (6 if task.model.floating_base else 0)
+        self.joints = task.model.nv - base_coordinates(task.model)
         self.length = round(task.seconds / task.step_seconds)
         self.numbers: dict[str, np.ndarray] = {
             "scales": np.array(list(task.scales.values()), dtype=float),
@@ -76,7 +77,7 @@ class EnvironmentStep:
         self.settle: OwnKernel = _kernel(
             "environment_settle", {**shapes, **there}, number_shapes, self._settle
         )
-        self.observations = self._observed()
+        self.observations = self._observed(number_shapes)
 
     def _begun(self, numbers: Shapes) -> dict[str, tuple[int, ...]]:
         """Names and shapes of what an episode begins with."""
@@ -96,7 +97,7 @@ class EnvironmentStep:
                 )
         return shapes
 
-    def _observed(self) -> dict[str, tuple[int, ...]]:
+    def _observed(self, numbers: Shapes) -> dict[str, tuple[int, ...]]:
         """Groups of observations and their shapes."""
         groups: dict[str, tuple[int, ...]] = {}
 
@@ -106,7 +107,6 @@ class EnvironmentStep:
             groups.update({n: np.shape(x) for n, x in found.items()})
             return fields["ticks"]
 
-        numbers = {n: x.shape for n, x in self.numbers.items()}
         probe = _kernel("observe", {"ticks": ()}, numbers, text)
         oracle(probe, self.task.model, 0.0, *self._given())
         return groups
@@ -157,7 +157,7 @@ class EnvironmentStep:
         wanted: dict[str, Any] = {}
 
         def elsewhere(robot: Any, s: Episode) -> Moved:
-            wanted.update(self.task.control(robot, s))
+            wanted.update(self._wanted(robot, s))
             forces = np.zeros((len(self.task.points), 3))
             return Moved(s.q, s.v, s.impulses, forces, np.zeros(self.joints))
 
@@ -239,13 +239,7 @@ class EnvironmentStep:
 
     def _simulated(self, robot: Any, s: Episode) -> Any:
         """The simulation's steps, with the numbers that vary in the place of the task's."""
-        task = self.task
-        wanted = task.control(robot, s)
-        if not wanted or set(wanted) - {"targets", "tau"}:
-            raise TaskError(
-                f"{task.name}.control must give targets, tau, or both; "
-                f"it gave {', '.join(wanted) or 'nothing'}"
-            )
+        task, wanted = self.task, self._wanted(robot, s)
         more: dict[str, Any] = {}
         if "targets" in wanted:
             drives = task.drives
@@ -266,6 +260,17 @@ class EnvironmentStep:
         tau = wanted.get("tau", np.zeros(task.model.nv))
         times = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
         return robot.step(s.q, s.v, tau, **times, **more)
+
+    def _wanted(self, robot: Any, s: Episode) -> dict[str, Any]:
+        """What `control` gives, checked."""
+        task = self.task
+        wanted = task.control(robot, s)
+        if not wanted or set(wanted) - {"targets", "tau"}:
+            raise TaskError(
+                f"{task.name}.control must give targets, tau, or both; "
+                f"it gave {', '.join(wanted) or 'nothing'}"
+            )
+        return wanted
 
     def _named(self, s: Episode, names: Sequence[str]) -> dict[str, Any]:
         """Those of the numbers that the task carries, or has for all environments."""
@@ -315,7 +320,7 @@ def _defaults(task: Task) -> dict[str, np.ndarray]:
         elif name in DRIVEN and task.drives is not None:
             value = getattr(task.drives, name)
             if value is None:
-                value = task.model.effort_limit[6 if task.model.floating_base else 0 :]
+                value = task.model.effort_limit[base_coordinates(task.model) :]
         elif name in TOUCHED and getattr(task.ground, name, None) is not None:
             value = getattr(task.ground, name)
         else:

@@ -6,17 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.quaternions import quaternion_rotation
+
 
 def rotation(q: Any) -> Any:
     """The rotation of a free base, base to world (3, 3), of q."""
-    x, y, z, w = (q[k] for k in range(3, 7))
-    return np.stack(
-        [
-            np.stack([1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)]),
-            np.stack([2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)]),
-            np.stack([2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)]),
-        ]
-    )
+    rows = quaternion_rotation([q[k] for k in range(3, 7)]).matrix.rows
+    return np.stack([np.stack([*row]) for row in rows])
 
 
 def world_to_base(q: Any, vector: Any) -> Any:

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..execution.batched import bind
+from ..functions.varied_numbers import whole_number
 from .environment_step import EnvironmentStep
 from .task import Task, TaskError
 
@@ -44,11 +45,9 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     ):
         if not isinstance(task, Task):
             raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}")
-        if not isinstance(envs, (int, np.integer)) or isinstance(envs, bool) or envs < 1:
-            raise ValueError(f"envs must be a whole number of at least 1, got {envs!r}")
         if autoreset not in MODES:
             raise ValueError(f'autoreset must be "same_step" or "next_step", got {autoreset!r}')
-        self.task, self.num_envs, self.device = task, int(envs), device
+        self.task, self.num_envs, self.device = task, whole_number("envs", envs), device
         self.metadata = {"autoreset_mode": MODES[autoreset], "render_modes": []}
         self.text = EnvironmentStep(task, seed, wait=autoreset == "next_step")
         self.numbers = {
