@@ -34,11 +34,16 @@ class Hold(rl.Task):
     def update(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         return {"passed": s.passed + 1.0}
 
-    def observe(self, robot: Any, s: rl.Episode) -> Any:
-        noise = wd.random.normal(s.random, 2, 0.0, 0.01)
+    groups = {"policy": ("off", "speed", "last"), "hidden": ("place", "speed", "more")}  # noqa: RUF012
+    noise = {"off": rl.Noise(0.01, "normal")}  # noqa: RUF012
+
+    def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         return {
-            "policy": np.concatenate([s.q - s.place + noise, s.v, s.last_action]),
-            "hidden": np.concatenate([s.q, np.stack([s.kp, s.time, s.passed])]),
+            "off": s.q - s.place,
+            "speed": s.v,
+            "last": s.last_action,
+            "place": s.q,
+            "more": np.stack([s.kp, s.time, s.passed]),
         }
 
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:

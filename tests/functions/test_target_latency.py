@@ -87,3 +87,31 @@ def test_latency_is_of_drives() -> None:
         wd.Simulation(MODEL, 3, points=[], latency=2)
     with pytest.raises(ValueError, match="longest_latency= is of latency="):
         wd.Simulation(MODEL, 3, longest_latency=2, **OPTIONS)
+
+
+def test_a_step_takes_late_targets() -> None:
+    """The targets of two calls before, an odd number of steps late."""
+    q, v = np.array([[0.3, -0.2]]), np.zeros((1, 2))
+    now, earlier = np.array([[0.5, 0.5]]), np.array([[[0.1, 0.2], [-0.3, 0.4]]])
+    drives = {"dt": 0.005, "control": wd.PD(20.0, 1.0)}
+    late = {"latency": np.array([[3.0]]), "earlier_targets": earlier}
+    end = wd.step(MODEL, q, v, 0 * v, substeps=2, targets=now, **late, **drives)
+    half = wd.step(MODEL, q, v, 0 * v, targets=earlier[:, 1], **drives)
+    half = wd.step(MODEL, half.q, half.v, 0 * v, targets=earlier[:, 0], **drives)
+    assert np.allclose(end.q, half.q, atol=1e-14) and np.allclose(end.v, half.v, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"latency": np.ones((1, 1))}, "late targets are latency= (B, 1), earlier_targets="),
+        (
+            {"latency": np.ones((1, 1)), "earlier_targets": np.zeros(2)},
+            "earlier_targets must be (B, n, joints) with n of at least 1, got (2,)",
+        ),
+    ],
+)
+def test_late_targets_go_together(given: dict[str, Any], error: str) -> None:
+    q = np.zeros((1, 2))
+    with pytest.raises(ValueError, match=re.escape(error)):
+        wd.step(MODEL, q, q, q, control=wd.PD(1.0, 1.0), targets=q, **given)

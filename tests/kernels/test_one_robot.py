@@ -145,6 +145,25 @@ def test_total_mass_follows_the_params() -> None:
     assert np.allclose(got, model.total_mass - hand + mass)
 
 
+def test_a_robot_with_other_numbers_is_that_of_the_params() -> None:
+    """A mass and an armature that the text computes, as if they had been params."""
+    panda = wd.load_robot("panda")
+    chosen = states(panda, 4, seed=1)
+    q, v, tau = chosen.q, chosen.v, chosen.tau
+
+    @wd.kernel
+    def carried(robot: Any, q: Any, v: Any, tau: Any, load: ()) -> Any:
+        heavy = robot.with_values(
+            mass={"panda_hand": load**2}, armature={"panda_joint1": 0.1 + 0.0 * load}
+        )
+        return heavy.aba(q, v, tau) - robot.aba(q, v, tau)
+
+    load = np.array([1.0, 1.2, 1.4, 1.6])
+    params = panda.params(mass={"panda_hand": load**2}, armature={"panda_joint1": 0.1})
+    wanted = wd.aba(panda, q, v, tau, params=params) - wd.aba(panda, q, v, tau)
+    assert np.allclose(carried(panda, q, v, tau, load), wanted, atol=1e-6 * np.abs(wanted).max())
+
+
 def test_the_environments_number() -> None:
     @wd.kernel
     def number(robot: Any, q: Any) -> Any:

@@ -49,7 +49,7 @@ def test_what_texts_name_is_carried() -> None:
     """Beside what every environment has: state, warm starts, age, draws, sums of rewards."""
     assert {"place", "passed", "kp", "q", "v", "age", "sums"} <= set(TEXT.carried)
     assert TEXT.carried["place"] == (2,) and TEXT.carried["kp"] == ()
-    assert TEXT.observations == {"policy": (6,), "hidden": (5,)}
+    assert TEXT.observations == {"policy": (6,), "hidden": (7,)}
     assert TEXT.rewards == ("still", "near")
 
 
@@ -151,12 +151,23 @@ class Wrong(Hold):
         ),
         ({"control": lambda robot, s: {"angles": s.q}}, "control must give targets, tau, or both"),
         (
-            {"drives": None, "vary": {}, "observe": lambda robot, s: s.q},
+            {
+                "drives": None,
+                "vary": {},
+                "groups": {},
+                "noise": {},
+                "observe": lambda robot, s: s.q,
+            },
             "control gives targets, but the task has no drives",
         ),
         ({"update": lambda robot, s: {"steps": 1.0}}, "update changes steps, which begin does not"),
         ({"reward": lambda robot, s: {"near": 1.0}}, "must name the same rewards; only one.*still"),
-        ({"vary": {"mass": rl.Vary(0, 1)}}, "'mass' is no number that can be drawn; there are"),
+        ({"vary": {"color": rl.Vary(0, 1)}}, "'color' is no number that can be drawn; there are"),
+        ({"keep": {"place": 1.0}}, "begin names place, which keep has"),
+        (
+            {"promote": lambda robot, s: {"level": 1.0}},
+            "promote changes level, which keep does not",
+        ),
         ({"push": rl.Push(1.0)}, "push: double_pendulum has no free base"),
     ],
 )

@@ -60,7 +60,7 @@ def test_an_episode_ends_and_begins_in_one_step() -> None:
     *_, last = acted(env, 3)
     seen, _, terminated, truncated, info = last
     assert truncated.all() and not terminated.any() and info["_final_obs"].all()
-    assert (seen["hidden"][:, 3:] == 0).all() and (info["final_obs"]["hidden"][:, 4] == 3).all()
+    assert (seen["hidden"][:, 5:] == 0).all() and (info["final_obs"]["hidden"][:, 6] == 3).all()
     assert (info["episode"]["length"] == 3).all()
 
 
@@ -69,9 +69,9 @@ def test_or_in_the_next_one() -> None:
     assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     env.reset()
     *_, end, fresh = acted(env, 4)
-    assert end[3].all() and (end[0]["hidden"][:, 4] == 3).all()
+    assert end[3].all() and (end[0]["hidden"][:, 6] == 3).all()
     assert not fresh[2].any() and not fresh[3].any() and not fresh[1].any()
-    assert (fresh[0]["hidden"][:, 4] == 0).all()
+    assert (fresh[0]["hidden"][:, 6] == 0).all()
     assert not acted(env, 2)[-1][3].any()
 
 

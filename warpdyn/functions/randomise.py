@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ..algebra.pose_forms import position_and_quaternion
 from ..arrays import Array, random_laws, views
 from ..arrays.random_laws import Law
 from ..execution.call import STANDARD_GRAVITY
 from ..model import Model
 from ..model.description import Joint, Link, look_up
 from ..model.params import LINK, SHAPES, Params
+from ..model.varied import nominal_value
 
 SCALED = ("inertia",)
 ADDED = ("placement", "tilt")
@@ -185,7 +185,7 @@ def randomise(
         owners: Sequence[Any] = model.links if quantity in LINK else model.joints
         index = [k for k, owner in enumerate(owners) if owner.name in draws[quantity]]
         names[quantity] = tuple(owners[k].name for k in index)
-        nominal = np.array([_nominal(quantity, owners[k]) for k in index])
+        nominal = np.array([nominal_value(quantity, owners[k]) for k in index])
         kernel, more = random_laws.draw_numbers, []
         if quantity == "inertia":
             kernel = random_laws.draw_inertias
@@ -211,17 +211,6 @@ def randomise(
 def _seed(seed: int, quantity: str) -> int:
     """Seed of the numbers drawn for a quantity, so that none depends on what else is drawn."""
     return seed + (zlib.crc32(quantity.encode()) << 32)
-
-
-def _nominal(quantity: str, owner: Any) -> Any:
-    """The model's number or numbers of a link or joint."""
-    if quantity == "inertia":
-        return owner.symmetric.entries
-    if quantity == "placement":
-        return position_and_quaternion(owner.pose.placement)
-    if quantity in ("mass", "com", "armature"):
-        return getattr(owner, quantity)
-    return getattr(owner.effects[0], quantity) if owner.effects else 0.0
 
 
 def _chosen(model: Model, quantity: str, what: Draws) -> Iterator[tuple[str, Draw]]:
@@ -259,7 +248,7 @@ def _answers(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
     if quantity in ADDED:
         return True
     if draw.verb == "scale":
-        return _nominal(quantity, owner) > 0
+        return nominal_value(quantity, owner) > 0
     bounded = owner.bounded or quantity not in ("stiffness", "damping")
     return bounded and owner.mimic is None and owner.kind.nv == 1
 
@@ -278,7 +267,9 @@ def _check(model: Model, quantity: str, draws: Mapping[str, Draw]) -> None:
         nominal = (
             1.0
             if quantity == "inertia"
-            else _nominal(quantity, model.link(name) if quantity in LINK else model.joint(name))
+            else nominal_value(
+                quantity, model.link(name) if quantity in LINK else model.joint(name)
+            )
         )
         least = draw.least(nominal)
         if (

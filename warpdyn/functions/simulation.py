@@ -123,18 +123,17 @@ class Simulation:
         self.contacts = self._zeros(count if self.sensors else 0)
         self.link_contacts = self._zeros(len(links))
         self._advance: Callable[[], Any] | None = None
+        late = self._late(latency, longest_latency, substeps)
         self._call = self._described(
             {
                 **{"dt": dt, "substeps": substeps, "sweeps": sweeps},
                 **{"ground": ground, "terrain": terrain, "stops": stops},
                 "integrator": integrator,
             },
-            {"f_ext": f_ext, "gravity": gravity, "params": params},
+            {"f_ext": f_ext, "gravity": gravity, "params": params, **late},
         )
-        if latency is not None:
-            self._call = self._delayed(latency, longest_latency)
-        elif longest_latency is not None:
-            raise ValueError("longest_latency= is of latency=, and there is none")
+        if late:
+            self._call = self._giving(self._call, "earlier_targets")
         if self.sensors is not None:
             self._call = self._giving(self._call, *MEASURED)
         check_signs(self._call)
@@ -224,7 +223,7 @@ class Simulation:
             self.joint_impulses = self._zeros(*call.shapes["joint_impulses"])
             call = call_with(joint_impulses=self.joint_impulses)
         arrays, first = dict(call.arrays), ("q", "v", "tau")
-        kept = {"start": self.start, **self._columns}
+        kept = {"start": self.start} | {n: self._columns[n] for n in ("time", "failures")}
         return self._giving(
             replace(
                 call,
@@ -242,29 +241,21 @@ class Simulation:
             *KEPT,
         )
 
-    def _delayed(self, latency: Any, longest: int | None) -> Call[Any]:
-        """The call with targets that reach the drives late: those of some launches before are kept,
-        and go on by one with each."""
+    def _late(self, latency: Any, longest: int | None, substeps: int) -> dict[str, Any]:
+        """Arrays of targets that reach the drives late: how late, and those of launches before."""
+        if latency is None:
+            if longest is not None:
+                raise ValueError("longest_latency= is of latency=, and there is none")
+            return {}
         if self.control is None:
             raise ValueError("latency is of targets, and these of drives: control=wd.PD(kp, kd)")
-        scene = dict(self._call.options)["scene"]
-        steps, launches = latencies(self._host(latency), longest, self.envs, scene.substeps)
+        counted = whole_number("substeps", substeps)
+        steps, launches = latencies(self._host(latency), longest, self.envs, counted)
         self._columns["latency"] = self._zeros(1)
         self.latency = self._library.entry(self._columns["latency"], 0)
         self._library.assign(self._columns["latency"], slice(None), steps[:, None])
         self.earlier_targets = self._zeros(launches, self.targets.shape[1])
-        late = {"latency": self._columns["latency"], "earlier_targets": self.earlier_targets}
-        shapes = {"latency": (1,), "earlier_targets": tuple(self.earlier_targets.shape[1:])}
-        call = replace(
-            self._call,
-            arrays={**self._call.arrays, **late},
-            shapes={**self._call.shapes, **shapes},
-            options=(
-                ("scene", scene._replace(arrays=(*scene.arrays, *late))),
-                ("sensors", self.sensors),
-            ),
-        )
-        return self._giving(call, "earlier_targets")
+        return {"latency": self._columns["latency"], "earlier_targets": self.earlier_targets}
 
     def _giving(self, call: Call[Any], *more: str) -> Call[Any]:
         """A call with further results, all in the arrays of their names."""

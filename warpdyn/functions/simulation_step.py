@@ -31,11 +31,15 @@ from .point_checks import (
     refusing_for_explicit_forces,
     refusing_still_points,
 )
+from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
 
 HANDED_ON = ("impulses", "deformation", "joint_impulses")
 """Arrays that go from step to step."""
+
+TARGETS = ("targets", "earlier_targets")
+"""Arrays of what drives are to reach."""
 
 LONGEST_STEP = 0.1
 """Steps beyond this are a mistake in the unit [s]."""
@@ -105,6 +109,8 @@ def step(
     integrator: Integrator = "semi_implicit",
     targets: Array | None = None,
     control: PD | None = None,
+    latency: Array | None = None,
+    earlier_targets: Array | None = None,
     points: Sequence[ContactPoint] = (),
     impulses: Array | None = None,
     deformation: Array | None = None,
@@ -124,6 +130,8 @@ def step(
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
     Returns a `Step`: q, v, impulses, forces, torques; where joints have rows, joint_impulses too.
     control, targets: drives to (B, joints) [rad, m], beside tau.
+    latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n, joints)
+    of the calls before, the last one first, as far back as a latency may reach.
     points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
     before, where the sweeps begin; None: at zero. deformation: likewise, of a `SoftGround` [m].
     ground: what contacts are made of: `Ground`, compliant and implicit, or `SoftGround`, explicit.
@@ -162,6 +170,7 @@ def step(
     if touching:
         more |= terrain_arrays(model, terrain, touching, q)
     more |= drive_arrays(model, control, targets)
+    more |= late_targets(latency, earlier_targets, targets, joints)
     bounds = bounds_of(model, params) if held == "rows" else ()
     rows = rows_of_joints(model, params, bounds) if implicit else ()
     if joint_impulses is not None:
@@ -207,7 +216,7 @@ def step(
         params=params,
         refuse=(refusing_still_points if implicit else refusing_for_explicit_forces)(touching),
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "tau": FORCE},
-        plain=tuple(name for name in more if name not in (*HANDED_ON, "targets", *TABLES)),
+        plain=tuple(name for name in more if name not in (*HANDED_ON, *TARGETS, *TABLES)),
         tables=tuple(name for name in more if name in TABLES),
         unsigned=tuple(name for name in more if name in UNSIGNED),
         positive=tuple(name for name in more if name in POSITIVE),

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .varied_numbers import is_number
+from ..arrays import Array
+from .varied_numbers import Shaped, is_number
 
 
 def latencies(
@@ -32,3 +33,21 @@ def latencies(
     if reach < 1:
         raise ValueError("latency is 0 everywhere: say how large it may become, longest_latency=")
     return np.broadcast_to(steps, (envs,)), math.ceil(reach / substeps)
+
+
+def late_targets(
+    latency: Array | None, earlier: Array | None, targets: Array | None, joints: int
+) -> Shaped:
+    """The arrays of late targets with their shapes, by name; none where they are not late."""
+    if latency is None and earlier is None:
+        return {}
+    if latency is None or earlier is None or targets is None:
+        raise ValueError(
+            "late targets are latency= (B, 1), earlier_targets= (B, n, joints) and targets=, all three"
+        )
+    launches = int(earlier.shape[-2]) if len(earlier.shape) > 1 else 0
+    if launches < 1:
+        raise ValueError(
+            f"earlier_targets must be (B, n, joints) with n of at least 1, got {tuple(earlier.shape)}"
+        )
+    return {"latency": (latency, (1,)), "earlier_targets": (earlier, (launches, joints))}

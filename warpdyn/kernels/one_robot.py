@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from ..execution.batched import FUNCTIONS, Function
 from ..execution.call import Call, gather, input_shapes
 from ..execution.evaluate import evaluate, record_call
 from ..model import Model
-from ..model.params import Params
-from ..model.tree import Tree
+from ..model.params import SHAPES, Params
+from ..model.tree import Tree, build_tree
+from ..model.varied import varied
 from ..recording.program import shape_of
 from .looked_up import LookedUp
 from .refusals import refuse
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     from .robot_methods import RobotMethods
 else:
     RobotMethods = object
+
+
+SINGLE = 2.0**-25
+"""Constants below it are noise in float32."""
 
 
 class OneRobot(RobotMethods):
@@ -43,6 +50,15 @@ class OneRobot(RobotMethods):
         """The number of the environment, from 0 on."""
         self.asked_for_env = True
         return of(self._env)
+
+    def with_values(self, **quantities: Mapping[str, Any]) -> OneRobot:
+        """The same robot with other numbers than the model's, by quantity and link or joint:
+        `robot.with_values(mass={"hand": s.mass})`; quantities and shapes as of `model.params`."""
+        names = {quantity: tuple(values) for quantity, values in quantities.items()}
+        made = {q: [nested(objects(x)) for x in each.values()] for q, each in quantities.items()}
+        tree = build_tree(varied(self._model, names, made)).regrouped().snapped(SINGLE)
+        arrays = {q: np.zeros((len(k), *SHAPES[q])) for q, k in names.items()}
+        return OneRobot(self._model, tree, self._env, Params(self._model, arrays, names))
 
     @property
     def total_mass(self) -> Any:

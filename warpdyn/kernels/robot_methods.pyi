@@ -1214,6 +1214,8 @@ class RobotMethods:
         integrator: Integrator = ...,
         targets: Array | None = ...,
         control: PD | None = ...,
+        latency: Array | None = ...,
+        earlier_targets: Array | None = ...,
         points: Sequence[ContactPoint] = ...,
         impulses: Array | None = ...,
         deformation: Array | None = ...,
@@ -1231,6 +1233,8 @@ class RobotMethods:
         q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv), as `aba` takes it; constant over the substeps.
         Returns a `Step`: q, v, impulses, forces, torques; where joints have rows, joint_impulses too.
         control, targets: drives to (B, joints) [rad, m], beside tau.
+        latency: (B, 1) steps of dt after which targets reach the drives. earlier_targets: (B, n, joints)
+        of the calls before, the last one first, as far back as a latency may reach.
         points: spheres that touch the ground (`ContactPoints`). impulses: (B, points, 3) of the step
         before, where the sweeps begin; None: at zero. deformation: likewise, of a `SoftGround` [m].
         ground: what contacts are made of: `Ground`, compliant and implicit, or `SoftGround`, explicit.

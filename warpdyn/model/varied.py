@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..algebra.pose_forms import position_and_quaternion
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar
 from .description import Effects, Joint, Link, Pose
@@ -38,6 +39,17 @@ def varied(model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[s
     links = tuple(_link(link, by_name.get(f"link {link.name}")) for link in model.links)
     joints = tuple(_joint(joint, by_name.get(f"joint {joint.name}")) for joint in model.joints)
     return replace(model, links=links, joints=joints)
+
+
+def nominal_value(quantity: str, owner: Link | Joint) -> Any:
+    """The model's number or numbers of a link or joint."""
+    if isinstance(owner, Link):
+        return owner.symmetric.entries if quantity == "inertia" else getattr(owner, quantity)
+    if quantity == "placement":
+        return position_and_quaternion(owner.pose.placement)
+    if quantity == "armature":
+        return owner.armature
+    return getattr(owner.effects[0], quantity) if owner.effects else 0.0
 
 
 def _link(link: Link, values: Mapping[str, Any] | None) -> Link:

@@ -6,9 +6,10 @@ try:
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
     from .rsl_rl import RslEnv
-    from .task import Episode, Push, Task, TaskError, Vary
+    from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
     from .training import Progress, Trainer
+    from .variation import Noise, Push, Vary
     from .vec_env import VecEnv
 except ModuleNotFoundError as error:
     raise ImportError(
@@ -19,6 +20,7 @@ __all__ = [
     "TASKS",
     "CartpoleSwingUp",
     "Episode",
+    "Noise",
     "Policy",
     "Progress",
     "Push",

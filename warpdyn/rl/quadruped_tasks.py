@@ -13,8 +13,9 @@ from ..kernels.random_numbers import uniform
 from ..model import Model
 from ..robots import load_robot
 from .recipe import Recipe
-from .task import Episode, Task, Vary
+from .task import Episode, Task
 from .terms import every, gravity_in_base, near, rotation, turned
+from .variation import Vary
 
 STANCE = (0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5)
 
@@ -95,17 +96,22 @@ class QuadrupedVelocity(Task):
             "command": np.where(every(s.age, 500), self._command(s), s.command),
         }
 
-    def observe(self, robot: Any, s: Episode) -> Any:
-        return np.concatenate(
-            [
-                s.v[:6],
-                gravity_in_base(s.q),
-                s.command,
-                s.q[7:] - self.stance,
-                0.05 * s.v[6:],
-                s.last_action,
-            ]
-        )
+    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+        return {
+            "velocity": s.v[:6],
+            "gravity": gravity_in_base(s.q),
+            "command": s.command,
+            "joints": s.q[7:] - self.stance,
+            "speeds": 0.05 * s.v[6:],
+            "last_action": s.last_action,
+        }
+
+    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+        off = s.command[:2] - s.v[:2]
+        return {
+            "speed_error": np.sqrt(np.sum(off**2)),
+            "turning_error": np.abs(s.command[2] - s.v[5]),
+        }
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
         v, q = s.v, s.q[7:]

@@ -4,60 +4,19 @@ robot."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from ..algorithms.contact_rows import ContactPoint
 from ..functions.drives import PD
 from ..functions.ground import FLAT, Ground
-from ..kernels import random_numbers
-from ..kernels.random_numbers import Key
+from ..functions.terrain import HeightMap, Plane
 from ..model import Model
 from .recipe import Recipe
-
-When = Literal["startup", "reset", "interval"]
-Law = Literal["uniform", "log_uniform", "normal"]
-How = Literal["abs", "scale", "add"]
+from .variation import Noise, Push, Vary
 
 
 class TaskError(ValueError):
     """A task that cannot be carried out, and what to change."""
-
-
-class Vary(NamedTuple):
-    """A number of the simulation that is drawn for each environment.
-
-    law: "uniform" and "log_uniform" between low and high; "normal" with mean low and deviation high.
-    how: "abs" is the number itself, "scale" a factor of the default, "add" what is added to it.
-    when: "startup" once, "reset" with each episode, "interval" every `seconds` too.
-    """
-
-    low: float
-    high: float
-    law: Law = "uniform"
-    how: How = "abs"
-    when: When = "reset"
-    seconds: float = 5.0
-
-    def drawn(self, key: Key, default: Any) -> Any:
-        """A value for an environment, always from the default: never cumulative."""
-        shape = np.shape(default)
-        if self.law == "normal":
-            x: Any = random_numbers.normal(key, shape, self.low, self.high)
-        elif self.law == "uniform":
-            x = random_numbers.uniform(key, shape, self.low, self.high)
-        else:
-            low, high = np.log(self.low), np.log(self.high)
-            x = np.exp(random_numbers.uniform(key, shape, low, high))
-        return x if self.how == "abs" else x * default if self.how == "scale" else x + default
-
-
-class Push(NamedTuple):
-    """Velocity that a free base is given every `seconds` [s], in a random level direction [m/s]."""
-
-    speed: float
-    seconds: float = 5.0
 
 
 class Episode:
@@ -65,7 +24,8 @@ class Episode:
 
     q (nq), v (nv), forces (points, 3) on the robot in the world [N], torques (joints), action and
     last_action, last_v (nv) of the step before, time since the beginning [s], random (a key of its
-    own for every text and step); the numbers of the task, and all that `begin` has named.
+    own for every text and step); the task's `terrain` at this environment's place; the numbers of
+    the task, its tables, what is kept over episodes, and all that `begin` has named.
     """
 
     def __init__(self, fields: Mapping[str, Any]):
@@ -87,16 +47,23 @@ class Task:
     `wd.kernel`, in NumPy's notation; `robot` has warpdyn's functions, `s` is an `Episode`. All of it
     becomes one launch a step: `substeps` steps of `dt`, reward, end, reset and observation.
 
-    model, points, ground, drives, dt, substeps, sweeps: of the simulation. actions: how many
+    model, points, ground, terrain, drives, dt, substeps, sweeps: of the simulation. actions: how many
     numbers a policy gives, each bounded to ±`largest_action`. seconds: length of an episode.
     scales: what each reward by its name counts for, in a second. numbers: arrays that texts read
-    and a curriculum writes, by name. vary: numbers of the simulation that are drawn (`friction`,
-    `kp`, `kd`, `effort`, `gravity`), by name. push: of a free base. recipe: how it is trained.
+    and a curriculum writes, by name. tables: arrays (rows, columns) that texts look up,
+    `s.origins.look(row, column)`. keep: what an environment keeps from episode to episode, by name:
+    numbers, arrays, or a `Vary` that is drawn once. groups: terms of the observation by group, the
+    policy's group first, the critic's last; all terms in one group "policy" where there is none.
+    noise: on terms of the policy's group, by term. history: by group, how many of the last
+    observations it has, the oldest first. vary: numbers of the simulation that are drawn
+    (`friction`, `kp`, `mass`, `latency` ...), by name. push: of a free base. recipe: how it is
+    trained.
     """
 
     model: Model
     points: Sequence[ContactPoint] = ()
     ground: Ground = FLAT
+    terrain: HeightMap | Plane | None = None
     drives: PD | None = None
     dt: float = 0.005
     substeps: int = 4
@@ -106,6 +73,11 @@ class Task:
     seconds: float = 20.0
     scales: Mapping[str, float]
     numbers: Mapping[str, Any] = {}
+    tables: Mapping[str, Any] = {}
+    keep: Mapping[str, Any] = {}
+    groups: Mapping[str, Sequence[str]] = {}
+    noise: Mapping[str, Noise] = {}
+    history: Mapping[str, int] = {}
     vary: Mapping[str, Vary] = {}
     push: Push | None = None
     recipe: Recipe = Recipe()
@@ -113,7 +85,8 @@ class Task:
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         """What an episode begins with: q, v, and what else is carried from step to step, by name.
 
-        Of `s` there are `random` and the numbers.
+        Of `s` there are `random`, the numbers and tables, and what is kept. `origin` (3,) is the
+        environment's place in a height map.
         """
         raise NotImplementedError
 
@@ -126,7 +99,7 @@ class Task:
         return {}
 
     def observe(self, robot: Any, s: Episode) -> Any:
-        """What the policy sees: an array, or several by name (`{"policy": ..., "critic": ...}`)."""
+        """What is seen: terms by name, arrays or numbers; or one array."""
         raise NotImplementedError
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
@@ -136,6 +109,14 @@ class Task:
     def ended(self, robot: Any, s: Episode) -> Any:
         """Whether the episode is over before its time: a condition."""
         return False
+
+    def promote(self, robot: Any, s: Episode) -> dict[str, Any]:
+        """What of `keep` changes when an episode ends."""
+        return {}
+
+    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+        """What an evaluation reports beside rewards, by name: of what is carried, without forces."""
+        return {}
 
     @property
     def name(self) -> str:

@@ -54,6 +54,10 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             name: torch.as_tensor(x, dtype=torch.float32, device=device).clone()
             for name, x in self.text.numbers.items()
         }
+        self.tables = {
+            name: torch.as_tensor(x, dtype=torch.float32, device=device)
+            for name, x in self.text.tables.items()
+        }
         self.scales = self.numbers["scales"]
         self.carried = {name: self._zeros(shape) for name, shape in self.text.carried.items()}
         self.action = self._zeros((task.actions,))
@@ -73,7 +77,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         if self._begin is None:
             state = {n: x for n, x in self.carried.items() if n != "ticks"}
             out = {**state, **self._of_groups(self._seen[self._turn])}
-            arrays = (self.carried["ticks"], *self.numbers.values())
+            arrays = (self.carried["ticks"], *self._given)
             self._begin = bind(self.text.start, self.task.model, *arrays, out=out)
         else:
             self._begin()
@@ -91,7 +95,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         seen = self._seen[self._turn]
         run = self._runs[self._turn]
         if run is None:
-            arrays = (*self.carried.values(), self.action, *self.numbers.values())
+            arrays = (*self.carried.values(), self.action, *self._given)
             out = {**self.carried, **seen}
             self._runs[self._turn] = bind(self.text.step, self.task.model, *arrays, out=out)
         else:
@@ -111,6 +115,12 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         observation = self._observation(self._of_groups(seen))
         return observation, seen["reward"], terminated, truncated, info
 
+    def measures(self) -> dict[str, torch.Tensor]:
+        """What the task's `measure` says of the environments as they are, by name."""
+        found = self.text.measure(self.task.model, *self.carried.values(), *self._given)
+        named = found._asdict() if hasattr(found, "_asdict") else {}
+        return {n: x for n, x in named.items() if n != "none"}
+
     def state(self) -> dict[str, torch.Tensor]:
         """All that the next steps depend on, by name: copies."""
         return {n: x.clone() for n, x in {**self.carried, **self.numbers}.items()}
@@ -127,6 +137,11 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def observations(self) -> dict[str, torch.Tensor]:
         """What is seen now, by group."""
         return self._of_groups(self._seen[self._turn])
+
+    @property
+    def _given(self) -> tuple[torch.Tensor, ...]:
+        """Numbers and tables, the last arguments of every kernel."""
+        return (*self.numbers.values(), *self.tables.values())
 
     def _results(self) -> dict[str, torch.Tensor]:
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(

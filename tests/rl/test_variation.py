@@ -1,0 +1,53 @@
+"""Laws by which numbers of environments are drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+rl = pytest.importorskip("warpdyn.rl")
+
+ENVS = 4000
+MODEL = wd.load_robot("double_pendulum")
+
+
+def drawn(what: Any, default: Any) -> np.ndarray:
+    """A draw of each of many environments."""
+
+    @wd.kernel
+    def draws(robot: Any, ticks: ()) -> Any:
+        key = wd.random.key(5, robot.env, ticks)
+        return np.asarray(what.drawn(key, default)) + 0.0 * ticks
+
+    return np.asarray(draws(MODEL, np.zeros(ENVS)))
+
+
+@pytest.mark.parametrize(
+    ("vary", "mean", "deviation"),
+    [
+        (rl.Vary(2.0, 4.0), 3.0, 2 / np.sqrt(12)),
+        (rl.Vary(0.5, 1.5, how="scale"), 10.0, 10 / np.sqrt(12)),
+        (rl.Vary(1.0, 0.5, "normal", how="add"), 11.0, 0.5),
+        (rl.Vary(1.0, np.e, "log_uniform"), np.e - 1, 0.4916),
+    ],
+)
+def test_a_law_has_its_mean_and_deviation(vary: Any, mean: float, deviation: float) -> None:
+    """Of the default 10; those of log-uniform numbers by their integrals."""
+    x = drawn(vary, 10.0)
+    assert abs(x.mean() - mean) < 4 * deviation / np.sqrt(ENVS)
+    assert np.isclose(x.std(), deviation, rtol=0.05)
+    assert vary.how != "abs" or x.max() <= vary.largest
+
+
+def test_each_entry_is_drawn_by_itself() -> None:
+    x = drawn(rl.Vary(0.0, 1.0, how="scale"), np.array([1.0, 2.0, 0.0]))
+    assert x.shape == (ENVS, 3) and not x[:, 2].any()
+    assert abs(np.corrcoef(x[:, 0], x[:, 1])[0, 1]) < 0.06
+
+
+def test_the_largest_of_a_normal_law_is_three_deviations_off() -> None:
+    assert rl.Vary(1.0, 0.5, "normal").largest == 2.5

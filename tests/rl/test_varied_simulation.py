@@ -1,0 +1,195 @@
+"""Environments whose masses, motors, delays and grounds differ, beside plain steps of such robots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+rl = pytest.importorskip("warpdyn.rl")
+from rl_cases import Hold
+
+from warpdyn.rl.environment_step import EnvironmentStep
+
+ENVS = 5
+
+
+def run(task: Any, steps: int) -> list[dict[str, np.ndarray]]:
+    """Environments from their beginning, with their actions."""
+    text, rows = EnvironmentStep(task, 4), np.random.default_rng(1)
+    given = list(text.given.values())
+    state = text.start(task.model, np.zeros(ENVS), *given)._asdict()
+    state["ticks"] = np.zeros(ENVS)
+    seen = []
+    for _ in range(steps):
+        action = rows.uniform(-0.5, 0.5, (ENVS, task.actions))
+        arrays = [state[n] for n in text.carried]
+        after = text.step(task.model, *arrays, action, *given)
+        wanted = wd.oracle(text.step, task.model, *arrays, action, *given)._asdict()
+        seen.append({**state, "action": action})
+        state = after._asdict()
+        for name, x in state.items():
+            assert np.allclose(x, np.reshape(wanted[name], x.shape), atol=1e-9), name
+    return [*seen, state]
+
+
+class Heavy(Hold):
+    """Links of other masses, joints of other friction, motors of other strength."""
+
+    seconds = 5.0
+    vary = {  # noqa: RUF012
+        "mass": rl.Vary(0.5, 2.0, "log_uniform", "scale", "startup"),
+        "com": rl.Vary(-0.02, 0.02, how="add", of="*lower*"),
+        "viscous": rl.Vary(0.0, 0.3),
+        "strength": rl.Vary(0.5, 1.0),
+        "kp": rl.Vary(0.8, 1.2, how="scale"),
+    }
+    numbers = {"reach": np.array([100.0])}  # noqa: RUF012
+
+
+def test_a_robot_with_other_numbers_moves_as_params_move_it() -> None:
+    """A link that is heavier has moments in proportion; the texts see the nominal robot."""
+    task = Heavy()
+    before, after = run(task, 1)
+    mass = dict(
+        zip([x.name for x in task.model.links if x.mass > 0], before["mass"].T, strict=True)
+    )
+    links = [x for x in task.model.links if x.mass > 0]
+    inertia = {
+        x.name: np.outer(mass[x.name] / x.mass, np.array(x.symmetric.entries)) for x in links
+    }
+    moved = [x.name for x in links if "lower" in x.name]
+    com = dict(zip(moved, before["com"].transpose(1, 0, 2), strict=True))
+    joints = [j.name for j in task.model.joints if j.kind.nv == 1]
+    viscous = dict(zip(joints, before["viscous"].T, strict=True))
+    assert np.ptp(before["mass"]) > 0 and before["viscous"].shape == (ENVS, len(joints))
+    end = wd.step(
+        *(task.model, before["q"], before["v"], 0 * before["v"]),
+        dt=task.dt,
+        substeps=task.substeps,
+        control=wd.PD(
+            np.repeat(before["kp"][:, None], 2, 1),
+            2.0,
+            strength=np.repeat(before["strength"][:, None], 2, 1),
+        ),
+        targets=before["place"] + before["action"],
+        params=task.model.params(mass=mass, inertia=inertia, com=com, viscous=viscous),
+    )
+    assert np.allclose(after["q"], end.q, atol=1e-12)
+    nominal = wd.step(task.model, before["q"], before["v"], 0 * before["v"], dt=task.dt, substeps=2)
+    assert not np.allclose(after["q"], nominal.q, atol=1e-6)
+
+
+class Late(Hold):
+    """Targets reach the drives after up to 35 ms; a step takes 20."""
+
+    seconds = 5.0
+    vary = {"latency": rl.Vary(0.0, 0.035)}  # noqa: RUF012
+    groups, noise = {}, {}
+    numbers = {"reach": np.array([100.0])}  # noqa: RUF012
+
+    def observe(self, robot: Any, s: rl.Episode) -> Any:
+        return s.q
+
+
+def test_targets_reach_the_drives_late() -> None:
+    """By whole steps of the simulation; those before the first are as the first."""
+    task = Late()
+    *before, _ = history = run(task, 4)
+    steps = np.floor(before[0]["latency"] / task.dt + 0.5).astype(int)
+    assert len({*steps}) > 1 and np.ptp(steps) <= 4
+    targets = [b["place"] + b["action"] for b in before]
+    for env in range(ENVS):
+        sent = np.repeat([t[env] for t in targets], task.substeps, axis=0)
+        late = np.concatenate([np.repeat(sent[:1], steps[env], axis=0), sent])[: len(sent)]
+        q, v = before[0]["q"][env : env + 1], before[0]["v"][env : env + 1]
+        for row in late:
+            end = wd.step(
+                *(task.model, q, v, 0 * v),
+                dt=task.dt,
+                control=task.drives,
+                targets=row[None],
+            )
+            q, v = end.q, end.v
+        assert np.allclose(q[0], history[-1]["q"][env], atol=1e-12)
+
+
+class Climb(rl.Task):
+    """A box of four points falls on tiles, further up with each episode that it has lived through."""
+
+    dt, substeps, seconds = 0.005, 2, 0.05
+    actions, largest_action = 1, 1.0
+    scales = {"still": 1.0}  # noqa: RUF012
+    keep = {"level": rl.Vary(0.0, 2.0), "lived": 0.0}  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.model = wd.load_robot("quadruped")
+        self.points = wd.ContactPoints(self.model).only("*_foot")
+        self.terrain = wd.HeightMap.tiles(("rough", "slope"), 4, size=5.0, cell=0.1, seed=3)
+        self.tables = {"origins": self.terrain.origins.reshape(4, 6)}
+
+    def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        row = np.floor(s.level)
+        origin = np.stack([s.origins.look(row, float(k)) for k in range(3)])
+        stance = np.array([0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5])
+        place = wd.random.uniform(s.random, 2, -0.8, 0.8)
+        q = np.concatenate([place, [0.33], np.array([0.0, 0.0, 0.0, 1.0]), stance])
+        return {"q": q, "v": np.zeros(18), "origin": origin}
+
+    def control(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"tau": np.zeros(18)}
+
+    def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        pattern = np.array([[0.0, 0.0], [0.3, 0.0]])
+        return {"ground": robot.height_scan(s.q, pattern, terrain=s.terrain), "level": s.level}
+
+    def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"still": -np.sum(s.v**2)}
+
+    def promote(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"level": np.minimum(s.level + 1.0, 3.0), "lived": s.lived + s.age}
+
+
+def test_environments_have_places_in_a_map_and_keep_their_level() -> None:
+    """The ground that is observed and stood on is the place's; promotions outlive an episode."""
+    task = Climb()
+    history = run(task, 7)
+    first, fifth, last = history[0], history[5], history[-1]
+    assert fifth["truncated"].all() and (fifth["lived"] == 5).all()
+    assert np.allclose(fifth["level"], np.minimum(first["level"] + 1, 3))
+    assert np.allclose(last["level"], fifth["level"]) and (last["lived"] == 5).all()
+    for state in (first, fifth, last):
+        rows = np.floor(state["level"]).astype(int)
+        assert np.allclose(state["origin"], task.terrain.origins[rows, 0])
+        placed = task.terrain.with_offset(state["origin"])
+        seen = wd.height_scan(task.model, state["q"], [[0.0, 0.0], [0.3, 0.0]], terrain=placed)
+        assert np.allclose(state["policy"][:, :2], seen, atol=1e-9)
+    end = wd.step(
+        *(task.model, first["q"], first["v"], 0 * first["v"]),
+        dt=task.dt,
+        substeps=task.substeps,
+        points=task.points,
+        impulses=first["impulses"],
+        terrain=task.terrain.with_offset(first["origin"]),
+    )
+    assert np.allclose(history[1]["q"], end.q, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("vary", "error"),
+    [
+        (
+            {"mass": rl.Vary(0.9, 1.1, of="wheel*")},
+            "no link of double_pendulum that matches 'wheel",
+        ),
+        ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'a latency is drawn as how="abs"'),
+    ],
+)
+def test_what_cannot_vary_is_refused(vary: dict[str, Any], error: str) -> None:
+    task = Hold()
+    task.vary = vary
+    with pytest.raises(rl.TaskError, match=error):
+        EnvironmentStep(task, 0)

@@ -1,0 +1,177 @@
+"""The simulation's steps of a task, with numbers that vary in the place of the model's and the task's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..functions.drives import base_coordinates
+from ..functions.terrain import HeightMap
+from ..model.description import Joint, Link
+from ..model.params import LINK, SHAPES
+from ..model.varied import nominal_value
+from .task import Episode, Task, TaskError
+
+DRIVEN = ("kp", "kd", "effort", "strength")
+TOUCHED = ("friction", "stiffness", "dissipation")
+"""Numbers of drives and of the ground that may vary, or be carried under these names."""
+
+OF_MODEL = tuple(name for name in SHAPES if name not in (*TOUCHED, "placement"))
+"""Quantities of links and joints that may vary; a stiffness is the ground's."""
+
+LATE = "earlier_targets"
+"""What is carried where targets are late."""
+
+
+class Moved(NamedTuple):
+    """A robot after a step, with what is carried and seen of it."""
+
+    q: Any
+    v: Any
+    impulses: Any
+    forces: Any
+    torques: Any
+    late: Mapping[str, Any]
+    """Targets of steps before, where they are late."""
+
+
+def defaults(task: Task) -> dict[str, np.ndarray]:
+    """What the numbers that vary are without."""
+    return {name: np.asarray(_default(task, name), dtype=float) for name in task.vary}
+
+
+def _default(task: Task, name: str) -> Any:
+    if name == "gravity":
+        return (0.0, 0.0, -9.81)
+    if name in DRIVEN and task.drives is not None:
+        value = getattr(task.drives, name)
+        return task.model.effort_limit[base_coordinates(task.model) :] if value is None else value
+    if name in TOUCHED and getattr(task.ground, name, None) is not None:
+        return getattr(task.ground, name)
+    if name == "latency" and task.drives is not None:
+        if task.vary[name].how != "abs" or task.vary[name].low < 0:
+            raise TaskError(f'{task.name}.vary: a latency is drawn as how="abs", in seconds')
+        return 0.0
+    if name in OF_MODEL:
+        return [nominal_value(name, owner) for owner in owners(task, name)]
+    raise TaskError(
+        f"{task.name}.vary: {name!r} is no number that can be drawn; there are gravity, "
+        f"{', '.join((*DRIVEN, 'latency', *TOUCHED))}, those of the drives where the task has some, "
+        f"and {', '.join(OF_MODEL)} of the model"
+    )
+
+
+def owners(task: Task, quantity: str) -> list[Link | Joint]:
+    """Links or joints whose number varies: those of the pattern that have one."""
+    of, model = task.vary[quantity].of, task.model
+    every: Sequence[Any] = model.links if quantity in LINK else model.joints
+    found = [x for x in every if fnmatchcase(x.name, of) and _has(quantity, x)]
+    if not found:
+        raise TaskError(
+            f"{task.name}.vary: no {'link' if quantity in LINK else 'joint'} of {model.name} that "
+            f"matches {of!r} has {quantity}"
+        )
+    return found
+
+
+def _has(quantity: str, owner: Link | Joint) -> bool:
+    if isinstance(owner, Link):
+        return owner.mass > 0
+    bounded = owner.bounded or quantity != "damping"
+    return bounded and owner.mimic is None and owner.kind.nv == 1
+
+
+def late_shape(task: Task) -> dict[str, tuple[int, ...]]:
+    """The shape of the targets that are kept, by name; none where they are not late."""
+    if "latency" not in task.vary:
+        return {}
+    launches = max(math.ceil(task.vary["latency"].largest / task.step_seconds - 1e-9), 1)
+    return {LATE: (launches, task.model.nv - base_coordinates(task.model))}
+
+
+def simulated(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]) -> Moved:
+    """The robot after the simulation's steps, of what `control` wants."""
+    given, late = _drives(task, s, wanted)
+    if task.points:
+        changed = _named(s, TOUCHED)
+        if "friction" in changed:
+            changed["friction"] = changed["friction"] * np.ones(len(task.points))
+        given |= {"points": task.points, "impulses": s.impulses, "terrain": s.terrain}
+        given["ground"] = task.ground._replace(**changed)
+    if "gravity" in task.vary:
+        given["gravity"] = s.gravity
+    times = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
+    tau = wanted.get("tau", np.zeros(task.model.nv))
+    end = _with_its_numbers(task, robot, s).step(s.q, s.v, tau, **times, **given)
+    return Moved(end.q, end.v, end.impulses, end.forces, end.torques, late)
+
+
+def _drives(
+    task: Task, s: Episode, wanted: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arguments of the step for the drives, and what is carried of targets that are late."""
+    if "targets" not in wanted:
+        return {}, {}
+    if task.drives is None:
+        raise TaskError(
+            f"{task.name}.control gives targets, but the task has no drives = wd.PD(kp, kd)"
+        )
+    targets, joints = wanted["targets"], task.model.nv - base_coordinates(task.model)
+    changed = {n: x * np.ones(joints) for n, x in _named(s, DRIVEN).items()}
+    given = {"control": task.drives._replace(**changed), "targets": targets}
+    if "latency" not in task.vary:
+        return given, {}
+    # Before an episode's first step targets are as in it.
+    count = late_shape(task)[LATE][0]
+    rows = [np.where(s.age < 0.5, targets, s.earlier_targets[k]) for k in range(count)]
+    given["latency"] = np.stack([np.floor(s.latency * (1.0 / task.dt) + 0.5)])
+    given[LATE] = np.stack(rows)
+    return given, {LATE: np.stack([targets, *rows[:-1]])}
+
+
+def _with_its_numbers(task: Task, robot: Any, s: Episode) -> Any:
+    """The robot with those of the model's quantities that vary."""
+    quantities: dict[str, dict[str, Any]] = {}
+    for name in OF_MODEL:
+        if name in task.vary:
+            values = getattr(s, name)
+            whose = [owner.name for owner in owners(task, name)]
+            quantities[name] = {each: values[k] for k, each in enumerate(whose)}
+    if "mass" in quantities and "inertia" not in quantities:
+        # A heavier link of the same shape: moments about its centre grow with the mass.
+        quantities["inertia"] = {
+            link.name: np.array(nominal_value("inertia", link))
+            * (quantities["mass"][link.name] * (1.0 / nominal_value("mass", link)))
+            for link in owners(task, "mass")
+        }
+    return robot.with_values(**quantities) if quantities else robot
+
+
+def _named(s: Episode, names: Sequence[str]) -> dict[str, Any]:
+    """Those of the numbers that the environment carries, or that all have."""
+    return {n: getattr(s, n) for n in names if n in vars(s)}
+
+
+def placed(task: Task, tables: Mapping[str, Any], origin: Any) -> Any:
+    """The task's terrain for texts: its tables are arguments of the kernel, its environments at their
+    places."""
+    terrain = task.terrain
+    if not isinstance(terrain, HeightMap):
+        return terrain
+    friction = tables.get("map_friction")
+    made = HeightMap(tables["heights"], terrain.cell, origin=terrain.origin, friction=friction)
+    return made if origin is None else made.with_offset(origin)
+
+
+def terrain_tables(task: Task) -> dict[str, np.ndarray]:
+    """The arrays that a task looks up: its own, and its height map's."""
+    found = {name: np.asarray(x, dtype=float) for name, x in task.tables.items()}
+    if isinstance(task.terrain, HeightMap):
+        found["heights"] = np.asarray(task.terrain.heights, dtype=float)
+        if task.terrain.friction is not None:
+            found["map_friction"] = np.asarray(task.terrain.friction, dtype=float)
+    return found
