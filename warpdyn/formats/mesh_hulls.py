@@ -8,20 +8,18 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..model.description import Geometry, Vector3, vector3
-from ..model.mesh_files import NO_READER, MeshError, mesh_file
+from ..model.mesh_files import mesh_file
+from .mesh_surface import surface_of
 
 DIRECTIONS = 1024
 """In which a hull is compared with its simplification, beside the six of the axes."""
 
 CLOSE = 1e-6
 """Shortfall of a simplified hull that no further vertex mends, by its size."""
-
-MOST_VERTICES = 2_000_000
 
 
 def hull_points(shape: Geometry, count: int) -> tuple[Vector3, ...]:
@@ -38,7 +36,7 @@ def hull_points(shape: Geometry, count: int) -> tuple[Vector3, ...]:
 @lru_cache(maxsize=1024)
 def _chosen(path: Path, changed: int, scale: Vector3, count: int) -> np.ndarray:
     """Points (k, 3) of a file as it was when it `changed`."""
-    return simplified_hull(vertices_of(path) * scale, count)
+    return simplified_hull(surface_of(path).vertices * scale, count)
 
 
 def simplified_hull(vertices: np.ndarray, count: int) -> np.ndarray:
@@ -70,43 +68,6 @@ def simplified_hull(vertices: np.ndarray, count: int) -> np.ndarray:
         chosen.append(int(reached_by[k]))
         covered = np.maximum(covered, corners[chosen[-1]] @ directions.T)
     return corners[chosen]
-
-
-def vertices_of(path: Path) -> np.ndarray:
-    """All vertices (n, 3) of a mesh file, its parts where its scene has them [m]."""
-    try:
-        import trimesh
-    except ImportError:
-        raise MeshError(NO_READER) from None
-    try:
-        with path.open("rb") as file:
-            read: Any = trimesh.load_scene
-            kind = path.suffix.lower()[1:]
-            scene = read(file, file_type=kind, process=False, skip_materials=True)
-            vertices = np.asarray(scene.to_geometry().vertices, dtype=float)
-    except Exception as error:  # whatever trimesh raises on what is no mesh
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise MeshError(f"trimesh cannot read it ({said[:100]}); write it again") from error
-    if vertices.ndim != 2 or not len(vertices):
-        raise MeshError("it has no vertices")
-    if len(vertices) > MOST_VERTICES:
-        raise MeshError(
-            f"it has {len(vertices):,} vertices, more than {MOST_VERTICES:,}; simplify it"
-        )
-    if not np.isfinite(vertices).all():
-        raise MeshError("not all of its vertices are finite; write it again")
-    unit = _metres(path, scene)
-    return vertices * unit
-
-
-def _metres(path: Path, scene: Any) -> float:
-    """The unit of a COLLADA file [m], as ROS reads it; other formats have none."""
-    words = str(scene.units or "").split()
-    number = words[0] if path.suffix.lower() == ".dae" and words else "1"
-    try:
-        return float(number)
-    except ValueError:
-        return 1.0
 
 
 @lru_cache(maxsize=1)

@@ -28,6 +28,7 @@ from ..model.joints import FLOATING
 from ..model.reference_frames import Reference
 from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
+from .colors import Color, color_of
 from .registry import SDF
 from .robot_text import Loops, RobotText, cuts_loops, tag_name
 from .sdf_frames import SdfFrame, SdfFrames
@@ -319,4 +320,12 @@ class SdfReader:
             pose=Pose.of(X),
             name=element.get("name"),
             folder=values.folder,
+            color=_color(element),
         )
+
+
+def _color(visual: Element) -> Color | None:
+    """The diffuse colour of a <visual>'s material."""
+    material = child(visual, "material")
+    diffuse = None if material is None else child(material, "diffuse")
+    return None if diffuse is None else color_of(diffuse.text)

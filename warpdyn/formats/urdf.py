@@ -37,6 +37,7 @@ from ..model.joints import URDF_KINDS
 from ..model.reference_frames import Reference
 from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
+from .colors import urdf_color
 from .registry import URDF
 from .robot_text import Reading, RobotText, tag_name
 from .srdf import with_group_states
@@ -234,7 +235,12 @@ class UrdfReader(Reading):
         """A visual or collision element; no motion depends on it, so that trouble in it is a
         remark."""
         try:
-            return self._copy(element, tag)
+            copy = self._copy(element, tag)
+            color = urdf_color(element) if tag == "visual" else None
+            if color is not None:
+                material = etree.SubElement(copy, "material", name="shown")
+                etree.SubElement(material, "color", rgba=" ".join(map(repr, color)))
+            return copy
         except ModelError as error:
             self.remarks.append(
                 f"{str(error).removeprefix(self.source + ': ')}; this {tag} is left out"
@@ -350,7 +356,7 @@ def _geometry(element: Any, folder: Path | None) -> Geometry:
         "sphere": lambda: (shape.radius,),
         "mesh": lambda: _vector(shape.scale),
     }
-    kind = SHAPES[type(shape)]
+    kind, material = SHAPES[type(shape)], getattr(element, "material", None)
     return Geometry(
         shape=kind,
         size=sizes[kind](),
@@ -358,4 +364,5 @@ def _geometry(element: Any, folder: Path | None) -> Geometry:
         pose=_pose(element.origin),
         name=element.name or None,
         folder=folder,
+        color=tuple(material.color.rgba) if material is not None else None,
     )

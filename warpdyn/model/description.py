@@ -143,6 +143,8 @@ class Geometry:
     name: str | None = None
     folder: Path | None = field(default=None, compare=False)
     """Folder of the description, from which a mesh's `filename` leads on; None for a text."""
+    color: tuple[float, float, float, float] | None = field(default=None, compare=False)
+    """Red, green, blue, opacity of [0, 1]; None where the description says none."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,134 @@
+"""Sliders for a robot's coordinates, switches for what is drawn over it, a handle that it reaches for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..functions.inverse_kinematics import inverse_kinematics
+from ..model.joints import JointKind
+from .overlays import OVERLAYS, Overlays, model_has
+from .robot_view import RobotView
+from .stage import Stage
+
+TURN = 2 * np.pi
+"""How far a slider reaches either way where a joint has no limits [rad, m]."""
+
+NO_FRAME = "(none)"
+
+
+class Controls:
+    """What a person moves one robot with."""
+
+    def __init__(self, stage: Stage, view: RobotView):
+        self.stage, self.view = stage, view
+        self.q = view.q[0].astype(float)
+        self.overlays = Overlays(stage, view)
+        self.sliders: dict[int, Any] = {}
+        self._gizmos: list[Any] = []
+        self._telling = False
+        gui = stage.server.gui
+        with gui.add_folder("Shown"):
+            for name in OVERLAYS:
+                if model_has(view.model, name):
+                    self._switch(name)
+        with gui.add_folder("Joints"):
+            self._add_sliders()
+            gui.add_button("start again").on_click(lambda _: self._start_again())
+        self._start = self.q.copy()
+        if view.model.floating_base:
+            self._base_handle()
+        if self.sliders:
+            with gui.add_folder("Reach"):
+                self.frame: Any = gui.add_dropdown("frame", (NO_FRAME, *view.model.link_names[1:]))
+                self.reached: Any = gui.add_markdown("")
+            self.frame.on_update(lambda _: self._reach_with(str(self.frame.value)))
+
+    def follow(self) -> None:
+        """The robot was moved by a program: sliders and drawings go with it."""
+        self.q = self.view.q[0].astype(float)
+        self._tell_sliders()
+        self.overlays.update()
+
+    def _switch(self, name: str) -> None:
+        box = self.stage.server.gui.add_checkbox(name, False)
+        box.on_update(lambda _: self.overlays.switch(name, bool(box.value)))
+
+    def _add_sliders(self) -> None:
+        """One for each coordinate that is an angle or a length of its own."""
+        model, gui = self.view.model, self.stage.server.gui
+        for joint in model.moving_joints[int(model.floating_base) :]:
+            kind: JointKind = joint.kind
+            columns = model.coordinates[joint.name].q
+            if not all(part.single for part in kind.parts):
+                continue
+            for k in range(columns.start, columns.stop):
+                low, high = float(model.position_lower[k]), float(model.position_upper[k])
+                low = low if np.isfinite(low) else -TURN
+                high = high if np.isfinite(high) else TURN
+                name = joint.name if columns.stop - columns.start == 1 else model.q_names[k]
+                start = float(np.clip(self.q[k], low, high))
+                slider = gui.add_slider(name, low, max(high, low + 1e-6), 1e-3, start)
+                self.sliders[k] = slider
+                slider.on_update(lambda event, k=k: self._slid(event, k))
+
+    def _slid(self, event: Any, k: int) -> None:
+        if event.client is None or self._telling:
+            return
+        self.q[k] = float(self.sliders[k].value)
+        self._moved()
+
+    def _moved(self) -> None:
+        self.view.update(self.q)
+        self.overlays.update()
+
+    def _start_again(self) -> None:
+        self.q = self._start.copy()
+        self._tell_sliders()
+        self._moved()
+
+    def _tell_sliders(self) -> None:
+        self._telling = True
+        for k, slider in self.sliders.items():
+            slider.value = float(np.clip(self.q[k], slider.min, slider.max))
+        self._telling = False
+
+    def _base_handle(self) -> None:
+        """Arrows and rings that move a free base."""
+        pose = self.view.first[0]
+        handle = self.stage.server.scene.add_transform_controls(
+            "/base", scale=0.35 * self.view.size, wxyz=pose[[6, 3, 4, 5]], position=pose[:3]
+        )
+
+        def moved(_: Any) -> None:
+            w, x, y, z = handle.wxyz
+            order = (x, y, z, w) if self.view.model.quaternion == "xyzw" else (w, x, y, z)
+            self.q[:7] = [*handle.position, *order]
+            self._moved()
+
+        handle.on_update(moved)
+        self._gizmos.append(handle)
+
+    def _reach_with(self, frame: str) -> None:
+        """Arrows and rings at a frame, which the robot follows."""
+        self.stage.server.scene.remove_by_name("/reach")
+        self.reached.content = ""
+        if frame == NO_FRAME:
+            return
+        model = self.view.model
+        pose = self.view.first[model.link_index(frame)]
+        handle = self.stage.server.scene.add_transform_controls(
+            "/reach", scale=0.25 * self.view.size, wxyz=pose[[6, 3, 4, 5]], position=pose[:3]
+        )
+
+        def moved(_: Any) -> None:
+            w, x, y, z = handle.wxyz
+            target = np.array([[*handle.position, x, y, z, w]])
+            found = inverse_kinematics(model, target, frame=frame, q0=self.q[None], restarts=2)
+            self.q = np.array(found.q[0], dtype=float)
+            self.reached.content = "reached" if bool(found.success[0]) else "out of reach"
+            self._tell_sliders()
+            self._moved()
+
+        handle.on_update(moved)

@@ -1,0 +1,203 @@
+"""What is drawn over a robot: frames, joint axes, centres of mass, inertias, contact points, torques."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import trimesh
+
+from ..functions.contact_points import ContactPoints
+from ..functions.dynamics import gravity_torques
+from ..model import Model
+from .robot_view import RobotView, turned
+from .stage import Stage
+
+RED, GREEN, BLUE, AMBER = (214, 60, 50), (50, 165, 80), (50, 100, 215), (240, 170, 40)
+
+Overlay = Callable[[Stage, RobotView, str], list[Any]]
+"""Draws something of a robot under a path of the scene; the handles."""
+
+
+class Overlays:
+    """Drawings over the first robot of a view, each on or off by its name."""
+
+    def __init__(self, stage: Stage, view: RobotView):
+        self.stage, self.view = stage, view
+        self._handles: dict[str, list[Any]] = {}
+        self._on: set[str] = set()
+
+    def switch(self, name: str, on: bool) -> None:
+        """Draw one of `OVERLAYS`, or take it away."""
+        draw = OVERLAYS[name]
+        (self._on.add if on else self._on.discard)(name)
+        for handle in self._handles.pop(name, []):
+            handle.remove()
+        if on:
+            self._handles[name] = draw(self.stage, self.view, f"/over_{self.view.name}/{name}")
+
+    def update(self) -> None:
+        """Draw again where the robot is now."""
+        for name in sorted(self._on):
+            self.switch(name, True)
+
+
+def _frames(stage: Stage, view: RobotView, path: str) -> list[Any]:
+    """Axes of all links."""
+    pose = view.first
+    size = 0.12 * view.size
+    return [
+        stage.server.scene.add_batched_axes(
+            path, pose[:, [6, 3, 4, 5]], pose[:, :3], axes_length=size, axes_radius=0.04 * size
+        )
+    ]
+
+
+def _axes(stage: Stage, view: RobotView, path: str) -> list[Any]:
+    """Arrows along the axes of joints that turn or slide."""
+    model, lines = view.model, []
+    for joint in model.moving_joints:
+        if joint.axis is None or joint.kind.nv != 1:
+            continue
+        pose = view.first[model.link_index(joint.child)]
+        along = turned(pose[3:], np.array(joint.axis, dtype=float)) * 0.12 * view.size
+        lines.append([pose[:3] - along, pose[:3] + along])
+    return _arrows(stage, path, np.array(lines), BLUE, view.size) if lines else []
+
+
+def _centres(stage: Stage, view: RobotView, path: str) -> list[Any]:
+    """Centres of mass of links as balls of their mass, and that of the robot."""
+    links = [x for x in map(view.model.link, view.model.link_names) if x.mass > 0]
+    if not links:
+        return []
+    at = np.array([_point(view, x.name, x.com) for x in links])
+    mass = np.array([x.mass for x in links])
+    whole = (mass[:, None] * at).sum(0) / mass.sum()
+    sizes = 0.05 * view.size * (mass / mass.sum()) ** (1 / 3)
+    scene = stage.server.scene
+    return [
+        _balls(scene, f"{path}/links", at, sizes, AMBER),
+        _balls(scene, f"{path}/whole", whole[None], np.array([0.06 * view.size]), RED),
+    ]
+
+
+def _inertias(stage: Stage, view: RobotView, path: str) -> list[Any]:
+    """Ellipsoids of even density that have the links' inertias."""
+    handles = []
+    for link in map(view.model.link, view.model.link_names):
+        if not link.mass > 0:
+            continue
+        moments, axes = np.linalg.eigh(np.array(link.inertia, dtype=float))
+        radii = np.sqrt(np.maximum(2.5 / link.mass * (moments.sum() - 2 * moments), 1e-8))
+        ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
+        if np.linalg.det(axes) < 0:
+            axes[:, 0] = -axes[:, 0]
+        pose = view.first[view.model.link_index(link.name)]
+        handles.append(
+            stage.server.scene.add_mesh_simple(
+                f"{path}/{link.name}",
+                (ball.vertices * radii) @ axes.T + np.array(link.com),
+                ball.faces,
+                color=AMBER,
+                opacity=0.5,
+                cast_shadow=False,
+                wxyz=pose[[6, 3, 4, 5]],
+                position=pose[:3],
+            )
+        )
+    return handles
+
+
+def _contacts(stage: Stage, view: RobotView, path: str) -> list[Any]:
+    """Spheres that touch the ground."""
+    points = ContactPoints(view.model)
+    if not len(points):
+        return []
+    at = np.array([_point(view, x.link, x.centre) for x in points])
+    radii = np.array([max(x.radius, 0.01 * view.size) for x in points])
+    return [_balls(stage.server.scene, path, at, radii, RED)]
+
+
+def _gravity(stage: Stage, view: RobotView, path: str) -> list[Any]:
+    """The torque that each joint needs against gravity: its number, and a ball from green to red by
+    its share of the effort limit, or of the largest torque."""
+    model = view.model
+    tau = np.asarray(gravity_torques(model, view.q[:1].astype(float)))[0]
+    limits = np.asarray(model.effort_limit, dtype=float)
+    largest = max(float(np.abs(tau).max()), 1e-9)
+    handles: list[Any] = []
+    for joint in model.moving_joints[int(model.floating_base) :]:
+        column = model.coordinates[joint.name].v
+        for k in range(column.start, column.stop):
+            share = abs(tau[k]) / (
+                limits[k] if np.isfinite(limits[k]) and limits[k] > 0 else largest
+            )
+            share = float(min(share, 1.0))
+            color = tuple(
+                round((1 - share) * g + share * r) for g, r in zip(GREEN, RED, strict=True)
+            )
+            at = view.first[model.link_index(joint.child), :3]
+            scene, name = stage.server.scene, f"{path}/{joint.name}_{k}"
+            handles.append(_balls(scene, name, at[None], np.array([0.04 * view.size]), color))
+            unit = "N" if joint.kind.name == "prismatic" else "N·m"
+            handles.append(scene.add_label(f"{name}/text", f"{tau[k]:.3g} {unit}", position=at))
+    return handles
+
+
+def arrows(
+    stage: Stage, path: str, points: np.ndarray, vectors: np.ndarray, color: Any, size: float
+) -> list[Any]:
+    """Arrows from points (n, 3) along vectors (n, 3) [m]."""
+    return _arrows(stage, path, np.stack([points, points + vectors], axis=1), color, size)
+
+
+def _arrows(stage: Stage, path: str, lines: np.ndarray, color: Any, size: float) -> list[Any]:
+    return [
+        stage.server.scene.add_arrows(
+            path,
+            lines.astype(np.float32),
+            color,
+            shaft_radius=0.006 * size,
+            head_radius=0.016 * size,
+            head_length=0.04 * size,
+        )
+    ]
+
+
+def _balls(scene: Any, path: str, at: np.ndarray, radii: np.ndarray, color: Any) -> Any:
+    ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
+    return scene.add_batched_meshes_simple(
+        path,
+        ball.vertices.astype(np.float32),
+        ball.faces.astype(np.uint32),
+        np.tile(np.array([1, 0, 0, 0], np.float32), (len(at), 1)),
+        at.astype(np.float32),
+        batched_scales=radii.astype(np.float32),
+        batched_colors=color,
+        lod="off",
+        cast_shadow=False,
+    )
+
+
+def _point(view: RobotView, link: str, local: Any) -> np.ndarray:
+    """A point of a link in the world."""
+    pose = view.first[view.model.link_index(link)]
+    return np.asarray(pose[:3] + turned(pose[3:], np.array(local, dtype=float)))
+
+
+OVERLAYS: Mapping[str, Overlay] = {
+    "frames": _frames,
+    "joint axes": _axes,
+    "centres of mass": _centres,
+    "inertias": _inertias,
+    "contact points": _contacts,
+    "gravity torques": _gravity,
+}
+
+
+def model_has(model: Model, name: str) -> bool:
+    """Whether a drawing shows something of a model."""
+    if name == "contact points":
+        return bool(len(ContactPoints(model)))
+    return name != "gravity torques" or model.nv > 6 * model.floating_base

@@ -1,0 +1,72 @@
+"""A trajectory that plays on a page: a time bar, speed, loop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from .robot_view import RobotView
+from .stage import Stage
+from .trajectory import Trajectory
+
+PICTURES = 60.0
+"""Pictures a second, at most."""
+
+
+class Player:
+    """Plays a trajectory in a thread of its own until `stop`."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        view: RobotView,
+        motion: Trajectory,
+        *,
+        loop: bool = True,
+        speed: float = 1.0,
+    ):
+        self.view, self.motion = view, motion
+        first, last = float(motion.times[0]), float(motion.times[-1])
+        gui = stage.server.gui
+        with gui.add_folder("Time") as self._folder:
+            self.bar: Any = gui.add_slider("time [s]", first, max(last, first + 1e-3), 0.001, first)
+            self.playing: Any = gui.add_checkbox("play", True)
+            self.loop: Any = gui.add_checkbox("loop", loop)
+            self.speed: Any = gui.add_slider("speed", 0.05, 4.0, 0.05, speed)
+        self._end = threading.Event()
+        self.bar.on_update(self._moved)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def go_to(self, at: float) -> None:
+        """Show a time [s]."""
+        self.view.update(self.motion.at(at))
+
+    def stop(self) -> None:
+        """End it, and take its bar away."""
+        self._end.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=5.0)
+        self._folder.remove()
+
+    def _moved(self, event: Any) -> None:
+        """Somebody moved the bar."""
+        if event.client is not None:
+            self.go_to(float(self.bar.value))
+
+    def _run(self) -> None:
+        first, last = float(self.motion.times[0]), float(self.motion.times[-1])
+        before = time.perf_counter()
+        while not self._end.wait(1.0 / PICTURES):
+            now = time.perf_counter()
+            passed, before = now - before, now
+            if not self.playing.value:
+                continue
+            at = float(self.bar.value) + passed * float(self.speed.value)
+            if at > last:
+                if not self.loop.value:
+                    self.playing.value = False
+                at = first if self.loop.value else last
+            self.go_to(at)
+            self.bar.value = at

@@ -1,0 +1,154 @@
+"""A robot on a page, or thousands of them: one instanced mesh for each link and colour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..functions.kinematics import fk
+from ..model import Model
+from .shapes import Color, Drawn, Which, solids
+from .stage import Stage, ViewerError
+
+
+class RobotView:
+    """Robots of one model on a stage, side by side.
+
+    which: "visual" or "collision" shapes. color: of all shapes in place of their own. opacity: 1 is
+    solid. spacing: distance of neighbours [m]; None: what the robot reaches over.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        model: Model,
+        name: str = "robot",
+        *,
+        which: Which = "visual",
+        color: Color | None = None,
+        opacity: float = 1.0,
+        spacing: float | None = None,
+    ):
+        self.stage, self.model, self.name, self.which = stage, model, name, which
+        self.color, self.opacity, self.spacing = color, opacity, spacing
+        self.drawn: Drawn = solids(model, which)
+        self.envs = 0
+        self._handles: list[Any] = []
+        self._at = np.zeros((1, 1, 3), np.float32)
+        self.q = np.zeros((0, model.nq), np.float32)
+        self.poses = np.zeros((0, model.nlinks, 7), np.float32)
+
+    def update(self, q: Any) -> None:
+        """Show the robots at q: (nq,) or (B, nq) [m, rad]; at first, or with another B, they are
+        placed in rows."""
+        rows = self._checked(q)
+        poses = np.asarray(fk(self.model, rows, form="pose"))
+        if len(rows) != self.envs or not self._handles:
+            self._place(len(rows), poses)
+        positions = poses[..., :3] + self._at
+        turns = poses[..., [6, 3, 4, 5]]
+        with self.stage.server.atomic():
+            for solid, handle in zip(self.drawn.solids, self._handles, strict=True):
+                handle.batched_positions = np.ascontiguousarray(positions[:, solid.link])
+                handle.batched_wxyzs = np.ascontiguousarray(turns[:, solid.link])
+        self.stage.server.flush()
+        self.q, self.poses = rows, poses
+
+    @property
+    def first(self) -> np.ndarray:
+        """Poses of the first robot's links (nlinks, 7), x y z qx qy qz qw, where it is drawn."""
+        placed: np.ndarray = self.poses[0].astype(float)
+        placed[:, :3] += self._at[0]
+        return placed
+
+    @property
+    def size(self) -> float:
+        """How large one robot is [m]."""
+        low, high = self.box(self.poses[:1])
+        return max(float(np.linalg.norm(high - low)), 1e-3)
+
+    def show(self, visible: bool) -> None:
+        """Draw it, or not."""
+        for handle in self._handles:
+            handle.visible = visible
+
+    def remove(self) -> None:
+        """Take it off the stage."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles, self.envs = [], 0
+
+    def box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and highest corner (3,) of what the robots fill at poses (B, nlinks, 7) [m]."""
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for solid in self.drawn.solids:
+            corners = _corners(solid.vertices)
+            pose = poses[:, solid.link]
+            shift = self._at[: len(poses)]
+            at = pose[:, None, :3] + turned(pose[:, None, 3:], corners[None]) + shift
+            low, high = np.minimum(low, at.min((0, 1))), np.maximum(high, at.max((0, 1)))
+        if not np.isfinite(low).all():
+            return np.full(3, -0.5), np.full(3, 0.5)
+        return low, high
+
+    def _checked(self, q: Any) -> np.ndarray:
+        host = q.detach().cpu().numpy() if hasattr(q, "detach") else np.asarray(q)
+        rows = np.atleast_2d(host).astype(np.float32)
+        if rows.ndim != 2 or rows.shape[1] != self.model.nq:
+            raise ViewerError(
+                f"q of {self.model.name} is ({self.model.nq},) or (B, {self.model.nq}), got {host.shape}"
+            )
+        if not len(rows):
+            raise ViewerError("there is no robot to show: q has no rows")
+        wrong = np.flatnonzero(~np.isfinite(rows).all(1))
+        if len(wrong):
+            raise ViewerError(
+                f"q is not finite in {len(wrong)} of {len(rows)} rows, first in {wrong[0]}"
+            )
+        return rows
+
+    def _place(self, envs: int, poses: np.ndarray) -> None:
+        """Handles for so many robots, in rows about the middle."""
+        self.remove()
+        self.envs, self._at = envs, np.zeros((1, 1, 3), np.float32)
+        if envs > 1:
+            low, high = self.box(poses[:1])
+            step = self.spacing or 1.25 * float(np.max((high - low)[:2])) or 1.0
+            side = int(np.ceil(np.sqrt(envs)))
+            k = np.arange(envs)
+            at = np.stack([k // side, k % side, np.zeros(envs)], axis=1) - [side / 2, side / 2, 0]
+            self._at = (step * at)[:, None].astype(np.float32)
+        scene = self.stage.server.scene
+        for number, solid in enumerate(self.drawn.solids):
+            red, green, blue, alpha = self.color or solid.color
+            opacity = alpha * self.opacity
+            self._handles.append(
+                scene.add_batched_meshes_simple(
+                    f"/{self.name}/{self.model.link_names[solid.link]}/{number}",
+                    solid.vertices,
+                    solid.faces,
+                    np.tile(np.array([1, 0, 0, 0], np.float32), (envs, 1)),
+                    np.zeros((envs, 3), np.float32),
+                    batched_colors=tuple(round(255 * x) for x in (red, green, blue)),
+                    opacity=None if opacity >= 1.0 else opacity,
+                    flat_shading=True,
+                    lod="auto" if envs > 1 else "off",
+                )
+            )
+
+
+def _corners(vertices: np.ndarray) -> np.ndarray:
+    low, high = vertices.min(0), vertices.max(0)
+    return np.array(
+        [[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+    )
+
+
+def turned(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Vectors (..., 3) turned by quaternions x y z w (..., 4)."""
+    axis, w = quaternion[..., :3], quaternion[..., 3:]
+    twice = 2.0 * np.cross(
+        np.broadcast_arrays(axis, vector)[0], np.broadcast_arrays(axis, vector)[1]
+    )
+    return vector + w * twice + np.cross(np.broadcast_arrays(axis, twice)[0], twice)

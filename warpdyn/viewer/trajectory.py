@@ -1,0 +1,90 @@
+"""A motion of a robot over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..functions.manifold import interpolate
+from ..model import Model
+from .stage import ViewerError
+
+RATE = 50.0
+"""Rows a second, where no times are given."""
+
+
+class Trajectory:
+    """Configurations of one robot, or of several, at times.
+
+    q: (T, B, nq).  times: (T,) [s], rising.
+    """
+
+    def __init__(self, model: Model, q: np.ndarray, times: np.ndarray):
+        self.model, self.q, self.times = model, q, times
+
+    @classmethod
+    def of(cls, model: Model, q: Any, times: Any = None) -> Trajectory:
+        """Of (T, nq), (T, B, nq), or positions by joint {"joint": (T,)}, the others at `home` or
+        neutral."""
+        rows = _by_joint(model, q) if isinstance(q, Mapping) else np.asarray(q, dtype=float)
+        rows = rows[:, None] if rows.ndim == 2 else rows
+        if rows.ndim != 3 or rows.shape[2] != model.nq or not len(rows):
+            raise ViewerError(
+                f"a trajectory of {model.name} is (T, {model.nq}) or (T, B, {model.nq}), got {np.shape(q)}"
+            )
+        at = np.arange(len(rows)) / RATE if times is None else np.asarray(times, dtype=float)
+        if at.shape != (len(rows),):
+            raise ViewerError(f"times must be ({len(rows)},), one for each row, got {at.shape}")
+        wrong = np.flatnonzero(~np.isfinite(rows).all((1, 2)) | ~np.isfinite(at))
+        if len(wrong):
+            raise ViewerError(
+                f"the trajectory is not finite in {len(wrong)} of {len(rows)} rows, first in row {wrong[0]}"
+            )
+        back = np.flatnonzero(np.diff(at) < 0)
+        if len(back):
+            raise ViewerError(
+                f"times must rise; row {back[0] + 1} has {at[back[0] + 1]:g} s after {at[back[0]]:g} s"
+            )
+        return cls(model, rows, at)
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasts."""
+        return float(self.times[-1] - self.times[0])
+
+    def at(self, time: float) -> np.ndarray:
+        """Configurations (B, nq) at a time [s], between two rows along the shortest way."""
+        k = int(np.searchsorted(self.times, time, side="right")) - 1
+        k = min(max(k, 0), len(self.times) - 1)
+        if k == len(self.times) - 1 or self.times[k + 1] <= self.times[k] or time <= self.times[k]:
+            return self.q[k]
+        share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
+        along = np.full(self.q.shape[1], share)
+        return np.asarray(interpolate(self.model, self.q[k], self.q[k + 1], along))
+
+
+def _by_joint(model: Model, positions: Mapping[str, Any]) -> np.ndarray:
+    """(T, nq) of positions by joint."""
+    if not positions:
+        raise ViewerError(f"the trajectory names no joint of {model.name}")
+    unknown = [n for n in positions if n not in model.coordinates]
+    if unknown:
+        raise ViewerError(
+            f"the trajectory names {', '.join(unknown[:3])}, which {model.name} does not have; it has "
+            f"{', '.join(model.joint_names[:8])}"
+        )
+    columns = {n: np.asarray(x, dtype=float) for n, x in positions.items()}
+    count = len(next(iter(columns.values())))
+    known = model.configurations
+    rows = np.tile(np.asarray(known.get("home", model.neutral)), (count, 1))
+    for name, x in columns.items():
+        at = model.coordinates[name].q
+        width = at.stop - at.start
+        if x.reshape(len(x), -1).shape != (count, width):
+            raise ViewerError(
+                f'positions of "{name}" must be ({count},{"" if width == 1 else f" {width}"}), got {x.shape}'
+            )
+        rows[:, at] = x.reshape(count, width)
+    return rows

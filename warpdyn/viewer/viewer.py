@@ -1,0 +1,219 @@
+"""A robot in the browser: `viewer = wd.viewer.show(model, q)`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from viser import uplot
+
+from ..model import Model
+from .controls import Controls
+from .overlays import arrows
+from .pages import picture_of, written
+from .playing import Player
+from .robot_view import RobotView
+from .shapes import Which
+from .stage import LOOPBACK, PORT, Stage, ViewerError
+from .trajectory import Trajectory
+
+GHOST = (0.25, 0.6, 0.95, 1.0)
+"""The colour of a second robot."""
+
+
+class Viewer:
+    """A page with robots, at `address`; it lives until `stop`, or the end of the program.
+
+    Thousands of robots of one model are `update(q)` with q (B, nq). What is drawn beside them has a
+    name, and takes the place of what had it before.
+    """
+
+    def __init__(self, host: str = LOOPBACK, port: int = PORT):
+        self.stage = Stage(host, port)
+        self.robots: dict[str, RobotView] = {}
+        self._drawn: dict[str, list[Any]] = {}
+        self._plots: dict[str, Any] = {}
+        self.controls: Controls | None = None
+        self.player: Player | None = None
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds the page."""
+        return self.stage.address
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What could not be drawn as it is, each once."""
+        return tuple(dict.fromkeys(x for view in self.robots.values() for x in view.drawn.remarks))
+
+    def add(
+        self,
+        model: Model,
+        q: Any = None,
+        name: str = "robot",
+        *,
+        which: Which = "visual",
+        color: tuple[float, float, float, float] | None = None,
+        opacity: float = 1.0,
+        spacing: float | None = None,
+    ) -> RobotView:
+        """A robot, or one beside others; at `home`, or its neutral configuration, where q is None."""
+        if name in self.robots:
+            self.robots.pop(name).remove()
+        options: dict[str, Any] = {"which": which, "color": color, "opacity": opacity}
+        view = RobotView(self.stage, model, name, **options, spacing=spacing)
+        view.update(start_of(model) if q is None else q)
+        self.robots[name] = view
+        return view
+
+    def update(self, q: Any, name: str = "robot") -> None:
+        """Show a robot, or many, at q: (nq,) or (B, nq) [m, rad]."""
+        if name not in self.robots:
+            raise ViewerError(f"no robot is called {name!r}; there are {', '.join(self.robots)}")
+        self.robots[name].update(q)
+        if self.controls is not None and self.controls.view is self.robots[name]:
+            self.controls.follow()
+
+    def ghost(self, model: Model, q: Any, name: str = "ghost") -> RobotView:
+        """A second robot, to be seen through: a target beside what is."""
+        if name in self.robots and self.robots[name].model is model:
+            self.robots[name].update(q)
+            return self.robots[name]
+        return self.add(model, q, name, color=GHOST, opacity=0.35)
+
+    def arrows(
+        self,
+        points: Any,
+        vectors: Any,
+        name: str = "arrows",
+        *,
+        scale: float = 1.0,
+        color: tuple[int, int, int] = (214, 60, 50),
+    ) -> None:
+        """Arrows from points (n, 3) [m] along vectors (n, 3), such as forces, `scale` metres each."""
+        start, along = (np.asarray(x, dtype=float).reshape(-1, 3) for x in (points, vectors))
+        if start.shape != along.shape:
+            raise ValueError(
+                f"points and vectors must be (n, 3) both, got {start.shape} and {along.shape}"
+            )
+        for handle in self._drawn.pop(name, []):
+            handle.remove()
+        keep = np.isfinite(start).all(1) & np.isfinite(along).all(1) & (np.abs(along).max(1) > 0)
+        if keep.any():
+            size = next((view.size for view in self.robots.values()), 1.0)
+            self._drawn[name] = arrows(
+                self.stage, f"/{name}", start[keep], scale * along[keep], color, size
+            )
+
+    def plot(self, name: str, x: Any, curves: Mapping[str, Any]) -> None:
+        """Curves (n,) by name over x (n,), beside the robots."""
+        data = (np.asarray(x, dtype=float), *(np.asarray(y, dtype=float) for y in curves.values()))
+        if any(each.shape != data[0].shape or each.ndim != 1 for each in data):
+            raise ValueError(f"curves of {name!r} must be (n,) as x is, {data[0].shape}")
+        if name in self._plots:
+            self._plots[name].data = data
+            return
+        colors = ("#1f6fd6", "#d63c32", "#2f9e5b", "#e0902a", "#7a52c7", "#555b66")
+        series = (
+            uplot.Series(label="x"),
+            *(
+                uplot.Series(label=label, stroke=colors[k % len(colors)], width=2)
+                for k, label in enumerate(curves)
+            ),
+        )
+        self._plots[name] = self.stage.server.gui.add_uplot(
+            data, series, title=name, aspect=1.4, scales={"x": uplot.Scale(time=False)}
+        )
+
+    def trajectory(
+        self,
+        model: Model,
+        q: Any,
+        times: Any = None,
+        *,
+        loop: bool = True,
+        speed: float = 1.0,
+        name: str = "robot",
+    ) -> Trajectory:
+        """Play a motion with a time bar: q (T, nq), or positions by joint {"joint": (T,)}, at times
+        (T,) [s] (None: 50 a second). q (T, B, nq) moves B robots."""
+        motion = Trajectory.of(model, q, times)
+        if name not in self.robots or self.robots[name].model is not model:
+            self.add(model, motion.at(motion.times[0]), name)
+        if self.player is not None:
+            self.player.stop()
+        self.player = Player(self.stage, self.robots[name], motion, loop=loop, speed=speed)
+        return motion
+
+    def record(self, path: str | Path, *, rate: float = 50.0) -> Path:
+        """Write what is shown as one page (.html), which opens without a server, or as viser's
+        recording (.viser); a trajectory at `rate` pictures a second."""
+        return written(self.stage, self.player, Path(path), rate)
+
+    def png(self, path: str | Path, *, width: int = 1280, height: int = 800) -> Path:
+        """A picture of what is shown, by a headless Chromium."""
+        return picture_of(self.stage, Path(path), width, height)
+
+    def look(self) -> None:
+        """The camera on all robots, the ground below the lowest."""
+        boxes = [view.box(view.poses) for view in self.robots.values()]
+        low, high = np.min([b[0] for b in boxes], 0), np.max([b[1] for b in boxes], 0)
+        fixed = not any(view.model.floating_base for view in self.robots.values())
+        self.stage.ground(min(float(low[2]), 0.0) if fixed else float(low[2]))
+        self.stage.look(low, high)
+
+    def wait(self) -> None:
+        """Until Ctrl-C."""
+        try:
+            while True:
+                time.sleep(3600)
+        except KeyboardInterrupt:
+            pass
+
+    def stop(self) -> None:
+        """End the page's server."""
+        if self.player is not None:
+            self.player.stop()
+        self.stage.stop()
+
+    def __repr__(self) -> str:
+        return f"<Viewer of {', '.join(self.robots) or 'nothing'} at {self.address}>"
+
+
+def start_of(model: Model) -> Any:
+    """`home` where the model has it, else its neutral configuration."""
+    known = model.configurations
+    return known.get("home", model.neutral)
+
+
+def show(
+    model: Model,
+    q: Any = None,
+    *,
+    which: Which = "visual",
+    controls: bool = True,
+    spacing: float | None = None,
+    host: str = LOOPBACK,
+    port: int = 0,
+) -> Viewer:
+    """Look at a robot, or at (B, nq) of them: a page in the browser at `viewer.address`.
+
+    q: (nq,) or (B, nq) [m, rad]; None: `home`, or neutral. which: "visual" or "collision" shapes.
+    controls: sliders for the coordinates of one robot, switches for frames, axes, inertias.
+    """
+    viewer = Viewer(host, port)
+    try:
+        view = viewer.add(model, q, which=which, spacing=spacing)
+    except Exception:
+        viewer.stop()
+        raise
+    viewer.look()
+    if controls and view.envs == 1:
+        viewer.controls = Controls(viewer.stage, view)
+    return viewer
+
+
+__all__: Sequence[str] = ("Viewer", "show")
