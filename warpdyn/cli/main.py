@@ -29,6 +29,7 @@ from .info import info
 from .print_source import print_source
 from .simulate import simulate
 from .train import train
+from .view import view
 from .workload import ARGUMENTS
 
 DTYPES = ("float32", "float64")
@@ -80,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_simulate(commands)
     _add_train(commands)
+    _add_view(commands)
     _add_cache(commands)
     return result
 
@@ -236,6 +238,27 @@ def _add_train(commands: Commands) -> None:
     sub.set_defaults(run=train)
 
 
+def _add_view(commands: Commands) -> None:
+    text = "show a robot, a trajectory or thousands of robots in the browser (extra [viewer])"
+    sub = _add_command(commands, "view", view, text)
+    sub.add_argument("--collision", action="store_true", help="the shapes that touch")
+    text = "how many robots, each at a configuration of its own; default: 1"
+    sub.add_argument("--envs", type=_count, default=1, metavar="N", help=text)
+    text = "play a .npz, .csv or .parquet file, or the joint states of a .bag, .mcap or folder"
+    sub.add_argument("--trajectory", type=Path, metavar="FILE", help=text)
+    text = "of joint states in a bag; default: /joint_states"
+    sub.add_argument("--topic", default="/joint_states", metavar="NAME", help=text)
+    sub.add_argument("--speed", type=_positive, default=1.0, metavar="N", help="default: 1")
+    sub.add_argument("--once", action="store_true", help="do not begin again at the end")
+    text = "write a page that needs no server (.html), or viser's recording (.viser), and end"
+    sub.add_argument("--record", type=Path, metavar="FILE", help=text)
+    text = "write a picture, by a headless Chromium, and end"
+    sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+    sub.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
+    text = "of the page, 0 for any free one; default: 8080"
+    sub.add_argument("--port", type=_port, default=8080, metavar="N", help=text)
+
+
 def _add_cache(commands: Commands) -> None:
     text = "show where programs and kernels are kept, how many and how large, or remove them"
     sub = commands.add_parser("cache", help=text, description=text[0].upper() + text[1:] + ".")
@@ -320,6 +343,13 @@ def _number(text: str, which: str, allowed: Callable[[float], bool]) -> float:
     if not (math.isfinite(number) and allowed(number)):
         raise argparse.ArgumentTypeError(f"invalid number {which}: {text!r}")
     return number
+
+
+def _port(text: str) -> int:
+    """A number of a port."""
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"invalid port, 0 to 65535: {text!r}")
+    return int(text)
 
 
 def _seed(text: str) -> int:

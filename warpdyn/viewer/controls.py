@@ -26,19 +26,19 @@ class Controls:
         self.q = view.q[0].astype(float)
         self.overlays = Overlays(stage, view)
         self.sliders: dict[int, Any] = {}
-        self._gizmos: list[Any] = []
         self._telling = False
         gui = stage.server.gui
         with gui.add_folder("Shown"):
             for name in OVERLAYS:
                 if model_has(view.model, name):
                     self._switch(name)
+            if view.model.floating_base:
+                box = gui.add_checkbox("move the base", False)
+                box.on_update(lambda _: self._base_handle(bool(box.value)))
         with gui.add_folder("Joints"):
             self._add_sliders()
             gui.add_button("start again").on_click(lambda _: self._start_again())
         self._start = self.q.copy()
-        if view.model.floating_base:
-            self._base_handle()
         if self.sliders:
             with gui.add_folder("Reach"):
                 self.frame: Any = gui.add_dropdown("frame", (NO_FRAME, *view.model.link_names[1:]))
@@ -94,8 +94,11 @@ class Controls:
             slider.value = float(np.clip(self.q[k], slider.min, slider.max))
         self._telling = False
 
-    def _base_handle(self) -> None:
-        """Arrows and rings that move a free base."""
+    def _base_handle(self, on: bool) -> None:
+        """Arrows and rings that move a free base, or none."""
+        self.stage.server.scene.remove_by_name("/base")
+        if not on:
+            return
         pose = self.view.first[0]
         handle = self.stage.server.scene.add_transform_controls(
             "/base", scale=0.35 * self.view.size, wxyz=pose[[6, 3, 4, 5]], position=pose[:3]
@@ -108,7 +111,6 @@ class Controls:
             self._moved()
 
         handle.on_update(moved)
-        self._gizmos.append(handle)
 
     def _reach_with(self, frame: str) -> None:
         """Arrows and rings at a frame, which the robot follows."""

@@ -49,13 +49,13 @@ def _recorded(stage: Stage, player: Player | None, rate: float) -> Any:
     if player is None:
         return stage.server.get_scene_serializer()
     player.playing.value = False
-    times = player.motion.times
-    count = max(round((times[-1] - times[0]) * rate), 1)
-    player.go_to(float(times[0]))
+    first, seconds = float(player.motion.times[0]), player.motion.seconds
+    count = max(round(seconds * rate), 1)
+    player.go_to(first)
     serializer = stage.server.get_scene_serializer()
     for k in range(1, count + 1):
-        serializer.insert_sleep((times[-1] - times[0]) / count)
-        player.go_to(float(times[0] + (times[-1] - times[0]) * k / count))
+        serializer.insert_sleep(seconds / count)
+        player.go_to(first + seconds * k / count)
     return serializer
 
 

@@ -45,6 +45,8 @@ class Player:
 
     def stop(self) -> None:
         """End it, and take its bar away."""
+        if self._end.is_set():
+            return
         self._end.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=5.0)

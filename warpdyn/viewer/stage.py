@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import socket
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ class Stage:
     """
 
     def __init__(self, host: str = LOOPBACK, port: int = PORT):
-        self.server = viser.ViserServer(host, _free(host, port), label="warpdyn", verbose=False)
+        with contextlib.redirect_stdout(io.StringIO()):  # viser says its address in a box
+            self.server = viser.ViserServer(host, _free(host, port), label="warpdyn", verbose=False)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False)
         scene = self.server.scene
         scene.set_up_direction("+z")
@@ -74,7 +76,8 @@ class Stage:
 
     def stop(self) -> None:
         """End the server; browsers keep what they have."""
-        self.server.stop()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
 
 
 def _free(host: str, port: int) -> int:
@@ -89,8 +92,3 @@ def _free(host: str, port: int) -> int:
                 f"port {port} of {host} cannot be used ({error.strerror}); choose another, 0 is any free one"
             ) from None
         return int(probe.getsockname()[1])
-
-
-def write_page(page: str, path: Path) -> None:
-    """A page as a file."""
-    path.write_text(page, encoding="utf-8")

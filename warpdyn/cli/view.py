@@ -1,0 +1,73 @@
+"""`warpdyn view`: a robot, a trajectory, or thousands of robots in the browser."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..functions.manifold import random_configuration
+from ..model import Model
+from .command_line import UserError, read_model
+from .tables import say
+
+if TYPE_CHECKING:
+    from ..viewer import Viewer
+
+
+def view(args: argparse.Namespace) -> int:
+    """Show it until Ctrl-C, or write it as a page or a picture."""
+    try:
+        from .. import viewer
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    model = read_model(args)
+    written = [path for path in (args.record, args.png) if path]
+    try:
+        shown = viewer.show(
+            model,
+            _configurations(model, args.envs),
+            which="collision" if args.collision else "visual",
+            controls=not written and not args.trajectory,
+            host=args.host,
+            port=0 if written else args.port,
+        )
+    except viewer.ViewerError as error:
+        raise UserError(str(error)) from None
+    try:
+        return _shown(args, model, shown)
+    except viewer.ViewerError as error:
+        raise UserError(str(error)) from None
+    finally:
+        shown.stop()
+
+
+def _shown(args: argparse.Namespace, model: Model, shown: Viewer) -> int:
+    from ..viewer.trajectory_files import read_trajectory
+
+    for line in shown.remarks:
+        say(line)
+    if args.trajectory:
+        motion = read_trajectory(model, args.trajectory, args.topic)
+        shown.trajectory(model, motion.q, motion.times, loop=not args.once, speed=args.speed)
+        say(f"{args.trajectory}: {len(motion.times)} rows, {motion.seconds:.3g} s")
+    if args.record:
+        path = shown.record(args.record)
+        say(f"{path}: {path.stat().st_size / 2**20:.1f} MB; a browser opens it without a server")
+    if args.png:
+        say(f"{shown.png(args.png)}")
+    if not (args.record or args.png):
+        say(f"{model.name} at {shown.address}; Ctrl-C ends it")
+        shown.wait()
+    return 0
+
+
+def _configurations(model: Model, envs: int) -> Any:
+    """None for one robot; for several, configurations drawn at random."""
+    if envs == 1:
+        return None
+    q = np.asarray(random_configuration(model, envs, seed=0), dtype=np.float32)
+    if model.floating_base:
+        q[:, :7] = np.asarray(model.configurations.get("home", model.neutral))[:7]
+    return q

@@ -1,0 +1,151 @@
+"""Trajectories from files: .npz, .csv, .parquet, and the joint states of a bag or an MCAP file."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..model import Model
+from .stage import ViewerError
+from .trajectory import Trajectory
+
+TIMES = ("time", "times", "t", "stamp", "seconds")
+"""What a column of times may be called."""
+
+LARGEST = 2 * 2**30
+"""Bytes of a file of one trajectory."""
+
+Columns = Mapping[str, np.ndarray]
+
+
+def read_trajectory(model: Model, path: Path, topic: str = "/joint_states") -> Trajectory:
+    """The trajectory of a model in a file.
+
+    Columns, or arrays by name: positions by the joints' names, or `q` (T, nq), or q0, q1, ...; times by
+    one of `TIMES`. topic: of a bag's sensor_msgs/JointState messages.
+    """
+    read = READERS.get(path.suffix.lower(), _bag if path.is_dir() else None)
+    if read is None:
+        raise ViewerError(
+            f"{path}: of trajectories {', '.join(READERS)} and folders of bags are read"
+        )
+    if not path.exists():
+        raise ViewerError(f"there is no file {path}")
+    if path.is_file() and path.stat().st_size > LARGEST:
+        raise ViewerError(f"{path} has more than {LARGEST // 2**30} GiB; cut a part out of it")
+    try:
+        columns = read(path, topic)
+        times = next((columns[n] for n in TIMES if n in columns), None)
+        rest = {n: x for n, x in columns.items() if n not in TIMES}
+        return Trajectory.of(model, _positions(model, rest), times)
+    except ViewerError as error:
+        raise ViewerError(f"{path}: {error}") from None
+
+
+def _positions(model: Model, columns: Columns) -> Any:
+    """(T, nq), or those that belong to joints."""
+    if "q" in columns:
+        return columns["q"]
+    numbered = [f"q{k}" for k in range(model.nq)]
+    if all(n in columns for n in numbered):
+        return np.stack([columns[n] for n in numbered], axis=-1)
+    known = {n: x for n, x in columns.items() if n in model.coordinates}
+    if not known:
+        raise ViewerError(
+            f"it names no joint of {model.name}: {', '.join(list(columns)[:5]) or 'nothing'}; columns are "
+            f"{', '.join(list(model.coordinates)[:4])} ..., or q0 to q{model.nq - 1}"
+        )
+    return known
+
+
+def _npz(path: Path, _: str) -> Columns:
+    try:
+        with np.load(path) as file:
+            return {n: np.asarray(file[n], dtype=float) for n in file.files}
+    except (ValueError, zipfile.BadZipFile, OSError, KeyError) as error:
+        raise ViewerError(f"numpy cannot read it: {error}") from None
+
+
+def _csv(path: Path, _: str) -> Columns:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = csv.reader(file)
+            names = [n.strip() for n in next(rows, [])]
+            numbers = [[float(x) if x.strip() else np.nan for x in row] for row in rows if row]
+    except (ValueError, UnicodeDecodeError, csv.Error) as error:
+        raise ViewerError(f"it is no table of numbers under a line of names: {error}") from None
+    short = next((k for k, row in enumerate(numbers) if len(row) != len(names)), None)
+    if short is not None:
+        raise ViewerError(
+            f"line {short + 2} has {len(numbers[short])} numbers, the first names {len(names)}"
+        )
+    table = np.array(numbers, dtype=float).reshape(len(numbers), len(names))
+    return dict(zip(names, table.T, strict=True))
+
+
+def _parquet(path: Path, _: str) -> Columns:
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise ViewerError(
+            "the package pyarrow reads it, which is not installed: pip install pyarrow"
+        ) from None
+    try:
+        table = parquet.read_table(path)
+        return {n: np.asarray(table[n].to_numpy(), dtype=float) for n in table.column_names}
+    except Exception as error:  # of pyarrow, which has a class for each cause
+        raise ViewerError(f"pyarrow cannot read it: {str(error).splitlines()[0]}") from None
+
+
+def _bag(path: Path, topic: str) -> Columns:
+    """Joint states of a ROS 1 or ROS 2 bag; a joint that a message leaves out stays as it was."""
+    try:
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError:
+        raise ViewerError(
+            "the package rosbags reads it, which is not installed: pip install 'warpdyn[viewer]'"
+        ) from None
+    stamps: list[float] = []
+    rows: list[dict[str, float]] = []
+    latest: dict[str, float] = {}
+    try:
+        with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as reader:
+            found = [c for c in reader.connections if c.topic == topic]
+            if not found:
+                others = [c.topic for c in reader.connections if "JointState" in c.msgtype]
+                raise ViewerError(
+                    f"it has no topic {topic}; joint states are on {', '.join(others) or 'none'}"
+                )
+            for connection, stamp, data in reader.messages(connections=found):
+                message: Any = reader.deserialize(data, connection.msgtype)
+                latest = latest | dict(
+                    zip(message.name, map(float, message.position), strict=False)
+                )
+                stamps.append(stamp * 1e-9)
+                rows.append(latest)
+    except ViewerError:
+        raise
+    except Exception as error:  # of rosbags, which has a class for each cause
+        raise ViewerError(f"rosbags cannot read it: {str(error).splitlines()[0]}") from None
+    if not rows:
+        raise ViewerError(f"its topic {topic} has no messages")
+    first = {n: next(row[n] for row in rows if n in row) for n in latest}
+    columns = {n: np.array([row.get(n, first[n]) for row in rows]) for n in latest}
+    return {**columns, "time": np.array(stamps) - stamps[0]}
+
+
+READERS: Mapping[str, Callable[[Path, str], Columns]] = {
+    ".npz": _npz,
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".bag": _bag,
+    ".mcap": _bag,
+    ".db3": _bag,
+}
+"""Readers of files by their ending."""
