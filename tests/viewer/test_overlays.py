@@ -1,0 +1,69 @@
+"""What is drawn over a robot, and taken away again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+pytest.importorskip("warpdyn.viewer")
+from warpdyn.viewer.overlays import OVERLAYS, Overlays, model_has
+from warpdyn.viewer.robot_view import RobotView
+from warpdyn.viewer.stage import Stage
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Any]:
+    made = Stage(port=0)
+    yield made
+    made.stop()
+
+
+@pytest.mark.parametrize("robot", ["panda", "quadruped"])
+def test_each_is_drawn_follows_and_goes(stage: Any, robot: str) -> None:
+    model = wd.load_robot(robot, floating_base=robot == "quadruped")
+    view = RobotView(stage, model, robot)
+    view.update(model.neutral)
+    over = Overlays(stage, view)
+    for name in OVERLAYS:
+        assert model_has(model, name) == (name != "contact points" or robot == "quadruped")
+        over.switch(name, True)
+        before = over._handles[name]
+        assert bool(before) == model_has(model, name), name
+        over.update()
+        assert len(over._handles[name]) == len(before)
+        over.switch(name, False)
+        assert name not in over._handles
+    view.remove()
+
+
+def test_the_robots_centre_of_mass_is_where_com_says(stage: Any) -> None:
+    model = wd.load_robot("panda")
+    view = RobotView(stage, model, "centre")
+    q = np.asarray(wd.random_configuration(model, 1, seed=4))
+    view.update(q)
+    over = Overlays(stage, view)
+    over.switch("centres of mass", True)
+    links, whole = over._handles["centres of mass"]
+    assert np.allclose(whole.batched_positions, wd.com(model, q), atol=1e-5)
+    assert len(links.batched_positions) == sum(x.mass > 0 for x in model.links)
+    view.remove()
+
+
+def test_torques_against_gravity_are_told(stage: Any) -> None:
+    """As numbers beside the joints, with their unit."""
+    model = wd.load_robot("panda")
+    view = RobotView(stage, model, "torques")
+    view.update(model.configurations["home"])
+    over = Overlays(stage, view)
+    over.switch("gravity torques", True)
+    told = [h.text for h in over._handles["gravity torques"] if hasattr(h, "text")]
+    wanted = wd.gravity_torques(model, view.q.astype(float))[0]
+    numbers = [float(x.split()[0]) for x in told]
+    assert np.allclose(numbers, wanted, rtol=5e-3, atol=5e-3)
+    assert {x.split()[1] for x in told} == {"N·m", "N"}
+    view.remove()

@@ -1,0 +1,91 @@
+"""Robots on a page: where their links are drawn, side by side, and what is no configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+viewer = pytest.importorskip("warpdyn.viewer")
+from warpdyn.viewer.robot_view import RobotView, turned
+from warpdyn.viewer.stage import Stage
+
+MODEL = wd.load_robot("quadruped", floating_base=True)
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Any]:
+    made = Stage(port=0)
+    yield made
+    made.stop()
+
+
+def test_links_are_drawn_where_fk_says(stage: Any) -> None:
+    """Of every environment, each at its own place; quaternions w first."""
+    view = RobotView(stage, MODEL, "many", spacing=2.0)
+    q = np.asarray(wd.random_configuration(MODEL, 5, seed=2))
+    view.update(q)
+    poses = wd.fk(MODEL, q, form="pose")
+    at = view._at[:, 0]
+    assert len({tuple(x) for x in at.round(3).tolist()}) == 5 and not at[:, 2].any()
+    near = np.linalg.norm(at[:, None] - at[None], axis=-1) + 9 * np.eye(5)
+    assert near.min() == pytest.approx(2.0)
+    for solid, handle in zip(view.drawn.solids, view._handles, strict=True):
+        assert np.allclose(handle.batched_positions, poses[:, solid.link, :3] + at, atol=1e-5)
+        assert np.allclose(handle.batched_wxyzs, poses[:, solid.link][:, [6, 3, 4, 5]], atol=1e-5)
+    view.update(q[:2])
+    assert view.envs == 2 and len(view._handles) == len(view.drawn.solids)
+    view.remove()
+
+
+def test_a_torch_array_and_one_row_will_do(stage: Any) -> None:
+    torch = pytest.importorskip("torch")
+    view = RobotView(stage, MODEL, "one")
+    view.update(torch.tensor(MODEL.neutral, requires_grad=True))
+    assert view.envs == 1 and np.allclose(view.q[0], MODEL.neutral)
+    assert np.allclose(view.first, wd.fk(MODEL, MODEL.neutral[None], form="pose")[0], atol=1e-6)
+    view.remove()
+
+
+def test_its_box_holds_all_of_it(stage: Any) -> None:
+    view = RobotView(stage, wd.load_robot("panda"), "arm")
+    view.update(view.model.neutral)
+    low, high = view.box(view.poses)
+    assert low[2] == pytest.approx(0.0, abs=0.02) and 1.0 < high[2] < 1.5
+    assert view.size == pytest.approx(np.linalg.norm(high - low))
+    view.remove()
+
+
+@pytest.mark.parametrize(
+    ("q", "error"),
+    [
+        (np.zeros(4), "q of quadruped is (19,) or (B, 19), got (4,)"),
+        (np.zeros((2, 3, 19)), "got (2, 3, 19)"),
+        (np.zeros((0, 19)), "there is no robot to show"),
+        (np.array([MODEL.neutral, np.full(19, np.nan)]), "not finite in 1 of 2 rows, first in 1"),
+    ],
+)
+def test_what_is_no_configuration_is_refused(stage: Any, q: Any, error: str) -> None:
+    with pytest.raises(viewer.ViewerError, match=re.escape(error)):
+        RobotView(stage, MODEL, "none").update(q)
+
+
+def test_vectors_are_turned_by_quaternions() -> None:
+    rng = np.random.default_rng(0)
+    quaternion = rng.normal(size=(4, 1, 4))
+    quaternion /= np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    vector = rng.normal(size=(1, 3, 3))
+    matrices = [_matrix(x) for x in quaternion[:, 0]]
+    wanted = np.einsum("bij,kj->bki", matrices, vector[0])
+    assert np.allclose(turned(quaternion, vector), wanted)
+
+
+def _matrix(q: np.ndarray) -> np.ndarray:
+    x, y, z, w = q
+    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.asarray(np.eye(3) + 2 * w * skew + 2 * skew @ skew)

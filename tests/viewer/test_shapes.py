@@ -1,0 +1,92 @@
+"""Triangles of a robot's shapes: where they are, how large, in which colour, and what stands for a mesh
+that cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+pytest.importorskip("warpdyn.viewer")
+from warpdyn.model.description import Geometry, Link, Pose
+from warpdyn.viewer.shapes import BOX, TOUCHING, inertia_box, solids, triangles
+
+POSE = Pose.at((0.1, 0.2, 0.3), (0.0, 0.0, np.pi / 2))
+
+
+@pytest.mark.parametrize(
+    ("shape", "size", "extent", "volume"),
+    [
+        ("box", (0.2, 0.4, 0.6), (0.4, 0.2, 0.6), 0.048),
+        ("sphere", (0.5,), (1, 1, 1), np.pi / 6),
+        ("cylinder", (0.1, 0.5), (0.2, 0.2, 0.5), 0.005 * np.pi),
+        ("capsule", (0.1, 0.5), (0.2, 0.2, 0.7), 0.005 * np.pi + 4e-3 / 3 * np.pi),
+    ],
+)
+def test_a_primitive_has_its_place_size_and_volume(shape, size, extent, volume) -> None:
+    """In its link's axes, turned by a right angle; round ones to a few percent."""
+    mesh = triangles(Geometry(shape, size, pose=POSE))
+    low, high = mesh.bounds
+    assert np.allclose((low + high) / 2, (0.1, 0.2, 0.3), atol=2e-3)
+    assert np.allclose(high - low, extent, rtol=0.02)
+    assert mesh.volume == pytest.approx(volume, rel=0.05) and mesh.is_winding_consistent
+
+
+def test_a_mesh_is_read_scaled_and_placed(tmp_path: Path) -> None:
+    import trimesh
+
+    trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(tmp_path / "part.stl")
+    shape = Geometry("mesh", (0.1, 0.1, 0.1), "part.stl", POSE, folder=tmp_path)
+    low, high = triangles(shape).bounds
+    assert np.allclose(high - low, (0.2, 0.1, 0.3), atol=1e-6)
+
+
+def test_a_box_of_inertia_has_it() -> None:
+    """Of even density, about its centre, in its axes."""
+    turn = np.array([[0.6, -0.8, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
+    inertia = turn @ np.diag([0.02, 0.03, 0.04]) @ turn.T
+    link = Link("body", 2.0, (0.1, 0.0, -0.2), tuple(map(tuple, inertia)))
+    box = inertia_box(link)
+    box.density = 2.0 / box.volume
+    assert np.allclose(box.center_mass, link.com, atol=1e-9)
+    assert np.allclose(box.moment_inertia, inertia, atol=1e-9)
+    assert inertia_box(Link("frame")) is None
+
+
+def test_the_bundled_robots_show_their_own_colours() -> None:
+    """One solid for each link and colour, none of them a box of inertia."""
+    for name in wd.robot_names():
+        drawn = solids(wd.load_robot(name))
+        assert drawn.solids and not drawn.remarks
+        assert len({(s.link, s.color) for s in drawn.solids}) == len(drawn.solids)
+        assert all(s.color != BOX and len(s.faces) for s in drawn.solids)
+        assert all(int(s.faces.max()) < len(s.vertices) for s in drawn.solids)
+
+
+def test_shapes_that_touch_have_one_colour() -> None:
+    model = wd.load_robot("quadruped")
+    drawn = solids(model, "collision")
+    assert {s.color for s in drawn.solids} == {TOUCHING}
+    assert {model.link_names[s.link] for s in drawn.solids} == {
+        x.name for x in map(model.link, model.link_names) if x.collisions
+    }
+
+
+TEXT = """<robot name="r"><link name="base"><inertial><mass value="1"/>
+<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial>
+<visual><geometry><mesh filename="package://nowhere/part.stl"/></geometry></visual>{more}</link></robot>"""
+
+
+def test_what_is_missing_is_drawn_as_what_stands_for_it_and_said_once() -> None:
+    """Its collision shapes, or the box of its inertia."""
+    ball = '<collision><geometry><sphere radius="0.2"/></geometry></collision>'
+    for more, color in ((ball, None), ("", BOX)):
+        drawn = solids(wd.load_urdf(TEXT.format(more=more)))
+        (solid,) = drawn.solids
+        assert (solid.color == BOX) == (color == BOX)
+        (line,) = drawn.remarks
+        assert line.startswith("base: the mesh \"package://nowhere/part.stl\" is not drawn: ")
+        assert "ROS_PACKAGE_PATH" in line

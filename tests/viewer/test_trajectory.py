@@ -1,0 +1,52 @@
+"""Motions over time: of arrays and joints by name, and what is no motion of a robot."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+viewer = pytest.importorskip("warpdyn.viewer")
+Trajectory = viewer.Trajectory
+ARM = wd.load_robot("ur5e")
+
+
+def test_between_two_rows_it_goes_the_shortest_way() -> None:
+    """As `wd.interpolate` does, quaternions too; beyond its ends it stays."""
+    model = wd.load_robot("quadruped", floating_base=True)
+    q = np.asarray(wd.random_configuration(model, 3, seed=1))
+    motion = Trajectory.of(model, q, [1.0, 2.0, 4.0])
+    assert motion.seconds == 3.0
+    assert np.allclose(motion.at(2.5)[0], wd.interpolate(model, q[1:2], q[2:3], 0.25)[0])
+    assert np.array_equal(motion.at(0.0)[0], q[0]) and np.array_equal(motion.at(9.0)[0], q[2])
+    assert np.array_equal(motion.at(2.0)[0], q[1])
+
+
+def test_joints_by_name_leave_the_others_at_home() -> None:
+    joint = ARM.joint_names[2]
+    motion = Trajectory.of(ARM, {joint: [0.0, 0.5]})
+    home = ARM.configurations["home"]
+    assert motion.q.shape == (2, 1, 6) and motion.times.tolist() == [0.0, 0.02]
+    assert np.allclose(np.delete(motion.q[1, 0], 2), np.delete(home, 2)) and motion.q[1, 0, 2] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("q", "times", "error"),
+    [
+        (np.zeros((4, 7)), None, "a trajectory of ur5e is (T, 6) or (T, B, 6), got (4, 7)"),
+        (np.zeros((0, 6)), None, "got (0, 6)"),
+        (np.zeros((4, 6)), [0, 1, 2], "times must be (4,), one for each row, got (3,)"),
+        (np.zeros((3, 6)), [0, 2, 1], "times must rise; row 2 has 1 s after 2 s"),
+        (np.array([[0.0] * 6, [np.nan] * 6]), None, "not finite in 1 of 2 rows, first in row 1"),
+        ({"wheel": [0.0]}, None, "names wheel, which ur5e does not have; it has shoulder"),
+        ({}, None, "names no joint of ur5e"),
+        ({ARM.joint_names[0]: np.zeros((4, 2))}, None, "must be (4,), got (4, 2)"),
+    ],
+)
+def test_what_is_no_motion_of_the_robot_is_refused(q: Any, times: Any, error: str) -> None:
+    with pytest.raises(viewer.ViewerError, match=re.escape(error)):
+        Trajectory.of(ARM, q, times)

@@ -1,0 +1,84 @@
+"""Trajectories from files, and files that hold none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+viewer = pytest.importorskip("warpdyn.viewer")
+from warpdyn.viewer.trajectory_files import read_trajectory
+
+ARM = wd.load_robot("double_pendulum")
+FIRST, SECOND = ARM.joint_names
+TIMES = np.linspace(0.0, 1.0, 5)
+Q = np.stack([np.sin(TIMES), np.cos(TIMES)], axis=1)
+
+
+def test_arrays_of_numpy(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", q=Q, times=TIMES)
+    np.savez(tmp_path / "b.npz", **{FIRST: Q[:, 0], SECOND: Q[:, 1], "t": TIMES})
+    for name in ("a.npz", "b.npz"):
+        motion = read_trajectory(ARM, tmp_path / name)
+        assert np.allclose(motion.q[:, 0], Q) and np.allclose(motion.times, TIMES)
+
+
+def test_a_table_with_names(tmp_path: Path) -> None:
+    """Columns by joint, or by number; others are left alone."""
+    for names in (f"time,{SECOND},{FIRST},note", "seconds,q1,q0,x"):
+        rows = [f"{t},{b},{a},7" for t, (a, b) in zip(TIMES, Q, strict=True)]
+        (tmp_path / "a.csv").write_text("\n".join([names, *rows]) + "\n")
+        motion = read_trajectory(ARM, tmp_path / "a.csv")
+        assert np.allclose(motion.q[:, 0], Q) and np.allclose(motion.times, TIMES)
+
+
+def test_joint_states_of_a_bag(tmp_path: Path) -> None:
+    """By the messages' names; a joint that one leaves out stays; times from the first message on."""
+    rosbags = pytest.importorskip("rosbags.rosbag2")
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.LATEST)
+    state, header = (store.types[f"{n}"] for n in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header"))
+    stamp, none = store.types["builtin_interfaces/msg/Time"], np.zeros(0)
+    with rosbags.Writer(tmp_path / "bag", version=9) as writer:
+        connection = writer.add_connection("/joint_states", state.__msgtype__, typestore=store)
+        for k, (a, b) in enumerate(Q):
+            names, values = ([SECOND, FIRST], [b, a]) if k != 3 else ([FIRST], [a])
+            message = state(header(stamp(0, 0), ""), names, np.array(values), none, none)
+            raw = store.serialize_cdr(message, state.__msgtype__)
+            writer.write(connection, int(1e9 * (5 + TIMES[k])), raw)
+    motion = read_trajectory(ARM, tmp_path / "bag")
+    assert np.allclose(motion.times, TIMES) and np.allclose(motion.q[:, 0, 0], Q[:, 0])
+    assert np.allclose(motion.q[:, 0, 1], Q[[0, 1, 2, 2, 4], 1])
+    with pytest.raises(viewer.ViewerError, match="no topic /arm; joint states are on /joint_states"):
+        read_trajectory(ARM, tmp_path / "bag", "/arm")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error"),
+    [
+        ("a.csv", "time,wheel\n0,1\n", "it names no joint of double_pendulum: wheel; columns are"),
+        ("a.csv", f"time,{FIRST}\n0,1\n1\n", "line 3 has 1 numbers, the first names 2"),
+        ("a.csv", f"time,{FIRST}\n0,fast\n", "no table of numbers under a line of names"),
+        ("a.csv", f"time,{FIRST}\n0,1\n1,\n", "not finite in 1 of 2 rows, first in row 1"),
+        ("a.npz", "no archive", "numpy cannot read it"),
+        ("a.mcap", "no bag", "rosbags cannot read it"),
+        ("a.txt", "", "of trajectories .npz, .csv, .parquet, .bag, .mcap, .db3 and folders of bags"),
+    ],
+)
+def test_a_file_without_a_motion_is_refused_with_its_name(
+    tmp_path: Path, name: str, text: str, error: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(viewer.ViewerError, match=re.escape(error)) as caught:
+        read_trajectory(ARM, tmp_path / name)
+    assert str(tmp_path / name) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(viewer.ViewerError, match="there is no file nowhere.csv"):
+        read_trajectory(ARM, Path("nowhere.csv"))

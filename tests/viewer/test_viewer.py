@@ -1,0 +1,70 @@
+"""One line to look at a robot; what is drawn beside it; and what cannot be shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+viewer = pytest.importorskip("warpdyn.viewer")
+ARM = wd.load_robot("ur5e")
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Any]:
+    made = viewer.show(ARM)
+    yield made
+    made.stop()
+
+
+def test_a_robot_is_shown_at_home(page: Any) -> None:
+    assert np.allclose(page.robots["robot"].q[0], ARM.configurations["home"])
+    assert page.controls is not None and len(page.controls.sliders) == 6
+    assert repr(page) == f"<Viewer of robot at {page.address}>" and page.remarks == ()
+
+
+def test_sliders_go_with_the_robot(page: Any) -> None:
+    page.update(ARM.neutral)
+    assert [s.value for s in page.controls.sliders.values()] == [0.0] * 6
+    low, high = ARM.position_lower[2], ARM.position_upper[2]
+    assert (page.controls.sliders[2].min, page.controls.sliders[2].max) == (low, high)
+
+
+def test_a_ghost_and_arrows_stand_beside_it(page: Any) -> None:
+    ghost = page.ghost(ARM, ARM.neutral)
+    assert page.ghost(ARM, ARM.configurations["home"]) is ghost and ghost.opacity < 1
+    page.arrows([[0, 0, 0], [1, 0, 0]], [[0, 0, 9.81], [0, 0, 0]], scale=0.01)
+    (drawn,) = page._drawn["arrows"]
+    assert np.allclose(drawn.points, [[[0, 0, 0], [0, 0, 0.0981]]], atol=1e-6)
+    page.arrows(np.zeros((0, 3)), np.zeros((0, 3)))
+    assert "arrows" not in page._drawn
+    with pytest.raises(ValueError, match=re.escape("must be (n, 3) both, got (1, 3) and (2, 3)")):
+        page.arrows([[0, 0, 0]], np.zeros((2, 3)))
+
+
+def test_curves_are_drawn_beside_it(page: Any) -> None:
+    x = np.linspace(0, 1, 5)
+    page.plot("torques", x, {"shoulder": x**2, "elbow": -x})
+    page.plot("torques", x, {"shoulder": x, "elbow": x})
+    assert np.array_equal(page._plots["torques"].data[1], x)
+    with pytest.raises(ValueError, match="curves of 'torques' must be"):
+        page.plot("torques", x, {"shoulder": x[:3]})
+
+
+def test_what_cannot_be_shown(page: Any) -> None:
+    with pytest.raises(viewer.ViewerError, match="no robot is called 'leg'; there are robot"):
+        page.update(ARM.neutral, "leg")
+    with pytest.raises(viewer.ViewerError, match="should end in .html, a page, or .viser"):
+        page.record("robot.png")
+    with pytest.raises(viewer.ViewerError, match="should end in .png"):
+        page.png("robot.jpg")
+
+
+def test_a_server_that_is_refused_its_robot_ends() -> None:
+    with pytest.raises(viewer.ViewerError, match="q of ur5e is"):
+        viewer.show(ARM, np.zeros(3))
