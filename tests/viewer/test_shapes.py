@@ -88,5 +88,5 @@ def test_what_is_missing_is_drawn_as_what_stands_for_it_and_said_once() -> None:
         (solid,) = drawn.solids
         assert (solid.color == BOX) == (color == BOX)
         (line,) = drawn.remarks
-        assert line.startswith("base: the mesh \"package://nowhere/part.stl\" is not drawn: ")
+        assert line.startswith('base: the mesh "package://nowhere/part.stl" is not drawn: ')
         assert "ROS_PACKAGE_PATH" in line

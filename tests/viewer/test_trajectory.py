@@ -31,7 +31,9 @@ def test_joints_by_name_leave_the_others_at_home() -> None:
     motion = Trajectory.of(ARM, {joint: [0.0, 0.5]})
     home = ARM.configurations["home"]
     assert motion.q.shape == (2, 1, 6) and motion.times.tolist() == [0.0, 0.02]
-    assert np.allclose(np.delete(motion.q[1, 0], 2), np.delete(home, 2)) and motion.q[1, 0, 2] == 0.5
+    assert (
+        np.allclose(np.delete(motion.q[1, 0], 2), np.delete(home, 2)) and motion.q[1, 0, 2] == 0.5
+    )
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,9 @@ def test_joint_states_of_a_bag(tmp_path: Path) -> None:
     from rosbags.typesys import Stores, get_typestore
 
     store = get_typestore(Stores.LATEST)
-    state, header = (store.types[f"{n}"] for n in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header"))
+    state, header = (
+        store.types[f"{n}"] for n in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header")
+    )
     stamp, none = store.types["builtin_interfaces/msg/Time"], np.zeros(0)
     with rosbags.Writer(tmp_path / "bag", version=9) as writer:
         connection = writer.add_connection("/joint_states", state.__msgtype__, typestore=store)
@@ -54,7 +56,9 @@ def test_joint_states_of_a_bag(tmp_path: Path) -> None:
     motion = read_trajectory(ARM, tmp_path / "bag")
     assert np.allclose(motion.times, TIMES) and np.allclose(motion.q[:, 0, 0], Q[:, 0])
     assert np.allclose(motion.q[:, 0, 1], Q[[0, 1, 2, 2, 4], 1])
-    with pytest.raises(viewer.ViewerError, match="no topic /arm; joint states are on /joint_states"):
+    with pytest.raises(
+        viewer.ViewerError, match="no topic /arm; joint states are on /joint_states"
+    ):
         read_trajectory(ARM, tmp_path / "bag", "/arm")
 
 
@@ -67,7 +71,11 @@ def test_joint_states_of_a_bag(tmp_path: Path) -> None:
         ("a.csv", f"time,{FIRST}\n0,1\n1,\n", "not finite in 1 of 2 rows, first in row 1"),
         ("a.npz", "no archive", "numpy cannot read it"),
         ("a.mcap", "no bag", "rosbags cannot read it"),
-        ("a.txt", "", "of trajectories .npz, .csv, .parquet, .bag, .mcap, .db3 and folders of bags"),
+        (
+            "a.txt",
+            "",
+            "of trajectories .npz, .csv, .parquet, .bag, .mcap, .db3 and folders of bags",
+        ),
     ],
 )
 def test_a_file_without_a_motion_is_refused_with_its_name(
