@@ -39,6 +39,7 @@ class QuadrupedVelocity(Task):
     }
     recipe = Recipe()
     numbers = {"command_range": np.array([1.0, 1.0, 1.0])}
+    commanded = "command"
     vary = {"friction": Vary(0.4, 1.0)}
 
     def __init__(

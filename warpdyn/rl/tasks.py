@@ -1,14 +1,10 @@
 """Tasks that come with warpdyn, by name."""
 
 from difflib import get_close_matches
-from typing import Any
-
-import gymnasium
 
 from .cartpole_tasks import CartpoleSwingUp
 from .quadruped_tasks import QuadrupedVelocity
 from .task import Task, TaskError
-from .vec_env import VecEnv
 
 TASKS: dict[str, type[CartpoleSwingUp] | type[QuadrupedVelocity]] = {
     "cartpole_swing_up": CartpoleSwingUp,
@@ -22,17 +18,3 @@ def make(name: str) -> Task:
         near = get_close_matches(name, TASKS, n=2) or TASKS
         raise TaskError(f"there is no task {name!r}; there are {', '.join(near)}")
     return TASKS[name]()
-
-
-def environments(task: str, num_envs: int = 1, **options: Any) -> VecEnv:
-    """What `gymnasium.make_vec("warpdyn/QuadrupedVelocity-v0", num_envs=4096)` makes."""
-    return VecEnv(make(task), num_envs, **options)
-
-
-for _name, _task in TASKS.items():
-    # What `gymnasium.make_vec` knows them by: warpdyn/QuadrupedVelocity-v0.
-    gymnasium.register(
-        id=f"warpdyn/{_task.__name__}-v0",
-        vector_entry_point="warpdyn.rl.tasks:environments",
-        kwargs={"task": _name},
-    )
