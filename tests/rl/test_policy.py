@@ -25,7 +25,10 @@ def test_a_file_gives_the_trainers_actions(tmp_path: Path) -> None:
     assert policy.about["task"] == "Hold" and policy.about["robot"] == "double_pendulum"
     assert policy.about["seed"] == 4 and policy.about["iterations"] == 2
     policy.check(Hold(), 6)
-    with pytest.raises(rl.TaskError, match="observes 6 numbers and is of Hold; Hold for double_"):
+    with pytest.raises(
+        rl.TaskError,
+        match="is of the task Hold and the robot double_pendulum, and observes 6 numbers; Hold for",
+    ):
         policy.check(Hold(), 5)
 
 

@@ -49,7 +49,11 @@ class RobotStep(EnvironmentStep):
             self.read["asked"] = self.carried[task.commanded]
         self.observe = self._kernel("deployed_observe", self.read, self._observed)
         begun = oracle(self.start, task.model, 0.0, *self.given.values())
-        self.first: dict[str, np.ndarray] = begun._asdict()
+        self.first: dict[str, np.ndarray] = {
+            n: np.reshape(x, self.carried[n])
+            for n, x in begun._asdict().items()
+            if n in self.carried
+        }
         self._check()
 
     def _observed(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
@@ -76,8 +80,7 @@ class RobotStep(EnvironmentStep):
     def _check(self) -> None:
         """Refuse observations of what a robot does not measure."""
         arrays = {n: np.zeros(shape) for n, shape in self.read.items()}
-        arrays |= {n: self.first[n] for n in self.carried if n in self.first}
-        arrays |= {"q_now": self.first["q"], "v_now": self.first["v"]}
+        arrays |= self.first | {"q_now": self.first["q"], "v_now": self.first["v"]}
         seen = []
         for share in (0.0, 1.0):
             arrays["forces_now"] = np.full(self.read["forces_now"], share * FORCE)
@@ -120,14 +123,17 @@ class Deployed:
         self._limit = _largest(task)
         self._gains = _gains(task, self.joints)
         self._text = text
-        self._arrays = {n: np.zeros((1, *shape)) for n, shape in text.read.items()}
-        self._seen = np.zeros((1, width))
-        self._look, self._ask = self._bound()
-        self.reset()
+        self._start()
 
     @property
     def observation(self) -> np.ndarray:
         return self._seen[0]
+
+    def twin(self) -> Deployed:
+        """The same policy for another robot, by the same kernels."""
+        other = copy(self)
+        other._start()
+        return other
 
     def reset(self) -> None:
         """Begin anew: nothing has been done, and nothing seen."""
@@ -163,6 +169,14 @@ class Deployed:
         kp, kd, effort = self._gains
         driven: np.ndarray = np.clip(kp * (targets - q) - kd * np.asarray(v), -effort, effort)
         return driven + tau
+
+    def _start(self) -> None:
+        """Arrays of its own, and the kernels bound to them."""
+        text = self._text
+        self._arrays = {n: np.zeros((1, *shape)) for n, shape in text.read.items()}
+        self._seen = np.zeros((1, self.policy.width))
+        self._look, self._ask = self._bound()
+        self.reset()
 
     def _bound(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
         """Both kernels, compiled: what is seen, and what an action asks for."""

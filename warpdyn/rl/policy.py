@@ -21,7 +21,8 @@ OBSERVATION, ACTION = "observation", "action"
 class Policy:
     """A policy from a file: `policy(observations)` gives actions, (B, n) → (B, actions).
 
-    about: the task, robot, seed, recipe, command and commit that made it.
+    about: the task, robot, seed, recipe, command and commit that made it. width, actions: how many
+    numbers it observes and gives.
     """
 
     def __init__(self, path: str | Path, *, threads: int = 1):
@@ -36,26 +37,37 @@ class Policy:
             )
         except Exception as error:  # of onnxruntime, which has a class for each cause
             raise TaskError(f"{path} is no ONNX policy: {str(error).splitlines()[0]}") from None
+        entering, leaving = self._session.get_inputs(), self._session.get_outputs()
+        shapes = [each.shape for each in (*entering, *leaving)]
+        if len(shapes) != 2 or any(len(x) != 2 or not isinstance(x[1], int) for x in shapes):
+            raise TaskError(
+                f"{path} is no policy: one takes observations (B, n) and gives actions (B, m); "
+                f"this takes and gives {', '.join(map(str, shapes))}"
+            )
         described = self._session.get_modelmeta().custom_metadata_map.get(ABOUT)
         self.path, self.about = path, json.loads(described) if described else {}
-        (self._input,) = self._session.get_inputs()
-
-    @property
-    def width(self) -> int:
-        """How many numbers it observes."""
-        return int(self._input.shape[-1])
+        self._input = entering[0].name
+        self.width, self.actions = (int(x[1]) for x in shapes)
 
     def __call__(self, observations: Any) -> np.ndarray:
         """Actions for observations."""
         rows = np.asarray(observations, dtype=np.float32)
-        (actions,) = self._session.run(None, {self._input.name: np.atleast_2d(rows)})
+        (actions,) = self._session.run(None, {self._input: np.atleast_2d(rows)})
         return actions if rows.ndim > 1 else actions[0]
 
     def check(self, task: Task, width: int) -> None:
         """Refuse a policy of another task or robot."""
+        of, robot = (self.about.get(name, "unknown") for name in ("task", "robot"))
+        mine = f"{self.path} is of the task {of} and the robot {robot}"
         if self.width != width:
-            of = self.about.get("task", "an unknown task")
             raise TaskError(
-                f"{self.path} observes {self.width} numbers and is of {of}; {task.name} for "
-                f"{task.model.name} gives {width}"
+                f"{mine}, and observes {self.width} numbers; {task.name} for {task.model.name} gives "
+                f"{width}"
             )
+        if self.actions != task.actions:
+            raise TaskError(
+                f"{mine}, and gives {self.actions} actions; {task.name} for {task.model.name} has "
+                f"{task.actions}"
+            )
+        if robot not in ("unknown", task.model.name):
+            raise TaskError(f"{mine}; {task.name} is for {task.model.name}")
