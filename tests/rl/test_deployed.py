@@ -28,7 +28,7 @@ class Follow(Hold):
     policy's group and forces beside the drives."""
 
     commanded = "place"
-    numbers = {**Hold.numbers, "place_range": np.array([0.6, 0.6])}  # noqa: RUF012
+    numbers = {"reach": np.array([100.0]), "place_range": np.array([0.6, 0.6])}  # noqa: RUF012
     groups = {"policy": ("off", "speed", "last", "clock"), "hidden": ("more",)}  # noqa: RUF012
     history = {"policy": 2}  # noqa: RUF012
 
