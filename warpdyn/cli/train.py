@@ -34,7 +34,7 @@ def train(args: argparse.Namespace) -> int:
             raise UserError(f"{folder} is trained for longer than {minutes:g} minutes already")
         path = folder / "policy.onnx"
         rl.export(trainer, path)
-    except rl.TaskError as error:
+    except (rl.TaskError, ImportError) as error:
         raise UserError(str(error)) from None
     say(
         f"{task.name}: {last.reward:.2f} a second after {last.steps / 1e6:.1f} million steps, "
