@@ -1,10 +1,11 @@
 """A robot with a free base to try a policy on: warpdyn simulates it on a floor, in a process that
 behaves as a robot's driver would.
 
-Publishes joint_states, odom and /clock, and applies the torques of ~/commands (remap it to the
-node's). A hand holds the robot in its stance until torques have come for GRIP seconds; ~/reset puts
-it back there. Time is the simulation's, at most as fast as the real one: while torques come, every
-state waits for its answer, so that a busy machine makes the robot slow and not clumsy.
+Publishes joint_states, odom, /clock and, where tf2_msgs is installed, /tf of the base, and applies
+the torques of ~/commands (remap it to the node's). A hand holds the robot in its stance until
+torques have come for GRIP seconds; ~/reset puts it back there. Time is the simulation's, at most as
+fast as the real one: while torques come, every state waits for its answer, so that a busy machine
+makes the robot slow and not clumsy.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from std_srvs.srv import Trigger
 
 import warpdyn as wd
 
-from ..ros.topics import LATCHED
+from ..ros.messages import transform
+from ..ros.topics import LATCHED, MANY
 from .named_robot import urdf_text
 from .plant import BAD_START
 
@@ -81,6 +83,13 @@ class Walker(Node):
         self._odometry = self.create_publisher(Odometry, "odom", DEEP)
         self._states = self.create_publisher(JointState, "joint_states", DEEP)
         self.create_publisher(String, "robot_description", LATCHED).publish(String(data=text))
+        try:
+            from tf2_msgs.msg import TFMessage
+
+            self._frames = self.create_publisher(TFMessage, "/tf", MANY)
+            self._frame = TFMessage
+        except ImportError:
+            self._frames = None
         self._state = JointState(name=self.names)
         self._place = Odometry(child_frame_id=model.root)
         self._place.header.frame_id = "odom"
@@ -136,6 +145,9 @@ class Walker(Node):
         linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = v[:6].tolist()
         self._place.header.stamp = self._state.header.stamp = stamp
         self._odometry.publish(self._place)
+        if self._frames is not None and self._frames.get_subscription_count():
+            moved = transform("odom", self._place.child_frame_id, q[:7].tolist(), stamp)
+            self._frames.publish(self._frame(transforms=[moved]))
         self._state.position = array("d", q[7:].tobytes())
         self._state.velocity = array("d", v[6:].tobytes())
         self._states.publish(self._state)
