@@ -351,9 +351,10 @@ class Settings:
         if inputs:
             read = {n.removeprefix(LAW_INPUTS): check_law_input(n, x) for n, x in inputs.items()}
             settings = replace(settings, law_inputs={**settings.law_inputs, **read})
-        if (settings.law or settings.policy) and settings.mode != "gravity":
-            raise ValueError("law and policy take the place of mode: leave mode out")
-        if settings.law and settings.policy:
+        makers = [name for name in ("law", "policy") if getattr(settings, name)]
+        if makers and settings.mode != "gravity":
+            raise ValueError(f"{makers[0]} takes the place of mode: leave mode out")
+        if len(makers) > 1:
             raise ValueError("a law and a policy are two laws: leave one of them out")
         if settings.policy_task and not settings.policy:
             raise ValueError("policy_task is for a policy, and policy is empty")

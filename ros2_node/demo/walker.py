@@ -41,7 +41,7 @@ GRIP = 1.5
 PATIENCE = 0.5
 """How long a state waits for its torques [s]; then they are taken to have ended."""
 LONGEST_STEP = 0.002
-"""Of the simulation [s]."""
+"""The largest step of the simulation [s]."""
 ARMATURE, VISCOUS = 0.01, 0.1
 """Rotors [kg·m²] and friction [N·m·s/rad] of the joints, which descriptions leave out."""
 DEEP = QoSProfile(depth=10)

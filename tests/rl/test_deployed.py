@@ -28,7 +28,11 @@ class Follow(Hold):
     policy's group and forces beside the drives."""
 
     commanded = "place"
-    numbers = {"reach": np.array([100.0]), "place_range": np.array([0.6, 0.6])}  # noqa: RUF012
+    numbers = {  # noqa: RUF012
+        "reach": np.array([100.0]),
+        "place_range": np.array([0.6, 0.6]),
+        "place_rate": np.array([100.0, 100.0]),
+    }
     groups = {"policy": ("off", "speed", "last", "clock"), "hidden": ("more",)}  # noqa: RUF012
     history = {"policy": 2}  # noqa: RUF012
 
@@ -115,6 +119,21 @@ def test_a_command_stays_within_what_was_trained(deployed: Any) -> None:
     deployed.reset()
     deployed.step(q, v)
     np.testing.assert_array_equal(deployed.observation[9:11], q)
+
+
+def test_a_command_changes_as_fast_as_in_training(deployed: Any) -> None:
+    """The number `<commanded>_rate` a second, from zero."""
+    task = Follow()
+    task.numbers = {**task.numbers, "place_rate": np.array([5.0, 10.0])}
+    slow = rl.Deployed(task, deployed.policy)
+    q = v = np.zeros(2)
+    for want, now in (
+        ([0.25, 0.25], [0.1, 0.2]),
+        ([0.25, 0.25], [0.2, 0.25]),
+        ([0.0, -0.1], [0.1, 0.05]),
+    ):
+        slow.step(q, v, want)
+        np.testing.assert_allclose(q - slow.observation[9:11], now, atol=1e-12)
 
 
 def test_twins_share_nothing_but_kernels(deployed: Any) -> None:

@@ -95,7 +95,7 @@ def test_odom_and_cmd_vel_reach_the_policy(turning, context):
     [
         ({"policy": "nowhere.onnx"}, r"policy: nowhere.onnx: no such policy file"),
         ({"policy_task": "cartpole_swing_up"}, r"moves 'slider' of cartpole, and turning has no"),
-        ({"mode": "computed_torque"}, r"law and policy take the place of mode"),
+        ({"mode": "computed_torque"}, r"policy takes the place of mode"),
     ],
 )
 def test_what_cannot_run_ends_the_node_with_a_line(turning, change, said):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -106,8 +106,9 @@ class Deployed:
     of before, a phase) is carried on by its `update`. Contact forces and torques, which a robot
     does not measure, are zero there; a policy that observes them is refused.
 
-    command: the task's `commanded` array, within ± the task's number `<commanded>_range` where it
-    has one. commands: how many numbers that are, 0 without. observation (n,): what was seen last.
+    command: what the task's `commanded` array is to be, within ± the task's number
+    `<commanded>_range`, which it follows by at most `<commanded>_rate` a second, where the task has
+    these. commands: how many numbers that are, 0 without. observation (n,): what was seen last.
     """
 
     def __init__(self, task: Task, policy: Policy):
@@ -120,7 +121,8 @@ class Deployed:
         policy.check(task, width)
         self.joints = text.joints
         self.commands = int(np.prod(text.read["asked"], dtype=int)) if task.commanded else 0
-        self._limit = _largest(task)
+        self._limit = _bounds(task, "range")
+        self._most = _bounds(task, "rate") * self.period
         self._gains = _gains(task, self.joints)
         self._text = text
         self._start()
@@ -139,7 +141,8 @@ class Deployed:
         """Begin anew: nothing has been done, and nothing seen."""
         for name in self._text.carried:
             self._arrays[name][0] = self._text.first.get(name, 0.0)
-        self._arrays["action"][:] = 0.0
+        for name in self._text.read.keys() & {"action", "asked"}:
+            self._arrays[name][:] = 0.0
         self._arrays["anew"][:] = 1.0
         self.wanted = Wanted(None, np.zeros(self.joints))
 
@@ -149,8 +152,9 @@ class Deployed:
         arrays["q_now"][0], arrays["v_now"][0] = q, v
         if self.commands:
             asked = np.zeros(self.commands) if command is None else np.ravel(command)
-            asked = np.clip(asked, -self._limit, self._limit)
-            arrays["asked"][0] = np.reshape(asked, arrays["asked"].shape[1:])
+            now = arrays["asked"].reshape(-1)
+            change = np.clip(asked, -self._limit, self._limit) - now
+            now += np.clip(change, -self._most, self._most)
         self._look()
         arrays["anew"][:] = 0.0
         arrays["action"][0] = self.policy(self._seen[0])
@@ -204,9 +208,9 @@ def _without_chance(task: Task) -> Task:
     return plain
 
 
-def _largest(task: Task) -> np.ndarray:
-    """Bounds of a command, of which the task says what it was trained with."""
-    known = task.numbers.get(f"{task.commanded}_range", np.inf)
+def _bounds(task: Task, kind: Literal["range", "rate"]) -> np.ndarray:
+    """How large a command is, or its rate, in training."""
+    known = task.numbers.get(f"{task.commanded}_{kind}", np.inf)
     return np.ravel(np.abs(np.asarray(known, dtype=float)))
 
 

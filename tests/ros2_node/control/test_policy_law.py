@@ -196,7 +196,7 @@ def test_the_node_says_what_moves_it(fleet, file):
             r"policy .* moves 'slider' of cartpole, and turning",
         ),
         ({"joints": ["left_joint"]}, r"moves 'right_joint': it must be among joints"),
-        ({"mode": "computed_torque"}, r"law and policy take the place of mode"),
+        ({"mode": "computed_torque"}, r"policy takes the place of mode"),
         ({"law": "a:b"}, r"a law and a policy are two laws"),
     ],
 )
