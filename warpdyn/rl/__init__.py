@@ -14,6 +14,7 @@ try:
     from .policy import Policy
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
+    from .shipped import shipped
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
     from .variation import Noise, Push, Vary
@@ -77,4 +78,5 @@ __all__ = [
     "VecEnv",
     "export",
     "make",
+    "shipped",
 ]
