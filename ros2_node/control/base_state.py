@@ -13,7 +13,7 @@ ROUNDING = 0.02
 """How far the length of a quaternion may be from 1."""
 
 
-class Motion(NamedTuple):
+class BaseMotion(NamedTuple):
     """Numbers of an odometry message: position [m] and quaternion (x, y, z, w) in the world,
     velocity [m/s] and angular velocity [rad/s] in the axes of the frame that moves."""
 
@@ -34,9 +34,9 @@ class BaseState:
         self.place, self.speed = np.array([0.0] * 6 + [1.0]), np.zeros(6)
         self.arrived = -np.inf
         self._frames = ("", root, prefix + root)
-        self._last = 0, Motion((), (), (), ())
+        self._last = 0, BaseMotion((), (), (), ())
 
-    def read(self, frame: str, motion: Motion, stamp: int, now: float) -> str | None:
+    def read(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> str | None:
         """Use a message, its stamp in nanoseconds, in place of the one before. Returns why it was
         refused."""
         if frame not in self._frames:

@@ -10,7 +10,7 @@ import numpy as np
 
 from warpdyn import Model
 
-from .base_state import Motion
+from .base_state import BaseMotion
 from .external_wrench import ExternalWrench
 from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
@@ -127,7 +127,7 @@ class Robot:
         away."""
         return self.setpoint.read(names, point, now, self.state.q if self.enabled else None)
 
-    def read_base(self, frame: str, motion: Motion, stamp: int, now: float) -> None:
+    def read_base(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> None:
         """Read where the free base of a policy's robot is, and how it moves."""
         if self.pilot is not None and self.pilot.base is not None:
             self._count(self.pilot.base.read(frame, motion, stamp, now))

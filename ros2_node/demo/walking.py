@@ -28,6 +28,8 @@ COMMANDS = "warpdyn/commands"
 RAMP_TIME = 0.5
 SETTLING = 1.5
 """How long a robot may take to follow another command [s]; errors are of the time after."""
+BUSY = 300.0
+"""How long a busy machine may take to carry a held robot's first seconds out [s]."""
 AVERAGE = 0.5
 """Speeds are means over so long [s]: a trotting trunk swings."""
 
@@ -133,7 +135,7 @@ def _walked(
     client.node.create_subscription(Odometry, "odom", on_odometry, deep)
     client.node.create_subscription(DiagnosticArray, "/diagnostics", on_diagnostics, deep)
     speeds = client.node.create_publisher(Twist, "cmd_vel", QoSProfile(depth=1))
-    client.until(lambda: "lets go" in quadruped.log.read_text(), "torques")
+    client.until(lambda: "lets go" in quadruped.log.read_text(), "torques", BUSY)
     client.until(lambda: rows, "odometry")
     rows.clear()
     client.until(lambda: rows, "odometry")

@@ -7,7 +7,7 @@ from typing import Any
 
 from geometry_msgs.msg import Twist
 
-from ..control.base_state import Motion
+from ..control.base_state import BaseMotion
 from ..control.policy_law import loaded
 from ..control.robot import Robot
 from ..control.settings import Settings
@@ -50,7 +50,7 @@ class PolicyTopics:
             return
         place, speed = message.pose.pose, message.twist.twist
         p, o, v, w = place.position, place.orientation, speed.linear, speed.angular
-        motion = Motion((p.x, p.y, p.z), (o.x, o.y, o.z, o.w), (v.x, v.y, v.z), (w.x, w.y, w.z))
+        motion = BaseMotion((p.x, p.y, p.z), (o.x, o.y, o.z, o.w), (v.x, v.y, v.z), (w.x, w.y, w.z))
         stamp = nanoseconds(message.header.stamp)
         robots[i].read_base(message.child_frame_id, motion, stamp, self._now())
 

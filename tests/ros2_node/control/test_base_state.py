@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ros2_node.control.base_state import BaseState, Motion
+from ros2_node.control.base_state import BaseMotion, BaseState
 
-HERE = Motion((1.0, 2.0, 0.3), (0.0, 0.0, 0.6, 0.8), (0.5, 0.1, 0.0), (0.0, 0.1, 0.7))
+HERE = BaseMotion((1.0, 2.0, 0.3), (0.0, 0.0, 0.6, 0.8), (0.5, 0.1, 0.0), (0.0, 0.1, 0.7))
 
 
 def test_a_message_is_where_the_base_is_and_how_it_moves():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fleets import MODEL, N, Q
 
-from ros2_node.control.base_state import BaseState, Motion
+from ros2_node.control.base_state import BaseMotion, BaseState
 from ros2_node.control.pilot import Pilot
 from ros2_node.control.settings import Settings
 from ros2_node.control.state import State
@@ -81,7 +81,7 @@ def test_it_begins_anew_at_once():
 def test_base_joints_and_command_are_told_in_the_tasks_order(quaternion):
     """The quaternion as the task's model has it; an old command is none."""
     base = BaseState("trunk")
-    motion = Motion((1.0, 2.0, 3.0), (0.0, 0.6, 0.0, 0.8), (4.0, 5.0, 6.0), (7.0, 8.0, 9.0))
+    motion = BaseMotion((1.0, 2.0, 3.0), (0.0, 0.6, 0.0, 0.8), (4.0, 5.0, 6.0), (7.0, 8.0, 9.0))
     base.read("", motion, 0, 0.0)
     pilot, _ = pilot_of(asked := Asked(quaternion), base)
     pilot.command.read(0.1, 0.2, 0.3, 0.0)

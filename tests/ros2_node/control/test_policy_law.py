@@ -14,7 +14,7 @@ from fleets import launch, panda_settings
 from policy_files import TURNING, linear_policy, turning_weights
 
 import warpdyn as wd
-from ros2_node.control.base_state import Motion
+from ros2_node.control.base_state import BaseMotion
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.policy_law import check_joints, loaded
 from ros2_node.control.report import Reporter, ready
@@ -29,8 +29,8 @@ SINGLE = 1e-5
 """The policy computes in float32; torques of up to 20 N·m."""
 
 
-def here(x: float) -> Motion:
-    return Motion((x, 0.0, 0.3), (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+def here(x: float) -> BaseMotion:
+    return BaseMotion((x, 0.0, 0.3), (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @pytest.fixture(scope="module")

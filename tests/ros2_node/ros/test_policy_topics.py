@@ -11,7 +11,7 @@ from nav_msgs.msg import Odometry
 from policy_files import TURNING, linear_policy, turning_weights
 from rl_cases import Hold
 
-from ros2_node.control.base_state import Motion
+from ros2_node.control.base_state import BaseMotion
 from ros2_node.control.settings import Settings
 from ros2_node.ros.policy_topics import PolicyTopics
 from ros2_node.ros.topics import LAST, RobotNames
@@ -66,7 +66,7 @@ def test_messages_reach_the_robot_of_their_namespace(turning):
     p.x, p.y, p.z, o.x, o.y, o.z, o.w = 1.0, 2.0, 3.0, 0.0, 0.0, 0.6, 0.8
     v.x, v.y, v.z, w.x, w.y, w.z = np.arange(6.0).tolist()
     heard.topics["r1/odom"][1](message)
-    motion = Motion((1.0, 2.0, 3.0), (0.0, 0.0, 0.6, 0.8), (0.0, 1.0, 2.0), (3.0, 4.0, 5.0))
+    motion = BaseMotion((1.0, 2.0, 3.0), (0.0, 0.0, 0.6, 0.8), (0.0, 1.0, 2.0), (3.0, 4.0, 5.0))
     assert heard.told == [(1, "trunk", motion, 3_000_000_004, 7.5)]
     command = Twist()
     command.linear.x, command.linear.y, command.angular.z = 0.1, 0.2, 0.3
