@@ -148,7 +148,10 @@ def markdown(rows: list[dict[str, Any]], shares: list[dict[str, float]]) -> str:
             cells.append(f"{mine / x['steps_per_second']:,.1f} times")
         lines.append("| " + " | ".join(cells) + " |")
     for x in shares:
-        lines += ["", f"Environments' share of a PPO iteration, {x['cores']} cores: {x['share']:.1%}"]
+        lines += [
+            "",
+            f"Environments' share of a PPO iteration, {x['cores']} cores: {x['share']:.1%}",
+        ]
     return "\n".join(lines)
 
 

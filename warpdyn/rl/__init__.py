@@ -2,6 +2,7 @@
 
 try:
     from .cartpole_tasks import CartpoleSwingUp
+    from .plain_step import plain_step
     from .policy import Policy, export
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
@@ -34,4 +35,5 @@ __all__ = [
     "VecEnv",
     "export",
     "make",
+    "plain_step",
 ]
