@@ -7,6 +7,7 @@ are, and what it is. What a library needs is imported where it is asked for.
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -28,6 +29,8 @@ class Contender(NamedTuple):
     advance: Callable[[], Any]
     envs: int
     about: str
+    close: Callable[[], Any] = lambda: None
+    """Ends processes that it has started."""
 
 
 class MujocoQuadruped(gymnasium.Env[Any, Any]):
@@ -87,7 +90,9 @@ def ours(envs: int, cores: int) -> Contender:
 
     env = rl.VecEnv(rl.QuadrupedVelocity(), envs)
     env.reset()
-    return Contender(_around(env.step, _torch(torch, envs)), envs, "float32, one launch a step")
+    advance = _around(env.step, _torch(torch, envs))
+    threads = _threads_that_suit(torch, advance, cores)
+    return Contender(advance, envs, f"float32, one launch a step; Torch's threads: {threads}")
 
 
 def in_torch(envs: int, cores: int) -> Contender:
@@ -100,7 +105,9 @@ def in_torch(envs: int, cores: int) -> Contender:
 
     env = TorchQuadruped(rl.QuadrupedVelocity(), envs)
     env.reset()
-    return Contender(_around(env.step, _torch(torch, envs)), envs, "float32, task in Torch")
+    advance = _around(env.step, _torch(torch, envs))
+    threads = _threads_that_suit(torch, advance, cores)
+    return Contender(advance, envs, f"float32, task in Torch; its threads: {threads}")
 
 
 def gymnasium_quadruped(envs: int, cores: int) -> Contender:
@@ -196,12 +203,29 @@ def _torch(torch: Any, envs: int) -> list[Any]:
     return [2.0 * torch.rand((envs, 12), generator=draw) - 1.0 for _ in range(DRAWS)]
 
 
+def _threads_that_suit(torch: Any, advance: Callable[[], Any], cores: int) -> int:
+    """One, or as many as cores: the faster number of Torch's threads, which is set."""
+    times = {}
+    for threads in (1, cores):
+        torch.set_num_threads(threads)
+        laps = []
+        for _ in range(12):
+            start = time.perf_counter()
+            advance()
+            laps.append(time.perf_counter() - start)
+        times[threads] = float(np.median(laps[2:]))
+    best = min(times, key=lambda n: times[n])
+    torch.set_num_threads(best)
+    return best
+
+
 def _vector(env: Any) -> Contender:
     env.reset(seed=0)
     width = env.single_action_space.shape[0]
     draws = np.random.default_rng(0).uniform(-1.0, 1.0, (DRAWS, env.num_envs, width))
     how = "float64, a process for each environment"
-    return Contender(_around(env.step, list(draws.astype(np.float32))), env.num_envs, how)
+    advance = _around(env.step, list(draws.astype(np.float32)))
+    return Contender(advance, env.num_envs, how, env.close)
 
 
 def _around(step: Callable[[Any], Any], actions: list[Any]) -> Callable[[], Any]:

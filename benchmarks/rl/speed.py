@@ -42,6 +42,7 @@ class Seat:
             [*command, "--cores", str(cores), "--envs", str(envs)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
         )
         self.turns: list[dict[str, float]] = []
@@ -50,10 +51,12 @@ class Seat:
     def _hear(self) -> dict[str, Any]:
         """The next line that is an answer; what a library prints is passed by."""
         assert self.process.stdout is not None
+        last = "it said nothing"
         for line in self.process.stdout:
             if line.startswith("{"):
                 return json.loads(line)  # type: ignore[no-any-return]
-        return {"why": f"ended with {self.process.wait()}"}
+            last = line.strip() or last
+        return {"why": f"ended with {self.process.wait()}: {last}"}
 
     def turn(self) -> None:
         assert self.process.stdin is not None
@@ -62,9 +65,7 @@ class Seat:
         self.turns.append(self._hear())
 
     def leave(self) -> None:
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-        self.process.wait()
+        self.process.communicate()
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -83,14 +84,12 @@ def seat(key: str, cores: int, envs: int) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = str(cores)
     os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path.home() / ".cache/jax-benchmarks"))
     _, make, packages, suits = CONTENDERS[key]
     versions = {name: metadata.version(name) for name in packages}
     if "torch" in packages:
-        import torch
-
         import warpdyn as wd
 
-        torch.set_num_threads(cores)
         wd.set_num_threads(cores)
     made = make(envs or suits, cores)
     for _ in range(WARM):
@@ -104,7 +103,7 @@ def seat(key: str, cores: int, envs: int) -> None:
         spent = _cpu() - cpu
         rates = {"steps_per_second": steps / taken, "steps_per_cpu_second": steps / spent}
         print(json.dumps(rates), flush=True)
-    os._exit(0)  # libraries' own threads and processes need not be waited for
+    made.close()
 
 
 def _cpu() -> float:
