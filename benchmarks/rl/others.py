@@ -110,6 +110,21 @@ def in_torch(envs: int, cores: int) -> Contender:
     return Contender(advance, envs, f"float32, task in Torch; its threads: {threads}")
 
 
+def physics(envs: int, cores: int) -> Contender:
+    """warpdyn's simulation alone, 4 steps a launch, without a task."""
+    import torch
+
+    from warpdyn import rl
+
+    from .torch_quadruped import TorchQuadruped
+
+    torch.set_num_threads(1)
+    env = TorchQuadruped(rl.QuadrupedVelocity(), envs)
+    env.reset()
+    targets = [env.stance + 0.25 * x for x in _torch(torch, envs)]
+    return Contender(_around(env.sim.step, targets), envs, "float32, no task")
+
+
 def gymnasium_quadruped(envs: int, cores: int) -> Contender:
     """The same quadruped in MuJoCo C, a process for each environment."""
     return _vector(gymnasium.vector.AsyncVectorEnv([MujocoQuadruped] * envs))
@@ -175,6 +190,7 @@ def playground(envs: int, cores: int) -> Contender:
 CONTENDERS: dict[str, tuple[str, Callable[[int, int], Contender], tuple[str, ...], int]] = {
     "ours": ("warpdyn.rl.VecEnv, the quadruped", ours, ("torch",), 4096),
     "torch": ("the same task in Torch around wd.Simulation", in_torch, ("torch",), 4096),
+    "physics": ("wd.Simulation, physics alone", physics, ("torch",), 4096),
     "rollout": ("MuJoCo C's rollout, physics alone", mujoco_rollout, ("mujoco",), 512),
     "playground": (
         "MuJoCo Playground, Go1JoystickFlatTerrain",

@@ -3,8 +3,8 @@
     python -m benchmarks.rl.speed [--cores 1 2] [--rounds 5] [--only ours torch] [--no-store]
 
 Each is a process of its own that may use so many cores, and they take turns; what is not installed
-(`pip install playground` for MuJoCo Playground) is named and left out. Then a PPO iteration: which part
-of it the environments take. Medians go into benchmarks/rl/results/speed.json and speed.md.
+(`pip install playground` for MuJoCo Playground) is named and left out. Then where the time of a PPO
+iteration goes. Medians go into benchmarks/rl/results/speed.json and speed.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from warpdyn import rl
+
 from ..__main__ import what_it_ran_on
+from .iteration import shares
 from .others import CONTENDERS
 
 RESULTS = Path(__file__).with_name("results")
@@ -120,21 +123,7 @@ def _cpu() -> float:
     return total
 
 
-def share_of_an_iteration(cores: int, iterations: int = 4) -> dict[str, float]:
-    """Part of a PPO iteration of the quadruped's recipe that is spent in the environments."""
-    import torch
-
-    import warpdyn as wd
-    from warpdyn import rl
-
-    torch.set_num_threads(cores)
-    wd.set_num_threads(cores)
-    trainer = rl.Trainer(rl.QuadrupedVelocity(), seed=0)
-    shares = [x.environment_share for x in trainer.run(iterations=iterations)][1:]
-    return {"cores": cores, "share": float(np.median(shares))}
-
-
-def markdown(rows: list[dict[str, Any]], shares: list[dict[str, float]]) -> str:
+def markdown(rows: list[dict[str, Any]], iterations: list[dict[str, Any]]) -> str:
     """The tables."""
     head = ("environments", "how", "number", "cores", "steps/s", "steps/CPU s", "ours is")
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
@@ -146,11 +135,12 @@ def markdown(rows: list[dict[str, Any]], shares: list[dict[str, float]]) -> str:
             cells += [f"{x[n]:,.0f}" for n in ("steps_per_second", "steps_per_cpu_second")]
             cells.append(f"{mine / x['steps_per_second']:,.1f} times")
         lines.append("| " + " | ".join(cells) + " |")
-    for x in shares:
-        lines += [
-            "",
-            f"Environments' share of a PPO iteration, {x['cores']} cores: {x['share']:.1%}",
-        ]
+    for x in iterations:
+        lines += ["", f"A PPO iteration of the quadruped's recipe, {x['cores']} cores: "]
+        lines[-1] += f"{x['us_of_cpu_a_step']:.1f} us of CPU an environment step"
+        lines.append("")
+        lines += ["| part | share of the CPU time |", "|---|---|"]
+        lines += [f"| {part} | {share:.1%} |" for part, share in x["shares"].items()]
     return "\n".join(lines)
 
 
@@ -188,13 +178,13 @@ def main() -> None:
     rows = [one.figures for one in seats]
     for one in seats:
         one.leave()
-    shares = [share_of_an_iteration(cores) for cores in arguments.cores]
-    text = markdown(rows, shares)
+    iterations = [shares(rl.QuadrupedVelocity(), cores) for cores in arguments.cores]
+    text = markdown(rows, iterations)
     print(text)
     if not arguments.no_store:
         RESULTS.mkdir(exist_ok=True)
         about = what_it_ran_on("cpu", ()) | {"load": round(float(np.median(loads)), 2)}
-        told = {"about": about, "rounds": arguments.rounds, "rows": rows, "shares": shares}
+        told = {"about": about, "rounds": arguments.rounds, "rows": rows, "iterations": iterations}
         (RESULTS / "speed.json").write_text(json.dumps(told, indent=1) + "\n")
         (RESULTS / "speed.md").write_text(text + "\n")
 

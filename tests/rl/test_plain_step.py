@@ -119,7 +119,7 @@ def test_print_and_a_debugger_work_in_texts(capsys: Any) -> None:
     env.reset()
     before = env.state()
     found = rl.plain_step(env, [0.5, -0.5], 2)
-    last = capsys.readouterr().out.splitlines()[-1]
+    (last,) = capsys.readouterr().out.splitlines()
     place = env.carried["place"][2].numpy()
     assert last.startswith("off by [0.") and found["q"].shape == (2,)
     told = np.array(last[last.index("[") + 1 : -1].split(","), float)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from typing import Any
 
 import numpy as np
 
+from ..execution.batched import described
 from ..execution.oracle import oracle
 from .vec_env import VecEnv
 
@@ -26,5 +29,8 @@ def plain_step(env: VecEnv, action: Any, environment: int) -> dict[str, np.ndarr
     given = {n: x.cpu().numpy().astype(float) for n, x in {**env.numbers, **env.tables}.items()}
     given["seed"] = given["seed"] + np.array([0.0, environment])
     chosen = np.asarray(action, float).reshape(1, -1)
-    found = oracle(text.step, env.task.model, *carried, chosen, *given.values())
+    arrays = (env.task.model, *carried, chosen, *given.values())
+    with contextlib.redirect_stdout(io.StringIO()):  # what texts print of symbols, as they are read
+        described(text.step, arrays, {})
+    found = oracle(text.step, *arrays)
     return {name: x[0] for name, x in found._asdict().items()}
