@@ -36,6 +36,8 @@ TEST = [
     "xacro",
     "idyntree",
     "example-robot-data",
+    "skrl",
+    "stable-baselines3",
     "torch==2.13.0",
     "jax",
 ]

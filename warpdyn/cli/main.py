@@ -233,6 +233,8 @@ def _add_train(commands: Commands) -> None:
     text = "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes on"
     sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
     _add_device(sub)
+    text = "curves for `tensorboard --logdir FOLDER` beside the checkpoints"
+    sub.add_argument("--logger", choices=("tensorboard",), help=text)
     sub.set_defaults(run=train)
 
 

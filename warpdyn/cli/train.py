@@ -28,6 +28,8 @@ def train(args: argparse.Namespace) -> int:
         folder = args.folder or Path("runs") / f"{args.task}-{args.seed}"
         device = "cuda" if "cuda" in chosen_device(args.device) else CPU_ONLY
         trainer = rl.Trainer(task, recipe=recipe, seed=args.seed, device=device, folder=folder)
+        if args.logger == "tensorboard":
+            _log_for_tensorboard(trainer, folder)
         minutes = recipe.minutes if args.minutes is None else args.minutes
         last = _watched(trainer, minutes)
         if last is None:
@@ -41,6 +43,17 @@ def train(args: argparse.Namespace) -> int:
         f"{last.seconds:.0f} s; policy: {path}"
     )
     return 0
+
+
+def _log_for_tensorboard(trainer: Trainer, folder: Path) -> None:
+    """Curves beside the checkpoints."""
+    try:
+        from ..rl.tensorboard_log import TensorboardLog
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    done = trainer.curve[-1].steps if trainer.curve else 0
+    trainer.loggers.append(TensorboardLog(folder, done))
+    say(f"curves: tensorboard --logdir {folder}")
 
 
 def _watched(trainer: Trainer, minutes: float) -> Progress | None:

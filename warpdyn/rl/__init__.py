@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 try:
     from .cartpole_tasks import CartpoleSwingUp
     from .deployed import Deployed
+    from .plain_step import plain_step
     from .policy import Policy
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
@@ -78,5 +79,6 @@ __all__ = [
     "VecEnv",
     "export",
     "make",
+    "plain_step",
     "shipped",
 ]
