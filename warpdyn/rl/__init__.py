@@ -2,10 +2,14 @@
 
 try:
     from .cartpole_tasks import CartpoleSwingUp
+    from .evaluation import Evaluation, evaluate
+    from .mujoco_env import MujocoEnv
     from .policy import Policy, export
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
     from .rsl_rl import RslEnv
+    from .shipped import shipped
+    from .sim2sim import SideBySide, sim2sim
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
     from .training import Progress, Trainer
@@ -20,6 +24,8 @@ __all__ = [
     "TASKS",
     "CartpoleSwingUp",
     "Episode",
+    "Evaluation",
+    "MujocoEnv",
     "Noise",
     "Policy",
     "Progress",
@@ -27,11 +33,15 @@ __all__ = [
     "QuadrupedVelocity",
     "Recipe",
     "RslEnv",
+    "SideBySide",
     "Task",
     "TaskError",
     "Trainer",
     "Vary",
     "VecEnv",
+    "evaluate",
     "export",
     "make",
+    "shipped",
+    "sim2sim",
 ]

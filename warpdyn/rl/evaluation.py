@@ -97,6 +97,7 @@ class _Tally:
         self.sums: dict[str, np.ndarray] = {}
         self.latest: dict[str, np.ndarray] = {}
         self.counted = np.zeros(n)
+        self.measured = getattr(env.task.measure, "__func__", None) is not Task.measure
 
     def add(self, stepped: Any) -> None:
         """A step: what `VecEnv.step` has given."""
@@ -111,7 +112,8 @@ class _Tally:
         self.living &= ~over
         sums = self.env.carried["sums"].cpu().numpy()
         self.earned[self.living] = sums[self.living]
-        for name, x in self.env.measures().items():
+        measures = self.env.measures() if self.measured else {}
+        for name, x in measures.items():
             now = x.cpu().numpy().astype(float)
             self.sums.setdefault(name, np.zeros(len(now)))[self.living] += now[self.living]
             latest = self.latest.setdefault(name, np.full(len(now), np.nan))
