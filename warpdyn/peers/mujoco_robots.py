@@ -10,7 +10,7 @@ import numpy as np
 
 from ..algebra.quaternions import quaternion_rotation
 from ..model import Model
-from .mujoco_scene import FLOOR, Drives, Ground, Touching, mujoco_scene
+from .mujoco_scene import FLOOR, UNREACHED, Drives, Ground, Touching, mujoco_scene
 from .peer import NotComparable, first_line, xyzw_columns
 
 Numbers = Mapping[str, Any]
@@ -141,7 +141,7 @@ class MujocoRobots:
         if "kd" in numbers:
             robot.actuator_biasprm[:, 2] = -np.asarray(numbers["kd"])
         if "effort" in numbers:
-            effort = np.broadcast_to(numbers["effort"], len(robot.actuator_forcerange))
+            effort = np.minimum(numbers["effort"], UNREACHED) * np.ones(robot.nu)
             robot.actuator_forcerange[:] = np.stack([-effort, effort], 1)
 
     def _compiled(self, model: Model) -> Any:

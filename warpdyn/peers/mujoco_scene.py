@@ -32,6 +32,9 @@ BEYOND = 2.0
 THICK = 0.5
 """What a map of heights has below its lowest place [m]."""
 
+UNREACHED = 1e9
+"""A force that limits nothing."""
+
 FLOOR = "floor"
 
 
@@ -179,5 +182,5 @@ def _add_drives(mujoco: Any, spec: Any, model: Model, drives: Drives) -> None:
         drive = spec.add_actuator(name=joint, target=joint)
         drive.trntype = mujoco.mjtTrn.mjTRN_JOINT
         drive.set_to_position(kp=kp, kv=kd)
-        if np.isfinite(effort):
-            drive.forcerange, drive.forcelimited = [-effort, effort], True
+        most = min(effort, UNREACHED)
+        drive.forcerange, drive.forcelimited = [-most, most], True

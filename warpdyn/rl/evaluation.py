@@ -24,9 +24,9 @@ class Evaluation:
     """Means over environments, each in its first episode.
 
     returned: all rewards, in a second of the time that was asked for: who falls earns nothing from
-    then on. rewards: likewise, by name. measures: of the task's `measure`, by name, mean over the
-    time of the episodes; last: the latest of each. falls: share of episodes that ended before their
-    time. length: of the episodes [s].
+    then on. rewards: likewise, by name. measures: of the task's `measure`, by name, after each step
+    but the last, mean over the episodes; last: the latest of them. falls: share of episodes that
+    ended before their time. length: of the episodes [s].
     """
 
     envs: int
@@ -81,9 +81,9 @@ def evaluated(
         )
     env.reset()
     tally = _Tally(env)
-    for _ in watch(range(steps)):
+    for k in watch(range(steps)):
         actions = policy(env.observations[group].cpu().numpy())
-        tally.add(env.step(actions))
+        tally.add(env.step(actions), measured=k < steps - 1)
     return tally.mean(steps)
 
 
@@ -97,9 +97,9 @@ class _Tally:
         self.sums: dict[str, np.ndarray] = {}
         self.latest: dict[str, np.ndarray] = {}
         self.counted = np.zeros(n)
-        self.measured = getattr(env.task.measure, "__func__", None) is not Task.measure
+        self.measures = getattr(env.task.measure, "__func__", None) is not Task.measure
 
-    def add(self, stepped: Any) -> None:
+    def add(self, stepped: Any, measured: bool) -> None:
         """A step: what `VecEnv.step` has given."""
         _, _, terminated, truncated, info = stepped
         fell, late = terminated.cpu().numpy(), truncated.cpu().numpy()
@@ -112,13 +112,14 @@ class _Tally:
         self.living &= ~over
         sums = self.env.carried["sums"].cpu().numpy()
         self.earned[self.living] = sums[self.living]
-        measures = self.env.measures() if self.measured else {}
-        for name, x in measures.items():
+        if not (measured and self.measures):
+            return
+        self.counted += self.living
+        for name, x in self.env.measures().items():
             now = x.cpu().numpy().astype(float)
             self.sums.setdefault(name, np.zeros(len(now)))[self.living] += now[self.living]
             latest = self.latest.setdefault(name, np.full(len(now), np.nan))
             latest[self.living] = now[self.living]
-        self.counted += self.living
 
     def mean(self, steps: int) -> Evaluation:
         """Means of what was added."""

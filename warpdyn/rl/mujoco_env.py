@@ -40,6 +40,8 @@ class MujocoEnv(VecEnv):
             raise TaskError(
                 f"dt must be a part of the task's step, {task.step_seconds:g} s; got {dt:g}"
             )
+        if task.drives is not None and task.drives.no_load_speed is not None:
+            raise TaskError(f"{task.name}.drives: MuJoCo's have no speed-torque curve")
         super().__init__(task, envs, seed=seed)
         self._joints = task.model.nv - base_coordinates(task.model)
         try:
@@ -48,7 +50,7 @@ class MujocoEnv(VecEnv):
                 envs,
                 dt,
                 points=task.points,
-                drives=Drives(*self._gains(0)) if task.drives is not None else None,
+                drives=Drives(1.0, 0.0, np.inf) if task.drives is not None else None,
                 ground=_ground_of(task),
             )
         except NotComparable as why:
@@ -121,15 +123,12 @@ class MujocoEnv(VecEnv):
             return [targets] * self.steps
         if state["age"][env] < 0.5:
             self._late[env] = targets
-        launches = [targets, *self._late[env]]
-        latency, step = state["latency"][env], self.task.step_seconds
-        seen = []
-        for k in range(self.steps):
-            # The launch that the targets of this time are of: this one, or one before.
-            back = int(np.ceil((latency - k * self._dt) / step - 1e-6))
-            seen.append(launches[min(max(back, 0), len(launches) - 1)])
+        launches = [targets, *self._late[env].copy()]
         self._late[env] = launches[:-1]
-        return seen
+        late = np.floor(state["latency"][env] / self._dt + 0.5)  # whole steps, as in ours
+        # The launch that a step's targets are of: this one is 0, the one before 1, ...
+        back = np.ceil((late - np.arange(self.steps)) / self.steps).clip(0, len(launches) - 1)
+        return [launches[int(k)] for k in back]
 
     def _numbers(self, env: int, state: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """Numbers of MuJoCo's model that this environment has."""
@@ -145,8 +144,6 @@ class MujocoEnv(VecEnv):
     def _gains(self, env: int) -> list[np.ndarray]:
         """Stiffness, damping and largest forces of this environment's drives (joints,)."""
         task: Any = self.task
-        if task.drives.no_load_speed is not None:
-            raise TaskError(f"{task.name}.drives: MuJoCo's have no speed-torque curve")
         effort = task.drives.effort
         if effort is None:
             effort = task.model.effort_limit[base_coordinates(task.model) :]
