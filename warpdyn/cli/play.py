@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..functions.terrain import HeightMap
-from ..model import Model
 from .command_line import UserError, check_file, check_picture, write_file
 from .evaluate import bar, refused, task_and_policy
 from .robot_picture import RobotPicture
@@ -28,7 +27,7 @@ FRAMES = 25
 MOMENTS = 5
 """Side by side in a still picture."""
 
-COMMANDED = ("forward [m/s]", "sideways [m/s]", "turning [rad/s]")
+COMMANDED = ("forward [m/s]", "aside [m/s]", "turn [rad/s]")
 PLACES = [0, 1, 5]
 """Of the speeds that a commanded velocity is of, in v."""
 
@@ -121,39 +120,32 @@ class Stage:
     It is seen from aside, and followed where its base is free.
     """
 
-    def __init__(self, task: Task, drawn: RobotPicture, panel: Any, q: np.ndarray, env: int):
+    def __init__(self, task: Task, drawn: RobotPicture, panel: Any, poses: np.ndarray):
         from matplotlib.collections import LineCollection, PolyCollection
 
         self.drawn, self.follow = drawn, task.model.floating_base
         self.terrain = task.terrain if isinstance(task.terrain, HeightMap) else None
-        poses = drawn.poses(q)
-        self.middle = _middle(poses, task.model)
+        ends = poses[:, :3, 3].min(0), poses[:, :3, 3].max(0)
+        self.middle = 0.5 * (ends[0] + ends[1])
         self.reach = 1.15 * drawn.reach(poses, self.middle)
-        self.lines = LineCollection([], colors="#cccccc", linewidths=0.7)
-        self.bodies = PolyCollection([], edgecolors="#333333", linewidths=0.4)
+        self.lines = LineCollection([], colors="#cccccc", linewidths=0.7, zorder=0)
+        self.bodies = PolyCollection([], edgecolors="#333333", linewidths=0.4, zorder=1)
         panel.add_collection(self.lines)
         panel.add_collection(self.bodies)
         panel.set(xlim=(-self.reach, self.reach), ylim=(-self.reach, self.reach), aspect="equal")
         panel.axis("off")
 
-    def show(self, q: np.ndarray, origin: np.ndarray) -> None:
-        """The robot at a configuration."""
-        poses = self.drawn.poses(q)
+    def show(self, poses: np.ndarray, origin: np.ndarray) -> None:
+        """The robot with its links at these poses (nlinks, 4, 4)."""
         centre = self.middle.copy()
         if self.follow:
-            centre[:2] = q[:2]
+            centre[:2] = poses[0, :2, 3]
             if self.terrain is not None:
-                centre[2] += q[2] - self.middle[2]
+                centre[2] = poses[0, 2, 3]
         patches = self.drawn.patches(poses, centre)
         self.lines.set_segments(self.drawn.ground(centre, 2.0 * self.reach, self.terrain, origin))
         self.bodies.set_verts([patch.outline for patch in patches])
         self.bodies.set_facecolor([patch.colour for patch in patches])
-
-
-def _middle(poses: np.ndarray, model: Model) -> np.ndarray:
-    """What a robot is looked at: the middle of its links at first."""
-    ends = poses[:, :3, 3].min(0), poses[:, :3, 3].max(0)
-    return 0.5 * (ends[0] + ends[1])
 
 
 def still(task: Task, played: Played) -> Any:
@@ -164,12 +156,14 @@ def still(task: Task, played: Played) -> Any:
     figure = Figure(figsize=(2.2 * MOMENTS + 4.0, 2.3 * envs + 0.5), layout="constrained")
     panels = figure.subplots(envs, MOMENTS + 1, squeeze=False, width_ratios=[*[1.0] * MOMENTS, 1.8])
     drawn = RobotPicture(task.model)
+    moments = np.linspace(0, steps - 1, MOMENTS).astype(int)
+    poses = drawn.poses(played.q[moments])
     for env, row in enumerate(panels):
-        for k, panel in zip(np.linspace(0, steps - 1, MOMENTS).astype(int), row, strict=False):
-            stage = Stage(task, drawn, panel, played.q[0, env], env)
-            stage.show(played.q[k, env], played.origins[k, env])
+        for moment, k in enumerate(moments):
+            stage = Stage(task, drawn, row[moment], poses[0, env])
+            stage.show(poses[moment, env], played.origins[k, env])
             if env == 0:
-                panel.set_title(f"{k * played.step:.1f} s", fontsize="small")
+                row[moment].set_title(f"{k * played.step:.1f} s", fontsize="small")
         _draw_shown(row[-1], played, env, legend=env == 0)
     panels[-1, -1].set_xlabel("time [s]", fontsize="small")
     figure.suptitle(f"{task.name}, {task.model.name}", fontsize="medium")
@@ -186,6 +180,7 @@ def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
         *(2 * rows, columns), squeeze=False, height_ratios=[*[2.2, 1.0] * rows]
     )
     drawn = RobotPicture(task.model)
+    poses = drawn.poses(played.q)
     stages, marks = [], []
     for env in range(rows * columns):
         above = panels[2 * (env // columns), env % columns]
@@ -194,13 +189,13 @@ def moving_figure(task: Task, played: Played, figure: Any) -> tuple[Any, Any]:
             above.axis("off")
             below.axis("off")
             continue
-        stages.append(Stage(task, drawn, above, played.q[0, env], env))
+        stages.append(Stage(task, drawn, above, poses[0, env]))
         _draw_shown(below, played, env, legend=env == 0)
         marks.append(below.axvline(0.0, color="#333333", lw=0.8))
 
     def draw(k: int) -> list[Any]:
         for env, (stage, mark) in enumerate(zip(stages, marks, strict=True)):
-            stage.show(played.q[k, env], played.origins[k, env])
+            stage.show(poses[k, env], played.origins[k, env])
             mark.set_xdata([k * played.step] * 2)
         return []
 
@@ -223,7 +218,7 @@ def _draw_shown(panel: Any, played: Played, env: int, legend: bool) -> None:
     panel.margins(x=0.0)
     panel.tick_params(labelsize="x-small")
     if legend:
-        panel.legend(fontsize="xx-small", loc="upper right")
+        panel.legend(fontsize="xx-small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
 
 
 def write_moving(task: Task, played: Played, path: Path) -> None:

@@ -40,6 +40,14 @@ class View(NamedTuple):
         return np.stack([right, cr * up - sr * level, cr * level + sr * up])
 
 
+class Body(NamedTuple):
+    """A convex body of a link: the hull of balls about points of the link's frame (k, 3) [m]."""
+
+    link: int
+    points: np.ndarray
+    radius: float
+
+
 class Patch(NamedTuple):
     """An outline in the picture (n, 2), and its colour."""
 
@@ -55,11 +63,10 @@ class RobotPicture:
 
     def __init__(self, model: Model, view: View | None = None):
         self.model, self.axes = model, (view or View()).axes()
-        self.bodies: list[tuple[int, np.ndarray]] = []
-        for number, link in enumerate(model.links):
-            shapes = [*_drawable(link.visuals)] or [*_drawable(link.collisions)]
-            self.bodies += [(number, points) for points in shapes]
-        seen = {number for number, _ in self.bodies}
+        self.bodies: list[Body] = []
+        for k, link in enumerate(model.links):
+            self.bodies += [*_bodies(k, link.visuals)] or [*_bodies(k, link.collisions)]
+        seen = {body.link for body in self.bodies}
         self.bones = [
             (model.link_index(joint.parent), model.link_index(joint.child))
             for joint in model.joints
@@ -74,25 +81,26 @@ class RobotPicture:
         return found.reshape(*np.shape(q)[:-1], *found.shape[1:])
 
     def reach(self, poses: np.ndarray, centre: np.ndarray) -> float:
-        """How far the robot reaches from a point [m]."""
-        far = [np.linalg.norm(x - centre, axis=1).max() for _, x in self._placed(poses)]
-        far += [float(np.linalg.norm(pose[:3, 3] - centre)) for pose in poses]
-        return float(max(far))
+        """How far the robot reaches from a point [m]. Poses (nlinks, 4, 4)."""
+        far = [
+            np.linalg.norm(_placed(body, poses) - centre, axis=1).max() + body.radius
+            for body in self.bodies
+        ]
+        return float(max(*far, *np.linalg.norm(poses[:, :3, 3] - centre, axis=1)))
 
     def patches(self, poses: np.ndarray, centre: np.ndarray) -> list[Patch]:
         """Outlines from the farthest to the nearest, `centre` in the middle. Poses (nlinks, 4, 4)."""
         found: list[tuple[float, Patch]] = []
-        for number, points in self._placed(poses):
-            seen = (points - centre) @ self.axes.T
-            found.append((seen[:, 2].mean(), Patch(outline(seen[:, :2]), self.colours[number])))
+        for body in self.bodies:
+            seen = (_placed(body, poses) - centre) @ self.axes.T
+            flat = seen[:, :2]
+            if body.radius:
+                flat = (flat[:, None] + body.radius * _circle()[:, :2]).reshape(-1, 2)
+            found.append((seen[:, 2].mean(), Patch(outline(flat), self.colours[body.link])))
         for parent, child in self.bones:
             ends = (poses[[parent, child], :3, 3] - centre) @ self.axes.T
             found.append((ends[:, 2].mean(), Patch(ends[:, :2], self.colours[child])))
         return [patch for _, patch in sorted(found, key=lambda each: each[0])]
-
-    def _placed(self, poses: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        for number, points in self.bodies:
-            yield number, points @ poses[number, :3, :3].T + poses[number, :3, 3]
 
     def ground(
         self,
@@ -143,29 +151,35 @@ def _turns_right(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> bool:
     return bool(u[0] * w[1] - u[1] * w[0] <= 0.0)
 
 
-def _drawable(shapes: Sequence[Geometry]) -> Iterator[np.ndarray]:
-    """Points of the shapes in the link's frame (k, 3)."""
+def _placed(body: Body, poses: np.ndarray) -> np.ndarray:
+    """Its points in the world (k, 3)."""
+    return body.points @ poses[body.link, :3, :3].T + poses[body.link, :3, 3]
+
+
+def _bodies(link: int, shapes: Sequence[Geometry]) -> Iterator[Body]:
+    """Those of the shapes that can be drawn."""
     for shape in shapes:
         try:
-            points = _points(shape)
+            points, radius = _round(shape)
         except MeshError:
             continue
         pose = shape.pose
-        yield points @ np.array(pose.rotation).T + np.array(pose.position)
+        yield Body(link, points @ np.array(pose.rotation).T + np.array(pose.position), radius)
 
 
-def _points(shape: Geometry) -> np.ndarray:
-    """Points that a shape is the hull of, in its frame (k, 3)."""
+def _round(shape: Geometry) -> tuple[np.ndarray, float]:
+    """Points of a shape in its frame (k, 3), and the radius of the balls about them."""
     if shape.shape == "mesh":
-        return np.array(hull_points(shape, MESH_POINTS))
+        return np.array(hull_points(shape, MESH_POINTS)), 0.0
     if shape.shape == "box":
-        return 0.5 * np.array(shape.size) * _signs()
-    radius = shape.size[0]
+        return 0.5 * np.array(shape.size) * _signs(), 0.0
     if shape.shape == "sphere":
-        return radius * _sphere()
-    half = np.array([0.0, 0.0, 0.5 * shape.size[1]])
-    end = radius * (_sphere() if shape.shape == "capsule" else _circle())
-    return np.concatenate([end + half, end - half])
+        return np.zeros((1, 3)), shape.size[0]
+    radius, length = shape.size
+    half = np.array([0.0, 0.0, 0.5 * length])
+    if shape.shape == "capsule":
+        return np.stack([half, -half]), radius
+    return np.concatenate([radius * _circle() + half, radius * _circle() - half]), 0.0
 
 
 def _signs() -> np.ndarray:
@@ -175,15 +189,6 @@ def _signs() -> np.ndarray:
 def _circle() -> np.ndarray:
     turn = np.linspace(0.0, 2 * np.pi, ROUND, endpoint=False)
     return np.stack([np.cos(turn), np.sin(turn), np.zeros(ROUND)], 1)
-
-
-def _sphere() -> np.ndarray:
-    """Points all around (8 ROUND, 3), on a spiral of equal areas."""
-    n = 8 * ROUND
-    z = (2.0 * np.arange(n) + 1.0) / n - 1.0
-    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(n)
-    r = np.sqrt(1.0 - z * z)
-    return np.stack([r * np.cos(turn), r * np.sin(turn), z], 1)
 
 
 def _limb_colours(model: Model) -> list[str]:
