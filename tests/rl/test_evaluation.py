@@ -10,7 +10,7 @@ import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
-from rl_cases import Hold
+from rl_cases import Hold, barely_trained
 
 
 class Measured(Hold):
@@ -23,11 +23,7 @@ class Measured(Hold):
 @pytest.fixture(scope="module")
 def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A policy that has learned next to nothing."""
-    path = tmp_path_factory.mktemp("policy") / "hold.onnx"
-    trainer = rl.Trainer(Hold(), seed=4)
-    list(trainer.run(iterations=1))
-    rl.export(trainer, path)
-    return path
+    return barely_trained(Hold(), tmp_path_factory.mktemp("policy") / "hold.onnx")
 
 
 def by_hand(task: rl.Task, path: Path, envs: int, steps: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
-from rl_cases import Hold
+from rl_cases import barely_trained
 
 import warpdyn as wd
 from warpdyn.rl.shipped import policies
@@ -23,7 +23,6 @@ class Swing(rl.Task):
     actions, largest_action = 2, 1.0
     scales = {"near": 1.0}  # noqa: RUF012
     noise = {"joints": rl.Noise(0.5)}  # noqa: RUF012
-    recipe = Hold.recipe
 
     def __init__(self) -> None:
         self.model = wd.load_robot("double_pendulum")
@@ -44,16 +43,14 @@ class Swing(rl.Task):
 def test_a_return_is_kept(tmp_path: Path) -> None:
     """Without noise, which would be of half a radian; in steps of a millisecond in both."""
     task = Swing()
-    trainer = rl.Trainer(task, seed=0)
-    list(trainer.run(iterations=1))
-    rl.export(trainer, tmp_path / "swing.onnx")
+    policy = barely_trained(task, tmp_path / "swing.onnx")
     steps: list[range] = []
 
     def watch(r: range) -> range:
         steps.append(r)
         return r
 
-    seen = rl.sim2sim(task, tmp_path / "swing.onnx", envs=8, dt=0.001, seed=3, watch=watch)
+    seen = rl.sim2sim(task, policy, envs=8, dt=0.001, seed=3, watch=watch)
     assert steps == [range(10), range(10)]
     assert seen.here.returned > 0.2 and seen.here.falls == seen.there.falls == 0.0
     assert seen.kept == pytest.approx(1.0, abs=0.01)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .command_line import UserError, chosen_device
+from .learning_curves import draw_curves
 from .tables import say
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def train(args: argparse.Namespace) -> int:
             raise UserError(f"{folder} is trained for longer than {minutes:g} minutes already")
         path = folder / "policy.onnx"
         rl.export(trainer, path)
+        _draw_curve(trainer, folder)
     except rl.TaskError as error:
         raise UserError(str(error)) from None
     say(
@@ -41,6 +44,14 @@ def train(args: argparse.Namespace) -> int:
         f"{last.seconds:.0f} s; policy: {path}"
     )
     return 0
+
+
+def _draw_curve(trainer: Trainer, folder: Path) -> None:
+    """The curve as a picture beside its numbers, where matplotlib is installed."""
+    if find_spec("matplotlib") is not None:
+        curve = [progress._asdict() for progress in trainer.curve]
+        title = f"{trainer.task.name}, {trainer.task.model.name}"
+        draw_curves(title, {f"seed {trainer.seed}": curve}, folder / "curve.png")
 
 
 def _watched(trainer: Trainer, minutes: float) -> Progress | None:
