@@ -57,7 +57,8 @@ def draw_curves(title: str, curves: Mapping[str, Curve], path: Path) -> None:
     panels[1, 0].set_ylabel("episodes that ended\nbefore their time [%]")
     panels[2, 0].set_ylabel("each reward, in a second")
     panels[0, 0].legend(fontsize="small")
-    panels[2, 1].legend(fontsize="x-small", ncols=2)
+    if names:
+        panels[2, 1].legend(fontsize="x-small", ncols=2)
     figure.savefig(path, dpi=80)
 
 

@@ -245,5 +245,6 @@ def show(task: Task, played: Played) -> None:
     figure = pyplot.figure(layout="constrained")
     draw, steps = moving_figure(task, played, figure)
     interval = 1e3 * played.step * steps.step
-    figure.animation = FuncAnimation(figure, draw, frames=steps, interval=interval)  # kept alive
+    moving = FuncAnimation(figure, draw, frames=steps, interval=interval)
     pyplot.show()
+    del moving  # which has to live until then

@@ -107,7 +107,7 @@ class RobotPicture:
         centre: np.ndarray,
         reach: float,
         terrain: HeightMap | None = None,
-        origin: Sequence[float] = (0.0, 0.0, 0.0),
+        origin: np.ndarray | Sequence[float] = (0.0, 0.0, 0.0),
     ) -> list[np.ndarray]:
         """Lines on the ground around a place, in the picture."""
         steps = np.arange(-reach, reach + 1e-9, 0.1 if terrain is not None else reach)

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ..model.varied import varied
 from ..peers.mujoco_robots import MujocoRobots
 from ..peers.mujoco_scene import Drives, Ground, Heights, Slope
 from ..peers.peer import NotComparable
-from .task import Task, TaskError
+from .task import Episode, Task, TaskError
 from .varied_simulation import LATE, OF_MODEL, with_its_numbers
 from .vec_env import VecEnv
 
@@ -93,7 +92,7 @@ class MujocoEnv(VecEnv):
         state = self._state()
         ends = (self._there[f"{n}_after"].numpy() for n in ("q", "v"))
         same = [(state[n] == end).all(1) for n, end in zip(("q", "v"), ends, strict=True)]
-        for env in np.flatnonzero(~(same[0] & same[1])):
+        for env in np.flatnonzero(~(same[0] & same[1])).tolist():
             self._put(env, state, state["v"][env])
 
     def _advance(self, asked: Mapping[str, np.ndarray]) -> None:
@@ -163,7 +162,7 @@ class MujocoEnv(VecEnv):
     def _put(self, env: int, state: Mapping[str, np.ndarray], v: np.ndarray) -> None:
         """Begin anew at a state, with the model that the environment has now."""
         if any(name in self.task.vary for name in OF_MODEL):
-            fields = SimpleNamespace(**{n: x[env] for n, x in state.items()})
+            fields = Episode({n: x[env] for n, x in state.items()})
             numbers = with_its_numbers(self.task, _Collected(), fields)
             key = repr(numbers)
             if self._models.get(env) != key:
