@@ -23,9 +23,12 @@ from .bench import bench
 from .caches import show_caches
 from .check import check
 from .command_line import UserError
+from .compare import compare
 from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
+from .evaluate import evaluate
 from .info import info
+from .play import play
 from .print_source import print_source
 from .simulate import simulate
 from .train import train
@@ -64,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line with its eight commands."""
+    """The command line with its commands."""
     result = argparse.ArgumentParser(
         prog="warpdyn",
         description="Batched rigid-body dynamics of robots. ROBOT is a URDF, SDF or MJCF file, "
@@ -80,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_simulate(commands)
     _add_train(commands)
+    _add_policies(commands)
     _add_cache(commands)
     return result
 
@@ -236,6 +240,40 @@ def _add_train(commands: Commands) -> None:
     text = "curves for `tensorboard --logdir FOLDER` beside the checkpoints"
     sub.add_argument("--logger", choices=("tensorboard",), help=text)
     sub.set_defaults(run=train)
+
+
+def _add_policies(commands: Commands) -> None:
+    """Commands on a trained policy."""
+    ten = "of each episode; default: 10, or the task's where that is less"
+    seen: tuple[tuple[str, Callable[[argparse.Namespace], int], str, int, str], ...] = (
+        (
+            "eval",
+            evaluate,
+            "print what a policy earns and measures, and how many fall",
+            256,
+            "of each episode; default: the task's",
+        ),
+        ("sim2sim", compare, "compare a policy in warpdyn and in MuJoCo C", 48, ten),
+        ("play", play, "show a policy at work: a moving picture", 4, "default: 10"),
+    )
+    for name, run, text, envs, how_long in seen:
+        sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        sub.add_argument("task", help="its name, such as quadruped_velocity")
+        text = "an ONNX file of warpdyn train; default: the one that comes with the task"
+        sub.add_argument("--policy", type=Path, metavar="FILE", help=text)
+        text = f"environments; default: {envs}"
+        sub.add_argument("--envs", type=_count, default=envs, metavar="N", help=text)
+        sub.add_argument("--seconds", type=_positive, metavar="N", help=how_long)
+        sub.add_argument("--seed", type=_seed, default=0, metavar="N", help="default: 0")
+        sub.set_defaults(run=run)
+        if name == "sim2sim":
+            text = "MuJoCo's step [s]; default: 0.005"
+            sub.add_argument("--dt", type=_positive, default=0.005, metavar="N", help=text)
+        if name == "play":
+            text = "write the moving picture (.gif); default: the screen, or TASK.gif without one"
+            sub.add_argument("--gif", type=Path, metavar="FILE", help=text)
+            text = "write some moments side by side (.png, .svg, .pdf)"
+            sub.add_argument("--png", type=Path, metavar="FILE", help=text)
 
 
 def _add_cache(commands: Commands) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .command_line import UserError, chosen_device
+from .learning_curves import draw_curves
 from .tables import say
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ def train(args: argparse.Namespace) -> int:
             raise UserError(f"{folder} is trained for longer than {minutes:g} minutes already")
         path = folder / "policy.onnx"
         rl.export(trainer, path)
+        _draw_curve(trainer, folder)
     except (rl.TaskError, ImportError) as error:
         raise UserError(str(error)) from None
     say(
@@ -54,6 +57,14 @@ def _log_for_tensorboard(trainer: Trainer, folder: Path) -> None:
     done = trainer.curve[-1].steps if trainer.curve else 0
     trainer.loggers.append(TensorboardLog(folder, done))
     say(f"curves: tensorboard --logdir {folder}")
+
+
+def _draw_curve(trainer: Trainer, folder: Path) -> None:
+    """The curve as a picture beside its numbers, where matplotlib is installed."""
+    if find_spec("matplotlib") is not None:
+        curve = [progress._asdict() for progress in trainer.curve]
+        title = f"{trainer.task.name}, {trainer.task.model.name}"
+        draw_curves(title, {f"seed {trainer.seed}": curve}, folder / "curve.png")
 
 
 def _watched(trainer: Trainer, minutes: float) -> Progress | None:

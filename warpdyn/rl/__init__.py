@@ -31,17 +31,25 @@ except ModuleNotFoundError as error:
     ) from error
 
 if TYPE_CHECKING:
+    from .evaluation import Evaluation, evaluate
     from .export_policy import export
+    from .mujoco_env import MujocoEnv
     from .rsl_rl import RslEnv
+    from .sim2sim import SideBySide, sim2sim
     from .training import Progress, Trainer
     from .vec_env import VecEnv
 
 _LEARNS = {
+    "Evaluation": "evaluation",
+    "MujocoEnv": "mujoco_env",
     "Progress": "training",
     "RslEnv": "rsl_rl",
+    "SideBySide": "sim2sim",
     "Trainer": "training",
     "VecEnv": "vec_env",
+    "evaluate": "evaluation",
     "export": "export_policy",
+    "sim2sim": "sim2sim",
 }
 """Names that need Torch, and their modules."""
 
@@ -65,6 +73,8 @@ __all__ = [
     "CartpoleSwingUp",
     "Deployed",
     "Episode",
+    "Evaluation",
+    "MujocoEnv",
     "Noise",
     "Policy",
     "Progress",
@@ -72,13 +82,16 @@ __all__ = [
     "QuadrupedVelocity",
     "Recipe",
     "RslEnv",
+    "SideBySide",
     "Task",
     "TaskError",
     "Trainer",
     "Vary",
     "VecEnv",
+    "evaluate",
     "export",
     "make",
     "plain_step",
     "shipped",
+    "sim2sim",
 ]

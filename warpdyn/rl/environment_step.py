@@ -182,8 +182,10 @@ class EnvironmentStep:
         return self._after(robot, fields, here)
 
     def _command(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """What the action asks of the drives: for another simulator, or a robot."""
-        return self._wanted(robot, self._acting(fields, self._key(robot, fields)))
+        """What the action asks of the drives, and v after a push: for another simulator, or a robot."""
+        s = self._acting(fields, self._key(robot, fields))
+        pushed = {} if self.task.push is None else {"v": s.v}
+        return {**self._wanted(robot, s), **pushed}
 
     def _settle(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """As `_step`, of what another simulator has made of the command."""
