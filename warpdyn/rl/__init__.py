@@ -2,6 +2,7 @@
 
 try:
     from .cartpole_tasks import CartpoleSwingUp
+    from .panda_tasks import PandaReach, PandaReachObstacles
     from .policy import Policy, export
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
@@ -21,6 +22,8 @@ __all__ = [
     "CartpoleSwingUp",
     "Episode",
     "Noise",
+    "PandaReach",
+    "PandaReachObstacles",
     "Policy",
     "Progress",
     "Push",

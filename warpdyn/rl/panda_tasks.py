@@ -31,7 +31,7 @@ class PandaReach(Task):
 
     An action is a share of each joint's largest speed, at which the target of its drive moves on.
     The drives' torques come on top of those that carry the arm's weight, as Franka's controller has
-    it. Targets are where random joints put the hand (`TRIES` draws, of which the first counts whose
+    it. Targets are where random joints put the hand (`tries` draws, of which the first counts whose
     arm is above the table and whose hand is not in the column over the base), so that all can be
     reached. An arm that touches the table ends the episode.
     """
@@ -45,19 +45,20 @@ class PandaReach(Task):
         "there": 2.0,
         "speed": -0.02,
         "jerk": -0.05,
-        "touch": -25.0,
+        "margin": -1.0,
+        "touch": -75.0,
     }
     recipe = Recipe(
         envs=1024,
         steps=16,
         discount=0.96,
         trace=0.9,
-        entropy=0.003,
-        deviation=0.6,
+        entropy=0.01,
+        deviation=0.8,
         layers=(128, 64),
         minutes=6.0,
     )
-    tries = 6
+    tries, margin = 6, 0.05
 
     def __init__(self) -> None:
         whole = load_robot("panda")
@@ -112,12 +113,16 @@ class PandaReach(Task):
         """From the hand to the target [m]."""
         return s.target - robot.fk(s.q, frame=HAND)[:3, 3]
 
-    def observe(self, robot: Any, s: Episode) -> Any:
+    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
         error = self._error(robot, s)
-        direction = error / (np.sqrt(np.sum(error**2)) + 0.05)
-        return np.concatenate(
-            [(s.q - self.middle) / self.half, s.wanted - s.q, 0.2 * s.v, s.target, error, direction]
-        )
+        return {
+            "joints": (s.q - self.middle) / self.half,
+            "lag": s.wanted - s.q,
+            "speeds": 0.2 * s.v,
+            "target": s.target,
+            "error": error,
+            "direction": error / (np.sqrt(np.sum(error**2)) + 0.05),
+        }
 
     def _gaps(self, robot: Any, s: Episode) -> Any:
         """How far each part of the arm is from what it must not touch [m]."""
@@ -131,6 +136,7 @@ class PandaReach(Task):
             "there": near(distance, REACHED),
             "speed": np.sum(s.v**2),
             "jerk": np.sum((s.action - s.last_action) ** 2),
+            "margin": np.maximum(1.0 - np.min(self._gaps(robot, s)) / self.margin, 0.0) ** 2,
             "touch": np.where(self.ended(robot, s), 1.0, 0.0),
         }
 
@@ -152,8 +158,7 @@ class PandaReachObstacles(PandaReach):
     touches a sphere or the table ends the episode.
     """
 
-    scales = {**PandaReach.scales, "margin": -1.0}  # noqa: RUF012
-    obstacles, room, least, margin = 2, 0.05, 0.03, 0.05
+    obstacles, room, least = 2, 0.05, 0.03
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         q = self.home + uniform(s.random, 7, -0.2, 0.2)
@@ -194,13 +199,10 @@ class PandaReachObstacles(PandaReach):
             gaps = np.minimum(gaps, clearance(first, last, self.radii, sphere[:3], sphere[3]))
         return gaps
 
-    def observe(self, robot: Any, s: Episode) -> Any:
+    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
         hand = robot.fk(s.q, frame=HAND)[:3, 3]
-        seen = [super().observe(robot, s), np.minimum(self._gaps(robot, s), 0.2)]
-        for sphere in s.spheres:
-            seen += [sphere[:3] - hand, sphere[3:]]
-        return np.concatenate(seen)
-
-    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
-        near_by = np.maximum(1.0 - np.min(self._gaps(robot, s)) / self.margin, 0.0)
-        return {**super().reward(robot, s), "margin": near_by**2}
+        return {
+            **super().observe(robot, s),
+            "gaps": np.minimum(self._gaps(robot, s), 0.2),
+            "spheres": s.spheres - np.concatenate([hand, np.zeros(1)]),
+        }
