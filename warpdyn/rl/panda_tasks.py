@@ -115,13 +115,16 @@ class PandaReach(Task):
 
     def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
         error = self._error(robot, s)
+        direction = error / (np.sqrt(np.sum(error**2)) + 0.05)
+        J = robot.jacobian(s.q, frame=HAND, reference="local_world_aligned")[:3]
         return {
             "joints": (s.q - self.middle) / self.half,
             "lag": s.wanted - s.q,
             "speeds": 0.2 * s.v,
             "target": s.target,
             "error": error,
-            "direction": error / (np.sqrt(np.sum(error**2)) + 0.05),
+            "direction": direction,
+            "pull": J.T @ direction,
         }
 
     def _gaps(self, robot: Any, s: Episode) -> Any:
