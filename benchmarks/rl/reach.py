@@ -1,6 +1,6 @@
 """How many random targets a panda's hand reaches, and what it touches on the way.
 
-    python -m benchmarks.rl.reach [TASK] [--policy FILE] [--targets 1000] [--seed 0] [--no-store]
+    python -m benchmarks.rl.reach [TASK] [--policy FILE] [--targets 1000] [--seed 1000] [--no-store]
 
 Each target is an episode from about "ready" to the last step before its end. Reached: within 2 cm
 then, without having touched the table or a sphere. `--blind` has a policy of panda_reach, which
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("task", nargs="?", default="panda_reach")
     parser.add_argument("--policy", type=Path)
     parser.add_argument("--targets", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1000, help="not the training's")
     parser.add_argument("--blind", action="store_true")
     parser.add_argument("--no-store", action="store_true")
     args = parser.parse_args()
