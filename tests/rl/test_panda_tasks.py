@@ -13,8 +13,8 @@ import warpdyn as wd
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
-from benchmarks.rl.reach import walked
 
+from benchmarks.rl.reach import walked
 from warpdyn.rl.environment_step import EnvironmentStep
 from warpdyn.rl.keep_out import capsule_ends, clearance, height
 from warpdyn.rl.panda_tasks import HAND, REACHED

@@ -83,7 +83,11 @@ class PandaReach(Task):
             hand = robot.fk(tried, frame=HAND)[:3, 3]
             fine = (np.min(height(first, last, self.radii)) > 0.03) & (hand[2] > 0.03)
             fine = fine & (hand[0] ** 2 + hand[1] ** 2 > 0.25**2)
-            return np.where(found > 0.5, q, np.where(fine, tried, q)), np.where(fine, 1.0, found), k + 1.0
+            return (
+                np.where(found > 0.5, q, np.where(fine, tried, q)),
+                np.where(fine, 1.0, found),
+                k + 1.0,
+            )
 
         q, _, _ = repeat(self.tries, attempt, (np.array(self.home), 0.0, 0.0))
         return q
