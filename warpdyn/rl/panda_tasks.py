@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -183,7 +184,7 @@ class PandaReachObstacles(PandaReach):
             "spheres": np.stack(spheres),
         }
 
-    def _sphere(self, key: Key, hand: Any, target: Any, ends: Any) -> Any:
+    def _sphere(self, key: Key, hand: Any, target: Any, ends: Sequence[tuple[Any, Any]]) -> Any:
         """Centre and radius (4,): of the tries the one with the largest radius."""
 
         def attempt(state: Any) -> Any:
@@ -191,7 +192,10 @@ class PandaReachObstacles(PandaReach):
             there = key._replace(count=key.count * self.tries + k)
             draw = uniform(there, 5, [0.3, -0.1, -0.1, -0.1, 0.05], [0.7, 0.1, 0.1, 0.1, 0.1])
             centre = hand + draw[0] * (target - hand) + draw[1:4]
-            free = [np.min(clearance(*both, self.radii, centre, self.room)) for both in ends]
+            free = [
+                np.min(clearance(first, last, self.radii, centre, self.room))
+                for first, last in ends
+            ]
             radius = np.minimum(draw[4], np.minimum(*free))
             better = np.concatenate([centre, np.stack([radius])])
             return np.where(radius > sphere[3], better, sphere), k + 1.0
