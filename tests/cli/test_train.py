@@ -26,6 +26,18 @@ def test_a_policy_is_trained_and_goes_on(
     assert len((folder / "curve.jsonl").read_text().splitlines()) > lines
 
 
+def test_iterations_are_counted_instead_of_minutes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of earlier runs in the folder too."""
+    words = ["train", "cartpole_swing_up", "--envs", "16", "--folder", str(tmp_path)]
+    for count in ("2", "3"):
+        assert main([*words, "--iterations", count]) == 0
+        assert len((tmp_path / "curve.jsonl").read_text().splitlines()) == int(count)
+    assert main([*words, "--iterations", "3"]) == 2
+    assert "is trained for 3 iterations or more already" in capsys.readouterr().err
+
+
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "cartpole", "--folder", str(tmp_path)]) == 2
     assert "there is no task 'cartpole'; there are cartpole_swing_up" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 try:
     from .cartpole_tasks import CartpoleSwingUp
     from .deployed import Deployed
+    from .panda_tasks import PandaReach, PandaReachObstacles
     from .plain_step import plain_step
     from .policy import Policy
     from .quadruped_tasks import QuadrupedVelocity
@@ -76,6 +77,8 @@ __all__ = [
     "Evaluation",
     "MujocoEnv",
     "Noise",
+    "PandaReach",
+    "PandaReachObstacles",
     "Policy",
     "Progress",
     "Push",

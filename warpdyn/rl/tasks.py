@@ -3,11 +3,14 @@
 from difflib import get_close_matches
 
 from .cartpole_tasks import CartpoleSwingUp
+from .panda_tasks import PandaReach, PandaReachObstacles
 from .quadruped_tasks import QuadrupedVelocity
 from .task import Task, TaskError
 
-TASKS: dict[str, type[CartpoleSwingUp] | type[QuadrupedVelocity]] = {
+TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
+    "panda_reach": PandaReach,
+    "panda_reach_obstacles": PandaReachObstacles,
     "quadruped_velocity": QuadrupedVelocity,
 }
 
