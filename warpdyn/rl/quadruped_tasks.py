@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..functions.contact_points import ContactPoints
-from ..functions.drives import PD
 from ..kernels.random_numbers import uniform
 from ..model import Model
 from ..robots import load_robot
+from .quadruped import Quadruped
 from .recipe import Recipe
 from .task import Episode, Task
 from .terms import every, gravity_in_base, near, rotation, turned
 from .variation import Vary
 
-STANCE = (0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5)
+BUNDLED = Quadruped(
+    feet="*_foot",
+    stance=(0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5),
+    kp=25.0,
+    kd=0.5,
+)
+"""Of the quadruped that comes with warpdyn."""
+
+LEAST_HEIGHT = 0.06
+"""Where an episode ends: a corner of the trunk lower than this, in parts of the standing height."""
+
+FAR = 1e6
+"""Where joints without limits have them [rad]."""
 
 
 class QuadrupedVelocity(Task):
     """A quadruped that goes where it is told: forward, sideways and turning speed."""
 
     dt, substeps, seconds = 0.005, 4, 20.0
-    drives = PD(25.0, 0.5)
     scales = {
         "forward": 1.5,
         "turn": 0.75,
         "bounce": -2.0,
         "roll": -0.05,
-        "torque": -2e-4,
+        "torque": -0.45,
         "acceleration": -2.5e-7,
         "jerk": -0.015,
         "air": 1.5,
@@ -41,21 +50,18 @@ class QuadrupedVelocity(Task):
     numbers = {"command_range": np.array([1.0, 1.0, 1.0])}
     vary = {"friction": Vary(0.4, 1.0)}
 
-    def __init__(
-        self,
-        model: Model | None = None,
-        feet: str = "*_foot",
-        stance: Sequence[float] = STANCE,
-        height: float = 0.32,
-        box: Sequence[float] = (0.188, 0.047, 0.057),
-    ):
-        model = load_robot("quadruped") if model is None else model
-        self.model = model.with_armature(0.01).with_friction(viscous=0.1)
-        self.model = self.model.with_limit_springs(stiffness=200.0, damping=1.0)
-        self.points = ContactPoints(model).only(feet)
-        self.stance, self.height, self.box = np.array(stance), height, np.array(box)
+    def __init__(self, model: Model | None = None, body: Quadruped | None = None):
+        if model is None:
+            model, body = load_robot("quadruped"), body or BUNDLED
+        self.body = body or Quadruped()
+        standing = self.body.standing(model)
+        self.model, self.points, self.stance = standing.model, standing.points, standing.stance
+        self.height, self.drives, self.moment = standing.height, standing.drives, standing.moment
+        self.trunk = standing.centre, standing.half
         self.actions = len(self.stance)
         lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
+        bounded = np.isfinite(lower) & np.isfinite(upper)
+        lower, upper = np.where(bounded, lower, -FAR), np.where(bounded, upper, FAR)
         middle, half = (lower + upper) / 2, (upper - lower) / 2
         self.soft_lower, self.soft_upper = middle - 0.9 * half, middle + 0.9 * half
 
@@ -64,8 +70,10 @@ class QuadrupedVelocity(Task):
         place = uniform(s.random, 3, [-0.5, -0.5, -np.pi], [0.5, 0.5, np.pi])
         joints = self.stance * uniform(s.random.at(40), n, 0.8, 1.2)
         speed = uniform(s.random.at(41), 6, -0.3, 0.3)
+        level: Any = np.concatenate([place[:2], [0.0], turned(place[2]), joints])
+        height = -np.min(robot.point_heights(level, points=self.points))
         return {
-            "q": np.concatenate([place[:2], [self.height], turned(place[2]), joints]),
+            "q": np.concatenate([place[:2], np.stack([height]), turned(place[2]), joints]),
             "v": np.concatenate([speed, np.zeros(n)]),
             "command": self._command(s),
             "air": np.zeros(len(self.points)),
@@ -82,7 +90,7 @@ class QuadrupedVelocity(Task):
         return np.where(still, 0.0, wanted * keep)
 
     def control(self, robot: Any, s: Episode) -> dict[str, Any]:
-        return {"targets": self.stance + 0.25 * s.action}
+        return {"targets": self.stance + self.body.action * s.action}
 
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
         touch = np.where(s.forces[:, 2] > 1.0, 1.0, 0.0)
@@ -115,8 +123,6 @@ class QuadrupedVelocity(Task):
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
         v, q = s.v, s.q[7:]
-        gains: Any = self.drives
-        torque = gains.kp * (self.stance + 0.25 * s.action - q) - gains.kd * v[6:]
         beyond = np.maximum(q - self.soft_upper, 0.0) + np.maximum(self.soft_lower - q, 0.0)
         moving = np.where(np.sum(s.command**2) > 0.01, 1.0, 0.0)
         return {
@@ -124,7 +130,7 @@ class QuadrupedVelocity(Task):
             "turn": near(s.command[2] - v[5], 0.5),
             "bounce": v[2] ** 2,
             "roll": v[3] ** 2 + v[4] ** 2,
-            "torque": np.sum(torque**2),
+            "torque": np.sum((s.torques / self.moment) ** 2),
             "acceleration": np.sum((v[6:] - s.last_v[6:]) ** 2) / self.step_seconds**2,
             "jerk": np.sum((s.action - s.last_action) ** 2),
             "air": s.landing * moving,
@@ -134,5 +140,6 @@ class QuadrupedVelocity(Task):
 
     def ended(self, robot: Any, s: Episode) -> Any:
         up = rotation(s.q)[2]
-        lowest = s.q[2] - np.sum(np.abs(up) * self.box)
-        return (up[2] < 0.5) | (lowest < 0.02)
+        centre, half = self.trunk
+        lowest = s.q[2] + np.sum(up * centre) - np.sum(np.abs(up) * half)
+        return (up[2] < 0.5) | (lowest < LEAST_HEIGHT * self.height)
