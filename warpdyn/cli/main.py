@@ -26,6 +26,7 @@ from .command_line import UserError
 from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
 from .info import info
+from .named_task import add_robot
 from .print_source import print_source
 from .simulate import simulate
 from .train import train
@@ -234,6 +235,7 @@ def _add_train(commands: Commands) -> None:
     sub.add_argument("--seed", type=_seed, default=0, metavar="N", help="default: 0")
     text = "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes on"
     sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
+    add_robot(sub)
     _add_device(sub)
     sub.set_defaults(run=train)
 

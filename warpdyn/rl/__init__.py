@@ -3,6 +3,7 @@
 try:
     from .cartpole_tasks import CartpoleSwingUp
     from .policy import Policy, export
+    from .quadruped import Quadruped
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
     from .rsl_rl import RslEnv
@@ -24,6 +25,7 @@ __all__ = [
     "Policy",
     "Progress",
     "Push",
+    "Quadruped",
     "QuadrupedVelocity",
     "Recipe",
     "RslEnv",

@@ -89,10 +89,10 @@ class Quadruped:
                 f"{model.name} has {model.quaternion} quaternions and {model.base_velocity} base "
                 "velocities: tasks are written for xyzw and local; load it without these options"
             )
-        stance = self._stance(model)
+        feet, stance = self._feet(model), self._stance(model)
         at = np.concatenate([np.zeros(6), [1.0], stance])
         shapes = ContactPoints(model)
-        points = tuple(self._foot(model, shapes, link, at) for link in self._feet(model))
+        points = tuple(self._foot(model, shapes, link, at) for link in feet)
         lowest = -float(np.min(oracle(point_heights, model, at, points=points)))
         height = lowest if self.height is None else float(self.height)
         if not height > 0.0:
