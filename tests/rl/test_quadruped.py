@@ -85,7 +85,10 @@ def test_one_sphere_a_foot() -> None:
 @pytest.mark.parametrize(
     ("said", "text"),
     [
-        ({"feet": "*_hoof"}, r'no link "\*_hoof" for a foot; .* FL_PAW, FR_PAW, RL_foot and RR_foot'),
+        (
+            {"feet": "*_hoof"},
+            r'no link "\*_hoof" for a foot; .* FL_PAW, FR_PAW, RL_foot and RR_foot',
+        ),
         ({"feet": "*"}, r"a quadruped has four feet; \* fits 18 links of quadruped"),
         ({"feet": "*_paw"}, "four feet; .* fits 2 links of quadruped: FL_PAW and FR_PAW"),
         ({"stance": [0.1] * 11}, "stance must be 12 angles for quadruped, .*; got 11"),
@@ -102,7 +105,7 @@ def test_a_mistake_is_one_line(said: dict[str, Any], text: str) -> None:
 
 
 def test_robots_that_cannot_walk() -> None:
-    with pytest.raises(rl.TaskError, match="fixed base .*: load it with floating_base=True"):
+    with pytest.raises(rl.TaskError, match=r"fixed base .*: load it with floating_base=True"):
         standing(wd.load_robot("quadruped", floating_base=False))
     with pytest.raises(rl.TaskError, match="wxyz quaternions"):
         standing(wd.load_robot("quadruped", quaternion="wxyz"))

@@ -32,7 +32,11 @@ def train(args: argparse.Namespace) -> int:
         minutes = recipe.minutes if args.minutes is None else args.minutes
         last = _watched(trainer, minutes, args.iterations)
         if last is None:
-            enough = f"{minutes:g} minutes" if args.iterations is None else f"{args.iterations} iterations"
+            enough = (
+                f"{minutes:g} minutes"
+                if args.iterations is None
+                else f"{args.iterations} iterations"
+            )
             raise UserError(f"{folder} is trained for {enough} or more already")
         path = folder / "policy.onnx"
         rl.export(trainer, path)

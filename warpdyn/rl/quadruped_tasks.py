@@ -78,7 +78,7 @@ class QuadrupedVelocity(Task):
         standing = self.body.standing(model)
         self.model, self.points, self.stance = standing.model, standing.points, standing.stance
         self.height, self.drives, self.moment = standing.height, standing.drives, standing.moment
-        self.trunk = standing.centre, standing.half
+        self.centre, self.box = standing.centre, standing.half
         self.actions = len(self.stance)
         lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
         bounded = np.isfinite(lower) & np.isfinite(upper)
@@ -96,14 +96,14 @@ class QuadrupedVelocity(Task):
         return {
             "q": np.concatenate([place[:2], np.stack([height]), turned(place[2]), joints]),
             "v": np.concatenate([speed, np.zeros(n)]),
-            "wanted": self._wanted(s),
+            "wanted": self._command(s),
             "command": np.zeros(3),
             "air": np.zeros(len(self.points)),
             "touched": np.zeros(len(self.points)),
             "landing": 0.0,
         }
 
-    def _wanted(self, s: Episode) -> Any:
+    def _command(self, s: Episode) -> Any:
         draw = uniform(s.random.at(42), 4, [-1.0, -1.0, -1.0, 0.0], [1.0, 1.0, 1.0, 1.0])
         wanted = draw[:3] * s.command_range
         still = draw[3] < 0.05
@@ -119,7 +119,7 @@ class QuadrupedVelocity(Task):
         touching = np.maximum(touch, s.touched)
         air = s.air + self.step_seconds
         now = every(s.age, self.command_seconds / self.step_seconds)
-        wanted = np.where(now, self._wanted(s), s.wanted)
+        wanted = np.where(now, self._command(s), s.wanted)
         most = s.command_rate * self.step_seconds
         landed = np.where(air > 1.5 * self.step_seconds, touching, 0.0)
         return {
@@ -171,6 +171,5 @@ class QuadrupedVelocity(Task):
 
     def ended(self, robot: Any, s: Episode) -> Any:
         up = rotation(s.q)[2]
-        centre, half = self.trunk
-        lowest = s.q[2] + np.sum(up * centre) - np.sum(np.abs(up) * half)
+        lowest = s.q[2] + np.sum(up * self.centre) - np.sum(np.abs(up) * self.box)
         return (up[2] < 0.5) | (lowest < LEAST_HEIGHT * self.height)
