@@ -13,16 +13,14 @@ from .quadruped import Quadruped
 from .recipe import Recipe
 from .task import Episode, Task
 from .terms import every, gravity_in_base, near, rotation, turned
-from .variation import Noise, Vary
-
-SEEN = ("velocity", "turning", "gravity", "command", "joints", "speeds", "last_action")
-"""What the policy sees, with noise; the critic sees it without."""
+from .variation import Vary
 
 BUNDLED = Quadruped(
     feet="*_foot",
     stance=(0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5),
     kp=25.0,
     kd=0.5,
+    box=(0.376, 0.094, 0.114),
 )
 """Of the quadruped that comes with warpdyn."""
 
@@ -60,14 +58,6 @@ class QuadrupedVelocity(Task):
         "command_rate": np.array([2.0, 2.0, 4.0]),
     }
     vary = {"friction": Vary(0.4, 1.0)}
-    groups = {"policy": SEEN, "critic": (*SEEN, "feet", "friction")}
-    noise = {
-        "velocity": Noise(0.05),
-        "turning": Noise(0.1),
-        "gravity": Noise(0.025),
-        "joints": Noise(0.01),
-        "speeds": Noise(0.025),
-    }
     command_seconds = 10.0
     """Time from one wanted velocity to the next [s]."""
 
@@ -139,8 +129,6 @@ class QuadrupedVelocity(Task):
             "joints": s.q[7:] - self.stance,
             "speeds": 0.05 * s.v[6:],
             "last_action": s.last_action,
-            "feet": s.touched,
-            "friction": s.friction,
         }
 
     def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
