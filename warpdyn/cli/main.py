@@ -28,6 +28,7 @@ from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
 from .evaluate import evaluate
 from .info import info
+from .named_task import add_robot
 from .play import play
 from .print_source import print_source
 from .simulate import simulate
@@ -238,6 +239,7 @@ def _add_train(commands: Commands) -> None:
     sub.add_argument("--seed", type=_seed, default=0, metavar="N", help="default: 0")
     text = "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes on"
     sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
+    add_robot(sub)
     _add_device(sub)
     text = "curves for `tensorboard --logdir FOLDER` beside the checkpoints"
     sub.add_argument("--logger", choices=("tensorboard",), help=text)

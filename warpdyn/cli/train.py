@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .command_line import UserError, chosen_device
 from .learning_curves import draw_curves
+from .named_task import named_task
 from .tables import say
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def train(args: argparse.Namespace) -> int:
     except ImportError as error:
         raise UserError(str(error)) from None
     try:
-        task = rl.make(args.task)
+        task = named_task(args)
         recipe = task.recipe if args.envs is None else replace(task.recipe, envs=args.envs)
         folder = args.folder or Path("runs") / f"{args.task}-{args.seed}"
         device = "cuda" if "cuda" in chosen_device(args.device) else CPU_ONLY

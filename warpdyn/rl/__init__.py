@@ -14,6 +14,7 @@ try:
     from .panda_tasks import PandaReach, PandaReachObstacles
     from .plain_step import plain_step
     from .policy import Policy
+    from .quadruped import Quadruped
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
     from .shipped import shipped
@@ -82,6 +83,7 @@ __all__ = [
     "Policy",
     "Progress",
     "Push",
+    "Quadruped",
     "QuadrupedVelocity",
     "Recipe",
     "RslEnv",
