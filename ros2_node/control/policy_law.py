@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from warpdyn import Model
 from warpdyn.kernels.loading import load_module
 
@@ -33,7 +35,7 @@ class PolicyLaw:
     def __init__(self, model: Model, settings: Settings, state: State) -> None:
         policy, task = loaded(settings.policy, settings.policy_task)
         names = check_joints(model, task, settings)
-        rows = model.q_indices(names), model.v_indices(names)
+        rows = np.array(model.q_indices(names)), np.array(model.v_indices(names))
         first = _learning().Deployed(task, policy)
         base = task.model.root if task.model.floating_base else None
         self.pilots = [

@@ -86,7 +86,7 @@ class Walker(Node):
         try:
             from tf2_msgs.msg import TFMessage
 
-            self._frames = self.create_publisher(TFMessage, "/tf", MANY)
+            self._frames: Any = self.create_publisher(TFMessage, "/tf", MANY)
             self._frame = TFMessage
         except ImportError:
             self._frames = None
