@@ -19,7 +19,7 @@ WINDOW = 3
 """Iterations of a running mean."""
 
 COLOURS = 10
-"""Of the cycle tab10."""
+"""How many there are in the cycle tab10."""
 
 
 def read_curve(path: Path) -> list[dict[str, Any]]:

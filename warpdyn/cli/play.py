@@ -29,7 +29,7 @@ MOMENTS = 5
 
 COMMANDED = ("forward [m/s]", "aside [m/s]", "turn [rad/s]")
 PLACES = [0, 1, 5]
-"""Of the speeds that a commanded velocity is of, in v."""
+"""Places in v of the speeds that are commanded."""
 
 LINES = ("tab:blue", "tab:orange", "tab:green")
 

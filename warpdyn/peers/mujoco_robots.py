@@ -120,7 +120,7 @@ class MujocoRobots:
         return np.concatenate([quaternion, q]), np.concatenate([linear, data.qvel[3:6], v])
 
     def _forces(self, robot: Any, data: Any) -> np.ndarray:
-        """Of the ground on the points, in the world (points, 3) [N]."""
+        """Forces of the ground on the points, in the world (points, 3) [N]."""
         forces, force = np.zeros((len(self.points), 3)), np.zeros(6)
         for k in range(data.ncon):
             contact = data.contact[k]
