@@ -159,7 +159,9 @@ def main() -> None:
         return
     seats = []
     for key in arguments.only:
-        alone = [max(arguments.cores)] if key == "playground" else arguments.cores  # compiles longest
+        alone = (
+            [max(arguments.cores)] if key == "playground" else arguments.cores
+        )  # compiles longest
         for cores in alone:
             try:
                 for name in CONTENDERS[key][2]:
