@@ -159,7 +159,10 @@ def main() -> None:
         return
     seats = []
     for key in arguments.only:
-        for cores in arguments.cores:
+        alone = (
+            [max(arguments.cores)] if key == "playground" else arguments.cores
+        )  # compiles longest
+        for cores in alone:
             try:
                 for name in CONTENDERS[key][2]:
                     metadata.version(name)

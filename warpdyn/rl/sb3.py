@@ -18,7 +18,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 
-class SB3Env(Abstract):
+class SB3Env(Abstract):  # type: ignore[misc]
     """`VecEnv` in the form of Stable-Baselines3: NumPy arrays, `dones`, a dictionary for each one.
 
     Observations are those of the policy's group. An environment that ends begins anew in the same
