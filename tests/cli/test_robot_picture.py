@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.cli.robot_picture import RobotPicture, View, outline
+from warpdyn.cli.robot_picture import RobotPicture, Sight, outline
 
 LINK = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 SHAPES = f"""<robot name="shapes"><link name="ball">{LINK}<visual><origin xyz="0 0 1"/><geometry>
@@ -17,7 +17,7 @@ SHAPES = f"""<robot name="shapes"><link name="ball">{LINK}<visual><origin xyz="0
 <limit lower="-1" upper="1"/></joint>
 <joint name="turn" type="continuous"><parent link="box"/><child link="bare"/><origin xyz="1 0 0"/>
 <axis xyz="0 1 0"/></joint></robot>"""
-LEVEL = View(0.0, 0.0)
+LEVEL = Sight(0.0, 0.0)
 
 
 def test_a_hull_is_that_of_its_corners():
@@ -50,7 +50,7 @@ def test_shapes_are_seen_as_large_as_they_are():
 
 
 def test_a_view_is_orthogonal_and_upright():
-    axes = View().axes()
+    axes = Sight().axes()
     assert np.allclose(axes @ axes.T, np.eye(3)) and np.linalg.det(axes) == pytest.approx(1.0)
     assert axes[1, 2] > 0.9 and axes[0, 2] == 0.0
 

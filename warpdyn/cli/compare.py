@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .evaluate import about, bar, print_table, refused, task_and_policy
+from .evaluate_policy import about, bar, print_table, refused, task_and_policy
 from .tables import say
 
 LONG = 10.0

@@ -26,7 +26,7 @@ from .command_line import UserError
 from .compare import compare
 from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
-from .evaluate import evaluate
+from .evaluate_policy import evaluate
 from .info import info
 from .named_task import add_robot
 from .play import play

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..functions.terrain import HeightMap
 from .command_line import UserError, check_file, check_picture, write_file
-from .evaluate import bar, refused, task_and_policy
+from .evaluate_policy import bar, refused, task_and_policy
 from .robot_picture import RobotPicture
 from .tables import say
 

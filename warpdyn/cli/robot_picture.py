@@ -26,7 +26,7 @@ COLOURS = ("#8d99ae", "#4c78a8", "#e45756", "#54a24b", "#f58518", "#b279a2", "#7
 """The root's, and then those of its limbs in turn."""
 
 
-class View(NamedTuple):
+class Sight(NamedTuple):
     """Where a picture is seen from: turned about the vertical, and raised [rad]."""
 
     turn: float = -0.35
@@ -40,7 +40,7 @@ class View(NamedTuple):
         return np.stack([right, cr * up - sr * level, cr * level + sr * up])
 
 
-class Body(NamedTuple):
+class RoundBody(NamedTuple):
     """A convex body of a link: the hull of balls about points of the link's frame (k, 3) [m]."""
 
     link: int
@@ -48,7 +48,7 @@ class Body(NamedTuple):
     radius: float
 
 
-class Patch(NamedTuple):
+class Silhouette(NamedTuple):
     """An outline in the picture (n, 2), and its colour."""
 
     outline: np.ndarray
@@ -61,9 +61,9 @@ class RobotPicture:
     A link without a shape that can be drawn is a line to its children.
     """
 
-    def __init__(self, model: Model, view: View | None = None):
-        self.model, self.axes = model, (view or View()).axes()
-        self.bodies: list[Body] = []
+    def __init__(self, model: Model, view: Sight | None = None):
+        self.model, self.axes = model, (view or Sight()).axes()
+        self.bodies: list[RoundBody] = []
         for k, link in enumerate(model.links):
             self.bodies += [*_bodies(k, link.visuals)] or [*_bodies(k, link.collisions)]
         seen = {body.link for body in self.bodies}
@@ -88,18 +88,18 @@ class RobotPicture:
         ]
         return float(max(*far, *np.linalg.norm(poses[:, :3, 3] - centre, axis=1)))
 
-    def patches(self, poses: np.ndarray, centre: np.ndarray) -> list[Patch]:
+    def patches(self, poses: np.ndarray, centre: np.ndarray) -> list[Silhouette]:
         """Outlines from the farthest to the nearest, `centre` in the middle. Poses (nlinks, 4, 4)."""
-        found: list[tuple[float, Patch]] = []
+        found: list[tuple[float, Silhouette]] = []
         for body in self.bodies:
             seen = (_placed(body, poses) - centre) @ self.axes.T
             flat = seen[:, :2]
             if body.radius:
                 flat = (flat[:, None] + body.radius * _circle()[:, :2]).reshape(-1, 2)
-            found.append((seen[:, 2].mean(), Patch(outline(flat), self.colours[body.link])))
+            found.append((seen[:, 2].mean(), Silhouette(outline(flat), self.colours[body.link])))
         for parent, child in self.bones:
             ends = (poses[[parent, child], :3, 3] - centre) @ self.axes.T
-            found.append((ends[:, 2].mean(), Patch(ends[:, :2], self.colours[child])))
+            found.append((ends[:, 2].mean(), Silhouette(ends[:, :2], self.colours[child])))
         return [patch for _, patch in sorted(found, key=lambda each: each[0])]
 
     def ground(
@@ -151,12 +151,12 @@ def _turns_right(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> bool:
     return bool(u[0] * w[1] - u[1] * w[0] <= 0.0)
 
 
-def _placed(body: Body, poses: np.ndarray) -> np.ndarray:
+def _placed(body: RoundBody, poses: np.ndarray) -> np.ndarray:
     """Its points in the world (k, 3)."""
     return body.points @ poses[body.link, :3, :3].T + poses[body.link, :3, 3]
 
 
-def _bodies(link: int, shapes: Sequence[Geometry]) -> Iterator[Body]:
+def _bodies(link: int, shapes: Sequence[Geometry]) -> Iterator[RoundBody]:
     """Those of the shapes that can be drawn."""
     for shape in shapes:
         try:
@@ -164,7 +164,7 @@ def _bodies(link: int, shapes: Sequence[Geometry]) -> Iterator[Body]:
         except MeshError:
             continue
         pose = shape.pose
-        yield Body(link, points @ np.array(pose.rotation).T + np.array(pose.position), radius)
+        yield RoundBody(link, points @ np.array(pose.rotation).T + np.array(pose.position), radius)
 
 
 def _round(shape: Geometry) -> tuple[np.ndarray, float]:
