@@ -2,6 +2,7 @@
 
 try:
     from .cartpole_tasks import CartpoleSwingUp
+    from .humanoid_tasks import HumanoidStand, HumanoidVelocity
     from .policy import Policy, export
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
@@ -20,6 +21,8 @@ __all__ = [
     "TASKS",
     "CartpoleSwingUp",
     "Episode",
+    "HumanoidStand",
+    "HumanoidVelocity",
     "Noise",
     "Policy",
     "Progress",

@@ -1,17 +1,21 @@
 """Tasks that come with warpdyn, by name."""
 
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
 import gymnasium
 
 from .cartpole_tasks import CartpoleSwingUp
+from .humanoid_tasks import HumanoidStand, HumanoidVelocity
 from .quadruped_tasks import QuadrupedVelocity
 from .task import Task, TaskError
 from .vec_env import VecEnv
 
-TASKS: dict[str, type[CartpoleSwingUp] | type[QuadrupedVelocity]] = {
+TASKS: dict[str, Callable[[], Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
+    "humanoid_stand": HumanoidStand,
+    "humanoid_velocity": HumanoidVelocity,
     "quadruped_velocity": QuadrupedVelocity,
 }
 
