@@ -28,6 +28,9 @@ SOLES = (
 STEP = np.array([-1.0, 0.0, 0.0, 2.0, -1.0, 0.0])
 """How a leg's joints bend for its foot to rise straight up: hip, knee and ankle pitch."""
 
+SIDEWAYS = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+"""The hip's roll, by which the pelvis moves over the foot that stands."""
+
 
 class HumanoidStand(Task):
     """A humanoid that keeps standing when it is pushed, by a step where it must.
@@ -126,7 +129,8 @@ class HumanoidStand(Task):
 class HumanoidVelocity(HumanoidStand):
     """A humanoid that walks where it is told: forward, sideways and turning speed.
 
-    Its legs bend in turn by a clock that the policy sees, as long as it is to move; the policy's
+    Its legs bend in turn, and its hips sway, by a clock that the policy sees, as long as it is to
+    move; the policy's
     actions are added (Iscen et al., Policies Modulating Trajectory Generators, arXiv 1910.02812).
     """
 
@@ -147,11 +151,11 @@ class HumanoidVelocity(HumanoidStand):
         "jerk": -0.01,
     }
     numbers = {
-        "slowest": np.array([-0.2, -0.2, -0.5]),
-        "fastest": np.array([0.8, 0.2, 0.5]),
+        "slowest": np.array([0.0, -0.2, -0.5]),
+        "fastest": np.array([0.7, 0.2, 0.5]),
     }
-    period, lift = 0.8, 0.3
-    """Of a left and a right step [s]; how far hips bend for one [rad]."""
+    period, lift, sway = 0.8, 0.3, 0.14
+    """Of a left and a right step [s]; how far hips bend for one, and lean over the other foot [rad]."""
     push = None
     recipe = Recipe(deviation=0.5, entropy=0.003, minutes=40.0)
 
@@ -177,8 +181,9 @@ class HumanoidVelocity(HumanoidStand):
         return np.stack([np.maximum(wave, 0.0), np.maximum(-wave, 0.0)])
 
     def _targets(self, s: Episode) -> Any:
-        swing = self.lift * self._swing(s)
-        lifted = np.concatenate([swing[0] * STEP, swing[1] * STEP])
+        swing = self._swing(s)
+        aside = self.sway * (swing[0] - swing[1]) * SIDEWAYS
+        lifted = np.concatenate([self.lift * x * STEP + aside for x in (swing[0], swing[1])])
         legs = self.home[:LEGS] + lifted + 0.25 * s.action
         return np.concatenate([legs, self.home[LEGS:]])
 
