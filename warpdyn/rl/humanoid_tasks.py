@@ -55,7 +55,7 @@ class HumanoidStand(Task):
         "acceleration": -1e-7,
         "jerk": -0.01,
     }
-    push = Push(0.5, 4.0)
+    push = Push(0.75, 3.0)
     vary = {"friction": Vary(0.5, 1.0)}
     recipe = Recipe(deviation=0.5, entropy=0.003, minutes=10.0)
 
@@ -130,8 +130,8 @@ class HumanoidVelocity(HumanoidStand):
     """A humanoid that walks where it is told: forward, sideways and turning speed.
 
     Its legs bend in turn, and its hips sway, by a clock that the policy sees, as long as it is to
-    move; the policy's
-    actions are added (Iscen et al., Policies Modulating Trajectory Generators, arXiv 1910.02812).
+    move; the policy's actions are added (Iscen et al., Policies Modulating Trajectory Generators,
+    arXiv 1910.02812).
     """
 
     scales = {
