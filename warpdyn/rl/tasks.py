@@ -1,6 +1,5 @@
 """Tasks that come with warpdyn, by name."""
 
-from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,7 +11,7 @@ from .quadruped_tasks import QuadrupedVelocity
 from .task import Task, TaskError
 from .vec_env import VecEnv
 
-TASKS: dict[str, Callable[[], Task]] = {
+TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
     "humanoid_stand": HumanoidStand,
     "humanoid_velocity": HumanoidVelocity,
