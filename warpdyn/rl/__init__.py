@@ -15,6 +15,8 @@ try:
     from .plain_step import plain_step
     from .policy import Policy
     from .quadruped import Quadruped
+    from .humanoid_tasks import HumanoidStand, HumanoidVelocity
+    from .policy import Policy, export
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
     from .shipped import shipped
@@ -77,6 +79,8 @@ __all__ = [
     "Episode",
     "Evaluation",
     "MujocoEnv",
+    "HumanoidStand",
+    "HumanoidVelocity",
     "Noise",
     "PandaReach",
     "PandaReachObstacles",

@@ -7,6 +7,7 @@ from typing import Any
 
 from .cartpole_tasks import CartpoleSwingUp
 from .panda_tasks import PandaReach, PandaReachObstacles
+from .humanoid_tasks import HumanoidStand, HumanoidVelocity
 from .quadruped_tasks import QuadrupedVelocity
 from .task import Task, TaskError
 
@@ -14,6 +15,8 @@ TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
     "panda_reach": PandaReach,
     "panda_reach_obstacles": PandaReachObstacles,
+    "humanoid_stand": HumanoidStand,
+    "humanoid_velocity": HumanoidVelocity,
     "quadruped_velocity": QuadrupedVelocity,
 }
 
