@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 try:
     from .cartpole_tasks import CartpoleSwingUp
     from .deployed import Deployed
+    from .humanoid_tasks import HumanoidStand, HumanoidVelocity
     from .panda_tasks import PandaReach, PandaReachObstacles
     from .plain_step import plain_step
     from .policy import Policy
     from .quadruped import Quadruped
-    from .humanoid_tasks import HumanoidStand, HumanoidVelocity
-    from .policy import Policy, export
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
     from .shipped import shipped
@@ -78,9 +77,9 @@ __all__ = [
     "Deployed",
     "Episode",
     "Evaluation",
-    "MujocoEnv",
     "HumanoidStand",
     "HumanoidVelocity",
+    "MujocoEnv",
     "Noise",
     "PandaReach",
     "PandaReachObstacles",

@@ -6,8 +6,8 @@ from inspect import signature
 from typing import Any
 
 from .cartpole_tasks import CartpoleSwingUp
-from .panda_tasks import PandaReach, PandaReachObstacles
 from .humanoid_tasks import HumanoidStand, HumanoidVelocity
+from .panda_tasks import PandaReach, PandaReachObstacles
 from .quadruped_tasks import QuadrupedVelocity
 from .task import Task, TaskError
 
