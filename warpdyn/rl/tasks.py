@@ -7,11 +7,13 @@ import gymnasium
 
 from .cartpole_tasks import CartpoleSwingUp
 from .quadruped_tasks import QuadrupedVelocity
+from .rough_tasks import QuadrupedRough
 from .task import Task, TaskError
 from .vec_env import VecEnv
 
-TASKS: dict[str, type[CartpoleSwingUp] | type[QuadrupedVelocity]] = {
+TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
+    "quadruped_rough": QuadrupedRough,
     "quadruped_velocity": QuadrupedVelocity,
 }
 
