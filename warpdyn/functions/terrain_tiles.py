@@ -8,9 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-TerrainKind = Literal[
-    "rough", "slope", "stairs", "steps", "gaps", "sunken_slope", "sunken_stairs"
-]
+TerrainKind = Literal["rough", "slope", "stairs", "steps", "gaps", "sunken_slope", "sunken_stairs"]
 
 KINDS: tuple[TerrainKind, ...] = get_args(TerrainKind)
 

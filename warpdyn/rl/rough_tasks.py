@@ -55,7 +55,7 @@ class QuadrupedRough(QuadrupedVelocity):
     scales = {**QuadrupedVelocity.scales, "bounce": -1.0, "tilt": -1.0, "torque": -1e-4}
     numbers = {"slowest": np.array([-1.0, -0.6]), "fastest": np.array([1.0, 0.6])}
     vary = {"friction": Vary(0.5, 1.25)}
-    recipe = Recipe(envs=1024, minutes=60.0)
+    recipe = Recipe(envs=1024, epochs=2, batches=6, minutes=60.0)
 
     def __init__(self, *body: Any, terrain: HeightMap | None = None):
         super().__init__(*body)
