@@ -5,6 +5,7 @@ try:
     from .policy import Policy, export
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
+    from .rough_tasks import QuadrupedRough
     from .rsl_rl import RslEnv
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
@@ -24,6 +25,7 @@ __all__ = [
     "Policy",
     "Progress",
     "Push",
+    "QuadrupedRough",
     "QuadrupedVelocity",
     "Recipe",
     "RslEnv",
