@@ -55,19 +55,27 @@ class QuadrupedAhead(QuadrupedRough):
 
 
 def climbed(env: rl.VecEnv, policy: rl.Policy) -> dict[str, np.ndarray]:
-    """Of each environment's first episode: level, kind, whether it left its tile, and fell."""
+    """Of each environment's first episode: level, kind, whether it left its tile, and fell; mean
+    errors of its speeds until then."""
     env.reset()
     level, kind = (env.carried[n].floor().numpy().astype(int) for n in ("level", "kind"))
     living, left, fell = np.ones(len(level), bool), *np.zeros((2, len(level)), bool)
+    errors = {n: np.zeros(len(level)) for n in ("speed_error", "turning_error")}
+    steps = np.zeros(len(level))
     for _ in range(env.text.length):
         actions = policy(env.observations[env.text.observation.policy].numpy())
         _, _, fallen, late, _ = env.step(actions)
         fell |= living & fallen.numpy() & ~left
         living &= ~(fallen | late).numpy()
         left |= living & (env.carried["q"][:, :2].abs().amax(1).numpy() > env.task.half_tile)
-        if not (living & ~left).any():
+        there, measures = living & ~left, env.measures()
+        steps += there
+        for name, total in errors.items():
+            total += np.where(there, measures[name].numpy(), 0.0)
+        if not there.any():
             break
-    return {"level": level, "kind": kind, "left": left, "fell": fell}
+    means = {n: total / np.maximum(steps, 1.0) for n, total in errors.items()}
+    return {"level": level, "kind": kind, "left": left, "fell": fell, **means}
 
 
 def shares(found: dict[str, np.ndarray]) -> dict[str, dict[int, list[float]]]:
@@ -143,6 +151,8 @@ def main() -> None:
         "seed": args.seed,
         "climbed": float(found["left"][asked].mean()),
         "fell": float(found["fell"][asked].mean()),
+        "speed_error": float(found["speed_error"][asked].mean()),
+        "turning_error": float(found["turning_error"][asked].mean()),
         "tiles": shares(found),
     }
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
