@@ -42,7 +42,11 @@ class QuadrupedAhead(QuadrupedRough):
     """Commanded ahead, on tiles of some levels."""
 
     seconds = 20.0
-    numbers = {"slowest": np.array([0.5, 0.0]), "fastest": np.array([1.0, 0.0])}  # noqa: RUF012
+    numbers = {  # noqa: RUF012
+        **QuadrupedRough.numbers,
+        "slowest": np.array([0.5, 0.0]),
+        "fastest": np.array([1.0, 0.0]),
+    }
 
     def __init__(self, first: int = 0, last: int = LEVELS - 1):
         super().__init__()

@@ -15,8 +15,8 @@ from warpdyn.functions.terrain_tiles import tile
 from warpdyn.rl.rough_tasks import ASKED, LEVELS, SCAN, QuadrupedRough
 
 ENVS, KINDS = 64, ("slope", "sunken_stairs")
-SEES = 48
-"""Numbers that the flat task observes; heights of the ground follow."""
+SEES = 53
+"""Numbers that the flat task's critic observes; heights of the ground follow."""
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +54,15 @@ def test_it_begins_in_the_middle_of_its_tile_and_sees_the_ground(env: Any) -> No
     q = state["q"].double()
     placed = task.terrain.with_offset(state["origin"].double())
     seen = wd.height_scan(task.model, q, torch.as_tensor(SCAN), terrain=placed)
-    ground = env.observations["policy"][:, SEES:].double()
+    ground = env.observations["critic"][:, SEES:].double()
     assert ground.shape == (ENVS, len(SCAN))
     assert torch.allclose(ground, (seen - task.height).clamp(-0.6, 0.6), atol=1e-5)
+    env.step(zero(env))
+    q = state["q"].double()
     x, y, z, w = (q[:, k] for k in range(3, 7))
     yaw = torch.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
     off = torch.remainder(state["heading"] - yaw + np.pi, 2 * np.pi) - np.pi
-    assert torch.allclose(state["command"][:, 2].double(), (0.5 * off).clamp(-1, 1), atol=1e-4)
+    assert torch.allclose(state["wanted"][:, 2].double(), (0.5 * off).clamp(-1, 1), atol=1e-4)
 
 
 def test_level_rises_and_falls_by_the_law(env: Any) -> None:
@@ -74,7 +76,7 @@ def test_level_rises_and_falls_by_the_law(env: Any) -> None:
     state["q"][:, 0], state["q"][:, 1] = distance, 0.0
     state["q"][:, 2] = 1.5  # above all of the ground
     speed = torch.where(torch.arange(ENVS) % 2 == 0, 0.1, 0.3)
-    state["command"][:, 0], state["command"][:, 1] = 0.0, speed
+    state["wanted"][:, 0], state["wanted"][:, 1] = 0.0, speed
     late = env.step(zero(env))[3]
     assert late.all()
     walked, level = distance > 2.5, state["level"].floor()

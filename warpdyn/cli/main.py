@@ -26,6 +26,7 @@ from .command_line import UserError
 from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
 from .info import info
+from .named_task import add_robot
 from .print_source import print_source
 from .simulate import simulate
 from .train import train
@@ -229,9 +230,12 @@ def _add_train(commands: Commands) -> None:
     sub.add_argument("--envs", type=_count, metavar="N", help="environments; default: the task's")
     text = "of training in all, earlier ones in the folder included; default: the task's"
     sub.add_argument("--minutes", type=_positive, metavar="N", help=text)
+    text = "updates of the policy in all, instead of minutes: the same on every machine"
+    sub.add_argument("--iterations", type=_count, metavar="N", help=text)
     sub.add_argument("--seed", type=_seed, default=0, metavar="N", help="default: 0")
     text = "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes on"
     sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
+    add_robot(sub)
     _add_device(sub)
     sub.set_defaults(run=train)
 

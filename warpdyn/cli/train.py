@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .command_line import UserError, chosen_device
+from .named_task import named_task
 from .tables import say
 
 if TYPE_CHECKING:
@@ -23,15 +24,20 @@ def train(args: argparse.Namespace) -> int:
     except ImportError as error:
         raise UserError(str(error)) from None
     try:
-        task = rl.make(args.task)
+        task = named_task(args)
         recipe = task.recipe if args.envs is None else replace(task.recipe, envs=args.envs)
         folder = args.folder or Path("runs") / f"{args.task}-{args.seed}"
         device = "cuda" if "cuda" in chosen_device(args.device) else CPU_ONLY
         trainer = rl.Trainer(task, recipe=recipe, seed=args.seed, device=device, folder=folder)
         minutes = recipe.minutes if args.minutes is None else args.minutes
-        last = _watched(trainer, minutes)
+        last = _watched(trainer, minutes, args.iterations)
         if last is None:
-            raise UserError(f"{folder} is trained for longer than {minutes:g} minutes already")
+            enough = (
+                f"{minutes:g} minutes"
+                if args.iterations is None
+                else f"{args.iterations} iterations"
+            )
+            raise UserError(f"{folder} is trained for {enough} or more already")
         path = folder / "policy.onnx"
         rl.export(trainer, path)
     except rl.TaskError as error:
@@ -43,7 +49,7 @@ def train(args: argparse.Namespace) -> int:
     return 0
 
 
-def _watched(trainer: Trainer, minutes: float) -> Progress | None:
+def _watched(trainer: Trainer, minutes: float, iterations: int | None) -> Progress | None:
     """The last iteration; a table of each one, and a bar, on the screen meanwhile."""
     from rich.console import Console, Group
     from rich.live import Live
@@ -52,12 +58,12 @@ def _watched(trainer: Trainer, minutes: float) -> Progress | None:
 
     last = None
     bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    shown = bar.add_task(trainer.task.name, total=60 * minutes)
+    shown = bar.add_task(trainer.task.name, total=iterations or 60 * minutes)
     console = Console(stderr=True)
     with Live(bar, console=console, refresh_per_second=2) as live:
-        for progress in trainer.run(minutes=minutes):
+        for progress in trainer.run(minutes=minutes, iterations=iterations):
             last = progress
-            bar.update(shown, completed=progress.seconds)
+            bar.update(shown, completed=progress.iteration if iterations else progress.seconds)
             live.update(Group(_table(trainer, progress), bar))
     return last
 

@@ -3,6 +3,7 @@
 try:
     from .cartpole_tasks import CartpoleSwingUp
     from .policy import Policy, export
+    from .quadruped import Quadruped
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
     from .rough_tasks import QuadrupedRough
@@ -25,6 +26,7 @@ __all__ = [
     "Policy",
     "Progress",
     "Push",
+    "Quadruped",
     "QuadrupedRough",
     "QuadrupedVelocity",
     "Recipe",

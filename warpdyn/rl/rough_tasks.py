@@ -9,11 +9,13 @@ import numpy as np
 from ..functions.terrain import HeightMap
 from ..functions.terrain_tiles import TerrainKind
 from ..kernels.random_numbers import uniform
-from .quadruped_tasks import QuadrupedVelocity
+from ..model import Model
+from .quadruped import Quadruped
+from .quadruped_tasks import SEEN, QuadrupedVelocity
 from .recipe import Recipe
 from .task import Episode
 from .terms import rotation
-from .variation import Vary
+from .variation import Noise, Vary
 
 GROUND_KINDS: tuple[TerrainKind, ...] = (
     "rough",
@@ -52,13 +54,26 @@ class QuadrupedRough(QuadrupedVelocity):
     """
 
     seconds = 15.0
-    scales = {**QuadrupedVelocity.scales, "bounce": -1.0, "tilt": -1.0, "torque": -1e-4}
-    numbers = {"slowest": np.array([-1.0, -0.6]), "fastest": np.array([1.0, 0.6])}
+    command_seconds = 1e3
+    scales = {**QuadrupedVelocity.scales, "bounce": -1.0, "tilt": -1.0, "torque": -0.22}
+    numbers = {
+        "command_rate": QuadrupedVelocity.numbers["command_rate"],
+        "slowest": np.array([-1.0, -0.6]),
+        "fastest": np.array([1.0, 0.6]),
+    }
+    groups = {"policy": (*SEEN, "ground"), "critic": (*SEEN, "feet", "friction", "ground")}
+    noise = {**QuadrupedVelocity.noise, "ground": Noise(0.02)}
     vary = {"friction": Vary(0.5, 1.25)}
-    recipe = Recipe(envs=1024, epochs=2, batches=6, minutes=60.0)
+    recipe = Recipe(envs=1024, epochs=2, batches=6, minutes=15.0)
 
-    def __init__(self, *body: Any, terrain: HeightMap | None = None):
-        super().__init__(*body)
+    def __init__(
+        self,
+        model: Model | None = None,
+        body: Quadruped | None = None,
+        *,
+        terrain: HeightMap | None = None,
+    ):
+        super().__init__(model, body)
         self.terrain = rough_ground() if terrain is None else terrain
         origins = self.terrain.origins
         if origins is None:
@@ -68,17 +83,16 @@ class QuadrupedRough(QuadrupedVelocity):
         self.tables = {"origins": origins.reshape(-1, 3)}
         first = float(min(self.levels, 3))
         self.keep = {"level": Vary(0.0, first), "kind": Vary(0.0, float(self.kinds))}
-        self.corners = np.array([[x, y] for x in (-1, 1) for y in (-1, 1)]) * self.box[:2]
+        below = [[x, y] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+        self.corners = self.centre[:2] + np.array(below) * self.box[:2]
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         begun = super().begin(robot, s)
         tile = np.floor(s.level) * float(self.kinds) + np.floor(s.kind)
-        heading = uniform(s.random.at(43), (), -np.pi, np.pi)
         return {
             **begun,
             "origin": np.stack([s.origins.look(tile, float(k)) for k in range(3)]),
-            "heading": heading,
-            "command": self._towards(heading, begun["q"], begun["command"]),
+            "heading": uniform(s.random.at(43), (), -np.pi, np.pi),
         }
 
     def _command(self, s: Episode) -> Any:
@@ -88,16 +102,16 @@ class QuadrupedRough(QuadrupedVelocity):
         still = (draw[2] < 0.05) | (np.sum(wanted**2) < 0.01)
         return np.concatenate([np.where(still, 0.0, wanted), np.zeros(1)])
 
-    def _towards(self, heading: Any, q: Any, command: Any) -> Any:
-        """A command that turns towards a heading [rad]."""
-        ahead = rotation(q)[:2, 0]
+    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+        wanted = np.stack([s.wanted[0], s.wanted[1], self._turn(s)])
+        return super().update(robot, s.with_fields(wanted=wanted))
+
+    def _turn(self, s: Episode) -> Any:
+        """The turning speed that leads to the heading."""
+        ahead, heading = rotation(s.q)[:2, 0], s.heading
         along = ahead[0] * np.cos(heading) + ahead[1] * np.sin(heading)
         across = ahead[0] * np.sin(heading) - ahead[1] * np.cos(heading)
-        turn = np.clip(0.5 * np.arctan2(across, along), -1.0, 1.0)
-        return np.stack([command[0], command[1], turn])
-
-    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
-        return {**super().update(robot, s), "command": self._towards(s.heading, s.q, s.command)}
+        return np.clip(0.5 * np.arctan2(across, along), -1.0, 1.0)
 
     def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
         ground = np.clip(self._above(robot, s, SCAN) - self.height, -0.6, 0.6)
@@ -124,11 +138,12 @@ class QuadrupedRough(QuadrupedVelocity):
         """The trunk touches the ground, or lies on its side."""
         up = rotation(s.q)[2]
         lowest = self._above(robot, s, self.corners) + self.corners @ up[:2]
-        return (up[2] < 0.2) | (np.min(lowest) < np.abs(up[2]) * self.box[2])
+        lowest = lowest + up[2] * self.centre[2] - np.abs(up[2]) * self.box[2]
+        return (up[2] < 0.2) | (np.min(lowest) < 0.0)
 
     def promote(self, robot: Any, s: Episode) -> dict[str, Any]:
         walked = np.sqrt(np.sum(s.q[:2] ** 2))
-        commanded = np.sqrt(np.sum(s.command[:2] ** 2)) * self.seconds
+        commanded = np.sqrt(np.sum(s.wanted[:2] ** 2)) * self.seconds
         change = np.where(walked < 0.5 * commanded, -1.0, 0.0)
         change = np.where(walked > self.half_tile, 1.0, change)
         level = np.maximum(np.floor(s.level) + change, 0.0)

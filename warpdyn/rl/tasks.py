@@ -1,6 +1,8 @@
 """Tasks that come with warpdyn, by name."""
 
+from collections.abc import Callable
 from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 import gymnasium
@@ -18,12 +20,15 @@ TASKS: dict[str, type[Task]] = {
 }
 
 
-def make(name: str) -> Task:
-    """A task by its name."""
+def make(name: str, **options: Any) -> Task:
+    """A task by its name, made with options of its own: a quadruped's `model` and `body`."""
     if name not in TASKS:
         near = get_close_matches(name, TASKS, n=2) or TASKS
         raise TaskError(f"there is no task {name!r}; there are {', '.join(near)}")
-    return TASKS[name]()
+    task: Callable[..., Task] = TASKS[name]
+    if unknown := set(options) - set(signature(task).parameters):
+        raise TaskError(f"{name} takes no {' and no '.join(sorted(unknown))}: its robot is fixed")
+    return task(**options)
 
 
 def environments(task: str, num_envs: int = 1, **options: Any) -> VecEnv:
