@@ -15,8 +15,8 @@ from warpdyn.functions.terrain_tiles import tile
 from warpdyn.rl.rough_tasks import ASKED, LEVELS, SCAN, QuadrupedRough
 
 ENVS, KINDS = 64, ("slope", "sunken_stairs")
-SEES = 53
-"""Numbers that the flat task's critic observes; heights of the ground follow."""
+SEES = 48
+"""Numbers that the flat task's policy observes; heights of the ground follow."""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_it_begins_in_the_middle_of_its_tile_and_sees_the_ground(env: Any) -> No
     q = state["q"].double()
     placed = task.terrain.with_offset(state["origin"].double())
     seen = wd.height_scan(task.model, q, torch.as_tensor(SCAN), terrain=placed)
-    ground = env.observations["critic"][:, SEES:].double()
+    ground = env.observations["policy"][:, SEES:].double()
     assert ground.shape == (ENVS, len(SCAN))
     assert torch.allclose(ground, (seen - task.height).clamp(-0.6, 0.6), atol=1e-5)
     env.step(zero(env))
