@@ -124,7 +124,7 @@ def draw(results: dict[str, Any]) -> None:
         for k, kind in enumerate(GROUND_KINDS):
             for level, row in results[name]["tiles"][NAMES[kind]].items():
                 shown[k, int(level)] = row[1]
-        panel.imshow(shown, vmin=0.0, vmax=1.0, cmap="RdYlGn", aspect="auto")
+        panel.imshow(shown, vmin=0.0, vmax=1.0, cmap="RdYlGn", alpha=0.6, aspect="auto")
         panel.set_yticks(range(len(GROUND_KINDS)), [NAMES[k] for k in GROUND_KINDS])
         panel.set_xticks(range(LEVELS), [f"level {k}" for k in range(LEVELS)])
         panel.set_title(f"{name}: share of tiles that are climbed (asked: level {AS_ASKED})")
