@@ -18,6 +18,7 @@ try:
     from .quadruped import Quadruped
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
+    from .rough_tasks import QuadrupedRough
     from .shipped import shipped
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
@@ -87,6 +88,7 @@ __all__ = [
     "Progress",
     "Push",
     "Quadruped",
+    "QuadrupedRough",
     "QuadrupedVelocity",
     "Recipe",
     "RslEnv",

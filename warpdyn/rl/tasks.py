@@ -9,6 +9,7 @@ from .cartpole_tasks import CartpoleSwingUp
 from .humanoid_tasks import HumanoidStand, HumanoidVelocity
 from .panda_tasks import PandaReach, PandaReachObstacles
 from .quadruped_tasks import QuadrupedVelocity
+from .rough_tasks import QuadrupedRough
 from .task import Task, TaskError
 
 TASKS: dict[str, type[Task]] = {
@@ -17,6 +18,7 @@ TASKS: dict[str, type[Task]] = {
     "panda_reach_obstacles": PandaReachObstacles,
     "humanoid_stand": HumanoidStand,
     "humanoid_velocity": HumanoidVelocity,
+    "quadruped_rough": QuadrupedRough,
     "quadruped_velocity": QuadrupedVelocity,
 }
 
