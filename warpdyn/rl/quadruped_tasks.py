@@ -22,7 +22,7 @@ BUNDLED = Quadruped(
     kd=0.5,
     box=(0.376, 0.094, 0.114),
 )
-"""Of the quadruped that comes with warpdyn."""
+"""Feet, stance and gains of the quadruped that comes with warpdyn."""
 
 LEAST_HEIGHT = 0.06
 """Where an episode ends: a corner of the trunk lower than this, in parts of the standing height."""
@@ -36,8 +36,8 @@ class QuadrupedVelocity(Task):
 
     What is wanted is drawn within `command_range` [m/s, m/s, rad/s] every `command_seconds`; from
     the first one on, the command follows it by at most `command_rate` [m/s², m/s², rad/s²]: of
-    robots that are told to turn about at once one in fifty falls. (Where commands begin at none,
-    diving forwards until the episode ends keeps up with them, and is learned.)
+    robots that are told to turn about at once one in fifty falls. (Not from none to the first one:
+    where commands began so, diving forwards kept up with them for half a second, and was learned.)
     """
 
     dt, substeps, seconds = 0.005, 4, 20.0
