@@ -23,7 +23,7 @@ from warpdyn import rl
 from warpdyn.rl.rough_tasks import ASKED, GROUND_KINDS, LEVELS, QuadrupedRough
 
 RESULTS = Path(__file__).parent / "results" / "climb.json"
-PICTURE = Path(__file__).parents[2] / "docs" / "images" / "rl_climb.png"
+PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "rl_climb.png"
 POLICY = Path(rl.__file__).parent / "policies" / "quadruped_rough.onnx"
 
 MUJOCO_STEP = 0.002
