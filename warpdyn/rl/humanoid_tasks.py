@@ -155,7 +155,7 @@ class HumanoidVelocity(HumanoidStand):
         "fastest": np.array([0.7, 0.2, 0.5]),
     }
     period, lift, sway = 0.8, 0.3, 0.14
-    """Of a left and a right step [s]; how far hips bend for one, and lean over the other foot [rad]."""
+    """Time of a left and a right step [s]; how far hips bend for one, and sway sideways [rad]."""
     push = None
     recipe = Recipe(deviation=0.5, entropy=0.003, minutes=40.0)
 
