@@ -55,7 +55,7 @@ class HumanoidStand(Task):
         "acceleration": -1e-7,
         "jerk": -0.01,
     }
-    push = Push(0.75, 3.0)
+    push: Push | None = Push(0.75, 3.0)
     vary = {"friction": Vary(0.5, 1.0)}
     recipe = Recipe(deviation=0.5, entropy=0.003, minutes=10.0)
 
