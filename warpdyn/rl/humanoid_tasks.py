@@ -55,7 +55,7 @@ class HumanoidStand(Task):
         "acceleration": -1e-7,
         "jerk": -0.01,
     }
-    push = Push(0.75, 3.0)
+    push: Push | None = Push(0.75, 3.0)
     vary = {"friction": Vary(0.5, 1.0)}
     recipe = Recipe(deviation=0.5, entropy=0.003, minutes=10.0)
 
@@ -155,7 +155,7 @@ class HumanoidVelocity(HumanoidStand):
         "fastest": np.array([0.7, 0.2, 0.5]),
     }
     period, lift, sway = 0.8, 0.3, 0.14
-    """Of a left and a right step [s]; how far hips bend for one, and lean over the other foot [rad]."""
+    """Time of a left and a right step [s]; how far hips bend for one, and sway sideways [rad]."""
     push = None
     recipe = Recipe(deviation=0.5, entropy=0.003, minutes=40.0)
 
