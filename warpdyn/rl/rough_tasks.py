@@ -11,7 +11,7 @@ from ..functions.terrain_tiles import TerrainKind
 from ..kernels.random_numbers import uniform
 from ..model import Model
 from .quadruped import Quadruped
-from .quadruped_tasks import SEEN, QuadrupedVelocity
+from .quadruped_tasks import QuadrupedVelocity
 from .recipe import Recipe
 from .task import Episode
 from .terms import rotation
@@ -61,8 +61,6 @@ class QuadrupedRough(QuadrupedVelocity):
         "slowest": np.array([-1.0, -0.6]),
         "fastest": np.array([1.0, 0.6]),
     }
-    groups = {"policy": (*SEEN, "ground")}
-    noise = {}
     vary = {"friction": Vary(0.5, 1.25)}
     recipe = Recipe(envs=1024, epochs=2, batches=6, minutes=15.0)
 

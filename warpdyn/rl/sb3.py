@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
 from .task import TaskError
@@ -35,7 +36,7 @@ class SB3Env(Abstract):  # type: ignore[misc]
         self.env = env
         self.group = next(iter(env.text.observations))
         space = env.single_observation_space
-        seen = space[self.group] if len(env.text.observations) > 1 else space
+        seen = space[self.group] if isinstance(space, spaces.Dict) else space
         super().__init__(env.num_envs, seen, env.single_action_space)
         self._action = np.zeros((env.num_envs, env.task.actions), np.float32)
 
