@@ -78,6 +78,7 @@ setup(
         "warpdyn.robots": ["*.urdf", "*.srdf"],
         "warpdyn.codegen": ["*.h"],
         "warpdyn.kernels": ["*.pyi"],
+        "warpdyn.rl": ["policies/*.onnx"],
         "warpdyn": ["py.typed"],
         "ros2_node.demo": ["*.xml"],
     },

@@ -24,12 +24,14 @@ EVERY = 5
 """Lines of a curve that are kept: one in so many."""
 
 
-def measured(task: rl.Task, policy: rl.Policy, envs: int = 1024, seed: int = 99) -> dict[str, Any]:
+def measured(env: rl.VecEnv, policy: rl.Policy, gently: bool) -> dict[str, Any]:
     """Means over first episodes, without exploring: errors until an environment falls, the return
-    in a second of the whole time, the share that falls."""
-    env = rl.VecEnv(task, envs, seed=seed)
+    in a second of the whole time, how many fall. gently: the first command grows from none at
+    its rate, as all others do from the one before."""
     env.reset()
-    steps = env.text.length
+    if gently:
+        env.carried["command"].zero_()
+    envs, steps = env.num_envs, env.text.length
     alive, earned = torch.ones(envs, dtype=torch.bool), torch.zeros(envs)
     sums: dict[str, float] = {}
     count = 0.0
@@ -44,14 +46,14 @@ def measured(task: rl.Task, policy: rl.Policy, envs: int = 1024, seed: int = 99)
         count += float(alive.sum())
     found: dict[str, Any] = {name: round(x / count, 4) for name, x in sums.items()}
     return found | {
-        "return": round(float(earned.mean()) / task.seconds, 4),
+        "return": round(float(earned.mean()) / env.task.seconds, 4),
         "falls": int((~alive).sum()),
         "envs": envs,
     }
 
 
 def main() -> None:
-    """Measure policies of folders, with and without noise."""
+    """Measure policies of folders, told their first command at once and gently."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--name", default="quadruped_velocity")
@@ -59,8 +61,7 @@ def main() -> None:
     args = parser.parse_args()
     args.task = "quadruped_velocity"
     torch.set_num_threads(1)
-    task, clean = named_task(args), named_task(args)
-    clean.noise = {}
+    env = rl.VecEnv(named_task(args), 1024, seed=99)
     path = RESULTS / f"{args.name}.json"
     rows = json.loads(path.read_text()) if path.exists() else {}
     for folder in args.folders:
@@ -73,8 +74,8 @@ def main() -> None:
             "cpu_seconds": round(last["cpu_seconds"]),
             "environment_share": round(last["environment_share"], 3),
             **{name: policy.about[name] for name in ("command", "commit")},
-            "with_noise": measured(task, policy),
-            "without_noise": measured(clean, policy),
+            "at_once": measured(env, policy, gently=False),
+            "gently": measured(env, policy, gently=True),
         }
         print(seed, json.dumps(rows[str(seed)]), flush=True)
         kept = [line for k, line in enumerate(curve, 1) if k % EVERY == 0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -31,37 +33,56 @@ def test_it_begins_on_its_feet_with_a_command(env: object) -> None:
 
 
 def test_commands_go_towards_what_is_wanted_at_their_rate(env: object) -> None:
-    """By 0.04 m/s and 0.08 rad/s a step of 20 ms, until they are there."""
+    """By 0.04 m/s and 0.08 rad/s a step of 20 ms, when another velocity is wanted after 10 s."""
     env.reset()  # type: ignore[attr-defined]
     state = env.carried  # type: ignore[attr-defined]
-    assert not state["command"].any()
-    wanted = state["wanted"].clone()
+    before = state["command"].clone()
+    assert torch.equal(before, state["wanted"])
+    env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
+    assert torch.equal(before, state["command"])
+    state["age"].fill_(499)
     most = torch.tensor([0.04, 0.04, 0.08])
     for k in range(1, 4):
         env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
-        assert torch.allclose(state["command"], wanted.clamp(-k * most, k * most), atol=1e-6)
-    state["age"].fill_(499)
-    env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
-    assert (state["wanted"] != wanted).any(1).float().mean() > 0.8  # each ten seconds another
+        there = state["age"] > 499  # the others have fallen and begun anew
+        off = (state["wanted"] - before)[there]
+        there_now = (state["command"] - before)[there]
+        assert torch.allclose(there_now, off.clamp(-k * most, k * most), atol=1e-6)
+    assert there.float().mean() > 0.9 and (off != 0).any(1).float().mean() > 0.9
     env.reset()  # type: ignore[attr-defined]
 
 
 def test_it_sees_what_a_robot_can_measure(env: object) -> None:
-    """Velocities of its base, gravity in its axes, the command, joints, the last action; the critic
-    sees them without noise, its feet and the friction."""
-    groups, state = env.observations, env.carried  # type: ignore[attr-defined]
-    seen, known = groups["policy"], groups["critic"]
-    assert seen.shape == (64, 48) and known.shape == (64, 53)
-    assert torch.allclose(known[:, :6], state["v"][:, :6])
-    assert known[:, 6:9].norm(dim=1).numpy() == pytest.approx(np.ones(64), abs=1e-5)
+    """Velocities of its base, gravity in its axes, the command, joints, the last action."""
+    seen, state = env.observations["policy"], env.carried  # type: ignore[attr-defined]
+    assert seen.shape == (64, 48)
+    assert torch.allclose(seen[:, :6], state["v"][:, :6])
+    assert seen[:, 6:9].norm(dim=1).numpy() == pytest.approx(np.ones(64), abs=1e-5)
     assert torch.equal(seen[:, 9:12], state["command"])
     stance = torch.tensor(TASK.stance, dtype=torch.float32)
-    assert torch.allclose(known[:, 12:24], state["q"][:, 7:] - stance, atol=1e-6)
-    assert torch.equal(known[:, 48:52], state["touched"])
-    assert torch.equal(known[:, 52], state["friction"])
-    off = (seen - known[:, :48]).abs().max(0).values
-    bounds = [0.05] * 3 + [0.1] * 3 + [0.025] * 3 + [0.0] * 3 + [0.01] * 12 + [0.025] * 12
-    assert (off[:36] <= torch.tensor(bounds) + 1e-5).all() and (off[:9] > 0.01).all()
+    assert torch.allclose(seen[:, 12:24], state["q"][:, 7:] - stance, atol=1e-6)
+
+
+def test_the_policy_that_comes_with_it_walks(env: object) -> None:
+    """For 5 s, with commands within 0.7 that grow from none, none of 64 falls, and their speeds are
+    off by little. (Of commands within 1 about one robot in 150 falls in 20 s: docs/rl.md.)"""
+    policy = rl.Policy(Path(rl.__file__).parent / "policies" / "quadruped_velocity.onnx")
+    policy.check(TASK, 48)
+    env.numbers["command_range"].fill_(0.7)  # type: ignore[attr-defined]
+    env.reset()  # type: ignore[attr-defined]
+    env.numbers["command_range"].fill_(1.0)  # type: ignore[attr-defined]
+    env.carried["command"].zero_()  # type: ignore[attr-defined]
+    errors = []
+    for _ in range(250):
+        seen = env.observations["policy"]  # type: ignore[attr-defined]
+        _, _, fallen, _, info = env.step(torch.from_numpy(policy(seen)))  # type: ignore[attr-defined]
+        assert not fallen.any() and not info["failed"].any()
+        found = env.measures()  # type: ignore[attr-defined]
+        errors.append([float(found[n].mean()) for n in ("speed_error", "turning_error")])
+    speed, turning = np.mean(errors, axis=0)
+    assert speed < 0.12 and turning < 0.1
+    moved = env.carried["q"][:, :2].norm(dim=1)  # type: ignore[attr-defined]
+    assert moved.mean() > 1.0
 
 
 def test_standing_earns_and_falling_ends(env: object) -> None:
