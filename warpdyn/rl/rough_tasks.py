@@ -11,7 +11,7 @@ from ..functions.terrain_tiles import TerrainKind
 from ..kernels.random_numbers import uniform
 from ..model import Model
 from .quadruped import Quadruped
-from .quadruped_tasks import SEEN, QuadrupedVelocity
+from .quadruped_tasks import QuadrupedVelocity
 from .recipe import Recipe
 from .task import Episode
 from .terms import rotation
@@ -54,15 +54,13 @@ class QuadrupedRough(QuadrupedVelocity):
     """
 
     seconds = 15.0
-    command_seconds = 1e3
+    command_seconds = 1e3  # one for an episode
     scales = {**QuadrupedVelocity.scales, "bounce": -1.0, "tilt": -1.0, "torque": -0.22}
     numbers = {
-        "command_rate": np.array([50.0, 50.0, 50.0]),
+        "command_rate": QuadrupedVelocity.numbers["command_rate"],
         "slowest": np.array([-1.0, -0.6]),
         "fastest": np.array([1.0, 0.6]),
     }
-    groups = {"policy": (*SEEN, "ground")}
-    noise = {}
     vary = {"friction": Vary(0.5, 1.25)}
     recipe = Recipe(envs=1024, epochs=2, batches=6, minutes=15.0)
 
