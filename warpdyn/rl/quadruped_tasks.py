@@ -53,7 +53,7 @@ class QuadrupedVelocity(Task):
         "tilt": -2.5,
         "limits": -1.0,
     }
-    recipe = Recipe()
+    recipe = Recipe(envs=1024, epochs=2, batches=6)
     commanded = "command"
     numbers = {
         "command_range": np.array([1.0, 1.0, 1.0]),

@@ -54,10 +54,10 @@ class QuadrupedRough(QuadrupedVelocity):
     """
 
     seconds = 15.0
-    command_seconds = 1e3
+    command_seconds = 1e3  # one for an episode
     scales = {**QuadrupedVelocity.scales, "bounce": -1.0, "tilt": -1.0, "torque": -0.22}
     numbers = {
-        "command_rate": np.array([50.0, 50.0, 50.0]),
+        "command_rate": QuadrupedVelocity.numbers["command_rate"],
         "slowest": np.array([-1.0, -0.6]),
         "fastest": np.array([1.0, 0.6]),
     }
