@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -107,6 +109,39 @@ def test_the_clock_bends_one_leg_and_then_the_other(walk: object) -> None:
     assert (knees[0:8:2, 0] > knees[0:8:2, 1] + 0.1).all()
     assert (knees[1:8:2, 1] > knees[1:8:2, 0] + 0.1).all()
     assert knees[8:].abs().max() < 0.1
+
+
+def test_the_policy_that_comes_with_it_stands_again_after_a_push(stand: object) -> None:
+    """0.4 m/s in all directions; after three seconds it stands where drives alone have fallen."""
+    policy = _shipped("humanoid_stand")
+    for acting, least, most in ((True, 0.9, 1.0), (False, 0.0, 0.6)):
+        _at_home(stand)
+        angle = torch.arange(ENVS) * 2 * np.pi / ENVS
+        stand.carried["v"][:, 0], stand.carried["v"][:, 1] = 0.4 * angle.cos(), 0.4 * angle.sin()
+        up = torch.ones(ENVS, dtype=torch.bool)
+        for _ in range(145):
+            action = policy(stand.observations["policy"]) if acting else np.zeros((ENVS, 12))
+            up &= ~stand.step(action)[2]
+        assert least <= up.float().mean() <= most
+        if acting:
+            assert stand.measures()["speed"][up].max() < 0.2
+
+
+def test_the_policy_that_comes_with_it_walks_half_a_metre_a_second(walk: object) -> None:
+    """From standing, four seconds: at least 1.2 m for those that stay up, and most do."""
+    policy = _shipped("humanoid_velocity")
+    _at_home(walk)
+    begun, up = walk.carried["q"][:, :2].clone(), torch.ones(ENVS, dtype=torch.bool)
+    for _ in range(200):
+        walk.carried["command"][:] = torch.tensor([0.5, 0.0, 0.0])
+        up &= ~walk.step(policy(walk.observations["policy"]))[2]
+    moved = (walk.carried["q"][:, :2] - begun).norm(dim=1)
+    assert up.float().mean() >= 0.8
+    assert (moved[up] > 1.2).all() and (moved[up] < 2.6).all()
+
+
+def _shipped(name: str) -> object:
+    return rl.Policy(Path(rl.__file__).parent / "policies" / f"{name}.onnx")
 
 
 def _at_home(env: object) -> None:
