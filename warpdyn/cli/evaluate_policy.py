@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .command_line import UserError
+from .named_task import named_task
 from .tables import console, say
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
         from .. import rl
     except ImportError as error:
         raise UserError(str(error)) from None
-    task = refused(lambda: rl.make(args.task))
+    task = refused(lambda: named_task(args))
     path: Path = refused(lambda: args.policy or rl.shipped(task))
     return rl, task, refused(lambda: rl.Policy(path))
 

@@ -7,40 +7,33 @@ is too large.
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import warp as wp
 
 from .. import __version__, robot_names
 from ..codegen.source import TARGETS
 from ..model.description import ModelError
+from .argument_types import at_least_zero, count, positive, seed
 from .bench import bench
 from .caches import show_caches
 from .check import check
 from .command_line import UserError
-from .compare import compare
 from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
-from .evaluate_policy import evaluate
 from .info import info
-from .named_task import add_robot
-from .play import play
+from .learning_arguments import Commands, add_device, add_policies, add_train
 from .print_source import print_source
 from .simulate import simulate
-from .train import train
 from .workload import ARGUMENTS
 
 DTYPES = ("float32", "float64")
 
 KERNEL = "my.py:impedance or package.module:impedance"
 """How a command line names a user's kernel."""
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,8 +76,8 @@ def parser() -> argparse.ArgumentParser:
     _add_source(commands)
     _add_demo(commands)
     _add_simulate(commands)
-    _add_train(commands)
-    _add_policies(commands)
+    add_train(commands)
+    add_policies(commands)
     _add_cache(commands)
     return result
 
@@ -98,7 +91,7 @@ def _add_check(commands: Commands) -> None:
     text = "compare fk, jacobian, crba, rnea and aba with Pinocchio and MuJoCo, else the oracle"
     sub = _add_command(commands, "check", check, text)
     _add_frame(sub)
-    _add_device(sub)
+    add_device(sub)
 
 
 def _add_bench(commands: Commands) -> None:
@@ -107,7 +100,7 @@ def _add_bench(commands: Commands) -> None:
     sub.add_argument(
         "--batch",
         nargs="+",
-        type=_count,
+        type=count,
         default=[4096],
         metavar="N",
         help="batch sizes; default: 4096",
@@ -123,8 +116,8 @@ def _add_bench(commands: Commands) -> None:
     _add_algorithms(sub)
     _add_kernel(sub)
     _add_frame(sub)
-    _add_device(sub)
-    sub.add_argument("--threads", type=_count, metavar="N", help="CPU threads; default: all cores")
+    add_device(sub)
+    sub.add_argument("--threads", type=count, metavar="N", help="CPU threads; default: all cores")
     sub.add_argument(
         "--peers",
         nargs="*",
@@ -190,7 +183,7 @@ def _add_demo(commands: Commands) -> None:
     text = "compute, check and time 4,096 random states, then draw gravity compensation"
     sub = _add_command(commands, "demo", demo, text)
     _add_frame(sub)
-    _add_device(sub)
+    add_device(sub)
     sub.add_argument(
         "--output", type=Path, default=Path("demo.png"), metavar="FILE", help="default: demo.png"
     )
@@ -200,84 +193,31 @@ def _add_simulate(commands: Commands) -> None:
     text = "drop robots onto the ground, have them hold a posture, push them, and draw what happens"
     sub = _add_command(commands, "simulate", simulate, text)
     numbers: tuple[tuple[str, Callable[[str], object], object, str], ...] = (
-        ("--envs", _count, 1024, "how many robots; default: 1024"),
-        ("--seconds", _positive, 5.0, "of simulated time; default: 5"),
-        ("--dt", _positive, 0.005, "seconds of one step, at most 0.1; default: 0.005"),
-        ("--substeps", _count, 4, "steps in a launch; default: 4"),
+        ("--envs", count, 1024, "how many robots; default: 1024"),
+        ("--seconds", positive, 5.0, "of simulated time; default: 5"),
+        ("--dt", positive, 0.005, "seconds of one step, at most 0.1; default: 0.005"),
+        ("--substeps", count, 4, "steps in a launch; default: 4"),
         (
             "--kp",
-            _at_least_zero,
+            at_least_zero,
             None,
             "of all drives; default: all of a joint's effort at 0.1 rad",
         ),
-        ("--kd", _at_least_zero, None, "damping of all drives; default: by kp and inertia"),
-        ("--friction", _at_least_zero, 0.8, "coefficient of the ground; default: 0.8"),
-        ("--push", _at_least_zero, 0.0, "newtons, every second in a random direction; default: 0"),
-        ("--seed", _seed, 0, "of where robots begin, and of pushes; default: 0"),
+        ("--kd", at_least_zero, None, "damping of all drives; default: by kp and inertia"),
+        ("--friction", at_least_zero, 0.8, "coefficient of the ground; default: 0.8"),
+        ("--push", at_least_zero, 0.0, "newtons, every second in a random direction; default: 0"),
+        ("--seed", seed, 0, "of where robots begin, and of pushes; default: 0"),
     )
     for name, kind, default, text in numbers:
         sub.add_argument(name, type=kind, default=default, metavar="N", help=text)
     text = "compute also what the sweeps over the contacts leave undone: another kernel, and slower"
     sub.add_argument("--residual", action="store_true", help=text)
-    _add_device(sub)
-    sub.add_argument("--threads", type=_count, metavar="N", help="CPU threads; default: all cores")
+    add_device(sub)
+    sub.add_argument("--threads", type=count, metavar="N", help="CPU threads; default: all cores")
     text = "draw what happens over time (.png, .svg, .pdf)"
     sub.add_argument("--png", type=Path, metavar="FILE", help=text)
     text = "write what is drawn, and the last state, for numpy.load (.npz)"
     sub.add_argument("--save", type=Path, metavar="FILE", help=text)
-
-
-def _add_train(commands: Commands) -> None:
-    text = "train a policy for a task: checkpoints, a live table, an ONNX file (extra [rl])"
-    sub = commands.add_parser("train", help=text, description=text[0].upper() + text[1:] + ".")
-    sub.add_argument("task", help="its name, such as quadruped_velocity")
-    sub.add_argument("--envs", type=_count, metavar="N", help="environments; default: the task's")
-    text = "of training in all, earlier ones in the folder included; default: the task's"
-    sub.add_argument("--minutes", type=_positive, metavar="N", help=text)
-    text = "updates of the policy in all, instead of minutes: the same on every machine"
-    sub.add_argument("--iterations", type=_count, metavar="N", help=text)
-    sub.add_argument("--seed", type=_seed, default=0, metavar="N", help="default: 0")
-    text = "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes on"
-    sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
-    add_robot(sub)
-    _add_device(sub)
-    text = "curves for `tensorboard --logdir FOLDER` beside the checkpoints"
-    sub.add_argument("--logger", choices=("tensorboard",), help=text)
-    sub.set_defaults(run=train)
-
-
-def _add_policies(commands: Commands) -> None:
-    """Commands on a trained policy."""
-    ten = "of each episode; default: 10, or the task's where that is less"
-    seen: tuple[tuple[str, Callable[[argparse.Namespace], int], str, int, str], ...] = (
-        (
-            "eval",
-            evaluate,
-            "print what a policy earns and measures, and how many fall",
-            256,
-            "of each episode; default: the task's",
-        ),
-        ("sim2sim", compare, "compare a policy in warpdyn and in MuJoCo C", 48, ten),
-        ("play", play, "show a policy at work: a moving picture", 4, "default: 10"),
-    )
-    for name, run, text, envs, how_long in seen:
-        sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-        sub.add_argument("task", help="its name, such as quadruped_velocity")
-        text = "an ONNX file of warpdyn train; default: the one that comes with the task"
-        sub.add_argument("--policy", type=Path, metavar="FILE", help=text)
-        text = f"environments; default: {envs}"
-        sub.add_argument("--envs", type=_count, default=envs, metavar="N", help=text)
-        sub.add_argument("--seconds", type=_positive, metavar="N", help=how_long)
-        sub.add_argument("--seed", type=_seed, default=0, metavar="N", help="default: 0")
-        sub.set_defaults(run=run)
-        if name == "sim2sim":
-            text = "MuJoCo's step [s]; default: 0.005"
-            sub.add_argument("--dt", type=_positive, default=0.005, metavar="N", help=text)
-        if name == "play":
-            text = "write the moving picture (.gif); default: the screen, or TASK.gif without one"
-            sub.add_argument("--gif", type=Path, metavar="FILE", help=text)
-            text = "write some moments side by side (.png, .svg, .pdf)"
-            sub.add_argument("--png", type=Path, metavar="FILE", help=text)
 
 
 def _add_cache(commands: Commands) -> None:
@@ -326,48 +266,6 @@ def _add_frame(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--frame", metavar="LINK", help=text)
 
 
-def _add_device(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--device", help='"cpu" or "cuda:0"; default: a GPU if there is one')
-
-
 def _add_algorithms(sub: argparse.ArgumentParser) -> None:
     text = f"some of {', '.join(ARGUMENTS)}; default: all five"
     sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, metavar="NAME", help=text)
-
-
-def _count(text: str) -> int:
-    """A number of things; digits may be grouped by commas or underscores."""
-    try:
-        number = int(text.replace(",", "").replace("_", ""))
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"invalid whole number above 0 value: {text!r}")
-    return number
-
-
-def _positive(text: str) -> float:
-    """A number above zero."""
-    return _number(text, "above 0", lambda x: x > 0)
-
-
-def _at_least_zero(text: str) -> float:
-    """A number that is not negative."""
-    return _number(text, "of at least 0", lambda x: x >= 0)
-
-
-def _number(text: str, which: str, allowed: Callable[[float], bool]) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and allowed(number)):
-        raise argparse.ArgumentTypeError(f"invalid number {which}: {text!r}")
-    return number
-
-
-def _seed(text: str) -> int:
-    """A whole number that is not negative."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"invalid whole number of at least 0: {text!r}")
-    return int(text)
