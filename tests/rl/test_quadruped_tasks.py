@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -64,23 +62,22 @@ def test_it_sees_what_a_robot_can_measure(env: object) -> None:
 
 
 def test_the_policy_that_comes_with_it_walks(env: object) -> None:
-    """For 5 s, with commands within 0.7 that grow from none, none of 64 falls, and their speeds are
-    off by little. (Of commands within 1 about one robot in 150 falls in 20 s: docs/rl.md.)"""
-    policy = rl.Policy(Path(rl.__file__).parent / "policies" / "quadruped_velocity.onnx")
+    """For 5 s, with commands within 1 that grow from none, their speeds are off by little. (One
+    robot in 150 falls in 20 s, docs/rl_tasks.md: one in 64 may here.)"""
+    policy = rl.Policy(rl.shipped("quadruped_velocity"))
     policy.check(TASK, 48)
-    env.numbers["command_range"].fill_(0.7)  # type: ignore[attr-defined]
     env.reset()  # type: ignore[attr-defined]
-    env.numbers["command_range"].fill_(1.0)  # type: ignore[attr-defined]
     env.carried["command"].zero_()  # type: ignore[attr-defined]
-    errors = []
+    errors, falls = [], 0
     for _ in range(250):
         seen = env.observations["policy"]  # type: ignore[attr-defined]
         _, _, fallen, _, info = env.step(torch.from_numpy(policy(seen)))  # type: ignore[attr-defined]
-        assert not fallen.any() and not info["failed"].any()
+        falls += int(fallen.sum())
+        assert not info["failed"].any()
         found = env.measures()  # type: ignore[attr-defined]
         errors.append([float(found[n].mean()) for n in ("speed_error", "turning_error")])
     speed, turning = np.mean(errors, axis=0)
-    assert speed < 0.12 and turning < 0.1
+    assert falls <= 1 and speed < 0.12 and turning < 0.1
     moved = env.carried["q"][:, :2].norm(dim=1)  # type: ignore[attr-defined]
     assert moved.mean() > 1.0
 
