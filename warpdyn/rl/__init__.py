@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from .export_policy import export
     from .mujoco_env import MujocoEnv
     from .rsl_rl import RslEnv
-    from .sim2sim import SideBySide, sim2sim
     from .training import Progress, Trainer
+    from .two_simulators import SideBySide, sim2sim
     from .vec_env import VecEnv
 
 _LEARNS = {
@@ -48,12 +48,12 @@ _LEARNS = {
     "MujocoEnv": "mujoco_env",
     "Progress": "training",
     "RslEnv": "rsl_rl",
-    "SideBySide": "sim2sim",
+    "SideBySide": "two_simulators",
     "Trainer": "training",
     "VecEnv": "vec_env",
     "evaluate": "evaluation",
     "export": "export_policy",
-    "sim2sim": "sim2sim",
+    "sim2sim": "two_simulators",
 }
 """Names that need Torch, and their modules."""
 
