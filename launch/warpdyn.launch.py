@@ -19,6 +19,7 @@ PARAMETERS = (
         "URDF or xacro file, or bundled robot; given nowhere: the topic robot_description",
     ),
     ("mode", "gravity, inverse_dynamics or computed_torque"),
+    ("policy", "ONNX file of a trained policy, or the name of one of warpdyn, in place of mode"),
     ("device", "where kernels run: cpu, cuda:0, ..."),
     ("joints", "joints read from joint_states: [joint1, joint2]"),
     ("command_joints", "order of the commands, as in the controller's own list: [joint1, joint2]"),

@@ -38,6 +38,7 @@ from .ros.executor import make_executor, spin
 from .ros.guards import Guards
 from .ros.messages import nanoseconds
 from .ros.outputs import WantedOutputs
+from .ros.policy_topics import PolicyTopics
 from .ros.streams import tolerate_lost_output
 from .ros.topics import (
     LAST,
@@ -95,6 +96,13 @@ class WarpdynNode(Node):
         self._frozen = False
         self._ending = threading.Lock()
         self._make_inputs()
+        PolicyTopics(
+            self._wiring,
+            self._robot_names,
+            settings,
+            lambda: self._supervisor.robots,
+            lambda: self._now(time.monotonic()),
+        )
         self._make_services()
         self._make_timers(settings)
         self.add_on_set_parameters_callback(
@@ -217,7 +225,7 @@ class WarpdynNode(Node):
         if fleet is None:
             return
         for i, robot in enumerate(fleet.robots):
-            if robot.states.age(now) <= self.settings.state_timeout:
+            if robot.age(now) <= self.settings.state_timeout:
                 self._guarding.callback(robot.prepare, now, robot=i)()
                 fleet.pending.add(i)
         self.flush()

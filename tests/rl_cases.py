@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,3 +52,11 @@ class Hold(rl.Task):
 
     def ended(self, robot: Any, s: rl.Episode) -> Any:
         return np.max(np.abs(s.q - s.place)) > s.reach[0]
+
+
+def barely_trained(task: rl.Task, path: Path) -> Path:
+    """A policy file after one iteration of a few environments."""
+    trainer = rl.Trainer(task, recipe=rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(8,)))
+    list(trainer.run(iterations=1))
+    rl.export(trainer, path)
+    return path

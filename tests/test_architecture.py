@@ -83,7 +83,8 @@ NEVER = {
 LAZY = {
     "torch": {
         *("warpdyn/arrays/torch_arrays.py", "warpdyn/execution/torch_gradients.py"),
-        *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "policy")),
+        *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "export_policy")),
+        "warpdyn/rl/tensorboard_log.py",
     },
     "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/jax_gradients.py"},
     "matplotlib": set[str](),

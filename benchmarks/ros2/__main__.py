@@ -2,6 +2,7 @@
 
     python -m benchmarks.ros2 latency fleet batch start drift      # a few minutes
     python -m benchmarks.ros2 soak                                 # ten minutes
+    python -m benchmarks.ros2 minute                               # a quadruped walks under a policy
 
 Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node,
 the echo and the plant are separate processes. Results go to benchmarks/results/ros2-<case>.json,
@@ -29,6 +30,7 @@ from .drift import drift
 from .latency import latency
 from .lifetime import soak, start
 from .many_robots import batch, fleet
+from .minute import minute
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
@@ -56,6 +58,7 @@ CASES: dict[str, Callable[..., dict[str, Any]]] = {
     "start": start,
     "drift": drift,
     "soak": soak,
+    "minute": minute,
 }
 
 
@@ -64,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("cases", nargs="+", choices=CASES)
     parser.add_argument("--messages", type=int, default=60_000, help="for latency, each rate")
     parser.add_argument("--seconds", type=float, default=600.0, help="for soak")
+    parser.add_argument("--policy", default="quadruped_velocity", help="for minute")
     parser.add_argument("--dry", action="store_true", help="print only")
     options = parser.parse_args(arguments)
     on_this_machine(1 + os.getpid() % 100)
@@ -73,8 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         extra = {
             "latency": {"messages": options.messages},
             "soak": {"seconds": options.seconds},
+            "minute": {"policy": options.policy},
         }.get(case, {})
-        if case != "drift":  # it starts rclpy itself
+        if case not in ("drift", "minute"):  # they start rclpy themselves
             rclpy.init()
         with tempfile.TemporaryDirectory() as folder:
             result = {

@@ -6,9 +6,8 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from lxml import etree
 
-from warpdyn.peers.peer import bare
+from warpdyn.peers.mujoco_scene import Drives, mujoco_scene
 
 from . import Motion, OnGround, collected
 
@@ -17,43 +16,20 @@ SAYS = (
     "Newton; elliptic cones; `implicitfast`; `impratio` 100; solref (0.02, 1), solimp (0.9, 0.95, "
     "0.001), its defaults; float64"
 )
-IMPRATIO = 100.0
-"""At 1, MuJoCo's default, feet glide and legs spread."""
 
 
 def described(scene: OnGround, dt: float) -> Any:
     """MuJoCo's specification of a scene: its plane, spheres, drives and options."""
-    spec = mujoco.MjSpec.from_string(text(scene.urdf))
-    rough = [scene.friction, 0, 0]
-    if scene.free:
-        spec.worldbody.first_body().add_freejoint()
-        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], friction=rough)
-    for point in scene.points:
-        spec.body(point.link).add_geom(
-            type=mujoco.mjtGeom.mjGEOM_SPHERE,
-            pos=point.centre,
-            size=[point.radius, 0, 0],
-            friction=rough,
-            **{"contype": 2, "conaffinity": 1, "mass": 0, "condim": 3},
-        )
-    if scene.gains:
-        model = scene.model
-        kp, kd = scene.gains
-        for joint, effort in zip(
-            model.joint_names, model.effort_limit[6 * scene.free :], strict=True
-        ):
-            drive = spec.add_actuator(name=joint, target=joint)
-            drive.trntype = mujoco.mjtTrn.mjTRN_JOINT
-            drive.set_to_position(kp=kp, kv=kd)
-            drive.forcerange, drive.forcelimited = [-effort, effort], True
-            spec.joint(joint).armature = scene.armature
-    option = spec.option
-    option.timestep, option.cone = dt, mujoco.mjtCone.mjCONE_ELLIPTIC
-    option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    option.impratio, option.gravity = IMPRATIO, scene.gravity
-    if not scene.free:
-        option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    return spec
+    model = scene.model
+    effort = model.effort_limit[6 * scene.free :]
+    return mujoco_scene(
+        model,
+        dt,
+        points=scene.points if scene.free else (),
+        friction=scene.friction,
+        drives=Drives(*scene.gains, effort) if scene.gains else None,
+        gravity=scene.gravity,
+    )
 
 
 def built(scene: OnGround, dt: float) -> tuple[Any, Any]:
@@ -74,15 +50,6 @@ def positions(scene: OnGround) -> list[float]:
         return [*scene.start]
     x, y, z, w = scene.start[3:7]
     return [*scene.start[:3], w, x, y, z, *scene.start[7:]]
-
-
-def text(urdf: str) -> str:
-    """The robot's URDF as MuJoCo is to read it: no shapes, every link a body."""
-    root = bare(urdf)
-    options = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
-    for name in ("fusestatic", "balanceinertia", "inertiafromgeom"):
-        options.set(name, "false")
-    return etree.tostring(root, encoding="unicode")
 
 
 def carried(robot: Any, data: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Torques of all robots of one model, in one launch: inverse dynamics, or a user's law."""
+"""Torques of all robots of one model, in one launch: inverse dynamics, a user's law, a policy."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from warpdyn.execution.kernel_cache import start_kernel_cache
 from .device_launch import bound_on
 from .law import Law
 from .payload import Payload
+from .policy_law import PolicyLaw
 from .settings import Settings
 from .state import State
 
@@ -33,9 +34,11 @@ class FleetDynamics:
         self.gravity = np.tile(np.array(settings.gravity), (robots, 1))
         """One row for each robot, read anew at every launch."""
         self.payload = Payload(model, settings)
-        self.law = (
-            Law(model, settings, self.state, self.gravity, self.payload) if settings.law else None
-        )
+        self.law: Law | PolicyLaw | None = None
+        if settings.law:
+            self.law = Law(model, settings, self.state, self.gravity, self.payload)
+        elif settings.policy:
+            self.law = PolicyLaw(model, settings, self.state)
         self.compute = self._bound()
         self.compute()  # no kernel is to be compiled in a callback
 

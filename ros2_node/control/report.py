@@ -87,7 +87,7 @@ class Reporter:
         head = f"{phase.value}: {text}" if text else phase.value
         if robot.fault or robot.lost:
             level = ERROR
-        elif parts or phase in (Phase.WAITING, Phase.STOPPING):
+        elif parts or phase in (Phase.WAITING, Phase.WAITING_FOR_BASE, Phase.STOPPING):
             level = WARN
         else:
             level = OK
@@ -99,7 +99,7 @@ class Reporter:
         """Key and value of each line."""
         lines = {
             "state": robot.phase(now).value if robot else "waiting for a model",
-            "mode": settings.law or settings.mode,
+            "mode": settings.policy or settings.law or settings.mode,
             "enabled": str(robot.enabled if robot else False).lower(),
             "model": robot.dynamics.model.name if robot else "none",
             "device": settings.device,
@@ -107,7 +107,7 @@ class Reporter:
         for name, rate in self.rates.look(steady).items():
             lines[f"{name} rate"] = f"{rate:.1f} Hz"
         if robot:
-            age = robot.states.age(now)
+            age = robot.age(now)
             lines["state age"] = f"{age:.3f} s" if np.isfinite(age) else "no state yet"
             lines["command joints"] = " ".join(robot.output.joints)
             load = robot.dynamics.payload
@@ -137,7 +137,7 @@ def ready(robots: Sequence[Robot], settings: Settings) -> str:
     dynamics = robots[0].dynamics
     return (
         f"ready: {dynamics.model.name}, {dynamics.total_mass:.6g} kg, {len(robots)} robot(s), "
-        f"{f'law {settings.law}' if settings.law else f'mode {settings.mode}'}, on {settings.device}, "
+        f"{settings.law_name}, on {settings.device}, "
         f"commands for {', '.join(robots[0].output.joints)}"
     )
 

@@ -10,12 +10,14 @@ import numpy as np
 
 from warpdyn import Model
 
+from .base_state import BaseMotion
 from .external_wrench import ExternalWrench
 from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
 from .law import Law
 from .payload import Payload
-from .reasons import REJECTIONS
+from .policy_law import PolicyLaw, check_joints, loaded
+from .reasons import NOTICES, REJECTIONS
 from .setpoint import Point, Setpoint
 from .settings import Settings
 from .state import State
@@ -26,6 +28,7 @@ class Phase(Enum):
     """Where a robot stands; the value is its word in the diagnostics."""
 
     WAITING = "waiting for joint_states"
+    WAITING_FOR_BASE = "waiting for odom"
     READY = "ready, disabled"
     ENABLED = "enabled"
     STOPPING = "stopping"
@@ -52,6 +55,8 @@ class Robot:
         )
         self.setpoint = Setpoint(dynamics.model, self.states.joints, self.output.joints, counts)
         self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
+        law = dynamics.law
+        self.pilot = law.pilots[index] if isinstance(law, PolicyLaw) else None
         self.enabled = False
         self.lost = ""
         self.fault = ""
@@ -87,6 +92,8 @@ class Robot:
         self.states.strict = self.enabled
         if self.states.take(names, position, velocity, stamp, now) is not None:
             return False
+        if self.pilot is not None and self.pilot.age(now) > self._settings.state_timeout:
+            return False
         self.prepare(now)
         return True
 
@@ -97,6 +104,10 @@ class Robot:
     def prepare(self, now: float) -> None:
         """Fill the rows that come from the reference, and let an old wrench go."""
         settings = self._settings
+        if self.pilot is not None:
+            if self.pilot.prepare(now, settings):
+                self.counts["policy_late"] += 1
+            return
         self.wrench.refresh(now, settings.state_timeout)
         if not settings.needs_velocity:
             return
@@ -116,6 +127,25 @@ class Robot:
         away."""
         return self.setpoint.read(names, point, now, self.state.q if self.enabled else None)
 
+    def read_base(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> None:
+        """Read where the free base of a policy's robot is, and how it moves."""
+        if self.pilot is not None and self.pilot.base is not None:
+            self._count(self.pilot.base.read(frame, motion, stamp, now))
+
+    def read_speeds(self, forward: float, sideways: float, turning: float, now: float) -> None:
+        """Read where a policy is to go."""
+        if self.pilot is not None:
+            self._count(self.pilot.command.read(forward, sideways, turning, now))
+
+    def _count(self, reason: str | None) -> None:
+        if reason is not None:
+            self.counts[reason] += 1
+
+    def age(self, now: float) -> float:
+        """Seconds since the last valid state, of joints and base."""
+        base = self.pilot.age(now) if self.pilot is not None else 0.0
+        return max(self.states.age(now), base)
+
     # The gate.
 
     def enable(self, now: float, steady: float) -> tuple[bool, str]:
@@ -128,6 +158,8 @@ class Robot:
             return False, "there is no fresh joint_states" + (
                 f": {self.rejections()}" if self.rejections() else ""
             )
+        if self.age(now) > self._settings.state_timeout:
+            return False, f"there is no fresh odom, which the policy needs{self._of_base()}"
         if self.enabled:
             return True, "already enabled"
         if self.output.unlimited and not self._settings.unlimited_effort:
@@ -141,6 +173,8 @@ class Robot:
         self.lost = ""
         self.enabled = True
         self.output.start(steady)
+        if self.pilot is not None:
+            self.pilot.begin()
         self.prepare(now)  # a launch that comes before the next state is to track what was set here
         return True, "enabled"
 
@@ -202,9 +236,12 @@ class Robot:
     def watch(self, now: float, steady: float) -> np.ndarray | None:
         """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop
         sequence's next command."""
-        if self.enabled and self.states.age(now) > self._settings.state_timeout:
-            self.lost = f"no valid joint_states for {self._settings.state_timeout:g} s"
-            self.last_fault = self.lost + (f" ({self.rejections()})" if self.rejections() else "")
+        timeout = self._settings.state_timeout
+        if self.enabled and self.age(now) > timeout:
+            joints = self.states.age(now) > timeout
+            self.lost = f"no valid {'joint_states' if joints else 'odom'} for {timeout:g} s"
+            why = f" ({self.rejections()})" if self.rejections() else ""
+            self.last_fault = self.lost + (why if joints else self._of_base())
             self.counts["state_lost"] += 1
             self.disable(steady)
         return self.output.stop_step(steady) if self.output.stopping else None
@@ -221,13 +258,23 @@ class Robot:
             return Phase.LOST
         if self.enabled:
             return Phase.ENABLED
-        fresh = self.states.age(now) <= self._settings.state_timeout
-        return Phase.READY if fresh else Phase.WAITING
+        timeout = self._settings.state_timeout
+        if self.states.age(now) > timeout:
+            return Phase.WAITING
+        return Phase.READY if self.age(now) <= timeout else Phase.WAITING_FOR_BASE
 
     def rejections(self) -> str:
         """The reasons for which messages were rejected, with their counts."""
+        return self._counted(REJECTIONS)
+
+    def _of_base(self) -> str:
+        """Why no odometry was good, if any came."""
+        said = self._counted([reason for reason in NOTICES if reason.startswith("odometry")])
+        return f" ({said})" if said else ""
+
+    def _counted(self, reasons: Sequence[str]) -> str:
         return ", ".join(
-            f"{reason} {self.counts[reason]}" for reason in REJECTIONS if self.counts[reason]
+            f"{reason} {self.counts[reason]}" for reason in reasons if self.counts[reason]
         )
 
 
@@ -253,3 +300,5 @@ def check_robot(model: Model, settings: Settings) -> None:
     if settings.law:
         gravity = np.tile(np.array(settings.gravity), (1, 1))
         Law(model, settings, State.of_robots(model, 1), gravity, payload)
+    if settings.policy:
+        check_joints(model, loaded(settings.policy, settings.policy_task)[1], settings)

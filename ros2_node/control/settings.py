@@ -62,6 +62,22 @@ class Settings:
         tuple[str, ...],
         Parameter((), "Options of the law, such as frame=tool0.", fixed=True),
     ]
+    policy: Annotated[
+        str,
+        Parameter(
+            "",
+            "A trained policy in place of mode: an ONNX file, or the name of a policy of warpdyn; empty = mode.",
+            fixed=True,
+        ),
+    ]
+    policy_task: Annotated[
+        str,
+        Parameter(
+            "",
+            "The policy's task: a name, package.module:Task or /path/file.py:Task; empty = the one that its file says.",
+            fixed=True,
+        ),
+    ]
     joints: Annotated[
         tuple[str, ...],
         Parameter(
@@ -335,8 +351,13 @@ class Settings:
         if inputs:
             read = {n.removeprefix(LAW_INPUTS): check_law_input(n, x) for n, x in inputs.items()}
             settings = replace(settings, law_inputs={**settings.law_inputs, **read})
-        if settings.law and settings.mode != "gravity":
-            raise ValueError("law takes the place of mode: leave mode out")
+        makers = [name for name in ("law", "policy") if getattr(settings, name)]
+        if makers and settings.mode != "gravity":
+            raise ValueError(f"{makers[0]} takes the place of mode: leave mode out")
+        if len(makers) > 1:
+            raise ValueError("a law and a policy are two laws: leave one of them out")
+        if settings.policy_task and not settings.policy:
+            raise ValueError("policy_task is for a policy, and policy is empty")
         if not settings.law and (settings.law_options or settings.law_inputs):
             raise ValueError("law_options and law_inputs are for a law, and law is empty")
         if len(set(settings.namespaces)) != len(settings.namespaces):
@@ -353,7 +374,14 @@ class Settings:
 
     @property
     def needs_velocity(self) -> bool:
-        return self.mode != "gravity" or bool(self.law)
+        return self.mode != "gravity" or bool(self.law or self.policy)
+
+    @property
+    def law_name(self) -> str:
+        """What makes the torques, for people."""
+        if self.policy:
+            return f"policy {self.policy}"
+        return f"law {self.law}" if self.law else f"mode {self.mode}"
 
 
 PARAMETERS: tuple[Parameter, ...] = tuple(

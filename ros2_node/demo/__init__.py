@@ -1,4 +1,4 @@
-"""A simulated arm beside the node."""
+"""A simulated arm, or a robot that walks, beside the node."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ def run_plant() -> int:
 
     def main() -> int | None:
         from .plant import main
+
+        return main()
+
+    return command.run(main)
+
+
+def run_walker() -> int:
+    """`warpdyn_walker`."""
+
+    def main() -> int | None:
+        from .walker import main
 
         return main()
 

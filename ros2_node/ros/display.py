@@ -57,7 +57,7 @@ class Display:
     def show(self, fleet: Fleet, stamps: Sequence[Time], now: float) -> None:
         """Publish what is fresh: the robots' states, and a batch that was not shown yet."""
         timeout = fleet.settings.state_timeout
-        fresh = [i for i, robot in enumerate(fleet.robots) if robot.states.age(now) <= timeout]
+        fresh = [i for i, robot in enumerate(fleet.robots) if robot.age(now) <= timeout]
         if fresh:
             self._show_robots(fleet, fresh, stamps)
         if self.batch_is_new:

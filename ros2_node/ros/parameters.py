@@ -15,6 +15,7 @@ from warpdyn.kernels.own_kernel import OwnKernel
 
 from ..control.law import inputs_of, loaded
 from ..control.parameter import Parameter
+from ..control.policy_law import loaded as loaded_policy
 from ..control.settings import BY_NAME, LAW_INPUTS, PARAMETERS, Settings
 
 
@@ -31,7 +32,10 @@ def declare(node: Node) -> Settings:
         values[parameter.name] = _value(declared)
     if values["law"]:
         values |= _law_inputs(node, loaded(values["law"]))
-    return Settings.of(values)
+    settings = Settings.of(values)
+    if settings.policy:
+        loaded_policy(settings.policy, settings.policy_task)  # or the reason, before anything runs
+    return settings
 
 
 def _law_inputs(node: Node, law: OwnKernel) -> dict[str, Any]:

@@ -39,16 +39,28 @@ def test_shapes() -> None:
     slope = np.diff(of("slope", 1.0)[5:30, 40]) / CELL
     assert np.allclose(slope, 0.5)
     assert set(np.unique(of("gaps", 0.5))) == {0.0, -DITCH}
+    for kind in ("slope", "stairs"):
+        assert np.array_equal(of(f"sunken_{kind}", 0.4), -of(kind, 0.4))
 
 
 def test_tiles_share_edges_and_say_where_their_middles_are() -> None:
-    heights, origins = tiles(("stairs", "rough"), 3, SIZE, CELL, 0)
+    heights, origins = tiles(("stairs", "rough"), 3, SIZE, CELL, 0, {})
     assert heights.shape == (241, 161) and origins.shape == (3, 2, 3)
     for x, y, z in origins.reshape(-1, 3):
         assert heights[round(x / CELL), round(y / CELL)] == z
     assert (np.diff(origins[:, 0, 2]) > 0).all()  # stairs lead higher from level to level
-    again, _ = tiles(("stairs", "rough"), 3, SIZE, CELL, 0)
+    again, _ = tiles(("stairs", "rough"), 3, SIZE, CELL, 0, {})
     assert np.array_equal(heights, again)
+
+
+def test_the_hardest_tile_of_a_kind() -> None:
+    """Levels rise to it; other kinds are as they were."""
+    kinds, middle = ("stairs", "rough"), slice(0, 81)
+    plain, _ = tiles(kinds, 3, SIZE, CELL, 0, {})
+    low, _ = tiles(kinds, 3, SIZE, CELL, 0, {"stairs": 0.5})
+    assert np.array_equal(low[160:, middle], of("stairs", 0.5))
+    assert np.array_equal(low[80:161, middle], of("stairs", 0.25))
+    assert np.array_equal(low[:, 81:], plain[:, 81:])
 
 
 @pytest.mark.parametrize(
@@ -64,4 +76,6 @@ def test_what_is_no_tile_is_refused(arguments, error: str) -> None:
     with pytest.raises(ValueError, match=error):
         tile(*arguments)
     with pytest.raises(ValueError, match="at least one kind"):
-        tiles((), 1, 8.0, 0.1, 0)
+        tiles((), 1, 8.0, 0.1, 0, {})
+    with pytest.raises(ValueError, match="hardest is of slope; the kinds are stairs"):
+        tiles(("stairs",), 1, 8.0, 0.1, 0, {"slope": 0.5})

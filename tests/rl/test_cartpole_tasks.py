@@ -23,9 +23,13 @@ def test_the_reward_is_one_where_the_pole_stands_still() -> None:
     assert earned([0, 0], [0, 0], 1.0) == pytest.approx(4 / 5)
 
 
-def test_an_episode_is_worth_a_thousand() -> None:
-    """Ten seconds of a reward of one."""
-    assert TASK.scales["swing_up"] * TASK.seconds == 1000.0
+def test_an_evaluation_reports_a_thousand_where_the_pole_stands() -> None:
+    """The Control Suite's 1,000 steps of a reward of at most one: their mean, in thousandths."""
+    s = rl.Episode({"q": np.array([0.5, 0.3]), "v": np.ones(2), "last_action": np.array([0.5])})
+    reward = TASK.reward(None, s.with_fields(action=s.last_action))["swing_up"]
+    assert TASK.measure(None, s)["control_suite"] == pytest.approx(1000 * float(reward))
+    still = s.with_fields(q=np.zeros(2), v=np.zeros(2), last_action=np.zeros(1))
+    assert TASK.measure(None, still)["control_suite"] == 1000.0
 
 
 def test_pushes_move_the_cart() -> None:

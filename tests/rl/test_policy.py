@@ -1,4 +1,4 @@
-"""Policies as files."""
+"""Policies from files."""
 
 from __future__ import annotations
 
@@ -8,25 +8,36 @@ import numpy as np
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
-import torch
+from policy_files import linear_policy
 from rl_cases import Hold
 
 
-def test_a_file_gives_the_trainers_actions(tmp_path: Path) -> None:
-    """With the normalisation of what it has seen; it says what it is of."""
-    trainer = rl.Trainer(Hold(), seed=4)
-    list(trainer.run(iterations=2))
-    rl.export(trainer, tmp_path / "hold.onnx")
-    policy = rl.Policy(tmp_path / "hold.onnx")
-    seen = torch.randn(7, 6)
-    with torch.no_grad():
-        assert np.allclose(policy(seen.numpy()), trainer.policy()(seen), atol=1e-6)
-    assert policy(seen[0].numpy()).shape == (2,) and policy.width == 6
-    assert policy.about["task"] == "Hold" and policy.about["robot"] == "double_pendulum"
-    assert policy.about["seed"] == 4 and policy.about["iterations"] == 2
-    policy.check(Hold(), 6)
-    with pytest.raises(rl.TaskError, match="observes 6 numbers and is of Hold; Hold for double_"):
-        policy.check(Hold(), 5)
+def test_a_file_is_a_function_of_observations(tmp_path: Path) -> None:
+    """Of one, or of rows of them; it says what it is of."""
+    weights = np.arange(12.0).reshape(6, 2)
+    about = {"task": "Hold", "robot": "double_pendulum", "seed": 4}
+    policy = rl.Policy(linear_policy(tmp_path / "hold.onnx", weights, **about))
+    seen = np.random.default_rng(0).normal(size=(7, 6)).astype(np.float32)
+    np.testing.assert_allclose(policy(seen), seen @ weights, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(policy(seen[0]), policy(seen)[0])
+    assert (policy.width, policy.actions, policy.about) == (6, 2, about)
+
+
+def test_other_tasks_and_robots_are_refused(tmp_path: Path) -> None:
+    """By how much it sees, how much it gives, and the robot's name."""
+
+    def policy(shape: tuple[int, int], robot: str = "double_pendulum") -> rl.Policy:
+        return rl.Policy(
+            linear_policy(tmp_path / "a.onnx", np.zeros(shape), task="Hold", robot=robot)
+        )
+
+    policy((6, 2)).check(Hold(), 6)
+    with pytest.raises(rl.TaskError, match=r"task Hold and .* observes 6 numbers; .* gives 5"):
+        policy((6, 2)).check(Hold(), 5)
+    with pytest.raises(rl.TaskError, match="gives 3 actions; Hold for double_pendulum has 2"):
+        policy((6, 3)).check(Hold(), 6)
+    with pytest.raises(rl.TaskError, match="the robot panda; Hold is for double_pendulum"):
+        policy((6, 2), "panda").check(Hold(), 6)
 
 
 def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
@@ -35,3 +46,14 @@ def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.onnx").write_text("nothing")
     with pytest.raises(rl.TaskError, match=r"text.onnx is no ONNX policy"):
         rl.Policy(tmp_path / "text.onnx")
+
+
+def test_networks_that_are_no_policies_are_refused(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    path = linear_policy(tmp_path / "a.onnx", np.zeros((2, 2)))
+    whole = onnx.load(path)
+    whole.graph.output.append(whole.graph.output[0])
+    whole.graph.output[1].name = "weights"
+    onnx.save(whole, path)
+    with pytest.raises(rl.TaskError, match=r"is no policy: one takes observations \(B, n\)"):
+        rl.Policy(path)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +49,32 @@ def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None
     assert all(torch.equal(x, y) for x, y in zip(weights(whole), weights(resumed), strict=True))
     lines = (tmp_path / "curve.jsonl").read_text().splitlines()
     assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3, 4, 5]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from rl_cases import Hold
+from warpdyn import rl
+for progress in rl.Trainer(Hold(), seed=2, folder=Path(sys.argv[1])).run(iterations=5, save_every=2):
+    if progress.iteration == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_process_that_was_killed_goes_on_in_another(tmp_path: Path) -> None:
+    """By SIGKILL, between two checkpoints."""
+    found = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)], env=os.environ | found, capture_output=True
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    resumed = rl.Trainer(Hold(), seed=2, folder=tmp_path)
+    assert resumed.iteration == 2
+    whole = rl.Trainer(Hold(), seed=2)
+    curves = [[(x.reward, x.rewards) for x in each.run(iterations=4)] for each in (whole, resumed)]
+    assert curves[0][2:] == curves[1]
+    assert all(torch.equal(x, y) for x, y in zip(weights(whole), weights(resumed), strict=True))
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -161,3 +161,20 @@ def test_threads_make_no_difference() -> None:
     finally:
         wd.set_num_threads(before)
     assert torch.equal(*bits)
+
+
+def test_environment_17_is_the_same_alone_and_among_4096() -> None:
+    """Its bits, over ends and resets: its draws are those of its number."""
+    alone, among = rl.VecEnv(Hold(), 1, first=17), rl.VecEnv(Hold(), 4096)
+    x, y = alone.reset()[0], among.reset()[0]
+    draw, ends = torch.Generator().manual_seed(0), 0
+    for _ in range(25):
+        assert all(torch.equal(x[name][0], y[name][17]) for name in x)
+        action = 0.2 * torch.rand((4096, 2), generator=draw)
+        x, reward, failed, late, _ = alone.step(action[17:18])
+        y, rewards, *_ = among.step(action)
+        assert torch.equal(reward[0], rewards[17])
+        ends += int(failed) + int(late)
+    assert ends >= 2
+    with pytest.raises(ValueError, match="first must be the number of an environment, from 0 on"):
+        rl.VecEnv(Hold(), 1, first=-1)

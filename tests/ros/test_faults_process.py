@@ -386,7 +386,9 @@ def enabled_anew(peer, send):
     return peer.wait(lambda: (a := peer.enable(each=send)).success and a, "enabling").message
 
 
-@pytest.mark.parametrize("module, robot", [("state_source", "nonsense"), ("plant", "/dev/zero")])
+@pytest.mark.parametrize(
+    "module, robot", [("state_source", "nonsense"), ("plant", "/dev/zero"), ("walker", "nonsense")]
+)
 def test_a_robot_that_there_is_not_ends_a_demo_node_with_a_line(module, robot):
     """Exit code 2, no traceback."""
     arguments = ["-p", f"robot:={robot}"]

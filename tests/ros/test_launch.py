@@ -204,6 +204,8 @@ OTHER = {
     "rate": "7.0",
     "speed": "0.7",
     "rviz": "true",
+    "policy": "p.onnx",
+    "policy_task": "my_tasks:Task",
 }
 """A value of each argument that is not its default."""
 
@@ -230,11 +232,12 @@ def test_executables_are_installed_by_the_package(file, describe):
         assert f"{executable} =" in setup
 
 
-def test_there_are_four_launch_files():
+def test_there_are_five_launch_files():
     assert [f.name.split(".")[0] for f in FILES] == [
         "batch",
         "demo",
         "gravity_compensation",
+        "walk",
         "warpdyn",
     ]
 

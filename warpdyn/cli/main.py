@@ -7,18 +7,17 @@ is too large.
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import warp as wp
 
 from .. import __version__, robot_names
 from ..codegen.source import TARGETS
 from ..model.description import ModelError
+from .argument_types import at_least_zero, count, port, positive, seed
 from .bench import bench
 from .caches import show_caches
 from .check import check
@@ -26,9 +25,9 @@ from .command_line import UserError
 from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
 from .info import info
+from .learning_arguments import Commands, add_device, add_policies, add_train
 from .print_source import print_source
 from .simulate import simulate
-from .train import train
 from .view import view
 from .workload import ARGUMENTS
 
@@ -36,8 +35,6 @@ DTYPES = ("float32", "float64")
 
 KERNEL = "my.py:impedance or package.module:impedance"
 """How a command line names a user's kernel."""
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line with its eight commands."""
+    """The command line with its commands."""
     result = argparse.ArgumentParser(
         prog="warpdyn",
         description="Batched rigid-body dynamics of robots. ROBOT is a URDF, SDF or MJCF file, "
@@ -80,7 +77,8 @@ def parser() -> argparse.ArgumentParser:
     _add_source(commands)
     _add_demo(commands)
     _add_simulate(commands)
-    _add_train(commands)
+    add_train(commands)
+    add_policies(commands)
     _add_view(commands)
     _add_cache(commands)
     return result
@@ -95,7 +93,7 @@ def _add_check(commands: Commands) -> None:
     text = "compare fk, jacobian, crba, rnea and aba with Pinocchio and MuJoCo, else the oracle"
     sub = _add_command(commands, "check", check, text)
     _add_frame(sub)
-    _add_device(sub)
+    add_device(sub)
 
 
 def _add_bench(commands: Commands) -> None:
@@ -104,7 +102,7 @@ def _add_bench(commands: Commands) -> None:
     sub.add_argument(
         "--batch",
         nargs="+",
-        type=_count,
+        type=count,
         default=[4096],
         metavar="N",
         help="batch sizes; default: 4096",
@@ -120,8 +118,8 @@ def _add_bench(commands: Commands) -> None:
     _add_algorithms(sub)
     _add_kernel(sub)
     _add_frame(sub)
-    _add_device(sub)
-    sub.add_argument("--threads", type=_count, metavar="N", help="CPU threads; default: all cores")
+    add_device(sub)
+    sub.add_argument("--threads", type=count, metavar="N", help="CPU threads; default: all cores")
     sub.add_argument(
         "--peers",
         nargs="*",
@@ -187,7 +185,7 @@ def _add_demo(commands: Commands) -> None:
     text = "compute, check and time 4,096 random states, then draw gravity compensation"
     sub = _add_command(commands, "demo", demo, text)
     _add_frame(sub)
-    _add_device(sub)
+    add_device(sub)
     sub.add_argument(
         "--output", type=Path, default=Path("demo.png"), metavar="FILE", help="default: demo.png"
     )
@@ -197,45 +195,31 @@ def _add_simulate(commands: Commands) -> None:
     text = "drop robots onto the ground, have them hold a posture, push them, and draw what happens"
     sub = _add_command(commands, "simulate", simulate, text)
     numbers: tuple[tuple[str, Callable[[str], object], object, str], ...] = (
-        ("--envs", _count, 1024, "how many robots; default: 1024"),
-        ("--seconds", _positive, 5.0, "of simulated time; default: 5"),
-        ("--dt", _positive, 0.005, "seconds of one step, at most 0.1; default: 0.005"),
-        ("--substeps", _count, 4, "steps in a launch; default: 4"),
+        ("--envs", count, 1024, "how many robots; default: 1024"),
+        ("--seconds", positive, 5.0, "of simulated time; default: 5"),
+        ("--dt", positive, 0.005, "seconds of one step, at most 0.1; default: 0.005"),
+        ("--substeps", count, 4, "steps in a launch; default: 4"),
         (
             "--kp",
-            _at_least_zero,
+            at_least_zero,
             None,
             "of all drives; default: all of a joint's effort at 0.1 rad",
         ),
-        ("--kd", _at_least_zero, None, "damping of all drives; default: by kp and inertia"),
-        ("--friction", _at_least_zero, 0.8, "coefficient of the ground; default: 0.8"),
-        ("--push", _at_least_zero, 0.0, "newtons, every second in a random direction; default: 0"),
-        ("--seed", _seed, 0, "of where robots begin, and of pushes; default: 0"),
+        ("--kd", at_least_zero, None, "damping of all drives; default: by kp and inertia"),
+        ("--friction", at_least_zero, 0.8, "coefficient of the ground; default: 0.8"),
+        ("--push", at_least_zero, 0.0, "newtons, every second in a random direction; default: 0"),
+        ("--seed", seed, 0, "of where robots begin, and of pushes; default: 0"),
     )
     for name, kind, default, text in numbers:
         sub.add_argument(name, type=kind, default=default, metavar="N", help=text)
     text = "compute also what the sweeps over the contacts leave undone: another kernel, and slower"
     sub.add_argument("--residual", action="store_true", help=text)
-    _add_device(sub)
-    sub.add_argument("--threads", type=_count, metavar="N", help="CPU threads; default: all cores")
+    add_device(sub)
+    sub.add_argument("--threads", type=count, metavar="N", help="CPU threads; default: all cores")
     text = "draw what happens over time (.png, .svg, .pdf)"
     sub.add_argument("--png", type=Path, metavar="FILE", help=text)
     text = "write what is drawn, and the last state, for numpy.load (.npz)"
     sub.add_argument("--save", type=Path, metavar="FILE", help=text)
-
-
-def _add_train(commands: Commands) -> None:
-    text = "train a policy for a task: checkpoints, a live table, an ONNX file (extra [rl])"
-    sub = commands.add_parser("train", help=text, description=text[0].upper() + text[1:] + ".")
-    sub.add_argument("task", help="its name, such as quadruped_velocity")
-    sub.add_argument("--envs", type=_count, metavar="N", help="environments; default: the task's")
-    text = "of training in all, earlier ones in the folder included; default: the task's"
-    sub.add_argument("--minutes", type=_positive, metavar="N", help=text)
-    sub.add_argument("--seed", type=_seed, default=0, metavar="N", help="default: 0")
-    text = "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes on"
-    sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
-    _add_device(sub)
-    sub.set_defaults(run=train)
 
 
 def _add_view(commands: Commands) -> None:
@@ -243,12 +227,12 @@ def _add_view(commands: Commands) -> None:
     sub = _add_command(commands, "view", view, text)
     sub.add_argument("--collision", action="store_true", help="the shapes that touch")
     text = "how many robots, each at a configuration of its own; default: 1"
-    sub.add_argument("--envs", type=_count, default=1, metavar="N", help=text)
+    sub.add_argument("--envs", type=count, default=1, metavar="N", help=text)
     text = "play a .npz, .csv or .parquet file, or the joint states of a .bag, .mcap or folder"
     sub.add_argument("--trajectory", type=Path, metavar="FILE", help=text)
     text = "of joint states in a bag; default: /joint_states"
     sub.add_argument("--topic", default="/joint_states", metavar="NAME", help=text)
-    sub.add_argument("--speed", type=_positive, default=1.0, metavar="N", help="default: 1")
+    sub.add_argument("--speed", type=positive, default=1.0, metavar="N", help="default: 1")
     sub.add_argument("--once", action="store_true", help="do not begin again at the end")
     text = "write a page that needs no server (.html), or viser's recording (.viser), and end"
     sub.add_argument("--record", type=Path, metavar="FILE", help=text)
@@ -256,7 +240,7 @@ def _add_view(commands: Commands) -> None:
     sub.add_argument("--png", type=Path, metavar="FILE", help=text)
     sub.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
     text = "of the page, 0 for any free one; default: 8080"
-    sub.add_argument("--port", type=_port, default=8080, metavar="N", help=text)
+    sub.add_argument("--port", type=port, default=8080, metavar="N", help=text)
 
 
 def _add_cache(commands: Commands) -> None:
@@ -305,55 +289,6 @@ def _add_frame(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--frame", metavar="LINK", help=text)
 
 
-def _add_device(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--device", help='"cpu" or "cuda:0"; default: a GPU if there is one')
-
-
 def _add_algorithms(sub: argparse.ArgumentParser) -> None:
     text = f"some of {', '.join(ARGUMENTS)}; default: all five"
     sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, metavar="NAME", help=text)
-
-
-def _count(text: str) -> int:
-    """A number of things; digits may be grouped by commas or underscores."""
-    try:
-        number = int(text.replace(",", "").replace("_", ""))
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"invalid whole number above 0 value: {text!r}")
-    return number
-
-
-def _positive(text: str) -> float:
-    """A number above zero."""
-    return _number(text, "above 0", lambda x: x > 0)
-
-
-def _at_least_zero(text: str) -> float:
-    """A number that is not negative."""
-    return _number(text, "of at least 0", lambda x: x >= 0)
-
-
-def _number(text: str, which: str, allowed: Callable[[float], bool]) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and allowed(number)):
-        raise argparse.ArgumentTypeError(f"invalid number {which}: {text!r}")
-    return number
-
-
-def _port(text: str) -> int:
-    """A number of a port."""
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"invalid port, 0 to 65535: {text!r}")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    """A whole number that is not negative."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"invalid whole number of at least 0: {text!r}")
-    return int(text)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .command_line import UserError, chosen_device
+from .learning_curves import draw_curves
+from .named_task import named_task
 from .tables import say
 
 if TYPE_CHECKING:
@@ -23,18 +26,26 @@ def train(args: argparse.Namespace) -> int:
     except ImportError as error:
         raise UserError(str(error)) from None
     try:
-        task = rl.make(args.task)
+        task = named_task(args)
         recipe = task.recipe if args.envs is None else replace(task.recipe, envs=args.envs)
         folder = args.folder or Path("runs") / f"{args.task}-{args.seed}"
         device = "cuda" if "cuda" in chosen_device(args.device) else CPU_ONLY
         trainer = rl.Trainer(task, recipe=recipe, seed=args.seed, device=device, folder=folder)
+        if args.logger == "tensorboard":
+            _log_for_tensorboard(trainer, folder)
         minutes = recipe.minutes if args.minutes is None else args.minutes
-        last = _watched(trainer, minutes)
+        last = _watched(trainer, minutes, args.iterations)
         if last is None:
-            raise UserError(f"{folder} is trained for longer than {minutes:g} minutes already")
+            enough = (
+                f"{minutes:g} minutes"
+                if args.iterations is None
+                else f"{args.iterations} iterations"
+            )
+            raise UserError(f"{folder} is trained for {enough} or more already")
         path = folder / "policy.onnx"
         rl.export(trainer, path)
-    except rl.TaskError as error:
+        _draw_curve(trainer, folder)
+    except (rl.TaskError, ImportError) as error:
         raise UserError(str(error)) from None
     say(
         f"{task.name}: {last.reward:.2f} a second after {last.steps / 1e6:.1f} million steps, "
@@ -43,7 +54,26 @@ def train(args: argparse.Namespace) -> int:
     return 0
 
 
-def _watched(trainer: Trainer, minutes: float) -> Progress | None:
+def _log_for_tensorboard(trainer: Trainer, folder: Path) -> None:
+    """Curves beside the checkpoints."""
+    try:
+        from ..rl.tensorboard_log import TensorboardLog
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    done = trainer.curve[-1].steps if trainer.curve else 0
+    trainer.loggers.append(TensorboardLog(folder, done))
+    say(f"curves: tensorboard --logdir {folder}")
+
+
+def _draw_curve(trainer: Trainer, folder: Path) -> None:
+    """The curve as a picture beside its numbers, where matplotlib is installed."""
+    if find_spec("matplotlib") is not None:
+        curve = [progress._asdict() for progress in trainer.curve]
+        title = f"{trainer.task.name}, {trainer.task.model.name}"
+        draw_curves(title, {f"seed {trainer.seed}": curve}, folder / "curve.png")
+
+
+def _watched(trainer: Trainer, minutes: float, iterations: int | None) -> Progress | None:
     """The last iteration; a table of each one, and a bar, on the screen meanwhile."""
     from rich.console import Console, Group
     from rich.live import Live
@@ -52,12 +82,12 @@ def _watched(trainer: Trainer, minutes: float) -> Progress | None:
 
     last = None
     bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    shown = bar.add_task(trainer.task.name, total=60 * minutes)
+    shown = bar.add_task(trainer.task.name, total=iterations or 60 * minutes)
     console = Console(stderr=True)
     with Live(bar, console=console, refresh_per_second=2) as live:
-        for progress in trainer.run(minutes=minutes):
+        for progress in trainer.run(minutes=minutes, iterations=iterations):
             last = progress
-            bar.update(shown, completed=progress.seconds)
+            bar.update(shown, completed=progress.iteration if iterations else progress.seconds)
             live.update(Group(_table(trainer, progress), bar))
     return last
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,7 +101,8 @@ class HeightMap:
         """A square tile of `size` metres with a level platform of 2 m in its middle.
 
         kind: "rough" (bumps), "slope" (a pyramid), "stairs", "steps" (blocks of random height),
-        "gaps" (ditches around the platform). difficulty: from 0, nearly flat, to 1. Equal seeds give
+        "gaps" (ditches around the platform), "sunken_slope" and "sunken_stairs" (which lead up from
+        the platform). difficulty: from 0, nearly flat, to 1. Equal seeds give
         equal heights.
         """
         return cls(tile(kind, difficulty, size, cell, seed), cell)
@@ -115,13 +116,16 @@ class HeightMap:
         size: float = 8.0,
         cell: float = 0.05,
         seed: int = 0,
+        hardest: Mapping[TerrainKind, float] | None = None,
     ) -> HeightMap:
         """Tiles side by side: levels of rising difficulty along x, kinds along y.
+
+        hardest: the last level's difficulty by kind, 1 where none is said.
 
         `origins` (levels, kinds, 3) has the middle of each tile, where the ground is level:
         `terrain.with_offset(terrain.origins[level, kind])` places environments there.
         """
-        heights, origins = tiles(kinds, levels, size, cell, seed)
+        heights, origins = tiles(kinds, levels, size, cell, seed, hardest or {})
         made = cls(heights, cell)
         made.origins = origins + np.array([*made.origin, 0.0])
         return made

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-TerrainKind = Literal["rough", "slope", "stairs", "steps", "gaps"]
+TerrainKind = Literal["rough", "slope", "stairs", "steps", "gaps", "sunken_slope", "sunken_stairs"]
 
 KINDS: tuple[TerrainKind, ...] = get_args(TerrainKind)
 
@@ -48,18 +48,27 @@ def tile(kind: TerrainKind, difficulty: float, size: float, cell: float, seed: i
 
 
 def tiles(
-    kinds: Sequence[TerrainKind], levels: int, size: float, cell: float, seed: int
+    kinds: Sequence[TerrainKind],
+    levels: int,
+    size: float,
+    cell: float,
+    seed: int,
+    hardest: Mapping[TerrainKind, float],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Heights of tiles side by side, which share their edges, and the middle of each, at its
     height, from the first node."""
     if not kinds or levels < 1:
         raise ValueError(f"a map has at least one kind and one level, got {kinds}, {levels}")
+    if unknown := set(hardest) - set(kinds):
+        raise ValueError(
+            f"hardest is of {', '.join(sorted(unknown))}; the kinds are {', '.join(kinds)}"
+        )
     step = round(size / cell)
     heights = np.zeros((levels * step + 1, len(kinds) * step + 1))
     origins = np.zeros((levels, len(kinds), 3))
     for level in range(levels):
-        difficulty = level / max(levels - 1, 1)
         for k, kind in enumerate(kinds):
+            difficulty = hardest.get(kind, 1.0) * level / max(levels - 1, 1)
             # Each tile has numbers of its own, which do not change with what stands beside it.
             number = int(np.random.SeedSequence([seed, level, k]).generate_state(1)[0])
             made = tile(kind, difficulty, size, cell, number)
@@ -100,6 +109,20 @@ def _stairs(
     return (0.03 + 0.17 * d) * np.clip(steps, 0.0, most)
 
 
+def _sunken_slope(
+    x: np.ndarray, y: np.ndarray, out: np.ndarray, d: float, half: float, rng: Any
+) -> np.ndarray:
+    """A slope that leads up from the platform."""
+    return -_slope(x, y, out, d, half, rng)
+
+
+def _sunken_stairs(
+    x: np.ndarray, y: np.ndarray, out: np.ndarray, d: float, half: float, rng: Any
+) -> np.ndarray:
+    """Stairs that lead up from the platform."""
+    return -_stairs(x, y, out, d, half, rng)
+
+
 def _steps(
     x: np.ndarray, y: np.ndarray, out: np.ndarray, d: float, half: float, rng: Any
 ) -> np.ndarray:
@@ -129,6 +152,8 @@ _SHAPES: dict[str, Callable[..., np.ndarray]] = {
     "stairs": _stairs,
     "steps": _steps,
     "gaps": _gaps,
+    "sunken_slope": _sunken_slope,
+    "sunken_stairs": _sunken_stairs,
 }
 """Heights of a tile at x, y and the larger of both distances from its middle; of a difficulty, half
 its size, and random numbers."""

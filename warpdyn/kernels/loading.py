@@ -36,7 +36,7 @@ def load_kernel(text: str) -> OwnKernel:
             "a kernel is named by its file or its module, and its name: my.py:impedance or "
             f"package.module:impedance; got {text!r}"
         )
-    module = _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
+    module = load_module(place)
     there = getattr(module, name, None)
     if isinstance(there, OwnKernel):
         return there
@@ -50,6 +50,11 @@ def load_kernel(text: str) -> OwnKernel:
     near = get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"{place} has no kernel {name!r}; it has {', '.join(known)}{hint}")
+
+
+def load_module(place: str) -> ModuleType:
+    """The module that `file.py` or `package.module` names; errors as of `load_kernel`."""
+    return _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
 
 
 def read_options(kernel: OwnKernel, pairs: Sequence[str]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class MuJoCo:
                 if isinstance(source, Path):
                     self.robot = bare_spec(mujoco, source, model).compile()
                 else:
-                    self.robot = _urdf_spec(mujoco, source, model, fused).compile()
+                    self.robot = urdf_spec(mujoco, for_mujoco(source, fused), model).compile()
         except NotComparable:
             raise
         except Exception as error:
@@ -202,21 +202,22 @@ class MuJoCo:
         return T.T @ (self.call("aba", q, v, tau)() - self._rotation_term(T, v))
 
 
-def _urdf_spec(mujoco: Any, urdf: str, model: Model, fused: bool) -> Any:
-    """MuJoCo's specification of a URDF, with the model's base."""
+def urdf_spec(mujoco: Any, root: etree._Element, model: Model) -> Any:
+    """MuJoCo's specification of a URDF (`for_mujoco`), with the model's base."""
     for joint in model.joints:
         if joint.kind.nv and not joint.kind.single:
             raise NotComparable(f'MuJoCo has no {joint.kind.name} joint in URDF ("{joint.name}")')
-    spec = mujoco.MjSpec.from_string(_for_mujoco(urdf, fused))
+    spec = mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
     if model.floating_base:
         spec.worldbody.first_body().add_freejoint().name = BASE_JOINT
     return spec
 
 
-def _for_mujoco(urdf: str, fused: bool = False) -> str:
-    """The bare text with what MuJoCo would change left out."""
+def for_mujoco(urdf: str, fused: bool = False) -> etree._Element:
+    """The bare text with what MuJoCo would change left out. `fused`: links on fixed joints become one
+    body."""
     root = bare(urdf)
     options = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
     for name in ("fusestatic", "balanceinertia", "inertiafromgeom"):
         options.set(name, "true" if fused and name == "fusestatic" else "false")
-    return etree.tostring(root, encoding="unicode")
+    return root

@@ -1,37 +1,107 @@
-"""Reinforcement learning: tasks written as texts of one robot, thousands of them in one launch a step."""
+"""Reinforcement learning: tasks written as texts of one robot, thousands of them in one launch a step.
+
+What carries a policy out needs onnxruntime alone, as on a robot; what learns is imported when it
+is asked for.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 try:
     from .cartpole_tasks import CartpoleSwingUp
-    from .policy import Policy, export
+    from .deployed import Deployed
+    from .humanoid_tasks import HumanoidStand, HumanoidVelocity
+    from .panda_tasks import PandaReach, PandaReachObstacles
+    from .plain_step import plain_step
+    from .policy import Policy
+    from .quadruped import Quadruped
     from .quadruped_tasks import QuadrupedVelocity
     from .recipe import Recipe
-    from .rsl_rl import RslEnv
+    from .rough_tasks import QuadrupedRough
+    from .shipped import shipped
     from .task import Episode, Task, TaskError
     from .tasks import TASKS, make
-    from .training import Progress, Trainer
     from .variation import Noise, Push, Vary
-    from .vec_env import VecEnv
+
+    if find_spec("gymnasium") is not None:
+        from .registration import register
+
+        register()
 except ModuleNotFoundError as error:
     raise ImportError(
-        f"warpdyn.rl needs {error.name}, which is not installed: pip install 'warpdyn[rl]'"
+        f"warpdyn.rl needs {error.name}, which is not installed: pip install {error.name}, or "
+        "'warpdyn[rl]' to learn as well"
     ) from error
+
+if TYPE_CHECKING:
+    from .evaluation import Evaluation, evaluate
+    from .export_policy import export
+    from .mujoco_env import MujocoEnv
+    from .rsl_rl import RslEnv
+    from .training import Progress, Trainer
+    from .two_simulators import SideBySide, sim2sim
+    from .vec_env import VecEnv
+
+_LEARNS = {
+    "Evaluation": "evaluation",
+    "MujocoEnv": "mujoco_env",
+    "Progress": "training",
+    "RslEnv": "rsl_rl",
+    "SideBySide": "two_simulators",
+    "Trainer": "training",
+    "VecEnv": "vec_env",
+    "evaluate": "evaluation",
+    "export": "export_policy",
+    "sim2sim": "two_simulators",
+}
+"""Names that need Torch, and their modules."""
+
+
+def __getattr__(name: str) -> Any:
+    """What learns, when it is asked for."""
+    if name not in _LEARNS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = import_module(f".{_LEARNS[name]}", __name__)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"warpdyn.rl.{name} needs {error.name}, which is not installed: "
+            "pip install 'warpdyn[rl]'"
+        ) from error
+    return getattr(module, name)
+
 
 __all__ = [
     "TASKS",
     "CartpoleSwingUp",
+    "Deployed",
     "Episode",
+    "Evaluation",
+    "HumanoidStand",
+    "HumanoidVelocity",
+    "MujocoEnv",
     "Noise",
+    "PandaReach",
+    "PandaReachObstacles",
     "Policy",
     "Progress",
     "Push",
+    "Quadruped",
+    "QuadrupedRough",
     "QuadrupedVelocity",
     "Recipe",
     "RslEnv",
+    "SideBySide",
     "Task",
     "TaskError",
     "Trainer",
     "Vary",
     "VecEnv",
+    "evaluate",
     "export",
     "make",
+    "plain_step",
+    "shipped",
+    "sim2sim",
 ]

@@ -32,18 +32,18 @@ class EnvironmentStep:
     """The texts of a task put together, and the arrays that they read and write.
 
     carried: from step to step, by name, with the shape of one environment's part. numbers: arrays
-    that serve all; tables: those that are looked up. observations: by group. rewards: names, in the
-    order of `scales`.
+    that serve all, "seed" with the number of the first environment beside it; tables: those that are
+    looked up. observations: by group. rewards: names, in the order of `scales`.
     """
 
-    def __init__(self, task: Task, seed: int, wait: bool = False):
+    def __init__(self, task: Task, seed: int, wait: bool = False, first: int = 0):
         self.task, self.seed, self.wait = task, seed, wait
         self.rewards = tuple(task.scales)
         self.joints = task.model.nv - base_coordinates(task.model)
         self.length = round(task.seconds / task.step_seconds)
         self.numbers: dict[str, np.ndarray] = {
             "scales": np.array(list(task.scales.values()), dtype=float),
-            "seed": np.array([float(seed)]),
+            "seed": np.array([float(seed), float(first)]),
         }
         self.numbers |= {n: np.asarray(x, dtype=float) for n, x in task.numbers.items()}
         self.tables = terrain_tables(task)
@@ -106,7 +106,8 @@ class EnvironmentStep:
         terms: dict[str, tuple[int, ...]] = {}
 
         def text(robot: Any, fields: dict[str, Any]) -> Any:
-            s = self._started(robot, fields, random_numbers.key(0, 0, fields["ticks"]))
+            key = random_numbers.key(0, 0, fields["ticks"])
+            s = self._started(robot, fields, key).with_fields(random=key.at(OBSERVE))
             found = terms_of(self.task.observe(robot, s))
             terms.update({n: np.shape(x) for n, x in found.items()})
             return fields["ticks"]
@@ -119,7 +120,7 @@ class EnvironmentStep:
 
     def _start(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """All that is carried, at the beginning of a first episode, and what is observed."""
-        key = random_numbers.key(fields["seed"][0], robot.env, fields["ticks"])
+        key = self._key(robot, fields)
         s = self._started(robot, fields, key)
         seen = self.observation.with_history(self._now(robot, s, key), vars(s), True)
         state = {n: getattr(s, n) for n in self.carried if n not in ("ticks", *seen)}
@@ -181,8 +182,10 @@ class EnvironmentStep:
         return self._after(robot, fields, here)
 
     def _command(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """What the action asks of the drives: for another simulator, or a robot."""
-        return self._wanted(robot, self._acting(fields, self._key(robot, fields)))
+        """What the action asks of the drives, and v after a push: for another simulator, or a robot."""
+        s = self._acting(fields, self._key(robot, fields))
+        pushed = {} if self.task.push is None else {"v": s.v}
+        return {**self._wanted(robot, s), **pushed}
 
     def _settle(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """As `_step`, of what another simulator has made of the command."""
@@ -202,7 +205,8 @@ class EnvironmentStep:
         return {n: np.asarray(x) + 0.0 for n, x in found.items()} or {"none": fields["age"]}
 
     def _key(self, robot: Any, fields: Mapping[str, Any]) -> Key:
-        return random_numbers.key(fields["seed"][0], robot.env, fields["ticks"])
+        seed, first = fields["seed"]
+        return random_numbers.key(seed, first + robot.env, fields["ticks"])
 
     def _acting(self, fields: Mapping[str, Any], key: Key) -> Episode:
         """The environment as `control` sees it."""

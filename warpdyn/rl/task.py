@@ -56,8 +56,8 @@ class Task:
     policy's group first, the critic's last; all terms in one group "policy" where there is none.
     noise: on terms of the policy's group, by term. history: by group, how many of the last
     observations it has, the oldest first. vary: numbers of the simulation that are drawn
-    (`friction`, `kp`, `mass`, `latency` ...), by name. push: of a free base. recipe: how it is
-    trained.
+    (`friction`, `kp`, `mass`, `latency` ...), by name. push: of a free base. commanded: which of the
+    carried is a command, that a user gives where the policy moves a robot. recipe: how it is trained.
     """
 
     model: Model
@@ -80,6 +80,7 @@ class Task:
     history: Mapping[str, int] = {}
     vary: Mapping[str, Vary] = {}
     push: Push | None = None
+    commanded: str = ""
     recipe: Recipe = Recipe()
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:

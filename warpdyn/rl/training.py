@@ -6,7 +6,7 @@ import contextlib
 import io
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,7 +49,8 @@ class Trainer:
     """A policy in training. `for progress in trainer.run(minutes=8)`.
 
     folder: where checkpoints and the curve are kept, or None. A folder with a checkpoint of the
-    same task, seed and recipe goes on from it, with the same numbers as without a break.
+    same task, seed and recipe goes on from it, with the same numbers as without a break. loggers:
+    functions that are called with each iteration's `Progress`.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Trainer:
         self.algorithm.train_mode()
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
+        self.loggers: list[Callable[[Progress], Any]] = []
         ages = self.env.episode_length_buf
         self.env.episode_length_buf = torch.randint_like(ages, high=self.env.max_episode_length)
         if folder is not None:
@@ -95,6 +97,8 @@ class Trainer:
             self._cpu = used + time.process_time() - cpu
             progress = progress._replace(seconds=self._seconds, cpu_seconds=self._cpu)
             self.curve.append(progress)
+            for log in self.loggers:
+                log(progress)
             if self.iteration % save_every == 0:
                 self.save()
             yield progress

@@ -106,7 +106,7 @@ def simulated(task: Task, robot: Any, s: Episode, wanted: Mapping[str, Any]) -> 
         given["gravity"] = s.gravity
     times = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
     tau = wanted.get("tau", np.zeros(task.model.nv))
-    end = _with_its_numbers(task, robot, s).step(s.q, s.v, tau, **times, **given)
+    end = with_its_numbers(task, robot, s).step(s.q, s.v, tau, **times, **given)
     return Moved(end.q, end.v, end.impulses, end.forces, end.torques, late)
 
 
@@ -133,7 +133,7 @@ def _drives(
     return given, {LATE: np.stack([targets, *rows[:-1]])}
 
 
-def _with_its_numbers(task: Task, robot: Any, s: Episode) -> Any:
+def with_its_numbers(task: Task, robot: Any, s: Episode) -> Any:
     """The robot with those of the model's quantities that vary."""
     quantities: dict[str, dict[str, Any]] = {}
     for name in OF_MODEL:

@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..execution.batched import bind
 from ..functions.varied_numbers import whole_number
+from ..kernels.random_numbers import LARGEST
 from .environment_step import EnvironmentStep
 from .task import Task, TaskError
 
@@ -32,6 +33,8 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     numbers: tensors by name that texts read: `env.numbers["command_range"][:] = ...` counts from the
     next step on; `env.scales` is what each reward counts for. carried: the environments' state.
     seed: with it every run gives the same bits, whatever the number of environments and threads.
+    first: the number of the first environment, where others are elsewhere: environment 17 alone is
+    VecEnv(task, 1, first=17).
     """
 
     def __init__(
@@ -41,15 +44,20 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         *,
         device: str = "cpu",
         seed: int = 0,
+        first: int = 0,
         autoreset: Autoreset = "same_step",
     ):
         if not isinstance(task, Task):
             raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}")
         if autoreset not in MODES:
             raise ValueError(f'autoreset must be "same_step" or "next_step", got {autoreset!r}')
+        if not 0 <= first < LARGEST:
+            raise ValueError(
+                f"first must be the number of an environment, from 0 on, got {first!r}"
+            )
         self.task, self.num_envs, self.device = task, whole_number("envs", envs), device
         self.metadata = {"autoreset_mode": MODES[autoreset], "render_modes": []}
-        self.text = EnvironmentStep(task, seed, wait=autoreset == "next_step")
+        self.text = EnvironmentStep(task, seed, wait=autoreset == "next_step", first=first)
         self.numbers = {
             name: torch.as_tensor(x, dtype=torch.float32, device=device).clone()
             for name, x in self.text.numbers.items()
@@ -72,7 +80,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         """All environments begin anew; observations and an empty dictionary."""
         if seed is not None and seed != self.text.seed:
             self.text.seed = seed
-            self.numbers["seed"].fill_(seed)
+            self.numbers["seed"][0] = seed
         self.carried["ticks"].zero_()
         if self._begin is None:
             state = {n: x for n, x in self.carried.items() if n != "ticks"}

@@ -1,0 +1,1 @@
+"""Trainings that take minutes, and environments beside others', with their results."""

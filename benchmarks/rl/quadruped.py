@@ -1,0 +1,87 @@
+"""What trained quadrupeds do: errors of speed, falls and return of policies, and their curves.
+
+    warpdyn train quadruped_velocity --iterations 160 --seed 0 --folder runs/quadruped_velocity-0
+    python -m benchmarks.rl.quadruped runs/quadruped_velocity-0 runs/quadruped_velocity-1
+
+Each folder becomes a line of `results/quadruped_velocity.json` and a curve. Another robot is named
+as in training: `--name solo12 --robot solo12.urdf --stance ...`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from warpdyn import rl
+from warpdyn.cli.named_task import add_robot, named_task
+
+RESULTS = Path(__file__).parent / "results"
+EVERY = 5
+"""Lines of a curve that are kept: one in so many."""
+
+
+def measured(env: rl.VecEnv, policy: rl.Policy, gently: bool) -> dict[str, Any]:
+    """Means over first episodes, without exploring: errors until an environment falls, the return
+    in a second of the whole time, how many fall. gently: the first command grows from none at
+    its rate, as all others do from the one before."""
+    env.reset()
+    if gently:
+        env.carried["command"].zero_()
+    envs, steps = env.num_envs, env.text.length
+    alive, earned = torch.ones(envs, dtype=torch.bool), torch.zeros(envs)
+    sums: dict[str, float] = {}
+    count = 0.0
+    for k in range(steps):
+        _, reward, fell, _, _ = env.step(torch.from_numpy(policy(env.observations["policy"])))
+        earned += torch.where(alive, reward, 0.0)
+        alive &= ~fell
+        if k == steps - 1:  # all have begun anew
+            break
+        for name, x in env.measures().items():
+            sums[name] = sums.get(name, 0.0) + float(x[alive].sum())
+        count += float(alive.sum())
+    found: dict[str, Any] = {name: round(x / count, 4) for name, x in sums.items()}
+    return found | {
+        "return": round(float(earned.mean()) / env.task.seconds, 4),
+        "falls": int((~alive).sum()),
+        "envs": envs,
+    }
+
+
+def main() -> None:
+    """Measure policies of folders, told their first command at once and gently."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--name", default="quadruped_velocity")
+    add_robot(parser)
+    args = parser.parse_args()
+    args.task = "quadruped_velocity"
+    torch.set_num_threads(1)
+    env = rl.VecEnv(named_task(args), 1024, seed=99)
+    path = RESULTS / f"{args.name}.json"
+    rows = json.loads(path.read_text()) if path.exists() else {}
+    for folder in args.folders:
+        policy = rl.Policy(folder / "policy.onnx")
+        curve = (folder / "curve.jsonl").read_text().splitlines()
+        last = json.loads(curve[-1])
+        seed = policy.about["seed"]
+        rows[str(seed)] = {
+            **{name: last[name] for name in ("iteration", "steps")},
+            "cpu_seconds": round(last["cpu_seconds"]),
+            "environment_share": round(last["environment_share"], 3),
+            **{name: policy.about[name] for name in ("command", "commit")},
+            "at_once": measured(env, policy, gently=False),
+            "gently": measured(env, policy, gently=True),
+        }
+        print(seed, json.dumps(rows[str(seed)]), flush=True)
+        kept = [line for k, line in enumerate(curve, 1) if k % EVERY == 0]
+        (RESULTS / f"{args.name}-{seed}.jsonl").write_text("\n".join(kept) + "\n")
+        path.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

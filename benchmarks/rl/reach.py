@@ -1,0 +1,70 @@
+"""How many random targets a panda's hand reaches, and what it touches on the way.
+
+    python -m benchmarks.rl.reach [TASK] [--policy FILE] [--targets 1000] [--seed 1000] [--no-store]
+
+Each target is an episode from about "ready" to the last step before its end. Reached: within 2 cm
+then, without having touched the table or a sphere. `--blind` has a policy of panda_reach, which
+sees no spheres, walk panda_reach_obstacles. Results go into benchmarks/rl/results/TASK.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warpdyn import rl
+
+RESULTS = Path(__file__).with_name("results")
+
+
+def walked(task: rl.Task, policy: rl.Policy, targets: int, seed: int) -> dict[str, Any]:
+    """Shares of targets, and distances of the hand from them at the end."""
+    env = rl.VecEnv(task, targets, seed=seed)
+    seen, _ = env.reset()
+    touched = np.zeros(targets, bool)
+    for _ in range(env.text.length - 1):  # the step after begins new episodes
+        seen, _, terminated, _, _ = env.step(policy(seen.numpy()[:, : policy.width]))
+        touched |= terminated.numpy()
+    end = {name: x.numpy() for name, x in env.measures().items()}
+    free = ~touched
+    distances = end["distance"][free]
+    return {
+        "task": task.name,
+        "targets": targets,
+        "seed": seed,
+        "reached": float((free & (end["reached"] > 0.5)).mean()),
+        "touched": float(touched.mean()),
+        "missed": float((free & (end["reached"] < 0.5)).mean()),
+        "millimetres": {
+            f"{share} %": float(np.percentile(distances, share) * 1e3) for share in (50, 90, 95, 99)
+        },
+    }
+
+
+def main() -> None:
+    """Walk, print, store."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("task", nargs="?", default="panda_reach")
+    parser.add_argument("--policy", type=Path)
+    parser.add_argument("--targets", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1000, help="not the training's")
+    parser.add_argument("--blind", action="store_true")
+    parser.add_argument("--no-store", action="store_true")
+    args = parser.parse_args()
+    trained = "panda_reach" if args.blind else args.task
+    path = args.policy or Path(rl.__file__).with_name("policies") / f"{trained}.onnx"
+    policy = rl.Policy(path)
+    result = walked(rl.make(args.task), policy, args.targets, args.seed)
+    result |= {"policy": {n: policy.about[n] for n in ("task", "seed", "iterations", "command")}}
+    print(json.dumps(result, indent=1))
+    if not args.no_store:
+        name = f"{args.task}{'-blind' if args.blind else ''}.json"
+        (RESULTS / name).write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""The quadruped's task written in Torch around `wd.Simulation`, as tasks are written elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+import warpdyn as wd
+from warpdyn.rl import QuadrupedVelocity
+
+
+def rotated_back(x: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
+    """A vector of the world (3,) in the axes of bases with quaternions x (B, 4), x y z w."""
+    u, w = x[:, :3], x[:, 3:]
+    turned = torch.linalg.cross(vector.expand_as(u), u)
+    return vector + 2.0 * (w * turned + torch.linalg.cross(turned, u))
+
+
+class TorchQuadruped:
+    """`QuadrupedVelocity` in Torch: the same numbers, rewards, ends and resets, on tensors.
+
+    reset() and step(action) as of `rl.VecEnv`; random numbers are Torch's.
+    """
+
+    def __init__(self, task: QuadrupedVelocity, envs: int, seed: int = 0):
+        self.task, self.envs = task, envs
+        self.draws = torch.Generator().manual_seed(seed)
+        self.friction = torch.full((envs, len(task.points)), 0.7)
+        self.sim = wd.Simulation(
+            task.model,
+            envs,
+            points=task.points,
+            control=task.drives,
+            ground=task.ground._replace(friction=self.friction),
+            like=torch.zeros(0),
+            **{"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps},
+        )
+        self.stance = torch.as_tensor(task.stance, dtype=torch.float32)
+        self.lower = torch.as_tensor(task.soft_lower, dtype=torch.float32)
+        self.upper = torch.as_tensor(task.soft_upper, dtype=torch.float32)
+        self.box = torch.as_tensor(task.box, dtype=torch.float32)
+        self.up = torch.tensor([0.0, 0.0, 1.0])
+        self.scales = torch.tensor(list(task.scales.values()))
+        self.last_action = torch.zeros(envs, task.actions)
+        self.command, self.age = torch.zeros(envs, 3), torch.zeros(envs)
+        self.air, self.touched = (torch.zeros(envs, len(task.points)) for _ in range(2))
+        self.sums = torch.zeros(envs, len(task.scales))
+        self.length = round(task.seconds / task.step_seconds)
+        self.gains: Any = task.drives
+
+    def reset(self) -> torch.Tensor:
+        """All environments begin anew; what is observed."""
+        self._begin(torch.arange(self.envs))
+        return self._observe()
+
+    def step(
+        self, action: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
+        """Observations, rewards, who fell, whose time is over, what ended episodes earned."""
+        task, sim = self.task, self.sim
+        action = action.clip(-task.largest_action, task.largest_action)
+        last_v = sim.v.clone()
+        targets = self.stance + 0.25 * action
+        sim.step(targets)
+        self.age += 1.0
+        q, v, joints = sim.q, sim.v, sim.q[:, 7:]
+        touch = (sim.forces[:, :, 2] > 1.0).float()
+        touching = torch.maximum(touch, self.touched)
+        air = self.air + task.step_seconds
+        landed = torch.where(air > 1.5 * task.step_seconds, touching, 0.0)
+        landing = ((air - 0.25).clip(max=0.25) * landed).sum(1)
+        self.touched, self.air = touch, air * (1.0 - touching)
+        if bool((anew := self.age % 500 == 0).any()):
+            self.command[anew] = self._commands(int(anew.sum()))
+        down = -rotated_back(q[:, 3:7], self.up)
+        torque = self.gains.kp * (targets - joints) - self.gains.kd * v[:, 6:]
+        beyond = (joints - self.upper).clip(min=0.0) + (self.lower - joints).clip(min=0.0)
+        moving = ((self.command**2).sum(1) > 0.01).float()
+        rewards = torch.stack(
+            [
+                torch.exp(-((self.command[:, :2] - v[:, :2]) ** 2).sum(1) / 0.25),
+                torch.exp(-((self.command[:, 2] - v[:, 5]) ** 2) / 0.25),
+                v[:, 2] ** 2,
+                (v[:, 3:5] ** 2).sum(1),
+                (torque**2).sum(1),
+                ((v[:, 6:] - last_v[:, 6:]) ** 2).sum(1) / task.step_seconds**2,
+                ((action - self.last_action) ** 2).sum(1),
+                landing * moving,
+                (down[:, :2] ** 2).sum(1),
+                beyond.sum(1),
+            ],
+            1,
+        )
+        parts = rewards * self.scales * task.step_seconds
+        self.sums += parts
+        lowest = q[:, 2] - (down.abs() * self.box).sum(1)
+        fell = (-down[:, 2] < 0.5) | (lowest < 0.02)
+        late = (self.age > self.length - 0.5) & ~fell
+        self.last_action = action
+        final = self._observe(down)
+        info: dict[str, Any] = {"final_obs": final, "_final_obs": fell | late}
+        seen = final
+        ended = (fell | late).nonzero()[:, 0]
+        if len(ended):
+            info["episode"] = self.sums[ended], self.age[ended]
+            self._begin(ended)
+            seen = self._observe()
+        return seen, parts.sum(1), fell, late, info
+
+    def _observe(self, down: torch.Tensor | None = None) -> torch.Tensor:
+        q, v = self.sim.q, self.sim.v
+        if down is None:
+            down = -rotated_back(q[:, 3:7], self.up)
+        joints = q[:, 7:] - self.stance
+        return torch.cat(
+            [v[:, :6], down, self.command, joints, 0.05 * v[:, 6:], self.last_action], 1
+        )
+
+    def _begin(self, rows: torch.Tensor) -> None:
+        """Those environments begin anew."""
+        n, task = len(rows), self.task
+        place, yaw = self._drawn(-0.5, 0.5, n, 2), self._drawn(-torch.pi, torch.pi, n)
+        q = torch.zeros(n, task.model.nq)
+        q[:, :2], q[:, 2] = place, task.height
+        q[:, 5], q[:, 6] = torch.sin(0.5 * yaw), torch.cos(0.5 * yaw)
+        q[:, 7:] = self.stance * self._drawn(0.8, 1.2, n, task.actions)
+        v = torch.zeros(n, task.model.nv)
+        v[:, :6] = self._drawn(-0.3, 0.3, n, 6)
+        self.sim.reset(rows, q=q, v=v)
+        self.friction[rows] = self._drawn(0.4, 1.0, n)[:, None]
+        self.command[rows] = self._commands(n)
+        for x in (self.last_action, self.air, self.touched, self.age, self.sums):
+            x[rows] = 0.0
+
+    def _commands(self, n: int) -> torch.Tensor:
+        wanted = self._drawn(-1.0, 1.0, n, 3)
+        wanted[:, :2] *= ((wanted[:, :2] ** 2).sum(1) >= 0.01)[:, None]
+        return wanted * (self._drawn(0.0, 1.0, n) >= 0.05)[:, None]
+
+    def _drawn(self, low: float, high: float, *shape: int) -> torch.Tensor:
+        return torch.rand(shape, generator=self.draws) * (high - low) + low

@@ -1,0 +1,72 @@
+"""The topics that a policy listens to: where its robot's base is, and where it is to go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from geometry_msgs.msg import Twist
+
+from ..control.base_state import BaseMotion
+from ..control.policy_law import loaded
+from ..control.robot import Robot
+from ..control.settings import Settings
+from .messages import nanoseconds
+from .topics import LAST, RobotNames, overridable
+from .wiring import Wiring
+
+
+class PolicyTopics:
+    """`odom` and `cmd_vel` of each robot, as far as the policy's task needs them; none without a
+    policy.
+
+    robots: those that run, none before there is a model. now: the watchdog's time [s].
+    """
+
+    def __init__(
+        self,
+        wiring: Wiring,
+        names: Sequence[RobotNames],
+        settings: Settings,
+        robots: Callable[[], Sequence[Robot]],
+        now: Callable[[], float],
+    ) -> None:
+        self._robots, self._now = robots, now
+        if not settings.policy:
+            return
+        _, task = loaded(settings.policy, settings.policy_task)
+        topics: list[tuple[type, str, Callable[..., None]]] = []
+        if task.model.floating_base:
+            topics.append((_odometry(), "odom", self._on_odometry))
+        if task.commanded:
+            topics.append((Twist, "cmd_vel", self._on_speeds))
+        for i, (outer, _) in enumerate(names):
+            for kind, name, function in topics:
+                override = overridable()
+                wiring.subscribe(kind, outer + name, LAST, function, robot=i, override=override)
+
+    def _on_odometry(self, i: int, message: Any) -> None:
+        if not (robots := self._robots()):
+            return
+        place, speed = message.pose.pose, message.twist.twist
+        p, o, v, w = place.position, place.orientation, speed.linear, speed.angular
+        motion = BaseMotion((p.x, p.y, p.z), (o.x, o.y, o.z, o.w), (v.x, v.y, v.z), (w.x, w.y, w.z))
+        stamp = nanoseconds(message.header.stamp)
+        robots[i].read_base(message.child_frame_id, motion, stamp, self._now())
+
+    def _on_speeds(self, i: int, message: Twist) -> None:
+        if robots := self._robots():
+            linear, angular = message.linear, message.angular
+            robots[i].read_speeds(linear.x, linear.y, angular.z, self._now())
+
+
+def _odometry() -> type:
+    """The message, whose package not every installation has."""
+    try:
+        from nav_msgs.msg import Odometry
+    except ImportError as error:
+        raise ValueError(
+            "policy needs nav_msgs for odom, which is not installed: the package nav_msgs of ROS, or "
+            "pip install ros-nav-msgs"
+        ) from error
+    return Odometry  # type: ignore[no-any-return]

@@ -1,0 +1,44 @@
+"""Numbers of a command line: what they take, and what they refuse in the user's words."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from warpdyn.cli.argument_types import at_least_zero, count, port, positive, seed
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "value"),
+    [
+        (count, "4,096", 4096),
+        (count, "1_000", 1000),
+        (positive, "1e-3", 0.001),
+        (at_least_zero, "0", 0.0),
+        (seed, "0", 0),
+        (port, "8080", 8080),
+    ],
+)
+def test_a_number_is_read(read: Callable[[str], Any], text: str, value: float) -> None:
+    assert read(text) == value
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "error"),
+    [
+        (count, "0", "invalid whole number above 0 value: '0'"),
+        (count, "many", "invalid whole number above 0 value: 'many'"),
+        (positive, "0", "invalid number above 0: '0'"),
+        (positive, "inf", "invalid number above 0: 'inf'"),
+        (at_least_zero, "-1", "invalid number of at least 0: '-1'"),
+        (port, "99999", "invalid port, 0 to 65535: '99999'"),
+        (seed, "-3", "invalid whole number of at least 0: '-3'"),
+    ],
+)
+def test_another_is_refused(read: Callable[[str], Any], text: str, error: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match=re.escape(error)):
+        read(text)

@@ -1,0 +1,35 @@
+"""`warpdyn sim2sim`: both simulations side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpdyn.cli.main import main
+
+rl = pytest.importorskip("warpdyn.rl")
+pytest.importorskip("mujoco")
+from rl_cases import barely_trained
+
+
+def test_a_table_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The figures of `rl.sim2sim`; a step that does not fit, and no MuJoCo, are one line."""
+    policy = str(barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx"))
+    words = ["sim2sim", "cartpole_swing_up", "--policy", policy, "--envs", "4", "--seconds", "0.4"]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    seen = rl.sim2sim("cartpole_swing_up", policy, envs=4, seconds=0.4)
+    assert "MuJoCo, 5 ms" in out and "without noise" in out
+    assert f"{seen.there.rewards['swing_up']:.4f}" in out
+    assert f"kept in MuJoCo C: {seen.kept:.1%} of the return" in out.replace("\n", " ")
+    assert seen.kept == pytest.approx(1.0, abs=0.05)
+    assert main([*words, "--dt", "0.003"]) == 2
+    assert "dt must be a part of the task's step, 0.04 s" in capsys.readouterr().err
+
+
+def test_without_mujoco(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    policy = str(barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx"))
+    monkeypatch.setattr("warpdyn.rl.mujoco_env.find_spec", lambda name: None)
+    assert main(["sim2sim", "cartpole_swing_up", "--policy", policy]) == 2
+    assert "MuJoCo is not installed: pip install mujoco" in capsys.readouterr().err

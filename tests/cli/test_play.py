@@ -1,0 +1,86 @@
+"""`warpdyn play`: files of what robots do, and what is recorded of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpdyn.cli.main import main
+
+rl = pytest.importorskip("warpdyn.rl")
+pytest.importorskip("matplotlib")
+from rl_cases import barely_trained
+
+from warpdyn.cli.play import roll_out
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("policy") / "cartpole.onnx"
+    return barely_trained(rl.make("cartpole_swing_up"), path)
+
+
+def test_a_moving_picture_and_a_still_one(
+    policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As many pictures as there are steps, of 0.04 s each; drawn, and not all alike."""
+    files = {"--gif": tmp_path / "a.gif", "--png": tmp_path / "a.png"}
+    words = [str(x) for pair in files.items() for x in pair]
+    words += ["--policy", str(policy), "--envs", "2", "--seconds", "0.4"]
+    assert main(["play", "cartpole_swing_up", *words]) == 0
+    assert "CartpoleSwingUp: 2 times cartpole for 0.4 s" in capsys.readouterr().out
+    from PIL import Image
+
+    with Image.open(files["--gif"]) as moving:
+        assert moving.n_frames == 10 and moving.info["duration"] == 40
+        first = np.asarray(moving.convert("RGB")).copy()
+        moving.seek(9)
+        last = np.asarray(moving.convert("RGB"))
+    assert first.std() > 5 and (first != last).any()
+    with Image.open(files["--png"]) as still:
+        assert np.asarray(still.convert("RGB")).std() > 5
+
+
+def test_without_a_screen_it_is_a_file(
+    policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Named by the task, where the command runs."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    words = ["--policy", str(policy), "--envs", "1", "--seconds", "0.08"]
+    assert main(["play", "cartpole_swing_up", *words]) == 0
+    assert (tmp_path / "cartpole_swing_up.gif").stat().st_size > 1000
+
+
+def test_what_was_commanded_is_recorded() -> None:
+    """Of a robot that follows commands: beside the speeds of its base."""
+    task = rl.make("quadruped_velocity")
+    env = rl.VecEnv(task, 64, seed=1)
+
+    class Still:
+        def check(self, task: object, width: int) -> None:
+            assert width == 48
+
+        def __call__(self, seen: np.ndarray) -> np.ndarray:
+            return np.zeros((len(seen), 12), np.float32)
+
+    played = roll_out(env, Still(), 0.1)  # type: ignore[arg-type]
+    assert played.q.shape == (5, 64, 19) and played.origins.shape == (5, 64, 3)
+    assert list(played.shown) == ["forward [m/s]", "aside [m/s]", "turn [rad/s]"]
+    for found, asked in played.shown.values():
+        assert asked is not None and found.shape == asked.shape == (5, 64)
+        assert np.abs(asked).max() <= 1.0 and asked.std() > 0.3 and np.ptp(asked, axis=0).max() == 0
+
+
+def test_a_file_that_cannot_be_written_is_refused_first(
+    policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["play", "cartpole_swing_up", "--policy", str(policy)]
+    assert main([*words, "--gif", str(tmp_path / "a.mp4")]) == 2
+    assert "the ending of a moving picture is .gif" in capsys.readouterr().err
+    assert main([*words, "--png", str(tmp_path / "a.txt")]) == 2
+    assert "its ending must be one of" in capsys.readouterr().err

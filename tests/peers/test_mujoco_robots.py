@@ -1,0 +1,132 @@
+"""Robots in MuJoCo C in warpdyn's coordinates: they move as warpdyn's equations say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.peers.mujoco_robots import MujocoRobots
+from warpdyn.peers.mujoco_scene import Drives
+from warpdyn.peers.peer import NotComparable
+
+pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
+
+DT = 1e-6
+DRAW = np.random.default_rng(4)
+
+
+def states(model, count):
+    """Turned, moving, within limits."""
+    q = 0.2 * DRAW.normal(size=(count, model.nq))
+    q[:, 3:7] = DRAW.normal(size=(count, 4))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+    q[:, 7:] += np.tile([0.0, 0.9, -1.5], 4)
+    return q, DRAW.normal(0.0, 1.0, (count, model.nv)), DRAW.normal(0.0, 3.0, (count, model.nv))
+
+
+@pytest.fixture(scope="module")
+def quadruped():
+    return wd.load_robot("quadruped").with_armature(0.01).with_friction(viscous=0.1)
+
+
+def test_a_state_is_what_it_was(quadruped):
+    """Put and read: the quaternion's order, velocities in the base's axes, places in the scene."""
+    robots = MujocoRobots(quadruped, 3, 1e-12)
+    q, v, _ = states(quadruped, 3)
+    for env, origin in enumerate(([0.0, 0.0, 0.0], [4.0, -3.0, 0.5], [0.0, 0.0, 1.0])):
+        robots.put(env, q[env], v[env], origin)
+        reached = robots.advance(env, None, None, 1, origin=origin)
+        assert np.allclose(reached.q, q[env], atol=1e-9)
+        assert np.allclose(reached.v, v[env], atol=1e-7)
+
+
+def test_velocities_change_as_aba_says(quadruped):
+    """In the air, under torques of all coordinates, with armature and friction: (v' - v) / dt."""
+    robots = MujocoRobots(quadruped, 4, DT)
+    q, v, tau = states(quadruped, 4)
+    wanted = wd.oracle(wd.aba, quadruped, q, v, tau)
+    for env in range(4):
+        robots.put(env, q[env], v[env])
+        after = robots.advance(env, None, tau[env], 1)
+        found = (after.v - v[env]) / DT
+        assert np.allclose(found, wanted[env], rtol=1e-3, atol=0.05)
+        assert np.allclose(after.torques, tau[env][6:])
+
+
+def test_drives_are_bounded_and_each_has_its_numbers():
+    """kp (target - q) - kd v, cut where the effort ends; another robot has other gains, the first
+    one's are as they were; gravity too."""
+    model = wd.load_robot("double_pendulum")
+    robots = MujocoRobots(model, 2, DT, drives=Drives(30.0, 2.0, [5.0, 5.0]))
+    q, v = np.array([0.2, -0.1]), np.array([0.5, -0.3])
+    targets = q + np.array([0.1, 1.0])
+    weak = {"kp": 10.0, "kd": 1.0, "effort": 4.0, "gravity": [0.0, 0.0, 0.0]}
+    usual = {"kp": 30.0, "kd": 2.0, "effort": 5.0, "gravity": [0.0, 0.0, -9.81]}
+    for numbers in (usual, weak, usual):
+        for env in range(2):
+            robots.put(env, q, v)
+        asked = numbers["kp"] * (targets - q) - numbers["kd"] * v
+        wanted = np.clip(asked, -numbers["effort"], numbers["effort"])
+        after = robots.advance(1, [targets] * 2, None, 2, numbers=numbers)
+        assert np.allclose(after.torques, wanted, atol=1e-3)
+        a = wd.oracle(wd.aba, model, q, v, wanted, gravity=numbers["gravity"])
+        assert np.allclose((after.v - v) / (2 * DT), a, rtol=1e-3, atol=0.02)
+
+
+def test_targets_may_differ_from_step_to_step():
+    """Late ones reach the drives in the middle of a launch."""
+    model = wd.load_robot("double_pendulum")
+    robots = MujocoRobots(model, 1, DT, drives=Drives(10.0, 0.0, [9.0, 9.0]))
+    robots.put(0, np.zeros(2), np.zeros(2))
+    after = robots.advance(0, [np.zeros(2), np.zeros(2), 0.5 * np.ones(2)], None, 3)
+    assert np.allclose(after.torques, 5.0 / 3.0, atol=1e-4)
+
+
+def test_feet_carry_the_weight(quadruped):
+    """Forces of all points add up to it, upwards, wherever in the scene it stands; a lighter robot's
+    to less."""
+    stance = np.tile([0.0, 0.9, -1.8], 4)
+    points = wd.ContactPoints(quadruped).only("*_foot")
+    drives = Drives(60.0, 2.0, quadruped.effort_limit[6:])
+    robots = MujocoRobots(quadruped, 2, 0.002, points=points, drives=drives)
+    light = quadruped.with_link_mass("base", 2.0)
+    robots.remodel(1, light)
+    for env, model in enumerate((quadruped, light)):
+        q = np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], stance])
+        origin = [3.0, 1.0, 0.0]
+        robots.put(env, q, np.zeros(18), origin)
+        for _ in range(10):
+            end = robots.advance(env, [stance] * 100, None, 100, origin=origin)
+        assert end.forces[:, 2].sum() == pytest.approx(9.81 * model.total_mass, rel=5e-3)
+        assert np.all(end.forces[:, 2] > 0) and np.abs(end.forces.sum(0)[:2]).max() < 0.5
+        assert np.abs(end.q[:2]).max() < 0.2 and 0.15 < end.q[2] < 0.35
+
+
+def test_friction_is_each_robots(quadruped):
+    """Sideways forces of one that slides are mu times those upwards."""
+    points = wd.ContactPoints(quadruped).only("*_foot")
+    drives = Drives(60.0, 2.0, quadruped.effort_limit[6:])
+    robots = MujocoRobots(quadruped, 2, 0.002, points=points, drives=drives)
+    stance = np.tile([0.0, 0.9, -1.8], 4)
+    q = np.concatenate([[0.0, 0.0, 0.27, 0.0, 0.0, 0.0, 1.0], stance])
+    for mu in (0.3, 0.6):
+        robots.put(0, q, np.array([2.0, *np.zeros(17)]))
+        end = robots.advance(0, [stance] * 40, None, 40, numbers={"friction": mu})
+        touching = end.forces[:, 2] > 5.0
+        share = np.hypot(*end.forces[touching, :2].T) / end.forces[touching, 2]
+        assert touching.any() and np.allclose(share, mu, rtol=0.02)
+
+
+def test_a_state_that_is_not_finite_stays_so(quadruped):
+    """MuJoCo alone would begin anew without a word."""
+    robots = MujocoRobots(quadruped, 1, 0.002)
+    q, v, _ = states(quadruped, 1)
+    v[0, 8] = np.inf
+    robots.put(0, q[0], v[0])
+    assert not np.isfinite(robots.advance(0, None, None, 3).v).all()
+
+
+def test_other_axes_are_refused(quadruped):
+    with pytest.raises(NotComparable, match="in its own axes"):
+        MujocoRobots(quadruped.with_base_velocity("world"), 1, 0.002)

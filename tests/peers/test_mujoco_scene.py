@@ -1,0 +1,80 @@
+"""A robot on the ground in MuJoCo: where its ground is, and that it has the model's numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import PLANAR
+
+import warpdyn as wd
+from warpdyn.peers.mujoco_scene import Drives, Heights, Slope, mujoco_scene
+from warpdyn.peers.peer import NotComparable
+
+mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
+
+BALL = """<robot name="ball"><link name="ball"><inertial><mass value="2"/>
+<inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+POINT = wd.ContactPoint("ball", (0.0, 0.0, 0.0), 0.1)
+
+
+def test_numbers_are_the_models():
+    """Masses, armature, friction, limits and efforts, whatever the description says of damping."""
+    model = wd.load_robot("quadruped").with_armature(0.01).with_friction(viscous=0.3, coulomb=0.2)
+    effort = model.effort_limit[6:]
+    feet = wd.ContactPoints(model).only("*_foot")
+    scene = mujoco_scene(model, 0.002, points=feet, drives=Drives(40.0, 1.0, effort))
+    robot = scene.compile()
+    assert robot.opt.timestep == 0.002 and robot.nu == 12 and robot.ngeom == 5
+    assert robot.body_mass.sum() == pytest.approx(model.total_mass)
+    assert np.all(robot.dof_armature[6:] == 0.01) and not robot.dof_armature[:6].any()
+    assert np.all(robot.dof_damping[6:] == 0.3) and np.all(robot.dof_frictionloss[6:] == 0.2)
+    for k, name in enumerate(model.joint_names):
+        lower, upper = model.position_lower[7 + k], model.position_upper[7 + k]
+        assert np.allclose(robot.joint(name).range, (lower, upper))
+        assert np.allclose(robot.actuator(name).forcerange, (-effort[k], effort[k]))
+    fused = mujoco_scene(model, 0.002, points=feet, fused=True).compile()
+    assert fused.nbody < robot.nbody
+    assert fused.body_mass.sum() == pytest.approx(model.total_mass)
+
+
+def dropped(ground, x, y):
+    """Height at which a ball comes to rest that rubs, and cannot roll."""
+    model = wd.load_urdf(BALL, floating_base=True)
+    spec = mujoco_scene(model, 0.002, points=[POINT], friction=2.0, ground=ground)
+    robot = spec.compile()
+    robot.dof_damping[:2] = robot.dof_damping[3:] = 100.0  # it falls where it is
+    data = mujoco.MjData(robot)
+    data.qpos[:3] = x, y, 1.0
+    mujoco.mj_step(robot, data, nstep=1000)
+    return data.qpos[2]
+
+
+def test_a_ball_rests_on_its_ground():
+    """Level, leaning, and of heights, whose rows are along x; within a contact's softness."""
+    assert dropped(None, 0.3, 0.2) == pytest.approx(0.1, abs=2e-3)
+    leaning = Slope((0.3, -0.2), 0.05)
+    up = 0.1 * np.sqrt(1 + 0.3**2 + 0.2**2)
+    wanted = 0.05 + 0.3 * 0.3 - 0.2 * 0.2 + up
+    assert dropped(leaning, 0.3, 0.2) == pytest.approx(wanted, abs=5e-3)
+    table = np.zeros((21, 11))
+    table[10:, :] = 0.2  # from x = 0 on
+    table[:, 8:] += 0.1  # from y = 0.3 on
+    steps = Heights(table, 0.1, (-1.0, -0.5))
+    places = {(-0.5, 0.0): 0.0, (0.5, 0.0): 0.2, (-0.5, 0.4): 0.1, (0.5, 0.4): 0.3}
+    for (x, y), height in places.items():
+        assert dropped(steps, x, y) == pytest.approx(height + 0.1, abs=2e-3)
+    assert dropped(steps, 2.5, 0.0) == pytest.approx(0.3, abs=2e-3)  # it goes on beyond its edge
+
+
+def test_contacts_with_heights_are_as_stiff_as_the_step_allows():
+    """Of the map and of what touches it; elsewhere they have MuJoCo's own softness."""
+    model = wd.load_urdf(BALL, floating_base=True)
+    steps = Heights(np.zeros((3, 3)), 0.1, (0.0, 0.0))
+    for ground, softness in ((steps, 0.008), (Slope(), 0.02), (None, 0.02)):
+        robot = mujoco_scene(model, 0.004, points=[POINT], ground=ground).compile()
+        assert np.allclose(robot.geom_solref[:, 0], softness) and robot.ngeom == 2
+
+
+def test_what_mujoco_has_no_word_for_is_refused():
+    with pytest.raises(NotComparable, match="MuJoCo has no planar joint"):
+        mujoco_scene(wd.load(PLANAR), 0.001)

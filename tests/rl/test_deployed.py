@@ -1,0 +1,210 @@
+"""Policies that move a robot: what they see and ask for is what they did in training."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from policy_files import linear_policy
+from rl_cases import Hold
+
+import warpdyn as wd
+
+ROOT = Path(__file__).resolve().parents[2]
+SINGLE = 2e-6
+"""Environments are float32, a robot's numbers float64."""
+
+
+class Follow(Hold):
+    """As Hold, with a place that is commanded, a clock that is carried, two observations in the
+    policy's group and forces beside the drives."""
+
+    commanded = "place"
+    numbers = {  # noqa: RUF012
+        "reach": np.array([100.0]),
+        "place_range": np.array([0.6, 0.6]),
+        "place_rate": np.array([100.0, 100.0]),
+    }
+    groups = {"policy": ("off", "speed", "last", "clock"), "hidden": ("more",)}  # noqa: RUF012
+    history = {"policy": 2}  # noqa: RUF012
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"targets": s.place + s.action, "tau": 0.1 * s.last_action + s.time}
+
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {**super().observe(robot, s), "clock": np.stack([s.passed, s.time, s.age])}
+
+
+class Feeling(Hold):
+    """The policy observes whether its tip touches, which is carried from the step before."""
+
+    points = (wd.ContactPoint("tip", (0.0, 0.0, 0.0), 0.05),)
+    groups = {"policy": ("off", "touch")}  # noqa: RUF012
+
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {**super().begin(robot, s), "touch": np.zeros(1)}
+
+    def update(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"touch": np.where(s.forces[:, 2] > 1.0, 1.0, 0.0)}
+
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {**super().observe(robot, s), "touch": s.touch}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    weights = np.random.default_rng(0).normal(0.0, 0.3, (18, 2))
+    path = tmp_path_factory.mktemp("policies") / "follow.onnx"
+    return linear_policy(path, weights, task="Follow", robot="double_pendulum")
+
+
+@pytest.fixture(scope="module")
+def deployed(file: Path) -> Any:
+    return rl.Deployed(Follow(), rl.Policy(file))
+
+
+def test_it_sees_and_asks_for_what_it_did_in_training(deployed: Any) -> None:
+    """From the states of an environment: the same observations, history and carried numbers
+    included, and the targets and forces that its control gives."""
+    task = Follow()
+    task.noise = {}
+    env = rl.VecEnv(task, 1, seed=5)
+    seen = env.reset()[0]["policy"]
+    deployed.reset()
+    for k in range(8):
+        q, v, place = (env.carried[n][0].numpy().astype(float) for n in ("q", "v", "place"))
+        before = env.carried["last_action"][0].numpy().copy()
+        wanted = deployed.step(q, v, place)
+        np.testing.assert_allclose(deployed.observation, seen[0].numpy(), atol=SINGLE)
+        action = np.clip(deployed.policy(deployed.observation), -1.0, 1.0)
+        np.testing.assert_allclose(wanted.targets, place + action, atol=SINGLE)
+        np.testing.assert_allclose(wanted.tau, 0.1 * before + k * task.step_seconds, atol=SINGLE)
+        seen = env.step(torch.as_tensor(action)[None])[0]["policy"]
+    assert np.abs(deployed.observation[9:] - deployed.observation[:9]).max() > 0.01
+
+
+def test_drives_pull_to_the_targets_within_their_efforts(deployed: Any) -> None:
+    """kp (target - q) - kd v, and the forces beside them; nothing before the first step."""
+    deployed.reset()
+    q, v = np.array([0.1, -0.2]), np.array([0.3, 0.1])
+    np.testing.assert_array_equal(deployed.torques(q, v), np.zeros(2))
+    wanted = deployed.step(q, v, [0.2, -0.1])
+    pulled = 30.0 * (wanted.targets - q) - 2.0 * v
+    np.testing.assert_allclose(deployed.torques(q, v), pulled + wanted.tau, atol=1e-12)
+    task = Follow()
+    task.drives = wd.PD(30.0, 2.0, effort=0.5)
+    weak = rl.Deployed(task, deployed.policy)
+    wanted = weak.step(q, v, [0.2, -0.1])
+    np.testing.assert_allclose(
+        weak.torques(q, v), np.clip(pulled, -0.5, 0.5) + wanted.tau, atol=1e-12
+    )
+
+
+def test_a_command_stays_within_what_was_trained(deployed: Any) -> None:
+    """The number `<commanded>_range`; without a command it is zero."""
+    deployed.reset()
+    q = v = np.zeros(2)
+    far = deployed.step(q, v, [3.0, -0.1]).targets
+    deployed.reset()
+    np.testing.assert_array_equal(deployed.step(q, v, [0.6, -0.1]).targets, far)
+    assert deployed.commands == 2
+    deployed.reset()
+    deployed.step(q, v)
+    np.testing.assert_array_equal(deployed.observation[9:11], q)
+
+
+def test_a_command_changes_as_fast_as_in_training(deployed: Any) -> None:
+    """The number `<commanded>_rate` a second, from zero."""
+    task = Follow()
+    task.numbers = {**task.numbers, "place_rate": np.array([5.0, 10.0])}
+    slow = rl.Deployed(task, deployed.policy)
+    q = v = np.zeros(2)
+    for want, now in (
+        ([0.25, 0.25], [0.1, 0.2]),
+        ([0.25, 0.25], [0.2, 0.25]),
+        ([0.0, -0.1], [0.1, 0.05]),
+    ):
+        slow.step(q, v, want)
+        np.testing.assert_allclose(q - slow.observation[9:11], now, atol=1e-12)
+
+
+def test_twins_share_nothing_but_kernels(deployed: Any) -> None:
+    q, v = np.array([0.1, -0.2]), np.zeros(2)
+    deployed.reset()
+    first = deployed.step(q, v, q)
+    twin = deployed.twin()
+    twin.step(5.0 + q, v, q)
+    second = deployed.step(q, v, q)
+    deployed.reset()
+    np.testing.assert_array_equal(deployed.step(q, v, q).targets, first.targets)
+    np.testing.assert_array_equal(deployed.step(q, v, q).targets, second.targets)
+
+
+def test_what_a_robot_does_not_measure_may_not_be_observed(tmp_path: Path) -> None:
+    policy = rl.Policy(linear_policy(tmp_path / "a.onnx", np.zeros((3, 2))))
+    with pytest.raises(
+        rl.TaskError, match=r"Feeling cannot move a robot: .* observes touch, which"
+    ):
+        rl.Deployed(Feeling(), policy)
+
+
+def test_other_tasks_and_commands_are_refused(file: Path) -> None:
+    with pytest.raises(rl.TaskError, match=r"task Follow .* observes 18 numbers; Hold .* gives 6"):
+        rl.Deployed(Hold(), rl.Policy(file))
+    task = Hold()
+    task.commanded = "speed"
+    with pytest.raises(rl.TaskError, match=r"Hold.commanded is 'speed', which begin does not name"):
+        rl.Deployed(task, rl.Policy(file))
+
+
+ALONE = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"torch", "gymnasium", "rsl_rl", "tensordict", "onnx"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name == "gymnasium" else find(name)
+from warpdyn import rl
+from test_deployed_case import Hold
+deployed = rl.Deployed(Hold(), rl.Policy(sys.argv[1]))
+print(deployed.step([0.1, 0.2], [0.0, 0.0]).targets.shape)
+try:
+    rl.VecEnv
+except ImportError as error:
+    print(error)
+print(rl.make("quadruped_velocity").name, sorted({"torch", "gymnasium"} & set(sys.modules)))
+from warpdyn.cli.main import main
+print(main(["train", "cartpole_swing_up"]))
+"""
+
+
+def test_it_needs_onnxruntime_alone(tmp_path: Path) -> None:
+    """Without Torch, Gymnasium, rsl_rl and onnx a policy moves a robot; what learns says what it
+    lacks."""
+    text = Path(sys.modules["rl_cases"].__file__ or "").read_text()
+    (tmp_path / "test_deployed_case.py").write_text(text)
+    path = linear_policy(tmp_path / "hold.onnx", np.zeros((6, 2)), task="Hold")
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, str(path)],
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert said[0] == "(2,)" and said[1].startswith("warpdyn.rl.VecEnv needs ")
+    assert said[2:] == ["QuadrupedVelocity []", "2"]
+    assert "warpdyn.rl.Trainer needs torch, which is not installed" in done.stderr

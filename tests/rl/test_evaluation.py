@@ -1,0 +1,83 @@
+"""What a policy earns: sums over first episodes, by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold, barely_trained
+
+
+class Measured(Hold):
+    """Says how far off it is; begins somewhere, without noise."""
+
+    def measure(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"off": np.sqrt(np.sum((s.q - s.place) ** 2)), "age": s.age}
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A policy that has learned next to nothing."""
+    return barely_trained(Hold(), tmp_path_factory.mktemp("policy") / "hold.onnx")
+
+
+def by_hand(task: rl.Task, path: Path, envs: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rewards of first episodes (envs,), and how many steps they last."""
+    env, policy = rl.VecEnv(task, envs, seed=1), rl.Policy(path)
+    env.reset()
+    earned, age, living = np.zeros(envs), np.zeros(envs), np.ones(envs, bool)
+    for _ in range(steps):
+        seen = env.observations["policy"].numpy()
+        _, reward, fell, late, _ = env.step(torch.as_tensor(policy(seen)))
+        earned += np.where(living, reward.numpy(), 0.0)
+        age += living
+        living &= ~(fell | late).numpy()
+    return earned, age
+
+
+def test_it_is_what_first_episodes_earn(policy: Path) -> None:
+    """In a second of the time that was asked for, without what comes after an end."""
+    task = Measured()
+    seen = rl.evaluate(task, policy, envs=64, seed=1)
+    earned, age = by_hand(task, policy, 64, 10)
+    assert seen.seconds == pytest.approx(0.2) and seen.envs == 64
+    assert seen.returned == pytest.approx(earned.mean() / 0.2, rel=1e-5)
+    assert sum(seen.rewards.values()) == pytest.approx(seen.returned)
+    assert set(seen.rewards) == {"still", "near"}
+    assert seen.length == pytest.approx(age.mean() * 0.02)
+    assert 0.0 < seen.falls < 1.0 and seen.falls == pytest.approx((age < 10).mean(), abs=0.1)
+    # Ages 1, 2, ... of those that live on; the last of them but the last step's.
+    ages = np.concatenate([np.arange(1, n) for n in np.minimum(age, 10)])
+    assert seen.measures["age"] == pytest.approx(ages.mean())
+    assert seen.last["age"] == pytest.approx(np.mean(age[age > 1] - 1))
+    assert 0.0 < seen.measures["off"] < 0.3
+
+
+def test_a_shorter_time_and_one_that_is_too_long(policy: Path) -> None:
+    task = Hold()
+    short = rl.evaluate(task, policy, envs=16, seconds=0.1)
+    assert short.seconds == pytest.approx(0.1) and short.length <= 0.1
+    assert short.measures == {} and short.last == {}
+    with pytest.raises(rl.TaskError, match=r"lasts 0.2 s: seconds must be at most that.*got 0.4"):
+        rl.evaluate(task, policy, envs=16, seconds=0.4)
+
+
+def test_a_seed_gives_the_same_numbers(policy: Path) -> None:
+    one, two, other = (rl.evaluate(Hold(), policy, envs=16, seed=k) for k in (3, 3, 4))
+    assert one == two and one.returned != other.returned
+
+
+def test_a_policy_of_something_else_is_refused(policy: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        rl.TaskError, match="observes 6 numbers and is of Hold; CartpoleSwingUp for"
+    ):
+        rl.evaluate("cartpole_swing_up", policy, envs=2)
+    with pytest.raises(rl.TaskError, match="no such policy file"):
+        rl.evaluate(Hold(), tmp_path / "none.onnx")
+    with pytest.raises(rl.TaskError, match="no policy of Hold comes with warpdyn"):
+        rl.evaluate(Hold())

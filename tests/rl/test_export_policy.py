@@ -1,0 +1,26 @@
+"""Policies written as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold
+
+
+def test_a_file_gives_the_trainers_actions(tmp_path: Path) -> None:
+    """With the normalisation of what it has seen; it says what it is of."""
+    trainer = rl.Trainer(Hold(), seed=4)
+    list(trainer.run(iterations=2))
+    rl.export(trainer, tmp_path / "hold.onnx")
+    policy = rl.Policy(tmp_path / "hold.onnx")
+    seen = torch.randn(7, 6)
+    with torch.no_grad():
+        assert np.allclose(policy(seen.numpy()), trainer.policy()(seen), atol=1e-6)
+    assert policy(seen[0].numpy()).shape == (2,) and policy.width == 6
+    assert policy.about["task"] == "Hold" and policy.about["robot"] == "double_pendulum"
+    assert policy.about["seed"] == 4 and policy.about["iterations"] == 2

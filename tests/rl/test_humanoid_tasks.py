@@ -1,0 +1,154 @@
+"""The humanoid's tasks: where they begin, what standing and walking earn, and what ends them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+
+import warpdyn as wd
+
+STAND, WALK = rl.make("humanoid_stand"), rl.make("humanoid_velocity")
+ENVS = 16
+
+
+@pytest.fixture(scope="module")
+def stand() -> object:
+    """Environments without pushes, level and at rest in "home"."""
+    made = rl.VecEnv(STAND, ENVS, seed=1)
+    made.reset()
+    return made
+
+
+@pytest.fixture(scope="module")
+def walk() -> object:
+    made = rl.VecEnv(WALK, ENVS, seed=1)
+    made.reset()
+    return made
+
+
+def test_they_begin_on_their_feet_in_all_directions(stand: object, walk: object) -> None:
+    """Soles within some centimetres of the floor, bases level, joints near "home"."""
+    for env, task in ((stand, STAND), (walk, WALK)):
+        q = env.reset(seed=1) and env.carried["q"].double()
+        heights = wd.point_heights(task.model, q, points=task.points)
+        assert heights.min() > -0.03 and heights.max() < 0.06
+        assert (q[:, 3:5] == 0).all() and q[:, 5].std() > 0.3
+        assert (q[:, 7:] - torch.tensor(task.home)).abs().max() <= 0.05
+        v = env.carried["v"]
+        assert v[:, :6].abs().max() <= 0.4 and v[:, :6].std() > 0.1 and (v[:, 6:] == 0).all()
+
+
+def test_commands_are_within_their_range_and_some_are_to_stand(walk: object) -> None:
+    """Another range counts from the next episode on, without another kernel."""
+    command = torch.cat([walk.reset(seed=k) and walk.carried["command"].clone() for k in range(20)])
+    assert (command.amin(0) >= walk.numbers["slowest"]).all()
+    assert (command.amax(0) <= walk.numbers["fastest"]).all()
+    still = (command == 0).all(dim=1).float().mean()
+    assert 0.03 < still < 0.25
+    assert command[:, 0].max() > 0.5
+
+
+def test_a_walker_sees_what_a_stander_sees_its_command_and_the_clock(walk: object) -> None:
+    """One whose command is to stand sees no clock."""
+    walk.reset(seed=3)
+    seen, state = walk.observations["policy"], walk.carried
+    assert seen.shape == (ENVS, 50) and torch.equal(seen[:, 45:48], state["command"])
+    assert torch.allclose(seen[:, :6], state["v"][:, :6])
+    assert seen[:, 6:9].norm(dim=1).numpy() == pytest.approx(np.ones(ENVS), abs=1e-5)
+    moving = (state["command"] != 0).any(dim=1)
+    angle = 2 * np.pi * state["phase"]
+    clock = torch.stack([angle.sin(), angle.cos()], dim=1) * moving[:, None]
+    assert torch.allclose(seen[:, 48:], clock, atol=1e-5)
+
+
+def test_what_stands_at_home_earns_nearly_all_that_can_be_earned(stand: object) -> None:
+    """At rest in "home" for 0.4 s: rewards near their largest, next to no penalty."""
+    _at_home(stand)
+    for _ in range(20):
+        _, reward, fallen, late, info = stand.step(torch.zeros(ENVS, rl.humanoid_tasks.LEGS))
+    assert not fallen.any() and not late.any() and not info["failed"].any()
+    best = sum(x for x in STAND.scales.values() if x > 0) * STAND.step_seconds
+    assert (reward > 0.9 * best).all() and (reward <= best).all()
+    found = stand.measures()
+    assert (found["height"] - STAND.height).abs().max() < 0.02 and found["speed"].max() < 0.1
+
+
+def test_a_push_makes_it_faster_and_earns_less(stand: object) -> None:
+    """Half of them are given 0.5 m/s: they earn less in the next step than the others."""
+    _at_home(stand)
+    stand.carried["v"][: ENVS // 2, 0] = 0.5
+    _, reward, _, _, _ = stand.step(torch.zeros(ENVS, rl.humanoid_tasks.LEGS))
+    assert reward[: ENVS // 2].max() < reward[ENVS // 2 :].min()
+
+
+def test_falling_ends_an_episode(stand: object, walk: object) -> None:
+    """Lying, and upright but sunk to its knees; those that stand go on."""
+    for env in (stand, walk):
+        _at_home(env)
+        env.carried["q"][0, 3:7] = torch.tensor([0.0, np.sin(np.pi / 4), 0.0, np.cos(np.pi / 4)])
+        env.carried["q"][1, 2] = 0.4
+        _, _, fallen, _, _ = env.step(torch.zeros(ENVS, rl.humanoid_tasks.LEGS))
+        assert fallen[:2].all() and not fallen[2:].any()
+
+
+def test_the_clock_bends_one_leg_and_then_the_other(walk: object) -> None:
+    """A quarter of the period the left foot rises, at three quarters the right one; not if the
+    command is to stand."""
+    _at_home(walk)
+    walk.carried["command"][:] = torch.tensor([0.5, 0.0, 0.0])
+    walk.carried["command"][8:] = 0.0
+    walk.carried["phase"][:] = torch.tensor([0.25, 0.75]).repeat(ENVS // 2)
+    for _ in range(6):
+        walk.step(torch.zeros(ENVS, rl.humanoid_tasks.LEGS))
+    knees = walk.carried["q"][:, [7 + 3, 7 + 9]] - WALK.home[3]
+    assert (knees[0:8:2, 0] > knees[0:8:2, 1] + 0.1).all()
+    assert (knees[1:8:2, 1] > knees[1:8:2, 0] + 0.1).all()
+    assert knees[8:].abs().max() < 0.1
+
+
+def test_the_policy_that_comes_with_it_stands_again_after_a_push(stand: object) -> None:
+    """0.4 m/s in all directions; after three seconds it stands where drives alone have fallen."""
+    policy = _shipped("humanoid_stand")
+    for acting, least, most in ((True, 0.9, 1.0), (False, 0.0, 0.6)):
+        _at_home(stand)
+        angle = torch.arange(ENVS) * 2 * np.pi / ENVS
+        stand.carried["v"][:, 0], stand.carried["v"][:, 1] = 0.4 * angle.cos(), 0.4 * angle.sin()
+        up = torch.ones(ENVS, dtype=torch.bool)
+        for _ in range(145):
+            action = policy(stand.observations["policy"]) if acting else np.zeros((ENVS, 12))
+            up &= ~stand.step(action)[2]
+        assert least <= up.float().mean() <= most
+        if acting:
+            assert stand.measures()["speed"][up].max() < 0.2
+
+
+def test_the_policy_that_comes_with_it_walks_half_a_metre_a_second(walk: object) -> None:
+    """From standing, four seconds: at least 1.2 m for those that stay up, and most do."""
+    policy = _shipped("humanoid_velocity")
+    _at_home(walk)
+    begun, up = walk.carried["q"][:, :2].clone(), torch.ones(ENVS, dtype=torch.bool)
+    for _ in range(200):
+        walk.carried["command"][:] = torch.tensor([0.5, 0.0, 0.0])
+        up &= ~walk.step(policy(walk.observations["policy"]))[2]
+    moved = (walk.carried["q"][:, :2] - begun).norm(dim=1)
+    assert up.float().mean() >= 0.8
+    assert (moved[up] > 1.2).all() and (moved[up] < 2.6).all()
+
+
+def _shipped(name: str) -> object:
+    return rl.Policy(Path(rl.__file__).parent / "policies" / f"{name}.onnx")
+
+
+def _at_home(env: object) -> None:
+    """All environments at rest in "home", one step after their beginning."""
+    env.reset(seed=1)
+    state = env.carried
+    home = torch.tensor(env.task.model.configurations["home"], dtype=torch.float32)
+    state["q"][:], state["v"][:], state["last_v"][:] = home, 0.0, 0.0
+    if "command" in state:
+        state["command"][:] = 0.0

@@ -1,0 +1,152 @@
+"""A task's environments in MuJoCo C: the same episodes, where both simulations are exact enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
+import torch
+from rl_cases import Hold
+
+import warpdyn as wd
+from warpdyn.rl.mujoco_env import MujocoEnv, without_noise
+
+ENVS = 6
+
+
+class Varied(Hold):
+    """In steps of 0.5 ms; gains, strength, masses, gravity differ, and targets are late."""
+
+    dt, substeps = 0.0005, 40
+    numbers = {"reach": np.array([1.0])}  # noqa: RUF012
+    vary = {  # noqa: RUF012
+        "kp": rl.Vary(0.5, 1.5, how="scale"),
+        "strength": rl.Vary(0.8, 1.0),
+        "mass": rl.Vary(0.7, 1.4, how="scale"),
+        "gravity": rl.Vary(-1.0, 1.0, how="add"),
+        "latency": rl.Vary(0.0, 0.03),
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = self.model.with_friction(viscous=0.05)
+
+
+class Slide(rl.Task):
+    """A block on leaning ground, of which some is higher; it is pushed and put back."""
+
+    dt, substeps, seconds = 0.001, 20, 0.4
+    actions = 1
+    scales = {"far": 1.0}  # noqa: RUF012
+    ground = wd.Ground(stiffness=5e4)
+    vary = {"friction": rl.Vary(0.3, 0.9)}  # noqa: RUF012
+    push = rl.Push(1.5, 0.1)
+
+    def __init__(self) -> None:
+        builder = '<robot name="block"><link name="block"><inertial><mass value="2"/><inertia '
+        builder += (
+            'ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+        )
+        self.model = wd.load_urdf(builder, floating_base=True)
+        corners = [(x, y, -0.04) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+        self.points = [wd.ContactPoint("block", c, 0.01) for c in corners]
+        steps = np.zeros((61, 61))
+        steps[30:] = 0.5
+        self.terrain = wd.HeightMap(steps, 0.2)
+
+    def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        side = np.where(wd.random.uniform(s.random, 1) < 0.5, -1.0, 1.0)[0]
+        height = 0.25 + 0.25 * side
+        return {
+            "q": np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0]),
+            "v": np.zeros(6),
+            "origin": np.stack([3.0 * side, 1.0, height]),
+        }
+
+    def control(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"tau": np.concatenate([10.0 * s.action, np.zeros(5)])}
+
+    def observe(self, robot: Any, s: rl.Episode) -> Any:
+        return np.concatenate([s.q, s.v, s.forces[:, 2]])
+
+    def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"far": np.sqrt(s.q[0] ** 2 + s.q[1] ** 2)}
+
+
+def both(task: rl.Task, dt: float) -> list[rl.VecEnv]:
+    made = [rl.VecEnv(task, ENVS, seed=2), MujocoEnv(task, ENVS, dt=dt, seed=2)]
+    for env in made:
+        env.reset()
+    return made
+
+
+def test_drives_with_numbers_of_their_own_move_alike() -> None:
+    """Both take steps of half a millisecond, of first order: they agree to that."""
+    task = Varied()
+    here, there = both(task, task.dt)
+    draw = torch.Generator().manual_seed(0)
+    for _ in range(8):
+        action = 0.4 * torch.randn(ENVS, 2, generator=draw)
+        ours, theirs = here.step(action), there.step(action)
+        assert torch.allclose(here.carried["q"], there.carried["q"], atol=2e-3)
+        assert torch.allclose(here.carried["v"], there.carried["v"], atol=0.05)
+        assert torch.allclose(ours[1], theirs[1], atol=0.012)  # -v² of 6 rad/s, for 0.02 s
+    for name in ("kp", "mass", "gravity", "latency", "age", "ticks"):
+        assert torch.equal(here.carried[name], there.carried[name])
+    assert here.carried["mass"].std() > 0.05 and here.carried["latency"].max() > 0.02
+
+
+def test_blocks_slide_alike_where_they_are_pushed() -> None:
+    """On ground of their own height, with friction of their own; in the end all begin anew."""
+    task = Slide()
+    here, there = both(task, 0.001)
+    assert set(here.carried["origin"][:, 0].tolist()) == {-3.0, 3.0}
+    weight = 2 * 9.81
+    for k in range(19):
+        action = torch.full((ENVS, 1), 0.2)
+        seen = [env.step(action)[0] for env in (here, there)]
+        if k == 4:
+            carried = [x[:, 13:].sum(1) for x in seen]
+            assert torch.allclose(carried[0], carried[1], atol=0.05 * weight)
+            assert torch.allclose(carried[1], torch.full((ENVS,), weight), atol=0.05 * weight)
+        assert torch.allclose(here.carried["q"][:, :2], there.carried["q"][:, :2], atol=0.01)
+        assert torch.allclose(here.carried["q"][:, 2], there.carried["q"][:, 2], atol=4e-3)
+    assert here.carried["q"][:, :2].norm(dim=1).min() > 0.02  # pushes have moved them
+    for env in (here, there):
+        late = env.step(action)[3]
+        assert late.all() and torch.equal(env.carried["q"][:, :2], torch.zeros(ENVS, 2))
+    after = there.step(action)[0]
+    assert after[:, :2].abs().max() < 0.01 and not after.isnan().any()
+
+
+def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(
+        rl.TaskError, match=r"dt must be a part of the task's step, 0.02 s; got 0.003"
+    ):
+        MujocoEnv(Hold(), 1, dt=0.003)
+    rubbing = Slide()
+    heights = np.zeros((4, 4))
+    rubbing.terrain = wd.HeightMap(heights, 0.2, friction=heights + 1.0)
+    with pytest.raises(rl.TaskError, match="height fields have one friction"):
+        MujocoEnv(rubbing, 1, dt=0.005)
+    fast = Hold()
+    fast.drives = wd.PD(30.0, 2.0, no_load_speed=10.0)
+    with pytest.raises(rl.TaskError, match="no speed-torque curve"):
+        MujocoEnv(fast, 1, dt=0.005)
+    monkeypatch.setattr("warpdyn.rl.mujoco_env.find_spec", lambda name: None)
+    with pytest.raises(rl.TaskError, match="MuJoCo is not installed: pip install mujoco"):
+        MujocoEnv(Hold(), 1)
+
+
+def test_a_task_without_noise_is_the_same_but_for_that() -> None:
+    class Noisy(Hold):
+        noise = {"observation": rl.Noise(0.1)}  # noqa: RUF012
+
+    task = Noisy()
+    assert (
+        without_noise(task).noise == {} and task.noise and without_noise(task).model is task.model
+    )

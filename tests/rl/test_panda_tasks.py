@@ -1,0 +1,193 @@
+"""The panda's tasks: targets that can be reached, rewards that are largest there, and what to keep
+out of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+
+from benchmarks.rl.reach import walked
+from warpdyn.rl.environment_step import EnvironmentStep
+from warpdyn.rl.keep_out import capsule_ends, clearance, height
+from warpdyn.rl.panda_tasks import HAND, REACHED
+
+REACH, AROUND = rl.make("panda_reach"), rl.make("panda_reach_obstacles")
+POLICIES = Path(rl.__file__).with_name("policies")
+
+
+class Drawn:
+    """Beginnings of `AROUND` by its texts on numbers, and the joints that targets are of."""
+
+    def __init__(self, count: int):
+        text = EnvironmentStep(AROUND, seed=4)
+        self.numbers = [x.astype(float) for x in text.numbers.values()]
+        ticks = np.arange(count, dtype=float)
+
+        @wd.kernel
+        def goals(robot: Any, ticks: ()) -> Any:
+            key = wd.random.key(4.0, robot.env, ticks)
+            return AROUND._drawn(robot, key.at(40))
+
+        begun = wd.oracle(text.start, AROUND.model, ticks, *self.numbers)._asdict()
+        self.begun = {n: np.asarray(x) for n, x in begun.items()}
+        self.goals = np.asarray(wd.oracle(goals, AROUND.model, ticks))
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Drawn:
+    return Drawn(24)
+
+
+@pytest.fixture(scope="module")
+def env() -> Any:
+    made = rl.VecEnv(REACH, 100, seed=2)
+    made.reset()
+    return made
+
+
+def ends(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the arm's capsules at a configuration."""
+    places = kernel_of_ends(AROUND.model, np.atleast_2d(q))[0]
+    return places[0], places[1]
+
+
+@wd.kernel
+def kernel_of_ends(robot: Any, q: Any) -> Any:
+    return np.stack(capsule_ends(robot, q, AROUND.parts))
+
+
+def text_of(task: Any, q: np.ndarray, **fields: Any) -> dict[str, float]:
+    """Rewards and measures of a task at a configuration, on numbers."""
+
+    @wd.kernel
+    def texts(robot: Any, q: Any) -> Any:
+        still = {"v": np.zeros(7), "action": np.zeros(7), "last_action": np.zeros(7), "wanted": q}
+        s = rl.Episode({"q": q, **still, **fields})
+        measured = {f"measured_{n}": x for n, x in task.measure(robot, s).items()}
+        gap = {"gap": np.min(task._gaps(robot, s)), "ended": task.ended(robot, s)}
+        return {**task.reward(robot, s), **measured, **gap}
+
+    found = wd.oracle(texts, task.model, q[None])._asdict()
+    return {n: float(np.asarray(x).reshape(-1)[0]) for n, x in found.items()}
+
+
+def test_targets_can_be_reached(drawn: Drawn) -> None:
+    """By joints within their limits, with the arm above the table and out of both spheres."""
+    model, begun = AROUND.model, drawn.begun
+    assert (drawn.goals > model.position_lower).all() and (drawn.goals < model.position_upper).all()
+    for goal, target, spheres in zip(drawn.goals, begun["target"], begun["spheres"], strict=True):
+        hand = wd.oracle(wd.fk, model, goal[None], frame=HAND)[0][:3, 3]
+        assert target == pytest.approx(hand, abs=1e-12) and target[2] > 0.03
+        first, last = ends(goal)
+        assert height(first, last, AROUND.radii).min() > 0.03
+        for x in spheres:
+            assert clearance(first, last, AROUND.radii, x[:3], x[3]).min() >= AROUND.room - 1e-9
+    assert np.std(begun["target"], axis=0).min() > 0.15  # all around
+    assert len(np.unique(drawn.goals, axis=0)) >= 23  # hardly any without a try that will do
+
+
+def test_it_begins_about_ready_out_of_the_spheres(drawn: Drawn) -> None:
+    q = drawn.begun["q"]
+    assert np.abs(q - AROUND.home).max() <= 0.2
+    assert np.array_equal(drawn.begun["wanted"], q) and not drawn.begun["v"].any()
+    sizes = drawn.begun["spheres"][..., 3]
+    assert (sizes >= AROUND.least).all() and (sizes <= 0.1).all()
+    above = drawn.begun["spheres"][..., 2] > -0.9
+    assert above.mean() > 0.7  # else there was no room
+    for x, spheres in zip(q, drawn.begun["spheres"], strict=True):
+        first, last = ends(x)
+        gaps = [clearance(first, last, AROUND.radii, y[:3], y[3]).min() for y in spheres]
+        assert min(gaps) >= AROUND.room - 1e-9
+
+
+def test_the_reward_is_largest_at_the_target(drawn: Drawn) -> None:
+    """Where the hand is there and stands still every part of it has its bound; away it falls."""
+    goal, target = drawn.goals[0], drawn.begun["target"][0]
+    there = text_of(REACH, goal, target=target)
+    assert [there[n] for n in ("distance", "near", "there")] == pytest.approx([1.0] * 3)
+    assert there["speed"] == there["jerk"] == there["touch"] == there["ended"] == 0.0
+    assert there["measured_reached"] == 1.0 and there["measured_distance"] < 1e-9
+    before = there
+    for away in (0.01, 0.03, 0.1, 0.3):
+        now = text_of(REACH, goal, target=target + np.array([0.0, 0.6, 0.8]) * away)
+        assert all(now[n] < before[n] for n in ("distance", "near", "there"))
+        assert now["measured_distance"] == pytest.approx(away)
+        assert now["measured_reached"] == (away < REACHED)
+        before = now
+
+
+def test_spheres_cost_nothing_beyond_the_margin(drawn: Drawn) -> None:
+    """And all of it where the arm touches, which ends the episode."""
+    q, target = drawn.begun["q"][0], drawn.begun["target"][0]
+    first, last = ends(q)
+    hand = (first[-3] + last[-3]) / 2
+    away = np.array([0.6, 0.0, 0.8])
+    found = []
+    for gap in (0.06, 0.04, 0.01, -0.01):
+        centre = hand + 5.0 * away
+        room = clearance(first, last, AROUND.radii, centre, 0.0).min()
+        sphere = np.array([*centre, room - gap])
+        found.append(text_of(AROUND, q, target=target, spheres=np.stack([sphere, sphere])))
+        assert found[-1]["gap"] == pytest.approx(gap, abs=1e-9)
+    assert [x["margin"] for x in found] == pytest.approx([0.0, 0.04, 0.64, 1.44])
+    assert [x["ended"] for x in found] == [x["touch"] for x in found] == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_actions_move_the_drives_targets_within_the_limits(env: Any) -> None:
+    """By eight tenths of the joints' speeds; the arm follows."""
+    env.reset()
+    before, ones = env.carried["q"].clone(), torch.ones(100, 7)
+    for _ in range(5):
+        env.step(torch.cat([ones[:50], -ones[50:]]))
+    moved = (env.carried["wanted"] - before).numpy()
+    most = 5 * 0.8 * REACH.model.velocity_limit * REACH.step_seconds
+    free = np.abs(env.carried["wanted"].numpy() - REACH.middle) < REACH.half - 0.021
+    assert np.abs(moved)[free] == pytest.approx(np.broadcast_to(most, (100, 7))[free], rel=1e-4)
+    lag = (env.carried["wanted"] - env.carried["q"]).abs().max()
+    assert lag < 0.15
+    for _ in range(30):
+        env.step(torch.cat([ones[:50], -ones[50:]]))
+    beyond = np.abs(env.carried["wanted"].numpy() - REACH.middle) - REACH.half
+    assert beyond.max() < -0.019
+
+
+def test_without_an_action_it_stands(env: Any) -> None:
+    """Its weight is carried: no joint sinks by a milliradian in a second."""
+    env.reset()
+    before = env.carried["q"].clone()
+    for _ in range(25):
+        env.step(torch.zeros(100, 7))
+    assert (env.carried["q"] - before).abs().max() < 1e-3
+
+
+def test_a_launch_is_the_texts_on_numbers(env: Any) -> None:
+    """Of the oracle, in float32's precision; the last one begins anew."""
+    env.reset(seed=9)
+    env.carried["age"][1] = env.text.length - 1
+    before = [x[:2].double().numpy() for x in env.carried.values()]
+    action = torch.rand(100, 7, generator=torch.manual_seed(0)) * 2 - 1
+    numbers = [x.double().numpy() for x in env.numbers.values()]
+    _, reward, _, late, _ = env.step(action)
+    wanted = wd.oracle(
+        env.text.step, REACH.model, *before, action[:2].double().numpy(), *numbers
+    )._asdict()
+    assert late[:2].tolist() == [False, True]
+    assert reward[:2].numpy() == pytest.approx(wanted["reward"], abs=1e-4)
+    assert env.observations["policy"][:2].numpy() == pytest.approx(wanted["policy"], abs=2e-3)
+    for name in ("q", "wanted", "target"):
+        assert env.carried[name][:2].numpy() == pytest.approx(wanted[name], abs=1e-4)
+
+
+def test_the_policy_that_comes_with_it_reaches_its_targets() -> None:
+    """A hundred targets, three seconds each; a thousand are in benchmarks/rl/results."""
+    found = walked(REACH, rl.Policy(POLICIES / "panda_reach.onnx"), targets=100, seed=7)
+    assert found["reached"] >= 0.9 and found["millimetres"]["50 %"] < 10.0
+    assert found["reached"] + found["missed"] + found["touched"] == pytest.approx(1.0)

@@ -1,0 +1,122 @@
+"""A quadruped of one's own: what follows from its model, and one line for what cannot be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+
+import warpdyn as wd
+
+FOUND = wd.load_robot("quadruped", floating_base=True)
+NAMES = {joint.name: joint.name.replace("_calf_joint", "_KFE") for joint in FOUND.joints}
+ROBOT = FOUND.rename(joints=NAMES, links={f"{leg}_foot": f"{leg}_PAW" for leg in ("FL", "FR")})
+"""The bundled quadruped with other names of knees and of the front feet."""
+
+FEET = ("*_paw", "*_foot")
+BENT = {"*_thigh_joint": 0.8, "R*_thigh_joint": 1.0, "*_KFE": -1.5}
+
+
+def standing(model: wd.Model = ROBOT, **said: Any) -> Any:
+    return rl.Quadruped(**{"feet": FEET, **said}).standing(model)
+
+
+def test_the_lowest_foot_touches_at_the_height() -> None:
+    """Forward kinematics of the stance says how high the base stands."""
+    found = standing(stance=BENT)
+    q = np.concatenate([[0.0, 0.0, found.height, 0.0, 0.0, 0.0, 1.0], found.stance])
+    heights = wd.oracle(wd.point_heights, ROBOT, q, points=found.points)
+    assert min(heights) == pytest.approx(0.0, abs=1e-12) and max(heights) < 0.02
+    assert [point.link for point in found.points] == ["FL_PAW", "FR_PAW", "RL_foot", "RR_foot"]
+    assert standing(stance=BENT, height=0.4).height == 0.4
+
+
+def test_a_stance_by_pattern_by_name_and_in_order() -> None:
+    """The last pattern that fits counts, joints of none are at 0; a configuration gives its own."""
+    by_pattern = standing(stance=BENT).stance
+    assert by_pattern.tolist() == [0, 0.8, -1.5, 0, 0.8, -1.5, 0, 1.0, -1.5, 0, 1.0, -1.5]
+    assert np.array_equal(standing(stance=by_pattern).stance, by_pattern)
+    home = ROBOT.configurations["home"][7:]
+    assert np.array_equal(standing().stance, home)
+    assert np.array_equal(standing(stance="home").stance, home)
+
+
+def test_gains_grow_with_weight_and_height() -> None:
+    """A torque of half the weight times the height for a radian; friction and rotors with it."""
+    found = standing()
+    moment = ROBOT.total_mass * 9.81 * found.height
+    assert found.moment == pytest.approx(moment)
+    assert found.drives.kp == pytest.approx(0.5 * moment) and found.drives.effort is None
+    assert found.drives.kd == pytest.approx(0.02 * found.drives.kp)
+    knee = found.model.joint("FL_KFE")
+    assert knee.armature == pytest.approx(0.0065 * ROBOT.total_mass * found.height**2)
+    assert knee.effects[0].viscous == pytest.approx(0.2 * found.drives.kd)
+    chosen = standing(kp=np.arange(12.0), kd=0.7).drives
+    assert chosen.kp.tolist() == list(range(12)) and chosen.kd == 0.7
+
+
+def test_what_the_model_says_of_its_joints_stays() -> None:
+    mine = ROBOT.with_armature(0.02).with_friction(viscous=0.3)
+    knee = standing(mine.with_limit_springs(stiffness=50.0, damping=0.1)).model.joint("FL_KFE")
+    assert knee.armature == 0.02
+    assert (knee.effects[0].viscous, knee.effects[0].stiffness) == (0.3, 50.0)
+
+
+def test_the_trunk_is_its_collision_shapes() -> None:
+    """The box of the body and the sphere of the head; or the sides that are said."""
+    found = standing()
+    assert (found.centre + found.half).tolist() == pytest.approx([0.33, 0.05, 0.057])
+    assert (found.centre - found.half).tolist() == pytest.approx([-0.188, -0.05, -0.057])
+    assert standing(box=(0.4, 0.2, 0.1)).half.tolist() == [0.2, 0.1, 0.05]
+
+
+def test_one_sphere_a_foot() -> None:
+    """The sphere among its shapes; at its origin with a radius; around what has corners alone."""
+    assert {point.radius for point in standing().points} == {0.022}
+    assert {point.radius for point in standing(radius=0.03).points} == {0.03}
+    found = standing(feet="*_hip", stance=BENT)
+    capsule = [p for p in wd.ContactPoints(ROBOT) if p.link == "FL_hip"]
+    assert found.points[0] in capsule
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (
+            {"feet": "*_hoof"},
+            r'no link "\*_hoof" for a foot; .* FL_PAW, FR_PAW, RL_foot and RR_foot',
+        ),
+        ({"feet": "*"}, r"a quadruped has four feet; \* fits 18 links of quadruped"),
+        ({"feet": "*_paw"}, "four feet; .* fits 2 links of quadruped: FL_PAW and FR_PAW"),
+        ({"stance": [0.1] * 11}, "stance must be 12 angles for quadruped, .*; got 11"),
+        ({"stance": "kneeling"}, "no configuration 'kneeling' for a stance; it has home"),
+        ({"stance": {"*_knee": 1.0}}, r'stance: quadruped has no joint "\*_knee"; it has FL_hip'),
+        ({"stance": {"*_KFE": 1.0}}, 'joint "FL_KFE" .* at 1 is outside its limits, -2.7'),
+        ({"radius": None, "feet": ("imu", "*_paw", "RL_foot")}, '"imu" of quadruped has no coll'),
+    ],
+)
+def test_a_mistake_is_one_line(said: dict[str, Any], text: str) -> None:
+    with pytest.raises(rl.TaskError, match=text) as caught:
+        standing(**said)
+    assert "\n" not in str(caught.value)
+
+
+def test_robots_that_cannot_walk() -> None:
+    with pytest.raises(rl.TaskError, match=r"fixed base .*: load it with floating_base=True"):
+        standing(wd.load_robot("quadruped", floating_base=False))
+    with pytest.raises(rl.TaskError, match="wxyz quaternions"):
+        standing(wd.load_robot("quadruped", quaternion="wxyz"))
+    bare = wd.load(ROBOT.to_urdf().encode(), floating_base=True)
+    with pytest.raises(rl.TaskError, match="no configuration home, standing or stand to stand in"):
+        standing(bare)
+
+
+def test_the_task_takes_a_robot() -> None:
+    """Its targets begin at the stance, and an environment of it is on its feet."""
+    task = rl.QuadrupedVelocity(ROBOT, rl.Quadruped(feet=FEET, stance=BENT, action=0.2))
+    assert task.stance[1] == 0.8 and task.actions == 12 and task.body.action == 0.2
+    with pytest.raises(rl.TaskError, match="cartpole_swing_up takes no body and no model"):
+        rl.make("cartpole_swing_up", model=ROBOT, body=None)

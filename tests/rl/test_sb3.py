@@ -1,0 +1,95 @@
+"""Environments in the form of Stable-Baselines3, and its PPO on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+stable_baselines3 = pytest.importorskip("stable_baselines3")
+import torch
+from rl_cases import Hold
+
+from benchmarks.rl.learners import SB3, lengths
+from benchmarks.rl.pendulum import Pendulum
+from warpdyn.rl.sb3 import SB3Env
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[Any, Any]:
+    """Ours, and the same environments in the other form."""
+    ours, theirs = (rl.VecEnv(Hold(), 6, seed=1) for _ in range(2))
+    return ours, SB3Env(theirs)
+
+
+def test_a_step_is_ours_in_numpy(both: Any) -> None:
+    """The policy's observations, rewards, who is done; of those how it ended, and what it earned."""
+    ours, theirs = both
+    seen, first = ours.reset()[0]["policy"], theirs.reset()
+    assert first.dtype == np.float32 and np.array_equal(first, seen.numpy())
+    assert theirs.observation_space.shape == (6,) and theirs.action_space.shape == (2,)
+    draw, ends, late = np.random.default_rng(0), 0, 0
+    for _ in range(14):  # an episode lasts ten steps
+        action = draw.uniform(-1.0, 1.0, (6, 2)).astype(np.float32)
+        seen, reward, terminated, truncated, info = ours.step(torch.as_tensor(action))
+        found, earned, done, infos = theirs.step(action)
+        assert np.array_equal(found, seen["policy"].numpy())
+        assert np.array_equal(earned, reward.numpy())
+        assert np.array_equal(done, (terminated | truncated).numpy()) and len(infos) == 6
+        for k, told in enumerate(infos):
+            assert bool(told) == bool(done[k])
+            if told:
+                last = info["final_obs"]["policy"][k].numpy()
+                assert np.array_equal(told["terminal_observation"], last)
+                assert told["TimeLimit.truncated"] == bool(truncated[k])
+                assert told["episode"]["l"] == int(info["episode"]["length"][k])
+                sums = info["episode"]["still"][k] + info["episode"]["near"][k]
+                assert told["episode"]["r"] == pytest.approx(float(sums))
+        ends, late = ends + int(done.sum()), late + int(truncated.sum())
+    assert ends >= 6 and late > 0
+
+
+def test_what_it_gives_is_kept(both: Any) -> None:
+    """Copies: other steps do not write into them."""
+    _, theirs = both
+    theirs.reset()
+    results = theirs.step(np.ones((6, 2), np.float32))[:3]
+    kept = [x.copy() for x in results]
+    for _ in range(3):
+        theirs.step(-np.ones((6, 2), np.float32))
+    assert all(np.array_equal(x, y) for x, y in zip(results, kept, strict=True))
+
+
+def test_a_seed_counts_from_the_next_reset_on(both: Any) -> None:
+    _, theirs = both
+    theirs.seed(1)
+    first = theirs.reset()
+    theirs.seed(2)
+    assert not np.array_equal(first, theirs.reset())
+    theirs.seed(1)
+    assert np.array_equal(first, theirs.reset())
+    assert np.array_equal(first, theirs.reset())  # a seed stays
+
+
+def test_what_single_environments_lack_is_refused(both: Any) -> None:
+    _, theirs = both
+    assert theirs.get_attr("num_envs", [0, 3]) == [6, 6]
+    assert theirs.env_is_wrapped(object) == [False] * 6
+    with pytest.raises(
+        rl.TaskError, match=r"reach cannot be set in single environments; write into"
+    ):
+        theirs.set_attr("reach", 1.0)
+    with pytest.raises(rl.TaskError, match="render cannot be called of single environments"):
+        theirs.env_method("render")
+    with pytest.raises(rl.TaskError, match='make them with autoreset="same_step"'):
+        SB3Env(rl.VecEnv(Hold(), 2, autoreset="next_step"))
+
+
+def test_its_ppo_learns_to_hold_a_pendulum() -> None:
+    """For seconds here; `benchmarks/rl` has a minute's result."""
+    learner = SB3(Pendulum(), seed=0)
+    before = lengths(learner)
+    learner.train(steps=40_000)
+    assert lengths(learner) > 2 * before

@@ -1,0 +1,47 @@
+"""Policies that come with warpdyn: each is of its task, small, and says what made it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+from rl_cases import Hold
+
+from warpdyn.rl.shipped import policies
+
+
+def test_each_is_of_its_task() -> None:
+    """Under 1 MB, with the command and the commit that made it, and no path of a machine."""
+    for name, path in policies().items():
+        task, policy = rl.make(name), rl.Policy(path)
+        assert path.stat().st_size < 1_000_000
+        assert rl.shipped(name) == path and rl.shipped(task) == path
+        assert policy.about["task"] == task.name and policy.about["robot"] == task.model.name
+        assert policy.about["command"].startswith("warpdyn train")
+        assert len(policy.about["commit"]) >= 7 and "/" not in policy.about["command"].split()[1]
+        assert not any(word.startswith("/") for word in policy.about["command"].split())
+        text = rl.VecEnv(task, 1).text
+        policy.check(task, text.observations[text.observation.policy][0])
+
+
+def test_who_has_none_is_told_how_to_get_one() -> None:
+    with pytest.raises(rl.TaskError, match=r"no policy of Hold comes with warpdyn.*--policy"):
+        rl.shipped(Hold())
+    with pytest.raises(rl.TaskError, match="no policy of quadruped comes with warpdyn"):
+        rl.shipped("quadruped")
+
+
+def test_they_are_found_by_the_names_of_their_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("warpdyn.rl.shipped"), "files", lambda package: tmp_path)
+    folder = tmp_path / "policies"
+    folder.mkdir()
+    (folder / "cartpole_swing_up.onnx").write_bytes(b"")
+    assert rl.shipped("cartpole_swing_up") == folder / "cartpole_swing_up.onnx"
+    assert rl.shipped(rl.make("cartpole_swing_up")) == folder / "cartpole_swing_up.onnx"
+    with pytest.raises(rl.TaskError, match=r"comes with warpdyn \(cartpole_swing_up\): train one"):
+        rl.shipped("quadruped_velocity")

@@ -1,0 +1,138 @@
+"""The simulated quadruped of the demo: held until torques come, and a driver's messages."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rclpy.parameter import Parameter as RosParameter
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+import warpdyn as wd
+from ros2_node.demo import walker as module
+from ros2_node.demo.walker import GRIP, Walker
+
+PENDULUM = {"robot": "double_pendulum", "rate": 500.0}
+"""A robot whose kernels are small; it falls as a quadruped does."""
+
+
+@pytest.fixture(scope="module")
+def made(context):
+    overrides = [RosParameter(name, value=x) for name, x in PENDULUM.items()]
+    node = Walker(context=context, parameter_overrides=overrides)
+    yield node
+    node.destroy_node()
+
+
+@pytest.fixture
+def walker(made):
+    """As new, with what it publishes kept."""
+    made._on_reset(None, Trigger.Response())
+    made.flowing = made.answered = False
+    kept = {"clock": [], "odom": [], "states": []}
+    for name, publisher in (
+        ("clock", "_clock_topic"),
+        ("odom", "_odometry"),
+        ("states", "_states"),
+    ):
+        keep = SimpleNamespace(publish=lambda message, to=kept[name]: to.append(_copy(message)))
+        setattr(made, publisher, keep)
+    made._frames = None
+    return made, kept
+
+
+def _copy(message):
+    return __import__("copy").deepcopy(message)
+
+
+def command(walker, values):
+    walker._on_commands(Float64MultiArray(data=list(values)))
+
+
+def test_it_is_held_until_torques_have_come_for_a_while(walker):
+    """And again after ~/reset; without torques for ever."""
+    robot, _ = walker
+    start = robot.sim.q.copy()
+    steps = round((GRIP + 0.1) / robot.period)
+    for _ in range(steps):
+        robot.step()
+    np.testing.assert_array_equal(robot.sim.q, start)
+    for _ in range(steps):
+        command(robot, [0.0, 0.0])
+        robot.step()
+    assert not robot.held and robot.sim.q[0, 2] < start[0, 2]
+    robot._on_reset(None, Trigger.Response())
+    robot.step()
+    assert robot.held
+    np.testing.assert_array_equal(robot.sim.q, start)
+
+
+def test_messages_are_its_state(walker):
+    """The base's velocity in its own axes, one stamp for all, which is the clock."""
+    robot, kept = walker
+    robot.held = False
+    random = np.random.default_rng(0)
+    robot.sim.v[:] = random.normal(size=8)
+    robot.step()
+    q, v = robot.sim.q[0], robot.sim.v[0]
+    clock, odom, state = (kept[n][-1] for n in ("clock", "odom", "states"))
+    place, speed = odom.pose.pose, odom.twist.twist
+    p, o, u, w = place.position, place.orientation, speed.linear, speed.angular
+    np.testing.assert_array_equal([p.x, p.y, p.z, o.x, o.y, o.z, o.w], q[:7])
+    np.testing.assert_array_equal([u.x, u.y, u.z, w.x, w.y, w.z], v[:6])
+    assert list(state.name) == list(wd.load_robot("double_pendulum").joint_names)
+    np.testing.assert_array_equal(state.position, q[7:])
+    np.testing.assert_array_equal(state.velocity, v[6:])
+    assert clock.clock == odom.header.stamp == state.header.stamp
+    assert odom.child_frame_id == robot.sim.model.root
+
+
+def test_torques_move_the_joints_that_they_are_of(walker):
+    robot, _ = walker
+    robot.held = False
+    command(robot, [0.0, 3.0])
+    np.testing.assert_array_equal(robot.sim.tau[0], [0, 0, 0, 0, 0, 0, 0.0, 3.0])
+    command(robot, [np.nan, 0.0])
+    command(robot, [1.0])
+    assert robot.sim.tau[0, 7] == 3.0, "what is no command is dropped"
+
+
+def test_a_state_waits_for_its_torques_while_they_come(walker, monkeypatch):
+    robot, _ = walker
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    class Executor:
+        spun = 0
+
+        def spin_once(self, timeout_sec):
+            self.spun += 1
+            clock.now += timeout_sec
+            if self.spun == answer_at:
+                command(robot, [0.0, 0.0])
+
+    answer_at = 0
+    robot.wait(executor := Executor())
+    assert executor.spun == 0, "none have come yet"
+    command(robot, [0.0, 0.0])
+    robot.step()
+    answer_at = 7
+    robot.wait(executor := Executor())
+    assert executor.spun == 7 and robot.flowing
+    robot.step()
+    answer_at = -1
+    robot.wait(executor := Executor())
+    assert not robot.flowing and 45 <= executor.spun <= 55
+
+
+def test_a_pose_stands_on_the_floor(context):
+    """The lowest point touches; without one the robot's "home" does."""
+    pose = {"pose_joints": ["FL_calf_joint", "RR_calf_joint"], "pose": [-2.0, -2.0]}
+    overrides = [RosParameter(name, value=x) for name, x in pose.items()]
+    node = Walker(context=context, parameter_overrides=overrides)
+    heights = wd.point_heights(node.sim.model, node.sim.start, points=node.sim.points)
+    assert abs(np.min(heights)) < 1e-12
+    assert node.sim.q[0, node.sim.model.q_indices(["FL_calf_joint"])[0]] == -2.0
+    node.destroy_node()

@@ -1,0 +1,53 @@
+"""Numbers of a command line, checked as they are read."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+
+
+def count(text: str) -> int:
+    """A number of things; digits may be grouped by commas or underscores."""
+    try:
+        whole = int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        whole = 0
+    if whole < 1:
+        raise argparse.ArgumentTypeError(f"invalid whole number above 0 value: {text!r}")
+    return whole
+
+
+def positive(text: str) -> float:
+    """A number above zero."""
+    return number(text, "above 0", lambda x: x > 0)
+
+
+def at_least_zero(text: str) -> float:
+    """A number that is not negative."""
+    return number(text, "of at least 0", lambda x: x >= 0)
+
+
+def number(text: str, which: str, allowed: Callable[[float], bool]) -> float:
+    """A finite number of those that are allowed."""
+    try:
+        x = float(text)
+    except ValueError:
+        x = math.nan
+    if not (math.isfinite(x) and allowed(x)):
+        raise argparse.ArgumentTypeError(f"invalid number {which}: {text!r}")
+    return x
+
+
+def seed(text: str) -> int:
+    """A whole number that is not negative."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"invalid whole number of at least 0: {text!r}")
+    return int(text)
+
+
+def port(text: str) -> int:
+    """A number of a port."""
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"invalid port, 0 to 65535: {text!r}")
+    return int(text)

@@ -1,0 +1,196 @@
+"""A robot on the ground in MuJoCo C: its drives, its points, a plane or a map of heights.
+
+Elliptic cones, `implicitfast`, `impratio` 100; contacts and stops of MuJoCo's own softness (solref
+0.02 1, solimp 0.9 0.95 0.001), but contacts with a map of heights as stiff as the step allows.
+Joints have the model's armature, friction and limits, drives its efforts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from lxml import etree
+
+from ..model import Model
+from .mujoco import for_mujoco, urdf_spec
+from .peer import refuse_mimic_joints
+
+IMPRATIO = 100.0
+"""At 1, MuJoCo's default, feet glide and legs spread."""
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+ROUGH = 0.8
+"""Coefficient of friction where none is said."""
+
+BEYOND = 2.0
+"""How far a map of heights goes on level beyond its edge [m]."""
+
+THICK = 0.5
+"""What a map of heights has below its lowest place [m]."""
+
+UNREACHED = 1e9
+"""A force that limits nothing."""
+
+SOFTNESS, STIFF = 0.02, 2.0
+"""Time constant of MuJoCo's contacts [s]; and on a map of heights, in steps: at its own softness small
+feet sink below the surface, and stay caught between the prisms that the map is made of."""
+
+FLOOR = "floor"
+
+
+class Touching(Protocol):
+    """A sphere of a link that touches the ground: its centre in the link's frame, its radius [m]."""
+
+    @property
+    def link(self) -> str: ...
+    @property
+    def centre(self) -> Sequence[float]: ...
+    @property
+    def radius(self) -> float: ...
+
+
+class Drives(NamedTuple):
+    """Stiffness, damping and largest force of each joint (joints,), as a position actuator's."""
+
+    kp: Any
+    kd: Any
+    effort: Any
+
+
+class Slope(NamedTuple):
+    """The plane z = level + rise · (x, y)."""
+
+    rise: Sequence[float] = (0.0, 0.0)
+    level: float = 0.0
+
+
+class Heights(NamedTuple):
+    """Heights of the ground (rows, columns): [i, j] stands at x = origin[0] + i cell,
+    y = origin[1] + j cell [m]. MuJoCo cuts each cell into two triangles."""
+
+    heights: np.ndarray
+    cell: float
+    origin: Sequence[float]
+
+
+Ground = Slope | Heights
+
+
+def mujoco_scene(
+    model: Model,
+    dt: float,
+    *,
+    points: Sequence[Touching] = (),
+    friction: float = ROUGH,
+    drives: Drives | None = None,
+    gravity: Sequence[float] = GRAVITY,
+    ground: Ground | None = None,
+    fused: bool = False,
+) -> Any:
+    """MuJoCo's specification of the robot; what touches is named point0, point1, ...
+
+    Without points nothing touches. `fused`: links on fixed joints are made one body.
+    """
+    import mujoco
+
+    refuse_mimic_joints(model)
+    spec = urdf_spec(mujoco, _rubbing(model, fused), model)
+    for joint in model.joints:
+        if joint.kind.nv:
+            spec.joint(joint.name).armature = joint.armature
+            spec.joint(joint.name).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
+    rough = [friction, 0, 0]
+    softness = STIFF * dt if isinstance(ground, Heights) else SOFTNESS
+    if points:
+        _add_ground(mujoco, spec, Slope() if ground is None else ground, rough, softness)
+    for k, point in enumerate(points):
+        spec.body(point.link).add_geom(
+            name=f"point{k}",
+            type=mujoco.mjtGeom.mjGEOM_SPHERE,
+            pos=point.centre,
+            size=[max(point.radius, 1e-6), 0, 0],
+            friction=rough,
+            solref=[softness, 1.0],
+            **{"contype": 2, "conaffinity": 1, "mass": 0, "condim": 3},
+        )
+    if drives is not None:
+        _add_drives(mujoco, spec, model, drives)
+    option = spec.option
+    option.timestep, option.cone = dt, mujoco.mjtCone.mjCONE_ELLIPTIC
+    option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    option.impratio, option.gravity = IMPRATIO, gravity
+    if not points:
+        option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    return spec
+
+
+def _rubbing(model: Model, fused: bool) -> etree._Element:
+    """The robot's URDF as MuJoCo is to read it: no shapes, and friction as the model has it."""
+    joints = (replace(joint, armature=0.0, effects=()) for joint in model.joints)
+    root = for_mujoco(replace(model, joints=tuple(joints)).to_urdf(), fused)
+    for joint in model.joints:
+        for effects in joint.effects:
+            element = root.find(f"joint[@name='{joint.name}']")
+            if element is not None:
+                words = {"damping": repr(effects.viscous), "friction": repr(effects.coulomb)}
+                etree.SubElement(element, "dynamics", words)
+    return root
+
+
+def _add_ground(
+    mujoco: Any, spec: Any, ground: Ground, rough: Sequence[float], softness: float
+) -> None:
+    if isinstance(ground, Slope):
+        x, y = map(float, ground.rise)
+        spec.worldbody.add_geom(
+            name=FLOOR,
+            type=mujoco.mjtGeom.mjGEOM_PLANE,
+            pos=[0, 0, ground.level],
+            quat=_tilt(x, y),
+            size=[0, 0, 1],
+            friction=rough,
+            solref=[softness, 1.0],
+        )
+        return
+    more = round(BEYOND / ground.cell)
+    heights = np.pad(np.asarray(ground.heights, float), more, mode="edge")
+    lowest, highest = heights.min(), heights.max()
+    span = max(highest - lowest, 1e-6)
+    half = [0.5 * ground.cell * (n - 1) for n in heights.shape]
+    spec.add_hfield(
+        name=FLOOR,
+        nrow=heights.shape[1],  # rows are along y there
+        ncol=heights.shape[0],
+        size=[*half, span, THICK],
+        userdata=((heights.T - lowest) / span).ravel(),
+    )
+    centre = [x - more * ground.cell + h for x, h in zip(ground.origin, half, strict=True)]
+    spec.worldbody.add_geom(
+        name=FLOOR,
+        type=mujoco.mjtGeom.mjGEOM_HFIELD,
+        hfieldname=FLOOR,
+        pos=[*centre, lowest],
+        friction=rough,
+        solref=[softness, 1.0],
+    )
+
+
+def _tilt(x: float, y: float) -> list[float]:
+    """The quaternion (w, x, y, z) that turns the z axis to a plane's normal (-x, -y, 1)."""
+    normal = np.array([-x, -y, 1.0]) / np.sqrt(1.0 + x * x + y * y)
+    w = np.sqrt(0.5 * (1.0 + normal[2]))
+    return [w, -normal[1] / (2 * w), normal[0] / (2 * w), 0.0]
+
+
+def _add_drives(mujoco: Any, spec: Any, model: Model, drives: Drives) -> None:
+    numbers = (np.broadcast_to(x, len(model.joint_names)) for x in drives)
+    for joint, kp, kd, effort in zip(model.joint_names, *numbers, strict=True):
+        drive = spec.add_actuator(name=joint, target=joint)
+        drive.trntype = mujoco.mjtTrn.mjTRN_JOINT
+        drive.set_to_position(kp=kp, kv=kd)
+        most = min(effort, UNREACHED)
+        drive.forcerange, drive.forcelimited = [-most, most], True

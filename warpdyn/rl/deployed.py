@@ -1,0 +1,227 @@
+"""A policy on a robot: what it observes, and what its actions mean, by the texts of its task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ..execution.batched import bind
+from ..execution.oracle import oracle
+from .environment_step import UPDATE, EnvironmentStep
+from .policy import Policy
+from .task import Task, TaskError
+from .variation import Vary
+
+FORCE, TORQUE = 50.0, 5.0
+"""What a probe puts on every contact point [N] and joint [N·m], to see whether it is observed."""
+
+
+class Wanted(NamedTuple):
+    """What a policy asks of a robot: targets (joints,) of its drives, None where the task has none,
+    and joint forces beside them (joints,)."""
+
+    targets: np.ndarray | None
+    tau: np.ndarray
+
+
+class RobotStep(EnvironmentStep):
+    """The texts of a task for a robot: without noise, pushes, terrain and draws, and without a
+    simulation, rewards and ends.
+
+    observe: the kernel of what is carried and seen of a state that the last action has led to.
+    read: the arrays of one robot that it reads beside the task's numbers, with their shapes.
+    """
+
+    def __init__(self, task: Task):
+        super().__init__(_without_chance(task), 0)
+        self.group = self.observation.policy
+        self.read: dict[str, tuple[int, ...]] = {**self.carried, "action": (task.actions,)}
+        self.read |= {"q_now": (task.model.nq,), "v_now": (task.model.nv,), "anew": ()}
+        self.read |= {"forces_now": (len(task.points), 3), "torques_now": (self.joints,)}
+        if task.commanded:
+            if task.commanded not in self.carried:
+                raise TaskError(
+                    f"{task.name}.commanded is {task.commanded!r}, which begin does not name"
+                )
+            self.read["asked"] = self.carried[task.commanded]
+        self.observe = self._kernel("deployed_observe", self.read, self._observed)
+        begun = oracle(self.start, task.model, 0.0, *self.given.values())
+        self.first: dict[str, np.ndarray] = {
+            n: np.reshape(x, self.carried[n])
+            for n, x in begun._asdict().items()
+            if n in self.carried
+        }
+        self._check()
+
+    def _observed(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        """What is carried and seen now; where `anew`, as an episode begins."""
+        task, seconds = self.task, self.task.step_seconds
+        key, anew = self._key(robot, fields), fields["anew"] > 0.5
+        before = self._acting(fields, key)
+        q, v, age = fields["q_now"], fields["v_now"], before.age + 1.0
+        s = before.with_fields(
+            **{"q": q, "v": v, "last_v": before.v, "age": age, "time": age * seconds},
+            **{"forces": fields["forces_now"], "torques": fields["torques_now"]},
+            random=key.at(UPDATE),
+        )
+        changed = {n: x for n, x in task.update(robot, s).items() if n not in ("q", "v")}
+        now = {"last_action": before.action, "last_v": v, "age": age, **changed}
+        begun = {n: getattr(before, n) if n in changed else 0.0 for n in now}
+        now = {n: np.where(anew, begun[n], x) for n, x in now.items()}
+        if task.commanded:
+            now[task.commanded] = fields["asked"]
+        s = s.with_fields(**now, time=now["age"] * seconds)
+        seen = self.observation.with_history(self._now(robot, s, key), fields, anew)
+        return {**now, "q": q, "v": v, "ticks": before.ticks + 1.0, **seen}
+
+    def _check(self) -> None:
+        """Refuse observations of what a robot does not measure."""
+        arrays = {n: np.zeros(shape) for n, shape in self.read.items()}
+        arrays |= self.first | {"q_now": self.first["q"], "v_now": self.first["v"]}
+        seen = []
+        for share in (0.0, 1.0):
+            arrays["forces_now"] = np.full(self.read["forces_now"], share * FORCE)
+            arrays["torques_now"] = np.full(self.read["torques_now"], share * TORQUE)
+            found = oracle(self.observe, self.task.model, *arrays.values(), *self.given.values())
+            seen.append(getattr(found, self.group))
+        entries = self.observation.entries[self.group]
+        ends = np.cumsum(list(entries.values()))
+        parts = np.split((seen[0] != seen[1])[-ends[-1] :], ends[:-1])
+        if names := [n for n, part in zip(entries, parts, strict=True) if part.any()]:
+            raise TaskError(
+                f"its policy observes {', '.join(names)}, which comes of contact forces or of "
+                "the drives' torques; of a robot q and v are known"
+            )
+
+
+class Deployed:
+    """A policy that moves one robot, with the observations of its training, without their noise.
+
+    `step(q, v, command)` every `period` seconds gives what the drives are to do until the next one;
+    `torques(q, v)` is what they then apply, as often as the robot asks. q (nq,) and v (nv,) are
+    those of `task.model`. What the task carries from step to step (the last action, observations
+    of before, a phase) is carried on by its `update`. Contact forces and torques, which a robot
+    does not measure, are zero there; a policy that observes them is refused.
+
+    command: what the task's `commanded` array is to be, within ± the task's number
+    `<commanded>_range`, which it follows by at most `<commanded>_rate` a second, where the task has
+    these. commands: how many numbers that are, 0 without. observation (n,): what was seen last.
+    """
+
+    def __init__(self, task: Task, policy: Policy):
+        self.task, self.policy, self.period = task, policy, task.step_seconds
+        try:
+            text = RobotStep(task)
+        except Exception as error:  # a task's text: whatever it raises is to be told
+            raise TaskError(f"{task.name} cannot move a robot: {error}") from error
+        (width,) = text.observations[text.group]
+        policy.check(task, width)
+        self.joints = text.joints
+        self.commands = int(np.prod(text.read["asked"], dtype=int)) if task.commanded else 0
+        self._limit = _bounds(task, "range")
+        self._most = _bounds(task, "rate") * self.period
+        self._gains = _gains(task, self.joints)
+        self._text = text
+        self._start()
+
+    @property
+    def observation(self) -> np.ndarray:
+        return self._seen[0]
+
+    def twin(self) -> Deployed:
+        """The same policy for another robot, by the same kernels."""
+        other = copy(self)
+        other._start()
+        return other
+
+    def reset(self) -> None:
+        """Begin anew: nothing has been done, and nothing seen."""
+        for name in self._text.carried:
+            self._arrays[name][0] = self._text.first.get(name, 0.0)
+        for name in self._text.read.keys() & {"action", "asked"}:
+            self._arrays[name][:] = 0.0
+        self._arrays["anew"][:] = 1.0
+        self.wanted = Wanted(None, np.zeros(self.joints))
+
+    def step(self, q: Any, v: Any, command: Any = None) -> Wanted:
+        """What the policy asks for in this state; call it every `period` seconds."""
+        arrays = self._arrays
+        arrays["q_now"][0], arrays["v_now"][0] = q, v
+        if self.commands:
+            asked = np.zeros(self.commands) if command is None else np.ravel(command)
+            now = arrays["asked"].reshape(-1)
+            change = np.clip(asked, -self._limit, self._limit) - now
+            now += np.clip(change, -self._most, self._most)
+        self._look()
+        arrays["anew"][:] = 0.0
+        arrays["action"][0] = self.policy(self._seen[0])
+        given = self._ask()._asdict()
+        base = self.task.model.nv - self.joints
+        tau = given["tau"][0, base:] if "tau" in given else np.zeros(self.joints)
+        self.wanted = Wanted(given["targets"][0] if "targets" in given else None, tau)
+        return self.wanted
+
+    def torques(self, q: Any, v: Any) -> np.ndarray:
+        """What the drives apply at positions and velocities of the joints (joints,), within their
+        efforts [N·m, N]; zero until the first step."""
+        targets, tau = self.wanted
+        if targets is None:
+            return np.array(tau)
+        kp, kd, effort = self._gains
+        driven: np.ndarray = np.clip(kp * (targets - q) - kd * np.asarray(v), -effort, effort)
+        return driven + tau
+
+    def _start(self) -> None:
+        """Arrays of its own, and the kernels bound to them."""
+        text = self._text
+        self._arrays = {n: np.zeros((1, *shape)) for n, shape in text.read.items()}
+        self._seen = np.zeros((1, self.policy.width))
+        self._look, self._ask = self._bound()
+        self.reset()
+
+    def _bound(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        """Both kernels, compiled: what is seen, and what an action asks for."""
+        text, model, arrays = self._text, self.task.model, self._arrays
+        given = text.given.values()
+        called = text.observe.describe(model, *arrays.values(), *given)
+        out = {n: self._seen if n == text.group else arrays[n] for n in called.results}
+        look = bind(text.observe, model, *arrays.values(), *given, out=out)
+        acting = [arrays[n] for n in (*text.carried, "action")]
+        return look, bind(text.command, model, *acting, *given)
+
+
+def _without_chance(task: Task) -> Task:
+    """The task without noise, pushes, terrain and draws: numbers that vary are at their defaults,
+    and the policy's group is the only one."""
+    plain = copy(task)
+    plain.noise, plain.push, plain.terrain = {}, None, None
+    plain.vary = {
+        n: Vary(0.0, 0.0) if n == "latency" else Vary(1.0, 1.0, how="scale", of=each.of)
+        for n, each in task.vary.items()
+    }
+    group = next(iter(task.groups), "policy")
+    plain.groups = {group: task.groups[group]} if task.groups else {}
+    plain.history = {g: n for g, n in task.history.items() if g == group}
+    return plain
+
+
+def _bounds(task: Task, kind: Literal["range", "rate"]) -> np.ndarray:
+    """How large a command is, or its rate, in training."""
+    known = task.numbers.get(f"{task.commanded}_{kind}", np.inf)
+    return np.ravel(np.abs(np.asarray(known, dtype=float)))
+
+
+def _gains(task: Task, joints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """kp, kd and the largest effort of each joint."""
+    drives = task.drives
+    if drives is None:
+        return np.zeros(joints), np.zeros(joints), np.full(joints, np.inf)
+    effort = drives.effort
+    if effort is None:
+        effort = task.model.effort_limit[task.model.nv - joints :]
+    most = np.array(effort, dtype=float) * np.ones(joints)
+    most[~(most > 0.0)] = np.inf  # NaN as well: no limit is known
+    return drives.kp * np.ones(joints), drives.kd * np.ones(joints), most

@@ -1,0 +1,144 @@
+"""What a policy earns without exploring, in episodes of many environments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .policy import Policy
+from .shipped import shipped
+from .task import Task, TaskError
+from .tasks import make
+from .vec_env import VecEnv
+
+Watch = Callable[[range], Iterable[int]]
+"""What goes through the steps: `iter`, or a progress bar."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Means over environments, each in its first episode.
+
+    returned: all rewards, in a second of the time that was asked for: who falls earns nothing from
+    then on. rewards: likewise, by name. measures: of the task's `measure`, by name, after each step
+    but the last, mean over the episodes; last: the latest of them. falls: share of episodes that
+    ended before their time. length: of the episodes [s].
+    """
+
+    envs: int
+    seconds: float
+    returned: float
+    rewards: dict[str, float]
+    measures: dict[str, float]
+    last: dict[str, float]
+    falls: float
+    length: float
+
+
+def evaluate(
+    task: Task | str,
+    policy: Policy | str | Path | None = None,
+    *,
+    envs: int = 256,
+    seconds: float | None = None,
+    seed: int = 0,
+    watch: Watch = iter,
+) -> Evaluation:
+    """What a policy earns in the task's environments, noise and what varies included.
+
+    policy: a policy or its file; None: the one that comes with warpdyn. seconds: of each episode, at
+    most the task's.
+    """
+    task, policy = named(task, policy)
+    return evaluated(VecEnv(task, envs, seed=seed), policy, seconds, watch)
+
+
+def named(task: Task | str, policy: Policy | str | Path | None) -> tuple[Task, Policy]:
+    """A task by its name and a policy by its file, or the one that comes with it."""
+    task = make(task) if isinstance(task, str) else task
+    if policy is None:
+        policy = shipped(task)
+    return task, policy if isinstance(policy, Policy) else Policy(policy)
+
+
+def evaluated(
+    env: VecEnv, policy: Policy, seconds: float | None = None, watch: Watch = iter
+) -> Evaluation:
+    """What a policy earns in these environments, from their beginning."""
+    task, text = env.task, env.text
+    group = text.observation.policy
+    policy.check(task, text.observations[group][0])
+    length = task.seconds if seconds is None else float(seconds)
+    steps = round(length / task.step_seconds)
+    if not 1 <= steps <= text.length:
+        raise TaskError(
+            f"an episode of {task.name} lasts {task.seconds:g} s: seconds must be at most that and "
+            f"at least a step, got {length:g}"
+        )
+    env.reset()
+    tally = _Tally(env)
+    for k in watch(range(steps)):
+        actions = policy(env.observations[group].cpu().numpy())
+        tally.add(env.step(actions), measured=k < steps - 1)
+    return tally.mean(steps)
+
+
+class _Tally:
+    """Sums over the first episodes of environments."""
+
+    def __init__(self, env: VecEnv):
+        self.env, n = env, env.num_envs
+        self.living, self.fallen, self.age = np.ones(n, bool), np.zeros(n, bool), np.zeros(n)
+        self.earned = np.zeros((n, len(env.text.rewards)))
+        self.sums: dict[str, np.ndarray] = {}
+        self.latest: dict[str, np.ndarray] = {}
+        self.counted = np.zeros(n)
+        self.measures = getattr(env.task.measure, "__func__", None) is not Task.measure
+
+    def add(self, stepped: Any, measured: bool) -> None:
+        """A step: what `VecEnv.step` has given."""
+        _, _, terminated, truncated, info = stepped
+        fell, late = terminated.cpu().numpy(), truncated.cpu().numpy()
+        over = self.living & (fell | late)
+        self.age += self.living
+        self.fallen |= self.living & fell
+        names = self.env.text.rewards
+        ended = np.stack([info["episode"][n].cpu().numpy() for n in names], 1)
+        self.earned[over] = ended[over]
+        self.living &= ~over
+        sums = self.env.carried["sums"].cpu().numpy()
+        self.earned[self.living] = sums[self.living]
+        if not (measured and self.measures):
+            return
+        self.counted += self.living
+        for name, x in self.env.measures().items():
+            now = x.cpu().numpy().astype(float)
+            self.sums.setdefault(name, np.zeros(len(now)))[self.living] += now[self.living]
+            latest = self.latest.setdefault(name, np.full(len(now), np.nan))
+            latest[self.living] = now[self.living]
+
+    def mean(self, steps: int) -> Evaluation:
+        """Means of what was added."""
+        env, step = self.env, self.env.task.step_seconds
+        rewards = self.earned.mean(0) / (steps * step)
+        count = max(self.counted.sum(), 1.0)
+        return Evaluation(
+            envs=env.num_envs,
+            seconds=steps * step,
+            returned=float(rewards.sum()),
+            rewards=dict(zip(env.text.rewards, rewards.tolist(), strict=True)),
+            measures={n: float(x.sum() / count) for n, x in self.sums.items()},
+            last={n: _mean(x) for n, x in self.latest.items()},
+            falls=float(self.fallen.mean()),
+            length=float(self.age.mean()) * step,
+        )
+
+
+def _mean(x: np.ndarray) -> float:
+    """The mean of what there is."""
+    there = x[~np.isnan(x)]
+    return float(there.mean()) if len(there) else float("nan")

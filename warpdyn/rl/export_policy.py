@@ -1,0 +1,81 @@
+"""A trained policy written as a file: ONNX, with what it is of."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+
+from .policy import ABOUT, ACTION, OBSERVATION
+from .training import Trainer
+
+OPSET, IR_VERSION = 18, 10
+"""Versions of ONNX that runtimes of 2024 read."""
+
+
+def export(trainer: Trainer, path: Path) -> None:
+    """Write the mean of a trainer's policy, with the normalisation of observations in it."""
+    about = {
+        "task": trainer.task.name,
+        "robot": trainer.task.model.name,
+        "seed": trainer.seed,
+        "iterations": trainer.iteration,
+        "recipe": trainer.recipe.as_dict(),
+        "command": " ".join(["warpdyn", *sys.argv[1:]]),
+        "commit": _commit(),
+    }
+    policy: Any = trainer.algorithm.get_policy()
+    nodes, weights = _layers(policy)
+    wide = [policy.mlp[0].in_features, trainer.task.actions]
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["envs", size])
+        for name, size in zip((OBSERVATION, ACTION), wide, strict=True)
+    ]
+    graph = helper.make_graph(nodes, trainer.task.name, ends[:1], ends[1:], weights)
+    whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
+    whole.ir_version = IR_VERSION
+    entry = whole.metadata_props.add()
+    entry.key, entry.value = ABOUT, json.dumps(about)
+    onnx.checker.check_model(whole)
+    onnx.save(whole, str(path))
+
+
+def _layers(policy: Any) -> tuple[list[Any], list[Any]]:
+    """Nodes and weights: (x - mean) / (deviation + eps), then linear layers with ELU between."""
+    seen = policy.obs_normalizer
+    arrays = {"mean": seen.mean, "deviation": seen.std + seen.eps}
+    nodes = [
+        helper.make_node("Sub", [OBSERVATION, "mean"], ["centred"]),
+        helper.make_node("Div", ["centred", "deviation"], ["layer"]),
+    ]
+    last = "layer"
+    for k, layer in enumerate(policy.mlp):
+        name = ACTION if k == len(policy.mlp) - 1 else f"layer{k}"
+        if isinstance(layer, torch.nn.Linear):
+            arrays |= {f"weight{k}": layer.weight, f"bias{k}": layer.bias}
+            gemm = [last, f"weight{k}", f"bias{k}"]
+            nodes.append(helper.make_node("Gemm", gemm, [name], transB=1))
+        else:
+            nodes.append(helper.make_node("Elu", [last], [name], alpha=layer.alpha))
+        last = name
+    weights = [
+        numpy_helper.from_array(x.detach().cpu().numpy().astype(np.float32), name)
+        for name, x in arrays.items()
+    ]
+    return nodes, weights
+
+
+def _commit() -> str:
+    """The commit of the code, if it is known."""
+    here = Path(__file__).parent
+    told = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True
+    )
+    return told.stdout.strip() if told.returncode == 0 else "unknown"

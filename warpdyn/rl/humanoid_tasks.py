@@ -1,0 +1,211 @@
+"""A humanoid that stands under pushes, and one that walks as commanded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..algorithms.contact_rows import ContactPoint
+from ..functions.contact_points import ContactPoints
+from ..functions.drives import PD
+from ..kernels.random_numbers import uniform
+from ..robots import load_robot
+from .recipe import Recipe
+from .task import Episode, Task
+from .terms import every, gravity_in_base, near, rotation, turned, world_to_base
+from .variation import Push, Vary
+
+LEGS = 12
+"""Joints that a policy moves, the first ones: hips, knees, ankles, left and right."""
+
+SOLES = (
+    ContactPoint("left_ankle_roll_link", (0.035, 0.0, -0.03), 0.005),
+    ContactPoint("right_ankle_roll_link", (0.035, 0.0, -0.03), 0.005),
+)
+"""The middles of the soles: where feet are and how fast they slide. What touches is `points`."""
+
+STEP = np.array([-1.0, 0.0, 0.0, 2.0, -1.0, 0.0])
+"""How a leg's joints bend for its foot to rise straight up: hip, knee and ankle pitch."""
+
+SIDEWAYS = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+"""The hip's roll, by which the pelvis moves over the foot that stands."""
+
+
+class HumanoidStand(Task):
+    """A humanoid that keeps standing when it is pushed, by a step where it must.
+
+    The policy moves the twelve joints of the legs; waist and arms are held as in "home".
+    """
+
+    dt, substeps, seconds = 0.005, 4, 20.0
+    drives = PD(200.0, 5.0)
+    actions, largest_action = LEGS, 4.0
+    scales = {
+        "alive": 1.0,
+        "still": 1.0,
+        "straight": 0.25,
+        "height": 0.5,
+        "tilt": -2.0,
+        "roll": -0.05,
+        "posture": -0.5,
+        "slip": -0.2,
+        "apart": -5.0,
+        "torque": -1e-5,
+        "acceleration": -1e-7,
+        "jerk": -0.01,
+    }
+    push: Push | None = Push(0.75, 3.0)
+    vary = {"friction": Vary(0.5, 1.0)}
+    recipe = Recipe(deviation=0.5, entropy=0.003, minutes=10.0)
+
+    def __init__(self) -> None:
+        model = load_robot("humanoid")
+        self.model = model.with_armature(0.01).with_friction(viscous=0.1)
+        self.points = ContactPoints(model).only("*_ankle_roll_link")
+        home = model.configurations["home"]
+        self.height, self.home = float(home[2]), np.array(home[7:])
+
+    def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
+        place = uniform(s.random, 3, [-0.5, -0.5, -np.pi], [0.5, 0.5, np.pi])
+        joints = self.home + uniform(s.random.at(40), len(self.home), -0.05, 0.05)
+        speed = uniform(s.random.at(41), 6, -0.4, 0.4)
+        return {
+            "q": np.concatenate([place[:2], [self.height + 0.01], turned(place[2]), joints]),
+            "v": np.concatenate([speed, np.zeros(len(self.home))]),
+        }
+
+    def control(self, robot: Any, s: Episode) -> dict[str, Any]:
+        return {"targets": self._targets(s)}
+
+    def _targets(self, s: Episode) -> Any:
+        return np.concatenate([self.home[:LEGS] + 0.25 * s.action, self.home[LEGS:]])
+
+    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+        return {
+            "velocity": s.v[:6],
+            "gravity": gravity_in_base(s.q),
+            "joints": s.q[7 : 7 + LEGS] - self.home[:LEGS],
+            "speeds": 0.05 * s.v[6 : 6 + LEGS],
+            "last_action": s.last_action,
+        }
+
+    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+        return {"height": s.q[2], "speed": np.sqrt(np.sum(s.v[:2] ** 2))}
+
+    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+        return self._common(robot, s) | {
+            "still": near(s.v[:2], 0.3),
+            "straight": near(s.v[5], 0.5),
+            "posture": np.sum((s.q[7 : 7 + LEGS] - self.home[:LEGS]) ** 2),
+        }
+
+    def _common(self, robot: Any, s: Episode) -> dict[str, Any]:
+        """Rewards of standing and of walking."""
+        legs, before = s.v[6 : 6 + LEGS], s.last_v[6 : 6 + LEGS]
+        at = robot.point_positions(s.q, points=SOLES)
+        speed = robot.point_velocities(s.q, s.v, points=SOLES)
+        return {
+            "alive": 1.0,
+            "height": near(s.q[2] - self.height, 0.1),
+            "tilt": np.sum(gravity_in_base(s.q)[:2] ** 2),
+            "roll": s.v[3] ** 2 + s.v[4] ** 2,
+            "slip": np.sum(self._touching(s) * np.sum(speed[:, :2] ** 2, axis=1)),
+            "apart": np.maximum(0.18 - world_to_base(s.q, at[0] - at[1])[1], 0.0),
+            "torque": np.sum(s.torques[:LEGS] ** 2),
+            "acceleration": np.sum((legs - before) ** 2) / self.step_seconds**2,
+            "jerk": np.sum((s.action - s.last_action) ** 2),
+        }
+
+    def _touching(self, s: Episode) -> Any:
+        """1 for each foot that bears weight, left and right (2,)."""
+        left, right = np.sum(s.forces[:4, 2]), np.sum(s.forces[4:, 2])
+        return np.where(np.stack([left, right]) > 5.0, 1.0, 0.0)
+
+    def ended(self, robot: Any, s: Episode) -> Any:
+        return (rotation(s.q)[2, 2] < 0.7) | (s.q[2] < 0.55)
+
+
+class HumanoidVelocity(HumanoidStand):
+    """A humanoid that walks where it is told: forward, sideways and turning speed.
+
+    Its legs bend in turn, and its hips sway, by a clock that the policy sees, as long as it is to
+    move; the policy's actions are added (Iscen et al., Policies Modulating Trajectory Generators,
+    arXiv 1910.02812).
+    """
+
+    scales = {
+        "alive": 0.5,
+        "forward": 2.0,
+        "turn": 0.75,
+        "steps": 0.5,
+        "height": 0.25,
+        "bounce": -0.5,
+        "tilt": -2.0,
+        "roll": -0.05,
+        "hips": -1.0,
+        "slip": -0.2,
+        "apart": -5.0,
+        "torque": -1e-5,
+        "acceleration": -1e-7,
+        "jerk": -0.01,
+    }
+    numbers = {
+        "slowest": np.array([0.0, -0.2, -0.5]),
+        "fastest": np.array([0.7, 0.2, 0.5]),
+    }
+    period, lift, sway = 0.8, 0.3, 0.14
+    """Time of a left and a right step [s]; how far hips bend for one, and sway sideways [rad]."""
+    push = None
+    recipe = Recipe(deviation=0.5, entropy=0.003, minutes=40.0)
+
+    def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
+        phase = uniform(s.random.at(43), 1, 0.0, 1.0)[0]
+        return super().begin(robot, s) | {"command": self._command(s), "phase": phase}
+
+    def _command(self, s: Episode) -> Any:
+        draw = uniform(s.random.at(42), 4, [0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0])
+        wanted = s.slowest + draw[:3] * (s.fastest - s.slowest)
+        return np.where(draw[3] < 0.1, 0.0, wanted)
+
+    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+        phase = s.phase + self.step_seconds / self.period
+        return {
+            "phase": phase - np.floor(phase),
+            "command": np.where(every(s.age, 500), self._command(s), s.command),
+        }
+
+    def _swing(self, s: Episode) -> Any:
+        """How far the clock lifts each foot, 0 to 1, left and right (2,)."""
+        wave = np.where(np.sum(s.command**2) > 1e-6, np.sin(2 * np.pi * s.phase), 0.0)
+        return np.stack([np.maximum(wave, 0.0), np.maximum(-wave, 0.0)])
+
+    def _targets(self, s: Episode) -> Any:
+        swing = self._swing(s)
+        aside = self.sway * (swing[0] - swing[1]) * SIDEWAYS
+        lifted = np.concatenate([self.lift * x * STEP + aside for x in (swing[0], swing[1])])
+        legs = self.home[:LEGS] + lifted + 0.25 * s.action
+        return np.concatenate([legs, self.home[LEGS:]])
+
+    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+        moving = np.where(np.sum(s.command**2) > 1e-6, 1.0, 0.0)
+        clock = np.stack([np.sin(2 * np.pi * s.phase), np.cos(2 * np.pi * s.phase)])
+        return super().observe(robot, s) | {"command": s.command, "clock": moving * clock}
+
+    def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
+        return {
+            "height": s.q[2],
+            "speed_error": np.sqrt(np.sum((s.command[:2] - s.v[:2]) ** 2)),
+            "turning_error": np.abs(s.command[2] - s.v[5]),
+        }
+
+    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+        off = s.q[7 : 7 + LEGS] - self.home[:LEGS]
+        in_air = np.where(self._swing(s) > 0.2, 1.0, 0.0)
+        return self._common(robot, s) | {
+            "forward": near(s.command[:2] - s.v[:2], 0.4),
+            "turn": near(s.command[2] - s.v[5], 0.5),
+            "steps": 1.0 - 0.5 * np.sum(np.abs(self._touching(s) + in_air - 1.0)),
+            "bounce": s.v[2] ** 2,
+            "hips": off[1] ** 2 + off[2] ** 2 + off[7] ** 2 + off[8] ** 2,
+        }

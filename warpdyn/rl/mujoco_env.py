@@ -1,0 +1,217 @@
+"""A task's environments with MuJoCo C in the place of warpdyn's simulation."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ..execution.batched import bind
+from ..functions.drives import base_coordinates
+from ..functions.terrain import HeightMap, Plane
+from ..functions.varied_numbers import is_number
+from ..model import Model
+from ..model.varied import varied
+from ..peers.mujoco_robots import MujocoRobots
+from ..peers.mujoco_scene import Drives, Ground, Heights, Slope
+from ..peers.peer import NotComparable
+from .task import Episode, Task, TaskError
+from .varied_simulation import LATE, OF_MODEL, with_its_numbers
+from .vec_env import VecEnv
+
+
+class MujocoEnv(VecEnv):
+    """A `VecEnv` whose robots MuJoCo C moves: texts, random numbers, rewards and ends are the same.
+
+    dt: MuJoCo's step [s], of which a whole number make one of the task's. It takes its steps one
+    environment after the other.
+    """
+
+    def __init__(self, task: Task, envs: int, *, dt: float = 0.005, seed: int = 0):
+        if find_spec("mujoco") is None:
+            raise TaskError("MuJoCo is not installed: pip install mujoco")
+        self.steps = round(task.step_seconds / dt)
+        if self.steps < 1 or abs(self.steps * dt - task.step_seconds) > 1e-9:
+            raise TaskError(
+                f"dt must be a part of the task's step, {task.step_seconds:g} s; got {dt:g}"
+            )
+        if task.drives is not None and task.drives.no_load_speed is not None:
+            raise TaskError(f"{task.name}.drives: MuJoCo's have no speed-torque curve")
+        super().__init__(task, envs, seed=seed)
+        self._joints = task.model.nv - base_coordinates(task.model)
+        try:
+            self.robots = MujocoRobots(
+                task.model,
+                envs,
+                dt,
+                points=task.points,
+                drives=Drives(1.0, 0.0, np.inf) if task.drives is not None else None,
+                ground=_ground_of(task),
+            )
+        except NotComparable as why:
+            raise TaskError(f"{task.name} is not for MuJoCo: {why}") from None
+        self._dt = dt
+        self._models: dict[int, Any] = {}
+        self._late = np.zeros((envs, *self.text.carried[LATE])) if LATE in self.carried else None
+        there = {"q_after": task.model.nq, "v_after": task.model.nv}
+        self._there = {n: self._zeros((size,)) for n, size in there.items()}
+        self._there["forces_after"] = self._zeros((len(task.points), 3))
+        self._there["torques_after"] = self._zeros((self._joints,))
+        self._asked: Any = None
+        self._command: Callable[[], Any] | None = None
+        self._settle: list[Callable[[], Any] | None] = [None, None]
+        self._runs = [partial(self._move, 0), partial(self._move, 1)]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """All environments begin anew; observations and an empty dictionary."""
+        seen = super().reset(seed=seed, options=options)
+        state = self._state()
+        for env in range(self.num_envs):
+            self._put(env, state, state["v"][env])
+        return seen
+
+    def _move(self, turn: int) -> None:
+        """A step of all environments; what is seen goes to the results of this turn."""
+        arrays = (*self.carried.values(), self.action)
+        if self._command is None:
+            self._command = bind(self.text.command, self.task.model, *arrays, *self._given)
+        asked = self._command()
+        self._advance({n: x.numpy().astype(float) for n, x in asked._asdict().items()})
+        settle = self._settle[turn]
+        if settle is None:
+            out = {**self.carried, **self._seen[turn]}
+            arrays = (*arrays, *self._there.values(), *self._given)
+            self._settle[turn] = bind(self.text.settle, self.task.model, *arrays, out=out)
+        else:
+            settle()
+        # Where an episode began anew, or a text has changed the state, MuJoCo's is another one.
+        state = self._state()
+        ends = (self._there[f"{n}_after"].numpy() for n in ("q", "v"))
+        same = [(state[n] == end).all(1) for n, end in zip(("q", "v"), ends, strict=True)]
+        for env in np.flatnonzero(~(same[0] & same[1])).tolist():
+            self._put(env, state, state["v"][env])
+
+    def _advance(self, asked: Mapping[str, np.ndarray]) -> None:
+        """MuJoCo's steps, to what the action has asked for."""
+        state, there = self._state(), {n: x.numpy() for n, x in self._there.items()}
+        targets, tau = asked.get("targets"), asked.get("tau")
+        pushed = asked.get("v")
+        for env in range(self.num_envs):
+            if pushed is not None and not np.array_equal(pushed[env], state["v"][env]):
+                self._put(env, state, pushed[env])
+            reached = self.robots.advance(
+                env,
+                None if targets is None else self._targets(env, targets[env], state),
+                None if tau is None else tau[env],
+                self.steps,
+                numbers=self._numbers(env, state),
+                origin=self._origin(env, state),
+            )
+            for name, x in reached._asdict().items():
+                there[f"{name}_after"][env] = x
+
+    def _targets(
+        self, env: int, targets: np.ndarray, state: Mapping[str, np.ndarray]
+    ) -> list[np.ndarray]:
+        """What drives see in each of the steps; those of before where targets are late."""
+        if self._late is None:
+            return [targets] * self.steps
+        if state["age"][env] < 0.5:
+            self._late[env] = targets
+        launches = [targets, *self._late[env].copy()]
+        self._late[env] = launches[:-1]
+        late = np.floor(state["latency"][env] / self._dt + 0.5)  # whole steps, as in ours
+        # The launch that a step's targets are of: this one is 0, the one before 1, ...
+        back = np.ceil((late - np.arange(self.steps)) / self.steps).clip(0, len(launches) - 1)
+        return [launches[int(k)] for k in back]
+
+    def _numbers(self, env: int, state: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """Numbers of MuJoCo's model that this environment has."""
+        numbers: dict[str, Any] = {}
+        if self.task.points:
+            numbers["friction"] = self._named("friction", env, self.task.ground.friction)
+        if "gravity" in self.task.vary:
+            numbers["gravity"] = state["gravity"][env]
+        if self.task.drives is not None:
+            numbers |= zip(("kp", "kd", "effort"), self._gains(env), strict=True)
+        return numbers
+
+    def _gains(self, env: int) -> list[np.ndarray]:
+        """Stiffness, damping and largest forces of this environment's drives (joints,)."""
+        task: Any = self.task
+        effort = task.drives.effort
+        if effort is None:
+            effort = task.model.effort_limit[base_coordinates(task.model) :]
+        strength = self._named("strength", env, task.drives.strength)
+        defaults = {"kp": task.drives.kp, "kd": task.drives.kd, "effort": effort}
+        ones = np.ones(task.model.nv - base_coordinates(task.model))
+        return [self._named(n, env, x) * strength * ones for n, x in defaults.items()]
+
+    def _named(self, name: str, env: int, default: Any) -> np.ndarray:
+        """A number that the environment carries, that all have, or the task's."""
+        if name in self.carried:
+            return self.carried[name][env].numpy().astype(float)
+        if name in self.numbers:
+            return self.numbers[name].numpy().astype(float)
+        return np.asarray(default, float)
+
+    def _put(self, env: int, state: Mapping[str, np.ndarray], v: np.ndarray) -> None:
+        """Begin anew at a state, with the model that the environment has now."""
+        if any(name in self.task.vary for name in OF_MODEL):
+            fields = Episode({n: x[env] for n, x in state.items()})
+            numbers = with_its_numbers(self.task, _Collected(), fields)
+            key = repr(numbers)
+            if self._models.get(env) != key:
+                self._models[env] = key
+                self.robots.remodel(env, _with_numbers(self.task.model, numbers))
+        self.robots.put(env, state["q"][env], v, self._origin(env, state))
+
+    def _origin(self, env: int, state: Mapping[str, np.ndarray]) -> Any:
+        """The environment's place in the height map."""
+        return state["origin"][env] if "origin" in state else (0.0, 0.0, 0.0)
+
+    def _state(self) -> dict[str, np.ndarray]:
+        """What is carried, on float64."""
+        return {n: x.numpy().astype(float) for n, x in self.carried.items()}
+
+
+class _Collected:
+    """Stands for a robot: what it is to have other numbers in."""
+
+    def with_values(self, **quantities: Any) -> dict[str, dict[str, Any]]:
+        return quantities
+
+
+def _with_numbers(model: Model, quantities: Mapping[str, Mapping[str, Any]]) -> Model:
+    names = {quantity: tuple(each) for quantity, each in quantities.items()}
+    values = {
+        quantity: [np.asarray(x, float).tolist() for x in each.values()]
+        for quantity, each in quantities.items()
+    }
+    return varied(model, names, values)
+
+
+def _ground_of(task: Task) -> Ground | None:
+    """The task's terrain as MuJoCo has it."""
+    terrain = task.terrain
+    if isinstance(terrain, HeightMap):
+        if terrain.friction is not None:
+            raise TaskError(f"{task.name}.terrain: MuJoCo's height fields have one friction")
+        return Heights(np.asarray(terrain.heights, float), terrain.cell, terrain.origin)
+    if isinstance(terrain, Plane):
+        numbers = (*terrain.slope, terrain.level) if len(terrain.slope) == 2 else ()
+        if not numbers or not all(is_number(x) for x in numbers):
+            raise TaskError(f"{task.name}.terrain: MuJoCo has one plane for all environments")
+        return Slope(terrain.slope, terrain.level)
+    return None
+
+
+def without_noise(task: Task) -> Task:
+    """The same task, whose policy observes what is."""
+    clear = copy.copy(task)
+    clear.noise = {}
+    return clear

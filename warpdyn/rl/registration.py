@@ -1,0 +1,17 @@
+"""The tasks as Gymnasium knows them: `gymnasium.make_vec("warpdyn/QuadrupedVelocity-v0")`."""
+
+from __future__ import annotations
+
+import gymnasium
+
+from .tasks import TASKS
+
+
+def register() -> None:
+    """Name all tasks to Gymnasium."""
+    for name, task in TASKS.items():
+        gymnasium.register(
+            id=f"warpdyn/{task.__name__}-v0",
+            vector_entry_point="warpdyn.rl.named_environments:environments",
+            kwargs={"task": name},
+        )

@@ -1,0 +1,29 @@
+"""Policies that come with warpdyn, an ONNX file for each task that has one."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from .task import Task, TaskError
+from .tasks import TASKS
+
+
+def shipped(task: Task | str) -> Path:
+    """The file of the policy that comes with a task."""
+    names = [task] if isinstance(task, str) else [n for n, x in TASKS.items() if type(task) is x]
+    known = policies()
+    for name in names:
+        if name in known:
+            return known[name]
+    what = task if isinstance(task, str) else task.name
+    raise TaskError(
+        f"no policy of {what} comes with warpdyn ({', '.join(known) or 'there is none yet'}): train one, "
+        "warpdyn train TASK, and name its file, --policy"
+    )
+
+
+def policies() -> dict[str, Path]:
+    """Files of all policies that come with warpdyn, by the names of their tasks."""
+    folder = Path(str(files(__package__))) / "policies"
+    return {path.stem: path for path in sorted(folder.glob("*.onnx"))}

@@ -1,0 +1,51 @@
+"""A policy in warpdyn's simulation and in MuJoCo C, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .evaluation import Evaluation, Watch, evaluated, named
+from .mujoco_env import MujocoEnv, without_noise
+from .policy import Policy
+from .task import Task
+from .vec_env import VecEnv
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """What a policy earns `here`, where it was trained, and `there`, in MuJoCo C."""
+
+    here: Evaluation
+    there: Evaluation
+    dt: float
+    """MuJoCo's step [s]."""
+
+    @property
+    def kept(self) -> float:
+        """Part of the return that is kept; not a number where there is none to keep."""
+        here = self.here.returned
+        return self.there.returned / here if here > 0 else float("nan")
+
+
+def sim2sim(
+    task: Task | str,
+    policy: Policy | str | Path | None = None,
+    *,
+    envs: int = 48,
+    seconds: float | None = None,
+    dt: float = 0.005,
+    seed: int = 0,
+    watch: Watch = iter,
+) -> SideBySide:
+    """What a policy earns in the task's environments and in the same ones in MuJoCo C.
+
+    Both begin alike, with the same commands, pushes and numbers that vary, from the same random
+    numbers, and neither has noise. policy: a policy or its file; None: the one that comes with
+    warpdyn. seconds: of each episode, at most the task's. dt: MuJoCo's step [s].
+    """
+    task, policy = named(task, policy)
+    task = without_noise(task)
+    there = MujocoEnv(task, envs, dt=dt, seed=seed)
+    here = evaluated(VecEnv(task, envs, seed=seed), policy, seconds, watch)
+    return SideBySide(here, evaluated(there, policy, seconds, watch), dt)
