@@ -21,9 +21,12 @@ RL = [
 ]
 """Learning: environments for Gymnasium and rsl_rl, and policies as files."""
 
+VIEWER = [*MESHES, "viser>=1.0,<2", "rosbags>=0.10"]
+"""Robots in the browser; the second reads the joint states of bags."""
+
 TEST = [
     *RL,
-    *MESHES,
+    *VIEWER,
     "pytest>=8",
     "pytest-xdist",
     "hypothesis",
@@ -126,6 +129,7 @@ setup(
         "formats": ["xacro", "mujoco"],
         "meshes": MESHES,
         "rl": RL,
+        "viewer": VIEWER,
         "demo": ["matplotlib"],
         "bench": BENCH,
         "test": TEST,

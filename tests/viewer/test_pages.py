@@ -14,13 +14,13 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
-playwright = pytest.importorskip("playwright.sync_api")
 import imageio.v3 as imageio
 
 from warpdyn.viewer.pages import BROWSERS
 
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium: apt-get install chromium")
+drawn_by_a_browser = pytest.mark.slow
+"""Needs Chromium and the package playwright: pytest --slow tests/viewer/test_pages.py."""
 
 WIDTH, HEIGHT = 800, 600
 GL = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
@@ -30,7 +30,10 @@ ORANGE = (1.0, 0.45, 0.0, 1.0)
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as runner:
+    assert BROWSER is not None, "apt-get install chromium"
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as runner:
         made = runner.chromium.launch(executable_path=BROWSER, args=[*GL, "--no-sandbox"])
         yield made
         made.close()
@@ -87,6 +90,7 @@ def projected(shown: Any, points: np.ndarray) -> np.ndarray:
     return np.stack([x, y], axis=1)
 
 
+@drawn_by_a_browser
 def test_the_robot_is_drawn_where_its_links_are(live: Any) -> None:
     """Its colour at the centres of links, and not beside the robot."""
     shown, page = live
@@ -110,6 +114,7 @@ def viewer_turned(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return turned(quaternion, vector)
 
 
+@drawn_by_a_browser
 def test_a_slider_that_a_person_moves_moves_the_robot(live: Any) -> None:
     """By the keyboard; in the program, and on the page."""
     shown, page = live
@@ -127,6 +132,7 @@ def test_a_slider_that_a_person_moves_moves_the_robot(live: Any) -> None:
     assert changed.mean() > 0.01
 
 
+@drawn_by_a_browser
 def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
     """A trajectory of ten seconds, in less than 5 MB."""
     shown = viewer.Viewer(port=0)
@@ -147,6 +153,7 @@ def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
+@drawn_by_a_browser
 def test_a_picture_is_written(tmp_path: Path) -> None:
     shown = viewer.show(MODEL, controls=False)
     shown.add(MODEL, color=ORANGE)
@@ -167,3 +174,17 @@ def test_without_a_browser_it_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
             shown.png(tmp_path / "arm.png")
     finally:
         shown.stop()
+
+
+def test_a_trajectory_is_a_small_page(tmp_path: Path) -> None:
+    """Ten seconds at 50 pictures a second: less than 5 MB as a page, less than 1 as a recording."""
+    shown = viewer.Viewer(port=0)
+    shown.add(MODEL, color=ORANGE)
+    try:
+        times = np.linspace(0, 10, 501)
+        shown.trajectory(MODEL, {"panda_joint1": np.sin(times)}, times)
+        page, recording = (shown.record(tmp_path / n) for n in ("arm.html", "arm.viser"))
+    finally:
+        shown.stop()
+    assert page.stat().st_size < 5e6 and 1e4 < recording.stat().st_size < 1e6
+    assert b"__VISER_EMBED_DATA__" in page.read_bytes()

@@ -88,5 +88,5 @@ def test_a_file_without_a_motion_is_refused_with_its_name(
 
 
 def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(viewer.ViewerError, match="there is no file nowhere.csv"):
+    with pytest.raises(viewer.ViewerError, match=r"there is no file nowhere\.csv"):
         read_trajectory(ARM, Path("nowhere.csv"))

@@ -141,7 +141,7 @@ def _gravity(stage: Stage, view: RobotView, path: str) -> list[Any]:
             scene, name = stage.server.scene, f"{path}/{joint.name}_{k}"
             handles.append(_balls(scene, name, at[None], np.array([0.04 * view.size]), color))
             unit = "N" if joint.kind.name == "prismatic" else "N·m"
-            handles.append(scene.add_label(f"{name}/text", f"{tau[k]:.3g} {unit}", position=at))
+            handles.append(scene.add_label(f"{name}_number", f"{tau[k]:.3g} {unit}", position=at))
     return handles
 
 
