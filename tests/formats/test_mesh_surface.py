@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-trimesh = pytest.importorskip("trimesh")
 from warpdyn.formats.mesh_surface import surface_of
 from warpdyn.model.mesh_files import MeshError
+
+trimesh = pytest.importorskip("trimesh")
 
 
 def test_vertices_and_triangles_are_the_files(tmp_path: Path) -> None:
@@ -23,5 +24,5 @@ def test_vertices_and_triangles_are_the_files(tmp_path: Path) -> None:
 
 def test_what_is_no_mesh_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part.stl").write_text("no mesh")
-    with pytest.raises(MeshError, match="trimesh cannot read it|it has no vertices"):
+    with pytest.raises(MeshError, match=r"trimesh cannot read it|it has no vertices"):
         surface_of(tmp_path / "part.stl")
