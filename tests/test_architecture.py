@@ -22,7 +22,7 @@ FLOORS = (
     {"warpdyn.codegen", "warpdyn.formats", "warpdyn.algorithms", "warpdyn.peers"},
     {"warpdyn.execution", "warpdyn.robots"},
     {"warpdyn.functions", "warpdyn.kernels"},
-    {"warpdyn", "warpdyn.rl"},
+    {"warpdyn", "warpdyn.rl", "warpdyn.viewer"},
     {"warpdyn.cli", "ros2_node.control"},
     {"ros2_node.ros"},
     {"ros2_node", "ros2_node.demo"},

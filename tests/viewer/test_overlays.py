@@ -13,12 +13,12 @@ import warpdyn as wd
 pytest.importorskip("warpdyn.viewer")
 from warpdyn.viewer.overlays import OVERLAYS, Overlays, model_has
 from warpdyn.viewer.robot_view import RobotView
-from warpdyn.viewer.stage import Stage
+from warpdyn.viewer.stage import Page
 
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Any]:
-    made = Stage(port=0)
+    made = Page(port=0)
     yield made
     made.stop()
 
@@ -55,7 +55,7 @@ def test_the_robots_centre_of_mass_is_where_com_says(stage: Any) -> None:
 
 
 def test_torques_against_gravity_are_told(stage: Any) -> None:
-    """As numbers beside the joints, with their unit."""
+    """As numbers beside the joints."""
     model = wd.load_robot("panda")
     view = RobotView(stage, model, "torques")
     view.update(model.configurations["home"])
@@ -63,7 +63,6 @@ def test_torques_against_gravity_are_told(stage: Any) -> None:
     over.switch("gravity torques", True)
     told = [h.text for h in over._handles["gravity torques"] if hasattr(h, "text")]
     wanted = wd.gravity_torques(model, view.q.astype(float))[0]
-    numbers = [float(x.split()[0]) for x in told]
+    numbers = [float(x) for x in told]
     assert np.allclose(numbers, wanted, rtol=5e-3, atol=5e-3)
-    assert {x.split()[1] for x in told} == {"N·m", "N"}
     view.remove()

@@ -13,14 +13,14 @@ import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
 from warpdyn.viewer.robot_view import RobotView, turned
-from warpdyn.viewer.stage import Stage
+from warpdyn.viewer.stage import Page
 
 MODEL = wd.load_robot("quadruped", floating_base=True)
 
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Any]:
-    made = Stage(port=0)
+    made = Page(port=0)
     yield made
     made.stop()
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 viewer = pytest.importorskip("warpdyn.viewer")
-from warpdyn.viewer.stage import Stage
+from warpdyn.viewer.stage import Page
 
 
 def test_a_page_is_served_on_this_machine_alone(capsys: pytest.CaptureFixture[str]) -> None:
     """A port of 0 is a free one; nothing is printed."""
-    stage = Stage(port=0)
+    stage = Page(port=0)
     try:
         assert stage.address.startswith("http://127.0.0.1:") and not stage.address.endswith(":0")
         with urlopen(stage.address, timeout=10) as page:
@@ -30,12 +30,12 @@ def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(viewer.ViewerError, match=f"port {port} of 127.0.0.1 cannot be used"):
-            Stage(port=port)
+            Page(port=port)
 
 
 def test_the_camera_sees_the_whole_of_a_box() -> None:
     """All corners lie within its field of view."""
-    stage = Stage(port=0)
+    stage = Page(port=0)
     try:
         low, high = np.array([-1.0, 0.0, 0.2]), np.array([0.5, 2.0, 1.0])
         stage.look(low, high)

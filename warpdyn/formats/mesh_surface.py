@@ -15,7 +15,7 @@ from ..model.mesh_files import NO_READER, MeshError
 MOST_VERTICES = 2_000_000
 
 
-class Surface(NamedTuple):
+class MeshSurface(NamedTuple):
     """Triangles of a mesh, its parts where its scene has them."""
 
     vertices: np.ndarray
@@ -24,7 +24,7 @@ class Surface(NamedTuple):
     """(m, 3) numbers of vertices; none of a cloud of points."""
 
 
-def surface_of(path: Path) -> Surface:
+def surface_of(path: Path) -> MeshSurface:
     """The surface of a mesh file; raises `MeshError` with the reason where it cannot be used."""
     try:
         import trimesh
@@ -49,7 +49,7 @@ def surface_of(path: Path) -> Surface:
         )
     if not np.isfinite(vertices).all():
         raise MeshError("not all of its vertices are finite; write it again")
-    return Surface(vertices * _metres(path, scene), faces)
+    return MeshSurface(vertices * _metres(path, scene), faces)
 
 
 def _metres(path: Path, scene: Any) -> float:

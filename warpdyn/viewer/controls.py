@@ -10,7 +10,7 @@ from ..functions.inverse_kinematics import inverse_kinematics
 from ..model.joints import JointKind
 from .overlays import OVERLAYS, Overlays, model_has
 from .robot_view import RobotView
-from .stage import Stage
+from .stage import Page
 
 TURN = 2 * np.pi
 """How far a slider reaches either way where a joint has no limits [rad, m]."""
@@ -21,7 +21,7 @@ NO_FRAME = "(none)"
 class Controls:
     """What a person moves one robot with."""
 
-    def __init__(self, stage: Stage, view: RobotView):
+    def __init__(self, stage: Page, view: RobotView):
         self.stage, self.view = stage, view
         self.q = view.q[0].astype(float)
         self.overlays = Overlays(stage, view)

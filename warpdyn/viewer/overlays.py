@@ -12,18 +12,18 @@ from ..functions.contact_points import ContactPoints
 from ..functions.dynamics import gravity_torques
 from ..model import Model
 from .robot_view import RobotView, turned
-from .stage import Stage
+from .stage import Page
 
 RED, GREEN, BLUE, AMBER = (214, 60, 50), (50, 165, 80), (50, 100, 215), (240, 170, 40)
 
-Overlay = Callable[[Stage, RobotView, str], list[Any]]
+Overlay = Callable[[Page, RobotView, str], list[Any]]
 """Draws something of a robot under a path of the scene; the handles."""
 
 
 class Overlays:
     """Drawings over the first robot of a view, each on or off by its name."""
 
-    def __init__(self, stage: Stage, view: RobotView):
+    def __init__(self, stage: Page, view: RobotView):
         self.stage, self.view = stage, view
         self._handles: dict[str, list[Any]] = {}
         self._on: set[str] = set()
@@ -43,7 +43,7 @@ class Overlays:
             self.switch(name, True)
 
 
-def _frames(stage: Stage, view: RobotView, path: str) -> list[Any]:
+def _frames(stage: Page, view: RobotView, path: str) -> list[Any]:
     """Axes of all links."""
     pose = view.first
     size = 0.12 * view.size
@@ -54,7 +54,7 @@ def _frames(stage: Stage, view: RobotView, path: str) -> list[Any]:
     ]
 
 
-def _axes(stage: Stage, view: RobotView, path: str) -> list[Any]:
+def _axes(stage: Page, view: RobotView, path: str) -> list[Any]:
     """Arrows along the axes of joints that turn or slide."""
     model, lines = view.model, []
     for joint in model.moving_joints:
@@ -66,7 +66,7 @@ def _axes(stage: Stage, view: RobotView, path: str) -> list[Any]:
     return _arrows(stage, path, np.array(lines), BLUE, view.size) if lines else []
 
 
-def _centres(stage: Stage, view: RobotView, path: str) -> list[Any]:
+def _centres(stage: Page, view: RobotView, path: str) -> list[Any]:
     """Centres of mass of links as balls of their mass, and that of the robot."""
     links = [x for x in map(view.model.link, view.model.link_names) if x.mass > 0]
     if not links:
@@ -82,7 +82,7 @@ def _centres(stage: Stage, view: RobotView, path: str) -> list[Any]:
     ]
 
 
-def _inertias(stage: Stage, view: RobotView, path: str) -> list[Any]:
+def _inertias(stage: Page, view: RobotView, path: str) -> list[Any]:
     """Ellipsoids of even density that have the links' inertias."""
     handles = []
     for link in map(view.model.link, view.model.link_names):
@@ -109,7 +109,7 @@ def _inertias(stage: Stage, view: RobotView, path: str) -> list[Any]:
     return handles
 
 
-def _contacts(stage: Stage, view: RobotView, path: str) -> list[Any]:
+def _contacts(stage: Page, view: RobotView, path: str) -> list[Any]:
     """Spheres that touch the ground."""
     points = ContactPoints(view.model)
     if not len(points):
@@ -119,8 +119,8 @@ def _contacts(stage: Stage, view: RobotView, path: str) -> list[Any]:
     return [_balls(stage.server.scene, path, at, radii, RED)]
 
 
-def _gravity(stage: Stage, view: RobotView, path: str) -> list[Any]:
-    """The torque that each joint needs against gravity: its number, and a ball from green to red by
+def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
+    """The torque that each joint needs against gravity: its number [N·m, N], and a ball from green to red by
     its share of the effort limit, or of the largest torque."""
     model = view.model
     tau = np.asarray(gravity_torques(model, view.q[:1].astype(float)))[0]
@@ -140,19 +140,18 @@ def _gravity(stage: Stage, view: RobotView, path: str) -> list[Any]:
             at = view.first[model.link_index(joint.child), :3]
             scene, name = stage.server.scene, f"{path}/{joint.name}_{k}"
             handles.append(_balls(scene, name, at[None], np.array([0.04 * view.size]), color))
-            unit = "N" if joint.kind.name == "prismatic" else "N·m"
-            handles.append(scene.add_label(f"{name}_number", f"{tau[k]:.3g} {unit}", position=at))
+            handles.append(scene.add_label(f"{name}_number", f"{tau[k]:.3g}", position=at))
     return handles
 
 
 def arrows(
-    stage: Stage, path: str, points: np.ndarray, vectors: np.ndarray, color: Any, size: float
+    stage: Page, path: str, points: np.ndarray, vectors: np.ndarray, color: Any, size: float
 ) -> list[Any]:
     """Arrows from points (n, 3) along vectors (n, 3) [m]."""
     return _arrows(stage, path, np.stack([points, points + vectors], axis=1), color, size)
 
 
-def _arrows(stage: Stage, path: str, lines: np.ndarray, color: Any, size: float) -> list[Any]:
+def _arrows(stage: Page, path: str, lines: np.ndarray, color: Any, size: float) -> list[Any]:
     return [
         stage.server.scene.add_arrows(
             path,

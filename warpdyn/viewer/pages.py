@@ -14,7 +14,7 @@ import numpy as np
 from viser.transforms import SO3
 
 from .playing import Player
-from .stage import Stage, ViewerError
+from .stage import Page, ViewerError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
@@ -29,7 +29,7 @@ SETTLING = 1.0
 """After a browser has come, until shapes and lights have reached it [s]."""
 
 
-def written(stage: Stage, player: Player | None, path: Path, rate: float) -> Path:
+def written(stage: Page, player: Player | None, path: Path, rate: float) -> Path:
     """The page as .html or .viser."""
     if path.suffix not in (".html", ".viser"):
         raise ViewerError(f"{path} should end in .html, a page, or .viser, a recording")
@@ -44,7 +44,7 @@ def written(stage: Stage, player: Player | None, path: Path, rate: float) -> Pat
     return path
 
 
-def _recorded(stage: Stage, player: Player | None, rate: float) -> Any:
+def _recorded(stage: Page, player: Player | None, rate: float) -> Any:
     """What is shown, and the trajectory that plays, from its beginning."""
     if player is None:
         return stage.server.get_scene_serializer()
@@ -59,7 +59,7 @@ def _recorded(stage: Stage, player: Player | None, rate: float) -> Any:
     return serializer
 
 
-def picture_of(stage: Stage, path: Path, width: int, height: int) -> Path:
+def picture_of(stage: Page, path: Path, width: int, height: int) -> Path:
     """A picture of the page by a headless browser, which draws it without its controls."""
     if path.suffix != ".png":
         raise ViewerError(f"{path} should end in .png")
@@ -94,7 +94,7 @@ def picture_of(stage: Stage, path: Path, width: int, height: int) -> Path:
 
 
 def _drawn(
-    stage: Stage, before: set[int], drawing: subprocess.Popen[bytes], width: int, height: int
+    stage: Page, before: set[int], drawing: subprocess.Popen[bytes], width: int, height: int
 ) -> np.ndarray:
     """What a browser that has just been started draws."""
     end = time.monotonic() + SECONDS

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from .robot_view import RobotView
-from .stage import Stage
+from .stage import Page
 from .trajectory import Trajectory
 
 PICTURES = 60.0
@@ -19,7 +19,7 @@ class Player:
 
     def __init__(
         self,
-        stage: Stage,
+        stage: Page,
         view: RobotView,
         motion: Trajectory,
         *,

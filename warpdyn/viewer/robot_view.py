@@ -9,7 +9,7 @@ import numpy as np
 from ..functions.kinematics import fk
 from ..model import Model
 from .shapes import Color, Drawn, Which, solids
-from .stage import Stage, ViewerError
+from .stage import Page, ViewerError
 
 
 class RobotView:
@@ -21,7 +21,7 @@ class RobotView:
 
     def __init__(
         self,
-        stage: Stage,
+        stage: Page,
         model: Model,
         name: str = "robot",
         *,

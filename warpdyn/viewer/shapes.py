@@ -19,13 +19,13 @@ Which = Literal["visual", "collision"]
 Color = tuple[float, float, float, float]
 
 METAL: Color = (0.72, 0.74, 0.78, 1.0)
-"""Of what says no colour."""
+"""The colour of what says none."""
 
 BOX: Color = (0.55, 0.65, 0.8, 1.0)
-"""Of a link without shapes: its inertia as a box."""
+"""The colour of a link without shapes: its inertia as a box."""
 
 TOUCHING: Color = (0.95, 0.6, 0.2, 1.0)
-"""Of collision shapes."""
+"""The colour of collision shapes."""
 
 
 class Solid(NamedTuple):
@@ -57,7 +57,7 @@ def solids(model: Model, which: Which = "visual") -> Drawn:
     for number, link in enumerate(model.link_names):
         parts = list(_parts(model.link(link), which, remarks))
         for color in dict.fromkeys(color for _, color in parts):
-            whole = trimesh.util.concatenate([mesh for mesh, each in parts if each == color])
+            whole: Any = trimesh.util.concatenate([mesh for mesh, each in parts if each == color])
             vertices, faces = np.asarray(whole.vertices), np.asarray(whole.faces)
             found.append(Solid(number, vertices.astype(np.float32), faces.astype(np.uint32), color))
     return Drawn(tuple(found), tuple(remarks))
@@ -93,6 +93,7 @@ def _read(
 def triangles(shape: Geometry) -> Any:
     """The surface of a shape in its link's axes; raises `MeshError` for a mesh that cannot be read."""
     size = shape.size
+    mesh: Any
     if shape.shape == "box":
         mesh = trimesh.creation.box(extents=size)
     elif shape.shape == "sphere":
@@ -108,7 +109,7 @@ def triangles(shape: Geometry) -> Any:
         if not len(mesh.faces):
             raise MeshError("it has no triangles")
         mesh.apply_scale(size or 1.0)
-    placed: Any = mesh.copy()
+    placed = mesh.copy()
     placed.apply_transform(_matrix(shape))
     return placed
 

@@ -20,7 +20,7 @@ class ViewerError(ValueError):
     """What cannot be shown, and what to do."""
 
 
-class Stage:
+class Page:
     """A page with light and ground, on which robots stand.
 
     host, port: where the server listens; a port of 0 is any free one.

@@ -26,7 +26,7 @@ class Trajectory:
 
     @classmethod
     def of(cls, model: Model, q: Any, times: Any = None) -> Trajectory:
-        """Of (T, nq), (T, B, nq), or positions by joint {"joint": (T,)}, the others at `home` or
+        """A motion from (T, nq), (T, B, nq), or positions by joint {"joint": (T,)}, the others at `home` or
         neutral."""
         rows = _by_joint(model, q) if isinstance(q, Mapping) else np.asarray(q, dtype=float)
         rows = rows[:, None] if rows.ndim == 2 else rows

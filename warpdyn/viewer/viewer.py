@@ -17,7 +17,7 @@ from .pages import picture_of, written
 from .playing import Player
 from .robot_view import RobotView
 from .shapes import Which
-from .stage import LOOPBACK, PORT, Stage, ViewerError
+from .stage import LOOPBACK, PORT, Page, ViewerError
 from .trajectory import Trajectory
 
 GHOST = (0.25, 0.6, 0.95, 1.0)
@@ -32,7 +32,7 @@ class Viewer:
     """
 
     def __init__(self, host: str = LOOPBACK, port: int = PORT):
-        self.stage = Stage(host, port)
+        self.stage = Page(host, port)
         self.robots: dict[str, RobotView] = {}
         self._drawn: dict[str, list[Any]] = {}
         self._plots: dict[str, Any] = {}
