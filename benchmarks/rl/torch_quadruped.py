@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 import warpdyn as wd
-from warpdyn.rl import QuadrupedVelocity
+from warpdyn.rl.quadruped_tasks import LEAST_HEIGHT, QuadrupedVelocity
 
 
 def rotated_back(x: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
@@ -40,14 +40,16 @@ class TorchQuadruped:
         self.lower = torch.as_tensor(task.soft_lower, dtype=torch.float32)
         self.upper = torch.as_tensor(task.soft_upper, dtype=torch.float32)
         self.box = torch.as_tensor(task.box, dtype=torch.float32)
+        self.centre = torch.as_tensor(task.centre, dtype=torch.float32)
+        self.rate = torch.as_tensor(task.numbers["command_rate"], dtype=torch.float32)
         self.up = torch.tensor([0.0, 0.0, 1.0])
         self.scales = torch.tensor(list(task.scales.values()))
         self.last_action = torch.zeros(envs, task.actions)
-        self.command, self.age = torch.zeros(envs, 3), torch.zeros(envs)
+        self.command, self.wanted = torch.zeros(envs, 3), torch.zeros(envs, 3)
+        self.age = torch.zeros(envs)
         self.air, self.touched = (torch.zeros(envs, len(task.points)) for _ in range(2))
         self.sums = torch.zeros(envs, len(task.scales))
         self.length = round(task.seconds / task.step_seconds)
-        self.gains: Any = task.drives
 
     def reset(self) -> torch.Tensor:
         """All environments begin anew; what is observed."""
@@ -72,9 +74,10 @@ class TorchQuadruped:
         landing = ((air - 0.25).clip(max=0.25) * landed).sum(1)
         self.touched, self.air = touch, air * (1.0 - touching)
         if bool((anew := self.age % 500 == 0).any()):
-            self.command[anew] = self._commands(int(anew.sum()))
+            self.wanted[anew] = self._commands(int(anew.sum()))
+        most = self.rate * task.step_seconds
+        self.command += torch.minimum(torch.maximum(self.wanted - self.command, -most), most)
         down = -rotated_back(q[:, 3:7], self.up)
-        torque = self.gains.kp * (targets - joints) - self.gains.kd * v[:, 6:]
         beyond = (joints - self.upper).clip(min=0.0) + (self.lower - joints).clip(min=0.0)
         moving = ((self.command**2).sum(1) > 0.01).float()
         rewards = torch.stack(
@@ -83,7 +86,7 @@ class TorchQuadruped:
                 torch.exp(-((self.command[:, 2] - v[:, 5]) ** 2) / 0.25),
                 v[:, 2] ** 2,
                 (v[:, 3:5] ** 2).sum(1),
-                (torque**2).sum(1),
+                ((sim.torques / task.moment) ** 2).sum(1),
                 ((v[:, 6:] - last_v[:, 6:]) ** 2).sum(1) / task.step_seconds**2,
                 ((action - self.last_action) ** 2).sum(1),
                 landing * moving,
@@ -94,8 +97,8 @@ class TorchQuadruped:
         )
         parts = rewards * self.scales * task.step_seconds
         self.sums += parts
-        lowest = q[:, 2] - (down.abs() * self.box).sum(1)
-        fell = (-down[:, 2] < 0.5) | (lowest < 0.02)
+        lowest = q[:, 2] - down @ self.centre - (down.abs() * self.box).sum(1)
+        fell = (-down[:, 2] < 0.5) | (lowest < LEAST_HEIGHT * task.height)
         late = (self.age > self.length - 0.5) & ~fell
         self.last_action = action
         final = self._observe(down)
@@ -122,14 +125,15 @@ class TorchQuadruped:
         n, task = len(rows), self.task
         place, yaw = self._drawn(-0.5, 0.5, n, 2), self._drawn(-torch.pi, torch.pi, n)
         q = torch.zeros(n, task.model.nq)
-        q[:, :2], q[:, 2] = place, task.height
+        q[:, :2] = place
         q[:, 5], q[:, 6] = torch.sin(0.5 * yaw), torch.cos(0.5 * yaw)
         q[:, 7:] = self.stance * self._drawn(0.8, 1.2, n, task.actions)
+        q[:, 2] = -wd.point_heights(task.model, q, points=task.points).amin(1)
         v = torch.zeros(n, task.model.nv)
         v[:, :6] = self._drawn(-0.3, 0.3, n, 6)
         self.sim.reset(rows, q=q, v=v)
         self.friction[rows] = self._drawn(0.4, 1.0, n)[:, None]
-        self.command[rows] = self._commands(n)
+        self.wanted[rows] = self.command[rows] = self._commands(n)
         for x in (self.last_action, self.air, self.touched, self.age, self.sums):
             x[rows] = 0.0
 

@@ -36,7 +36,12 @@ def test_mistakes_are_one_line(
     other = str(barely_trained(Hold(), tmp_path / "hold.onnx"))
     (tmp_path / "text.onnx").write_text("nothing")
     wrong = {
-        ("eval", "cartpole_swing_up", "--policy", other): "hold.onnx observes 6 numbers and is of",
+        (
+            "eval",
+            "cartpole_swing_up",
+            "--policy",
+            other,
+        ): "hold.onnx is of the task Hold and the robot double_pendulum",
         ("eval", "cartpole_swing_up", "--policy", str(tmp_path / "text.onnx")): "is no ONNX policy",
         ("eval", "cartpole_swing_up", "--policy", "none.onnx"): "none.onnx: no such policy file",
         ("eval", "cartpole"): "there is no task 'cartpole'; there are cartpole_swing_up",

@@ -69,11 +69,11 @@ def test_a_process_that_was_killed_goes_on_in_another(tmp_path: Path) -> None:
         [sys.executable, "-c", KILLED, str(tmp_path)], env=os.environ | found, capture_output=True
     )
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    whole = rl.Trainer(Hold(), seed=2)
+    curve = [(x.reward, x.rewards) for x in whole.run(iterations=4)]
     resumed = rl.Trainer(Hold(), seed=2, folder=tmp_path)
     assert resumed.iteration == 2
-    whole = rl.Trainer(Hold(), seed=2)
-    curves = [[(x.reward, x.rewards) for x in each.run(iterations=4)] for each in (whole, resumed)]
-    assert curves[0][2:] == curves[1]
+    assert curve[2:] == [(x.reward, x.rewards) for x in resumed.run(iterations=4)]
     assert all(torch.equal(x, y) for x, y in zip(weights(whole), weights(resumed), strict=True))
 
 

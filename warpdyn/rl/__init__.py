@@ -13,7 +13,6 @@ try:
     from .deployed import Deployed
     from .humanoid_tasks import HumanoidStand, HumanoidVelocity
     from .panda_tasks import PandaReach, PandaReachObstacles
-    from .plain_step import plain_step
     from .policy import Policy
     from .quadruped import Quadruped
     from .quadruped_tasks import QuadrupedVelocity
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation, evaluate
     from .export_policy import export
     from .mujoco_env import MujocoEnv
+    from .plain_numbers import plain_step
     from .rsl_rl import RslEnv
     from .training import Progress, Trainer
     from .two_simulators import SideBySide, sim2sim
@@ -53,6 +53,7 @@ _LEARNS = {
     "VecEnv": "vec_env",
     "evaluate": "evaluation",
     "export": "export_policy",
+    "plain_step": "plain_numbers",
     "sim2sim": "two_simulators",
 }
 """Names that need Torch, and their modules."""
