@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,9 +72,9 @@ class Controls:
                 start = float(np.clip(self.q[k], low, high))
                 slider = gui.add_slider(name, low, max(high, low + 1e-6), 1e-3, start)
                 self.sliders[k] = slider
-                slider.on_update(lambda event, k=k: self._slid(event, k))
+                slider.on_update(partial(self._slid, k))
 
-    def _slid(self, event: Any, k: int) -> None:
+    def _slid(self, k: int, event: Any) -> None:
         if event.client is None or self._telling:
             return
         self.q[k] = float(self.sliders[k].value)

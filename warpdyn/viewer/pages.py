@@ -103,8 +103,14 @@ def _drawn(
         if new:
             time.sleep(SETTLING)
             camera = stage.server.initial_camera
-            seen = {"position": camera.position, "wxyz": _facing(camera), "fov": camera.fov}
-            return new[0].get_render(height, width, timeout=SECONDS, **seen)
+            return new[0].get_render(
+                height,
+                width,
+                position=camera.position,
+                wxyz=_facing(camera),
+                fov=camera.fov,
+                timeout=SECONDS,
+            )
         time.sleep(0.1)
     said = f"ended by itself ({drawing.poll()})" if drawing.poll() is not None else "did not come"
     raise ViewerError(f"the browser {said}: no picture; `chromium --version` says whether it runs")

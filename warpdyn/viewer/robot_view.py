@@ -130,7 +130,7 @@ class RobotView:
                     solid.faces,
                     np.tile(np.array([1, 0, 0, 0], np.float32), (envs, 1)),
                     np.zeros((envs, 3), np.float32),
-                    batched_colors=tuple(round(255 * x) for x in (red, green, blue)),
+                    batched_colors=np.array([round(255 * x) for x in (red, green, blue)], np.uint8),
                     opacity=None if opacity >= 1.0 else opacity,
                     flat_shading=True,
                     lod="auto" if envs > 1 else "off",
