@@ -147,6 +147,8 @@ def main() -> None:
     if args.mujoco:
         task = QuadrupedAhead(AS_ASKED, AS_ASKED)
         made = rl.MujocoEnv(task, args.envs or 60, dt=MUJOCO_STEP, seed=args.seed)
+        for robot in made.robots._robots:
+            robot.geom_solref[:] = [2 * MUJOCO_STEP, 1.0]
         name, env = "MuJoCo", made
     else:
         name, env = "warpdyn", rl.VecEnv(QuadrupedAhead(), args.envs or 2048, seed=args.seed)

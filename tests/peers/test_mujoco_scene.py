@@ -66,15 +66,6 @@ def test_a_ball_rests_on_its_ground():
     assert dropped(steps, 2.5, 0.0) == pytest.approx(0.3, abs=2e-3)  # it goes on beyond its edge
 
 
-def test_contacts_with_heights_are_as_stiff_as_the_step_allows():
-    """Of the map and of what touches it; elsewhere they have MuJoCo's own softness."""
-    model = wd.load_urdf(BALL, floating_base=True)
-    steps = Heights(np.zeros((3, 3)), 0.1, (0.0, 0.0))
-    for ground, softness in ((steps, 0.008), (Slope(), 0.02), (None, 0.02)):
-        robot = mujoco_scene(model, 0.004, points=[POINT], ground=ground).compile()
-        assert np.allclose(robot.geom_solref[:, 0], softness) and robot.ngeom == 2
-
-
 def test_what_mujoco_has_no_word_for_is_refused():
     with pytest.raises(NotComparable, match="MuJoCo has no planar joint"):
         mujoco_scene(wd.load(PLANAR), 0.001)

@@ -1,8 +1,8 @@
 """A robot on the ground in MuJoCo C: its drives, its points, a plane or a map of heights.
 
 Elliptic cones, `implicitfast`, `impratio` 100; contacts and stops of MuJoCo's own softness (solref
-0.02 1, solimp 0.9 0.95 0.001), but contacts with a map of heights as stiff as the step allows.
-Joints have the model's armature, friction and limits, drives its efforts.
+0.02 1, solimp 0.9 0.95 0.001). Joints have the model's armature, friction and limits, drives its
+efforts.
 """
 
 from __future__ import annotations
@@ -34,10 +34,6 @@ THICK = 0.5
 
 UNREACHED = 1e9
 """A force that limits nothing."""
-
-SOFTNESS, STIFF = 0.02, 2.0
-"""Time constant of MuJoCo's contacts [s]; and on a map of heights, in steps: at its own softness small
-feet sink below the surface, and stay caught between the prisms that the map is made of."""
 
 FLOOR = "floor"
 
@@ -104,9 +100,8 @@ def mujoco_scene(
             spec.joint(joint.name).armature = joint.armature
             spec.joint(joint.name).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
     rough = [friction, 0, 0]
-    softness = STIFF * dt if isinstance(ground, Heights) else SOFTNESS
     if points:
-        _add_ground(mujoco, spec, Slope() if ground is None else ground, rough, softness)
+        _add_ground(mujoco, spec, Slope() if ground is None else ground, rough)
     for k, point in enumerate(points):
         spec.body(point.link).add_geom(
             name=f"point{k}",
@@ -114,7 +109,6 @@ def mujoco_scene(
             pos=point.centre,
             size=[max(point.radius, 1e-6), 0, 0],
             friction=rough,
-            solref=[softness, 1.0],
             **{"contype": 2, "conaffinity": 1, "mass": 0, "condim": 3},
         )
     if drives is not None:
@@ -141,9 +135,7 @@ def _rubbing(model: Model, fused: bool) -> etree._Element:
     return root
 
 
-def _add_ground(
-    mujoco: Any, spec: Any, ground: Ground, rough: Sequence[float], softness: float
-) -> None:
+def _add_ground(mujoco: Any, spec: Any, ground: Ground, rough: Sequence[float]) -> None:
     if isinstance(ground, Slope):
         x, y = map(float, ground.rise)
         spec.worldbody.add_geom(
@@ -153,7 +145,6 @@ def _add_ground(
             quat=_tilt(x, y),
             size=[0, 0, 1],
             friction=rough,
-            solref=[softness, 1.0],
         )
         return
     more = round(BEYOND / ground.cell)
@@ -175,7 +166,6 @@ def _add_ground(
         hfieldname=FLOOR,
         pos=[*centre, lowest],
         friction=rough,
-        solref=[softness, 1.0],
     )
 
 
