@@ -39,7 +39,7 @@ OURS = {"warpdyn", "ros2_node"}
 OPTIONAL = {
     *("jax", "torch", "mujoco", "matplotlib", "pinocchio", "trimesh"),
     *("gymnasium", "rsl_rl", "tensordict", "onnx", "onnxruntime"),
-    *("viser", "imageio", "rosbags", "pyarrow"),
+    *("viser", "imageio", "rosbags", "pyarrow", "stable_baselines3", "skrl", "tensorboard"),
 }
 """Libraries of extras, which the package does without."""
 NO_KEY = {"warp", "typing_extensions"}
