@@ -68,11 +68,6 @@ class RobotView:
         low, high = self.box(self.poses[:1])
         return max(float(np.linalg.norm(high - low)), 1e-3)
 
-    def show(self, visible: bool) -> None:
-        """Draw it, or not."""
-        for handle in self._handles:
-            handle.visible = visible
-
     def remove(self) -> None:
         """Take it off the stage."""
         for handle in self._handles:

@@ -65,6 +65,11 @@ class Trajectory:
         return np.asarray(interpolate(self.model, self.q[k], self.q[k + 1], along))
 
 
+def start_of(model: Model) -> Any:
+    """`home` where the model has it, else its neutral configuration."""
+    return model.configurations.get("home", model.neutral)
+
+
 def _by_joint(model: Model, positions: Mapping[str, Any]) -> np.ndarray:
     """(T, nq) of positions by joint."""
     if not positions:
@@ -77,8 +82,7 @@ def _by_joint(model: Model, positions: Mapping[str, Any]) -> np.ndarray:
         )
     columns = {n: np.asarray(x, dtype=float) for n, x in positions.items()}
     count = len(next(iter(columns.values())))
-    known = model.configurations
-    rows = np.tile(np.asarray(known.get("home", model.neutral)), (count, 1))
+    rows = np.tile(np.asarray(start_of(model)), (count, 1))
     for name, x in columns.items():
         at = model.coordinates[name].q
         width = at.stop - at.start

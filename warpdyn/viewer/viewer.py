@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from .playing import Player
 from .robot_view import RobotView
 from .shapes import Which
 from .stage import LOOPBACK, PORT, Page, ViewerError
-from .trajectory import Trajectory
+from .trajectory import Trajectory, start_of
 
 GHOST = (0.25, 0.6, 0.95, 1.0)
 """The colour of a second robot."""
@@ -183,12 +183,6 @@ class Viewer:
         return f"<Viewer of {', '.join(self.robots) or 'nothing'} at {self.address}>"
 
 
-def start_of(model: Model) -> Any:
-    """`home` where the model has it, else its neutral configuration."""
-    known = model.configurations
-    return known.get("home", model.neutral)
-
-
 def show(
     model: Model,
     q: Any = None,
@@ -214,6 +208,3 @@ def show(
     if controls and view.envs == 1:
         viewer.controls = Controls(viewer.stage, view)
     return viewer
-
-
-__all__: Sequence[str] = ("Viewer", "show")
