@@ -128,6 +128,20 @@ def test_values_that_are_not_numbers() -> None:
     assert np.array_equal(wd.oracle(compared, model, x, y), text(x, y), equal_nan=True)
 
 
+def test_a_text_may_name_what_is_no_number() -> None:
+    """np.nan and np.inf as constants, which kernels print into their source."""
+    model, x = wd.load_robot("cartpole"), np.array([[-2.0, 0.5, 3.0]])
+
+    @wd.kernel
+    def marked(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        return np.where(x < 0.0, np.nan, np.where(x > 1.0, -np.inf, x)), np.where(x > 1, np.nan, x)
+
+    wanted = [[[np.nan, 0.5, -np.inf]], [[-2.0, 0.5, np.nan]]]
+    for dtype in (np.float32, np.float64):
+        assert np.array_equal(marked(model, x.astype(dtype)), wanted, equal_nan=True)
+    assert np.array_equal(wd.oracle(marked, model, x), wanted, equal_nan=True)
+
+
 def test_writing_into_values() -> None:
     """Slices are views, as NumPy's are, and sums in place stay in place."""
     model = wd.load_robot("cartpole")

@@ -149,6 +149,25 @@ def test_a_reward_that_is_no_number_is_named() -> None:
         env.step(torch.zeros(4, 2))
 
 
+def test_where_checks_would_wait_they_come_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU: a step asks the device nothing; what was wrong in any of them is told later."""
+
+    class Once(Hold):
+        def reward(self, robot: Any, s: Any) -> dict[str, Any]:
+            bad = np.where((s.age == 2.0) & (robot.env == 1.0), np.nan, 1.0)
+            return {"still": 1.0 + 0.0 * s.q[0], "near": bad}
+
+    env = rl.VecEnv(Once(), 4)
+    env.reset()
+    monkeypatch.setattr(rl.VecEnv, "_waits", True)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: "stream")
+    for _ in range(10):
+        env.step(torch.zeros(4, 2))
+    with pytest.raises(rl.TaskError, match="the reward near is not finite in environment 1"):
+        env.check_rewards()
+    env.check_rewards()  # said once
+
+
 def test_threads_make_no_difference() -> None:
     before = wd.get_num_threads()
     try:

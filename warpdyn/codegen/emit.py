@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isinf
+from math import isinf, isnan
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -53,6 +53,8 @@ class Region(NamedTuple):
 
 def literal(value: float, single: bool) -> str:
     """A C++ constant of full precision."""
+    if isnan(value):
+        return f"(0.0{'f' if single else ''} / 0)"
     if isinf(value):
         return f"{'-' if value < 0 else ''}(1.0{'f' if single else ''} / 0)"
     text = f"{value:.9g}" if single else f"{value:.17g}"

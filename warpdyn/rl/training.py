@@ -162,7 +162,7 @@ class Trainer:
         begin, inside = time.perf_counter(), 0.0
         env, algorithm = self.env, self.algorithm
         names = (*env.env.text.rewards, "length")
-        earned, ended, fell, sums = 0.0, 0.0, 0.0, dict.fromkeys(names, 0.0)
+        told = torch.zeros(3 + len(names), dtype=torch.float64, device=env.device)
         with torch.inference_mode():
             observed = env.get_observations()
             for _ in range(self.recipe.steps):
@@ -171,27 +171,27 @@ class Trainer:
                 observed, reward, done, extras = env.step(action)
                 inside += time.perf_counter() - before
                 algorithm.process_env_step(observed, reward, done, extras)
-                earned += float(reward.mean())
-                ended += float(done.sum())
-                fell += float((done - extras["time_outs"]).sum())
-                for name in names:
-                    sums[name] += float(extras["episode"][name].sum())
+                fell = done - extras["time_outs"]
+                parts = (reward, done, fell, *(extras["episode"][n] for n in names))
+                told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
             algorithm.compute_returns(observed)
+        env.env.check_rewards()
         algorithm.update()
         self.iteration += 1
         taken = time.perf_counter() - begin
         steps = self.recipe.steps * env.num_envs
         seconds = self.task.step_seconds
-        lived = sums.pop("length") * seconds
+        earned, ended, falls, *sums, lived = told.tolist()
+        lived *= seconds
         return Progress(
             iteration=self.iteration,
             steps=self.iteration * steps,
             seconds=0.0,
             cpu_seconds=0.0,
-            reward=earned / self.recipe.steps / seconds,
-            rewards={n: x / lived for n, x in sums.items()} if lived else {},
+            reward=earned / steps / seconds,
+            rewards={n: x / lived for n, x in zip(names, sums, strict=False)} if lived else {},
             length=lived / max(ended, 1.0),
-            falls=fell / max(ended, 1.0),
+            falls=falls / max(ended, 1.0),
             steps_per_second=steps / taken,
             environment_share=inside / taken,
             deviation=float(algorithm.get_policy().output_std.detach().mean()),

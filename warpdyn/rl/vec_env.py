@@ -72,7 +72,10 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self._seen = [self._results(), self._results()]
         """Results of a step and of the one before, in turn."""
         self._turn = 0
-        self._runs: list[Callable[[], Any] | None] = [None, None]
+        self._runs: dict[tuple[int, Any], Callable[[], Any]] = {}
+        """Bound launches, by turn and by the stream that they work on."""
+        self._wrong = self._zeros((len(self.text.rewards),)).bool()
+        """Rewards that were not finite, where a check would wait for the device."""
         self._begin: Callable[[], Any] | None = None
         self._spaces()
 
@@ -101,15 +104,20 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self.action.copy_(action)
         self._turn ^= 1
         seen = self._seen[self._turn]
-        run = self._runs[self._turn]
+        stream = torch.cuda.current_stream(self.device) if self._waits else None
+        run = self._runs.get((self._turn, stream))
         if run is None:
             arrays = (*self.carried.values(), self.action, *self._given)
             out = {**self.carried, **seen}
-            self._runs[self._turn] = bind(self.text.step, self.task.model, *arrays, out=out)
+            run = bind(self.text.step, self.task.model, *arrays, out=out)
+            self._runs[self._turn, stream] = run
         else:
             run()
-        if not bool(torch.isfinite(seen["reward"]).all()):
-            self._refuse_rewards()
+        if self._waits:
+            self._wrong |= ~torch.isfinite(self.carried["sums"] + seen["ended_sums"])
+        elif not bool(torch.isfinite(seen["reward"]).all()):
+            self._wrong |= ~torch.isfinite(self.carried["sums"] + seen["ended_sums"])
+            self.check_rewards()
         terminated, truncated = seen["terminated"] > 0.5, seen["truncated"] > 0.5
         info = {
             "final_obs": self._observation({n: seen[f"final_{n}"] for n in self.text.observations}),
@@ -122,6 +130,23 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         }
         observation = self._observation(self._of_groups(seen))
         return observation, seen["reward"], terminated, truncated, info
+
+    def check_rewards(self) -> None:
+        """Raise `TaskError` with its name if a reward was not finite, in any step so far.
+
+        On the CPU each step does so. On a GPU it would have to wait for the device; there trainings
+        check once an iteration.
+        """
+        wrong = self._wrong.cpu().clone()
+        if not bool(wrong.any()):
+            return
+        self._wrong.zero_()
+        names = [n for k, n in enumerate(self.text.rewards) if bool(wrong[:, k].any())]
+        env = int(wrong.any(1).nonzero()[0])
+        raise TaskError(
+            f"{self.task.name}: the reward {', '.join(names)} is not finite in environment {env}; "
+            "look for a division by zero or the root of a negative number in its text"
+        )
 
     def measures(self) -> dict[str, torch.Tensor]:
         """What the task's `measure` says of the environments as they are, by name."""
@@ -147,6 +172,11 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         return self._of_groups(self._seen[self._turn])
 
     @property
+    def _waits(self) -> bool:
+        """Whether reading a result waits for a device."""
+        return self.action.device.type != "cpu"
+
+    @property
     def _given(self) -> tuple[torch.Tensor, ...]:
         """Numbers and tables, the last arguments of every kernel."""
         return (*self.numbers.values(), *self.tables.values())
@@ -169,16 +199,6 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def _observation(self, groups: dict[str, torch.Tensor]) -> Any:
         """One tensor where there is one group."""
         return next(iter(groups.values())) if len(groups) == 1 else groups
-
-    def _refuse_rewards(self) -> None:
-        sums = self.carried["sums"] + self._seen[self._turn]["ended_sums"]
-        wrong = ~torch.isfinite(sums)
-        names = [n for k, n in enumerate(self.text.rewards) if bool(wrong[:, k].any())]
-        env = int(wrong.any(1).nonzero()[0]) if names else 0
-        raise TaskError(
-            f"{self.task.name}: the reward {', '.join(names)} is not finite in environment {env}; "
-            "look for a division by zero or the root of a negative number in its text"
-        )
 
     def _spaces(self) -> None:
         """Gymnasium's spaces, of one environment and of all."""
