@@ -3,6 +3,7 @@
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
+from .arrays.reused_memory import empty_cache
 from .execution.batched import bind
 from .execution.compiling import compiling
 from .execution.config import Config, config
@@ -233,6 +234,7 @@ __all__ = [
     "difference",
     "dynamically_consistent_inverse",
     "effect_torques",
+    "empty_cache",
     "estimate_good_contact_parameters",
     "fk",
     "force_transform",

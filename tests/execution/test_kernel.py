@@ -17,8 +17,9 @@ from warpdyn.codegen.arguments import HEADER
 from warpdyn.codegen.source import Source, write
 from warpdyn.execution.call import input_shapes
 from warpdyn.execution.evaluate import record_call
+from warpdyn.execution.job import Job
 from warpdyn.execution.kernel import Command, compile_kernel
-from warpdyn.execution.launch import Job, prepare
+from warpdyn.execution.launch import prepare
 
 MODEL = by_name("cartpole").model
 

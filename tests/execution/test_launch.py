@@ -11,7 +11,8 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.codegen.arguments import FIELDS, HEADER
 from warpdyn.execution import launch
-from warpdyn.execution.launch import Job, kernel_source, prepare
+from warpdyn.execution.job import Job
+from warpdyn.execution.launch import kernel_source, prepare
 
 CLOSE = 1e-12
 """Relative to the largest entry, float64 against the oracle."""
@@ -52,13 +53,13 @@ def test_slices_cover_the_batch_once() -> None:
     try:
         for number in (1, 2, 3):
             wd.set_num_threads(number)
-            slices = prepared(s.q, s.v, s.a)._slices()
+            slices = prepared(s.q, s.v, s.a).slices()
             ends = [first + count for first, count in slices]
             assert [first for first, _ in slices] == [0, *ends[:-1]] and ends[-1] == 5000
     finally:
         wd.set_num_threads(None)
     empty = np.zeros((0, PANDA.nq)), np.zeros((0, PANDA.nv)), np.zeros((0, PANDA.nv))
-    assert prepared(*empty)._slices() == [] and wd.rnea(PANDA, *empty).shape == (0, PANDA.nv)
+    assert prepared(*empty).slices() == [] and wd.rnea(PANDA, *empty).shape == (0, PANDA.nv)
 
 
 def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:

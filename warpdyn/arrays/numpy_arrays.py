@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -11,9 +13,29 @@ import numpy as np
 
 from . import layout
 from .protocol import Library, Part, View, wrong_dtype
+from .reused_memory import MEMORY, REUSED_FROM
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SIZES = {SINGLE: 4, DOUBLE: 8}
+
+
+def _told(array: np.ndarray) -> int:
+    """The address by NumPy's interface, in 3 us."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def _looked_up(array: np.ndarray) -> int:
+    """The address as it stands in CPython's object, behind what every object begins with, in 0.3 us."""
+    return _word(id(array) + _HEAD).value
+
+
+_word, _HEAD = ctypes.c_ssize_t.from_address, object.__basicsize__
+_address = _told
+if sys.implementation.name == "cpython":
+    _probes = np.zeros((3, 5)), np.zeros(7, np.float32)[2::2]
+    if all(_looked_up(x) == _told(x) for x in _probes):
+        _address = _looked_up
 
 
 class LikeNumpy(Library):
@@ -115,10 +137,7 @@ class NumpyArrays(LikeNumpy):
         size = _SIZES.get(dtype)
         if size is None:
             raise wrong_dtype(name, dtype)
-        try:  # four times as fast as the interface, where the buffer can be had
-            address = ctypes.addressof(ctypes.c_char.from_buffer(array.data))
-        except (TypeError, ValueError, BufferError):
-            address = array.__array_interface__["data"][0]
+        address = self.address(array)
         strides = array.strides
         together = address  # its low bits are those of all of them
         for stride in strides:
@@ -131,11 +150,27 @@ class NumpyArrays(LikeNumpy):
         across = tuple([s // size for s in strides])
         return View(self, address, array.shape, across, size == 4, "cpu")
 
+    def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], Any]:
+        if prod(shape) < layout.ALIGNED_FROM:
+            return partial(np.empty, shape, SINGLE if single else DOUBLE)
+        return super().maker(device, single, shape)
+
+    def sort(self, array: np.ndarray) -> tuple[Any, ...]:
+        return array.dtype, array.shape, array.strides
+
+    def address(self, array: np.ndarray) -> int:
+        return _address(array)
+
+    def writable(self, arrays: Sequence[np.ndarray]) -> bool:
+        return all(x.flags.writeable for x in arrays)
+
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> np.ndarray:
         dtype, entries = SINGLE if single else DOUBLE, prod(shape)
         if entries < layout.ALIGNED_FROM:
             return np.empty(shape, dtype)
         size = entries * dtype.itemsize
+        if size >= REUSED_FROM:
+            return MEMORY.bytes(size).view(dtype).reshape(shape)
         raw = np.empty(size + layout.ALIGNMENT, np.uint8)
         start = -raw.__array_interface__["data"][0] % layout.ALIGNMENT
         return raw[start : start + size].view(dtype).reshape(shape)

@@ -36,9 +36,9 @@ def overlapping(v: View, others: Mapping[str, View]) -> str | None:
     Two arrays are apart where their extents are, or where the rows of each lie between those of the
     other: columns of one array, or rows taken in turns.
     """
-    low, high = _extent(v.address, v.shape, v.strides, v.single)
+    low, high = extent(v)
     for name, other in others.items():
-        other_low, other_high = _extent(other.address, other.shape, other.strides, other.single)
+        other_low, other_high = extent(other)
         if (
             low < other_high
             and other_low < high
@@ -58,6 +58,11 @@ def _interleaved(a: View, b: View) -> bool:
     b_low, b_high = _extent(b.address, b.shape[1:], b.strides[1:], b.single)
     start = (b_low - a_low) % step
     return a_high - a_low <= start and start + b_high - b_low <= step
+
+
+def extent(v: View) -> tuple[int, int]:
+    """Its first byte and the byte after its last."""
+    return _extent(v.address, v.shape, v.strides, v.single)
 
 
 def _extent(

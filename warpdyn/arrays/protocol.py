@@ -8,7 +8,8 @@ numpy_arrays.py).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -188,6 +189,30 @@ class Library(ABC):
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any
     ) -> Any:
         """(count, k, *shape) of k values of `shape` or (count, *shape); None: (k, *shape)."""
+
+    def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], Any]:
+        """Makes arrays as `allocate` does, again and again."""
+        return partial(self.allocate, device, single, shape)
+
+    def sort(self, array: Any) -> tuple[Any, ...]:
+        """All but the address that a launch depends on, the dtype first, for calls that are
+        remembered; () where an array has to be looked at each time."""
+        return ()
+
+    def address(self, array: Any) -> int:
+        """The first number's address, of an array that has a `sort`."""
+        raise NotImplementedError(f"calls with {self.name} arrays are not remembered")
+
+    def writable(self, arrays: Sequence[Any]) -> bool:
+        """Whether numbers can be written into arrays that have a `sort`."""
+        return True
+
+    def written(self, arrays: Sequence[Any]) -> None:  # noqa: B027 (most need not know)
+        """Hear that a kernel has written the caller's arrays."""
+
+    def at_rest(self) -> bool:
+        """Whether nothing follows, at the moment, what operations the library carries out."""
+        return True
 
     def summed_at(self, shares: Any, shape: tuple[int, ...], out: Any) -> Any:
         """A table of sums of (.., 3) shares, rows and columns (`table_sums`), in `out` unless that

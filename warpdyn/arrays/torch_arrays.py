@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 import torch
 import warp as wp
+from torch.autograd import forward_ad
 
 from . import layout
 from .numpy_arrays import LikeNumpy
 from .protocol import View, dtype_name, wrong_dtype
+
+transforms = torch._C._are_functorch_transforms_active
+"""Whether torch.func transforms what is called."""
+
+followers = torch._C._len_torch_dispatch_stack
+"""How many modes, such as a tracer's, follow what tensors are passed to."""
 
 
 class TorchArrays(LikeNumpy):
@@ -38,6 +45,23 @@ class TorchArrays(LikeNumpy):
                 "call cannot follow; call it outside"
             ) from None
         return View(self, address, tuple(array.shape), array.stride(), single, device)
+
+    def sort(self, array: torch.Tensor) -> tuple[Any, ...]:
+        if type(array) is not torch.Tensor or array.requires_grad or array.device.type != "cpu":
+            return ()
+        return array.dtype, array.shape, array.stride()
+
+    def address(self, array: torch.Tensor) -> int:
+        return array.data_ptr()
+
+    def at_rest(self) -> bool:
+        return not (followers() or transforms() or forward_ad._current_level >= 0)
+
+    def written(self, arrays: Sequence[torch.Tensor]) -> None:
+        # So that a backward pass that reads the old numbers raises.
+        for each in arrays:
+            if not each.is_inference():
+                torch.autograd.graph.increment_version(each)
 
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> torch.Tensor:
         dtype = torch.float32 if single else torch.float64

@@ -163,6 +163,11 @@ def compiling() -> Iterator[None]:
     load_all(kernels)
 
 
+def collecting() -> bool:
+    """Whether a block is waiting for kernels, in which calls compute nothing."""
+    return _noted is not None
+
+
 def noted(kernel: Kernel) -> bool:
     """Whether a block is waiting for kernels, which then has this one."""
     if _noted is None:

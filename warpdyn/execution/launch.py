@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from math import prod
 from typing import Any, TypeVar
@@ -14,14 +13,13 @@ from weakref import WeakKeyDictionary
 
 import warp as wp
 
-from ..arrays import Array, Library, View, views
-from ..arrays.layout import BLOCK, LOOP_BLOCK, STAGE_FROM, STREAM_FROM
+from ..arrays import Array, View, views
+from ..arrays.layout import STAGE_FROM, STREAM_FROM
 from ..arrays.libraries import library_of
 from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
 from ..recording.table import ANY_SIZE
-from . import threads
 from .announcements import announced_late
 from .argument_checks import (
     check_kind,
@@ -35,16 +33,13 @@ from .call import Call, algorithms_of, gather, summed_tables
 from .compiling import Kernel, expected_seconds, label_of, noted
 from .config import config
 from .evaluate import record_call
-from .kernel import Command, compile_kernel
+from .job import COUNT, STREAM, Job
+from .kernel import compile_kernel
 from .kernel_cache import start_kernel_cache
 from .leading import Rows
 from .state_checks import check_arrays
 
 R = TypeVar("R")
-
-SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
-"""Rough times for one environment on one core, to decide how many threads a batch is worth."""
-
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 
@@ -59,6 +54,11 @@ def carry_out(call: Call[R]) -> R:
 
 def compute(call: Call) -> Any:
     """Run a call on the arrays themselves; a tuple of results where there are several."""
+    return computed(call).handed_back()
+
+
+def computed(call: Call) -> Job:
+    """Run a call on the arrays themselves; the launch that was made."""
     if config.debug:
         check_arrays(call)
     job = prepare(call)
@@ -66,7 +66,7 @@ def compute(call: Call) -> Any:
         job.clear(call.out)
     else:
         job.launch_once()
-    return job.handed_back()
+    return job
 
 
 @functools.cache
@@ -75,110 +75,6 @@ def _edge(library: str) -> Callable[[Call, Callable[[Call], Any]], Any]:
     edge = import_module(f".{library}_gradients", __package__)
     run: Callable[[Call, Callable[[Call], Any]], Any] = edge.run
     return run
-
-
-FIRST, COUNT, KEEP_CONSTANTS, STREAM = map(
-    HEADER.index, ("first", "count", "keep_constants", "stream")
-)
-"""Where each integer of a launch stands."""
-
-
-@dataclass
-class Job:
-    """A call checked and ready: its kernel, the integers to launch it with, and its results."""
-
-    kernel: Kernel
-    arguments: list[int]
-    count: int
-    library: Library
-    results: Sequence[Array]
-    stream: Any
-    keep: tuple
-    """Arrays that must live as long as the launch."""
-    sums: Mapping[int, tuple[tuple[int, ...], Any]]
-    """Results that are cotangents of tables, by their number: the table's shape, and the array that
-    the sum over all environments is written to, if there is one."""
-    copied: Sequence[str]
-    """Names of inputs of which a copy is read, where no single stride leads through their leading
-    dimensions."""
-
-    def launch_once(self) -> None:
-        slices = self._slices()
-        commands = [self.kernel.command() for _ in slices]
-        self._set(commands, slices)
-        self._run(commands, threads.get_num_threads())
-        self.kernel.idle += commands
-
-    def clear(self, out: Any) -> None:
-        """Zeros in the results, but for arrays that are the caller's."""
-        for result in self.results if out is None else ():
-            self.library.write(result, 0.0)
-
-    def handed_back(self) -> Any:
-        results = tuple([self.library.handed_back(result) for result in self.results])
-        if self.sums:
-            results = tuple(
-                self.library.summed_at(x, *self.sums[k]) if k in self.sums else x
-                for k, x in enumerate(results)
-            )
-        return results if len(results) > 1 else results[0]
-
-    def bound(self) -> Callable[[], Array]:
-        """Launch once, then a closure that launches again and leaves constant entries alone."""
-        if self.copied:
-            raise ValueError(
-                f"bind reads arrays where they lie, but no single stride leads through the leading "
-                f"dimensions of {', '.join(self.copied)}; pass an array of one piece"
-            )
-        self.launch_once()
-        self.arguments[KEEP_CONSTANTS] = 1
-        slices = self._slices()
-        commands = [self.kernel.new_command() for _ in slices]
-        self._set(commands, slices)
-        plain = self.stream is None and self.library.in_place and not self.sums
-        if len(commands) == 1 and plain:
-            launch, result, keep = commands[0].run, self.handed_back(), (self.keep, commands)
-
-            def run_one(_keep: tuple = keep) -> Array:
-                launch()
-                return result
-
-            return run_one
-
-        number = threads.get_num_threads()
-
-        def run() -> Array:
-            self._run(commands, number)
-            return self.handed_back()
-
-        return run
-
-    def _slices(self) -> list[tuple[int, int]]:
-        """[first, number) of environments for each launch: one, or one a thread."""
-        if self.count == 0:
-            return []
-        source = self.kernel.source
-        seconds = self.count * (
-            source.operations * SECONDS_PER_OPERATION + source.bytes * SECONDS_PER_BYTE
-        )
-        if self.kernel.device.is_cuda or seconds < threads.ENOUGH:
-            return [(0, self.count)]
-        number, block = threads.get_num_threads(), LOOP_BLOCK if source.loops else BLOCK
-        return threads.slices(self.count, number, block, self.count * threads.SLICE / seconds)
-
-    def _set(self, commands: Sequence[Command], slices: Sequence[tuple[int, int]]) -> None:
-        for command, (first, number) in zip(commands, slices, strict=True):
-            self.arguments[FIRST], self.arguments[COUNT] = first, number
-            command.set(self.arguments)
-            command.set_threads(number)
-
-    def _run(self, commands: Sequence[Command], number: int) -> None:
-        if len(commands) > 1:
-            threads.run_all([command.run for command in commands], min(len(commands), number))
-        elif commands and self.stream is not None:
-            commands[0].run(self.stream)
-        elif commands:
-            commands[0].run()
 
 
 def prepare(call: Call) -> Job:
@@ -233,13 +129,13 @@ def prepare(call: Call) -> Job:
     if call.derivatives:
         tables = summed_tables(call)
         sums = {k: (tables[n], None) for k, n in enumerate(source.results) if n in tables}
+    side_by_side = count > 1 and first.strides[0] == 1 and prod(first_input.shape) > 1
     outs: list[Array]
     if sums:
         outs, results, sums = _beside_sums(call, source, sums, first, lead)
         out_views = [views.view("out", out) for out in outs]
     elif call.out is None:
         # Results lie as the first input does: environments side by side, or each in one piece.
-        side_by_side = count > 1 and first.strides[0] == 1 and prod(first_input.shape) > 1
         outs = [
             views.empty(first.library, first.device, first.single, count, shape, side_by_side)
             for shape in source.results.values()
@@ -285,6 +181,11 @@ def prepare(call: Call) -> Job:
         keep=(arrays, outs),
         sums=sums,
         copied=copied,
+        inputs=inputs,
+        arrays=arrays,
+        out_views=out_views,
+        lead=lead,
+        side_by_side=side_by_side,
     )
 
 

@@ -20,6 +20,8 @@ import torch
 from torch.autograd import forward_ad
 from torch.utils import _pytree as pytree
 
+from ..arrays.torch_arrays import LIBRARY as TORCH
+from ..arrays.torch_arrays import followers, transforms
 from ..model import Model
 from ..model.params import Params
 from .call import Call, arguments_in_order, derived, gather, result_names, tables_of
@@ -28,12 +30,6 @@ from .leading import all_in_rows, with_leading
 
 Compute = Callable[[Call], Any]
 Tensor = torch.Tensor
-
-_transforms = torch._C._are_functorch_transforms_active
-"""Whether torch.func transforms what is called."""
-
-_followers = torch._C._len_torch_dispatch_stack
-"""How many modes, such as a tracer's, follow what tensors are passed to."""
 
 INSTEAD = "leave it away, or call under torch.no_grad()"
 
@@ -44,18 +40,14 @@ def run(call: Call, compute: Compute) -> Any:
     inputs, arrays = gather(call)
     # Nearly always there is nothing but plain tensors, and that is seen at once.
     unusual = [x for x in arrays.values() if type(x) is not Tensor or x.requires_grad]
-    if not (
-        (unusual and (_required(unusual) or _without_memory(unusual)))
-        or _followers()
-        or _transforms()
-        or forward_ad._current_level >= 0
-    ):
+    if not ((unusual and (_required(unusual) or _without_memory(unusual))) or not TORCH.at_rest()):
         results = compute(call)
         if call.out is not None:
-            _changed(call.out if isinstance(call.out, (tuple, list)) else (call.out,))
+            outs = call.out if isinstance(call.out, (tuple, list)) else (call.out,)
+            TORCH.written(outs)
         return results
     if call.out is not None:
-        where = "torch.func" if _transforms() else "a gradient"
+        where = "torch.func" if transforms() else "a gradient"
         raise TypeError(f"out= cannot take part in {where}; {INSTEAD}")
     order = arguments_in_order(call)
     rows, lead = all_in_rows(replace(call, arrays=arrays, inputs=inputs, order=order))
@@ -82,13 +74,6 @@ def _without_memory(arrays: Iterable[Any]) -> bool:
     )
 
 
-def _changed(outs: Sequence[Tensor]) -> None:
-    """Tell Torch that tensors have other values, so that a backward pass that reads the old ones raises."""
-    for out in outs:
-        if not out.is_inference():
-            torch.autograd.graph.increment_version(out)
-
-
 @dataclass(eq=False)
 class Operation:
     """A call whose tensors come anew each time: `names` says which inputs they are. Other inputs,
@@ -106,7 +91,7 @@ class Operation:
     def carried_out(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The results, of a launch, or for a tracer of the operator that stands for one."""
         unusual = [x for x in tensors if type(x) is not Tensor]
-        if _followers() or (unusual and _without_memory(unusual)):
+        if followers() or (unusual and _without_memory(unusual)):
             return _launched(self, tensors)
         results = self.compute(self.filled(tensors))
         return results if isinstance(results, tuple) else (results,)
@@ -136,7 +121,7 @@ def _applied(call: Call, compute: Compute) -> Any:
 
 
 def _apply(operation: Operation, *tensors: Tensor) -> tuple[Tensor, ...]:
-    results: tuple[Tensor, ...] = (_Mapped if _transforms() else _Recorded).apply(
+    results: tuple[Tensor, ...] = (_Mapped if transforms() else _Recorded).apply(
         operation, *tensors
     )
     return results

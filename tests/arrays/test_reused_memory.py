@@ -1,0 +1,116 @@
+"""Memory of large results: used again when nobody holds it, never before, and not without bound."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.arrays.reused_memory import MEMORY, REUSED_FROM, ReusedMemory
+
+ARM = wd.load_robot("ur5e")
+ROWS = 2 * REUSED_FROM // 24
+"""Robots whose torques are a large result."""
+
+
+def address(x: np.ndarray) -> int:
+    found: int = x.__array_interface__["data"][0]
+    return found
+
+
+def test_memory_comes_back_when_the_last_array_in_it_is_gone() -> None:
+    """Views, slices and transposed arrays hold it."""
+    pool = ReusedMemory(10**8)
+    first = pool.bytes(10**6)
+    where, part = address(first), first.view(np.float32).reshape(-1, 10)[5:].T
+    assert where % 64 == 0 and first.shape == (10**6,) and first.flags.writeable
+    del first
+    assert pool.kept == 0 and address(pool.bytes(10**6)) != where
+    del part
+    gc.collect()
+    assert pool.kept >= 10**6
+    assert address(pool.bytes(10**6)) == where
+
+
+def test_two_that_are_held_are_two() -> None:
+    pool = ReusedMemory(10**8)
+    held = [pool.bytes(200_000) for _ in range(5)]
+    for k, x in enumerate(held):
+        x[:] = k
+    assert [int(x.min()) for x in held] == [int(x.max()) for x in held] == [*range(5)]
+
+
+def test_it_keeps_no_more_than_it_may() -> None:
+    """The size that was used least lately goes first; a piece beyond the bound is not kept."""
+    pool = ReusedMemory(3_000_000)
+    for size in (1_000_000, 1_100_000, 1_200_000):
+        pool.bytes(size)
+    assert 0 < pool.kept <= 3_000_000
+    newest = address(pool.bytes(1_200_000))
+    assert newest == address(pool.bytes(1_200_000))
+    pool.bytes(4_000_000)
+    assert pool.kept <= 3_000_000
+    pool.clear()
+    assert pool.kept == 0
+    assert ReusedMemory(0).bytes(1000).shape == (1000,)
+
+
+def test_results_that_are_held_stay_as_they_are() -> None:
+    """Of many calls, in turns kept and dropped."""
+    q = wd.random_configuration(ARM, ROWS, like=np.zeros(0, np.float32))
+    held, wanted = [], []
+    for k in range(6):
+        result = wd.gravity_torques(ARM, q * (0.1 * k))
+        if k % 2:
+            held.append(result)
+            wanted.append(result.copy())
+    for x, y in zip(held, wanted, strict=True):
+        assert np.array_equal(x, y)
+    assert len({address(x) for x in held}) == len(held)
+
+
+def test_a_large_result_is_written_where_the_last_one_was() -> None:
+    wd.empty_cache()
+    q = np.zeros((ROWS, 6), np.float32)
+    first = address(wd.gravity_torques(ARM, q))
+    assert MEMORY.kept > 0 and address(wd.gravity_torques(ARM, q)) == first
+    wd.empty_cache()
+    assert MEMORY.kept == 0
+
+
+def test_threads_get_memory_of_their_own() -> None:
+    pool, wrong = ReusedMemory(10**7), []
+
+    def work(k: int) -> None:
+        for _ in range(300):
+            mine: Any = pool.bytes(150_000)
+            mine[:] = k
+            if not (mine == k).all():
+                wrong.append(k)
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize(("told", "most"), [("0", 0), ("1.5", 1_500_000), ("much", None)])
+def test_the_environment_says_how_much(told: str, most: int | None) -> None:
+    code = "from warpdyn.arrays.reused_memory import MEMORY; print(MEMORY.most)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, env=os.environ | {"WARPDYN_CACHE_MB": told}, capture_output=True, text=True
+    )
+    if most is None:
+        assert "WARPDYN_CACHE_MB must be a number of megabytes, got 'much'" in done.stderr
+    else:
+        assert int(done.stdout.split()[-1]) == most

@@ -1,0 +1,275 @@
+"""Calls that are remembered give what calls give that are checked each time, and refuse what those refuse."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import pytest
+import torch
+
+import warpdyn as wd
+from warpdyn.execution.batched import Function
+from warpdyn.execution.remembered import key_of
+
+ARM = wd.load_robot("ur5e")
+
+
+def drawn(count: int, seed: int, dtype: Any = np.float32) -> list[np.ndarray]:
+    """q, v and a of the arm."""
+    draw = np.random.default_rng(seed)
+    return [draw.uniform(-1.0, 1.0, (count, 6)).astype(dtype) for _ in range(3)]
+
+
+def plans(function: Any) -> dict[Any, Any]:
+    assert isinstance(function, Function)
+    return function._plans
+
+
+def checked(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call that remembers nothing."""
+    kept = dict(plans(function))
+    plans(function).clear()
+    result = function(*args, **kwargs)
+    plans(function).clear()
+    plans(function).update(kept)
+    return result
+
+
+CASES: dict[str, Any] = {
+    "rows": lambda f, x: f(ARM, *x),
+    "by name": lambda f, x: f(ARM, x[0], v=x[1], a=x[2]),
+    "columns": lambda f, x: f(ARM, *(np.asfortranarray(y) for y in x)),
+    "every other": lambda f, x: f(ARM, *(np.repeat(y, 2, 0)[::2] for y in x)),
+    "one robot": lambda f, x: f(ARM, *(y[0] for y in x)),
+    "trajectories": lambda f, x: f(ARM, *(y.reshape(2, -1, 6) for y in x)),
+    "one row for all": lambda f, x: f(ARM, x[0], x[1][0], x[2]),
+    "at rest": lambda f, x: f(ARM, x[0], None, x[2]),
+    "gravity": lambda f, x: f(ARM, *x, gravity=[0.0, 0.0, -3.7]),
+    "its gravity each": lambda f, x: f(ARM, *x, gravity=x[0][:, :3]),
+    "forces": lambda f, x: f(ARM, *x, f_ext={"wrist_3_link": 2 * x[1], "forearm_link": -x[2]}),
+    "params": lambda f, x: f(ARM, *x, params=ARM.params(mass={"forearm_link": x[0][:, 0] + 3.0})),
+    "out": lambda f, x: f(ARM, *x, out=np.empty_like(x[0])),
+    "out of columns": lambda f, x: f(ARM, *x, out=np.empty_like(x[0], order="F")),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("case", CASES)
+def test_other_numbers_of_the_same_kinds(case: str, dtype: Any) -> None:
+    """The second call is remembered, reads its own arrays, and hands out an array of its own."""
+    call, first, second = CASES[case], drawn(6, 1, dtype), drawn(6, 2, dtype)
+    plans(wd.rnea).clear()
+    before = call(wd.rnea, first)
+    kept = before.copy()
+    assert len(plans(wd.rnea)) == 1
+    (plan,) = plans(wd.rnea).values()
+    ran = []
+    plan.run, run = lambda arrays: ran.append(run(arrays)) or ran[-1], plan.run
+    found = call(wd.rnea, second)
+    assert len(ran) == 1 and found is ran[0]
+    wanted = call(lambda *args, **more: checked(wd.rnea, *args, **more), second)
+    assert found.shape == wanted.shape and found.dtype == wanted.dtype
+    assert found.strides == wanted.strides
+    assert np.array_equal(found, wanted) and not np.array_equal(found, kept)
+    assert np.array_equal(before, kept)
+
+
+def test_one_array_in_two_places_is_two_arguments() -> None:
+    """Where v stood for a as well, the next call's a is read."""
+    q, v, a = drawn(4, 3)
+    plans(wd.rnea).clear()
+    wd.rnea(ARM, q, v, v)
+    assert len(plans(wd.rnea)) == 1 or not plans(wd.rnea)
+    assert np.array_equal(wd.rnea(ARM, q, v, a), checked(wd.rnea, ARM, q, v, a))
+
+
+def test_equal_values_of_other_types_are_other_calls() -> None:
+    """1, 1.0 and True are told apart, 0 from 1, and options from each other."""
+    keys = [key_of((ARM,), {"x": x})[0] for x in (1, 1.0, True, 0, False, "1", None, (1,), [1])]  # type: ignore[index]
+    assert len(set(map(repr, keys))) == len(keys) == len(set(keys))
+    q = drawn(2, 0)[0]
+    shapes = [q[:, :3], q[:1], q.T, np.asfortranarray(q), q.astype(float), q[::-1]]
+    assert len({key_of((ARM, x), {})[0] for x in shapes}) == len(shapes)  # type: ignore[index]
+
+
+def test_frames_are_told_apart() -> None:
+    q = drawn(3, 5)[0]
+    poses = {name: wd.fk(ARM, q, frame=name) for name in ("forearm_link", "wrist_3_link")}
+    for name, first in poses.items():
+        assert np.array_equal(wd.fk(ARM, q, frame=name), first)
+    assert not np.array_equal(*poses.values())
+
+
+def test_several_results_and_names() -> None:
+    q, v, tau = drawn(3, 6)
+    for _ in range(2):
+        found = wd.aba_derivatives(ARM, q, v, tau)
+        wanted = checked(wd.aba_derivatives, ARM, q, v, tau)
+        assert type(found) is type(wanted) and len(found) == len(wanted)
+        assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
+
+
+def test_params_are_read_at_each_call() -> None:
+    """Those that changed in place, and others of the same names."""
+    q, v, a = drawn(3, 7)
+    masses = np.full((3, 1), 2.0, np.float32)
+    params = ARM.params(mass={"forearm_link": masses[:, 0]}, like=q)
+    first = wd.rnea(ARM, q, v, a, params=params)
+    next(iter(params.arrays.values()))[...] += 1.0
+    second = wd.rnea(ARM, q, v, a, params=params)
+    assert not np.array_equal(first, second)
+    assert np.array_equal(second, checked(wd.rnea, ARM, q, v, a, params=params))
+
+
+def test_what_is_refused_is_refused_again() -> None:
+    """An out that is read-only, one over an input, and memory between numbers."""
+    q, v, a = drawn(4, 8)
+    for _ in range(2):
+        out = np.empty_like(q)
+        wd.rnea(ARM, q, v, a, out=out)
+        locked = np.empty_like(q)
+        locked.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            wd.rnea(ARM, q, v, a, out=locked)
+        with pytest.raises(ValueError, match="shares memory with"):
+            wd.rnea(ARM, q, v, a, out=v)
+        both = np.empty((5, 6), np.float32)
+        both[:4] = q
+        with pytest.raises(ValueError, match="shares memory with"):
+            wd.rnea(ARM, both[:4], v, a, out=both[1:])
+        odd = np.empty(q.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(q.shape)
+        odd[...] = q
+        with pytest.raises(ValueError, match="aligned"):
+            wd.rnea(ARM, odd, v, a)
+
+
+def test_results_in_turns_within_one_array() -> None:
+    """Rows that lie between each other are no overlap, and stay none; shifted by one they are."""
+    q, v, a = drawn(4, 9)
+    both = np.empty((8, 6), np.float32)
+    both[::2] = q
+    for _ in range(2):
+        wd.rnea(ARM, both[::2], v, a, out=both[1::2])
+        assert np.array_equal(both[1::2], wd.rnea(ARM, q, v, a))
+    with pytest.raises(ValueError, match="shares memory"):
+        wd.rnea(ARM, both[::2], v, a, out=both[::2])
+
+
+def test_a_state_in_place_goes_on() -> None:
+    """A kernel whose result is its argument."""
+
+    @wd.kernel
+    def doubled(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        return {"x": 2.0 * x}
+
+    x = np.ones((2, 3), np.float32)
+    for k in range(4):
+        doubled(ARM, x, out={"x": x})
+        assert np.array_equal(x, np.full((2, 3), 2.0 ** (k + 1)))
+    y = np.ones((2, 3), np.float32)
+    doubled(ARM, x, out={"x": y})  # and elsewhere
+    assert np.array_equal(y, 2 * x)
+
+
+def test_switches_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debug looks at numbers, and a compiling block computes nothing."""
+    q, v, a = drawn(3, 10)
+    wd.rnea(ARM, q, v, a)
+    with wd.compiling():
+        assert not wd.rnea(ARM, q, v, a).any()
+    monkeypatch.setattr(wd.config, "debug", True)
+    with pytest.raises(ValueError, match="shoulder_pan_joint is nan"):
+        wd.rnea(ARM, np.full_like(q, np.nan), v, a)
+
+
+def test_a_model_takes_its_plans_along() -> None:
+    """And another one at its address has nothing of it."""
+    plans(wd.crba).clear()
+    model = wd.load_robot("double_pendulum")
+    gone = ref(model)
+    q = np.zeros((2, 2), np.float32)
+    wd.crba(model, q)
+    assert len(plans(wd.crba)) == 1
+    del model
+    gc.collect()
+    assert gone() is None and not plans(wd.crba)
+
+
+def test_it_forgets_rather_than_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warpdyn.execution.batched.MOST", 5)
+    plans(wd.com).clear()
+    for count in range(1, 20):
+        wd.com(ARM, np.zeros((count, 6)))
+    assert len(plans(wd.com)) <= 5
+
+
+def test_many_threads_share_a_plan() -> None:
+    """Each gets the result of its own arrays."""
+    given = [drawn(2, seed) for seed in range(8)]
+    wanted = [checked(wd.rnea, ARM, *x) for x in given]
+    wrong: list[int] = []
+
+    def work(k: int) -> None:
+        wrong.extend(
+            k for _ in range(200) if not np.array_equal(wd.rnea(ARM, *given[k]), wanted[k])
+        )
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
+    assert not wrong
+
+
+def test_large_batches_are_shared_out_as_before() -> None:
+    """A plan of a batch that is worth several threads."""
+    before = wd.get_num_threads()
+    try:
+        wd.set_num_threads(2)
+        for seed in (1, 2):
+            x = drawn(30_000, seed)
+            assert np.array_equal(wd.rnea(ARM, *x), checked(wd.rnea, ARM, *x))
+    finally:
+        wd.set_num_threads(before)
+
+
+def tensors(seed: int) -> list[torch.Tensor]:
+    return [torch.from_numpy(x) for x in drawn(3, seed, np.float64)]
+
+
+def test_torch_is_followed_where_it_follows() -> None:
+    """After a plain call that is remembered: gradients, forward mode, vmap, and plainly again."""
+    q, v, a = tensors(1)
+    plain = wd.rnea(ARM, q, v, a)
+    assert torch.equal(wd.rnea(ARM, q, v, a), plain) and plain.grad_fn is None
+    asked = q.clone().requires_grad_()
+    result = wd.rnea(ARM, asked, v, a)
+    (slope,) = torch.autograd.grad(result.sum(), asked)
+    assert slope.abs().sum() > 0
+    with torch.no_grad():
+        assert wd.rnea(ARM, asked, v, a).grad_fn is None
+    _, moved = torch.func.jvp(lambda x: wd.rnea(ARM, x, v, a), (q,), (torch.ones_like(q),))
+    assert torch.allclose(moved.sum(), slope.sum())
+    by_map = torch.func.vmap(lambda x, y, z: wd.rnea(ARM, x, y, z))(q, v, a)
+    assert torch.allclose(by_map, plain)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(q, torch.ones_like(q))
+        primal, tangent = torch.autograd.forward_ad.unpack_dual(wd.rnea(ARM, dual, v, a))
+        assert torch.allclose(primal, plain) and torch.allclose(tangent, moved)
+
+
+def test_torch_hears_of_what_is_written() -> None:
+    """A backward pass that would read old numbers raises, at the second call as at the first."""
+    q, v, a = tensors(2)
+    for _ in range(3):
+        out = torch.zeros(3, 6, dtype=torch.float64)
+        factor = torch.ones(3, 6, dtype=torch.float64, requires_grad=True)
+        product = out * factor
+        wd.rnea(ARM, q, v, a, out=out)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            product.sum().backward()

@@ -1,0 +1,100 @@
+"""Memory of large NumPy results that nobody holds any more, for the next ones.
+
+What the operating system hands out anew it fills with zeros at the first touch, page by page, which
+can take longer than the numbers that go there. Torch and JAX keep memory so; this does for NumPy.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import numpy as np
+
+from .layout import ALIGNMENT
+
+REUSED_FROM = 1 << 17
+"""Bytes from which on memory is kept; of smaller pieces the C library keeps enough itself."""
+
+MOST = "WARPDYN_CACHE_MB"
+"""Environment variable: how many megabytes are kept at most."""
+
+USUAL = 256
+
+
+class _Lent:
+    """A piece of memory that somebody has; it comes back when the last array in it is gone."""
+
+    def __init__(self, pool: ReusedMemory, raw: np.ndarray, size: int):
+        self._pool, self._raw = pool, raw
+        address = raw.__array_interface__["data"][0]
+        interface: dict[str, Any] = {"shape": (size,), "typestr": "|u1", "version": 3}
+        interface["data"] = (address + -address % ALIGNMENT, False)
+        self.__array_interface__ = interface
+
+    def __del__(self) -> None:
+        self._pool.take_back(self._raw)
+
+
+class ReusedMemory:
+    """Pieces of memory by their size, `most` bytes of them."""
+
+    def __init__(self, most: int):
+        self.most, self.kept = most, 0
+        self._idle: dict[int, list[np.ndarray]] = {}
+        self._lock = threading.RLock()  # a collection may give memory back while some is taken
+
+    def bytes(self, size: int) -> np.ndarray:
+        """(size,) uint8, aligned; its numbers are whatever the memory held."""
+        whole = -(-(size + ALIGNMENT) // 4096) * 4096
+        raw = None
+        with self._lock:
+            waiting = self._idle.get(whole)
+            if waiting:
+                raw = waiting.pop()
+                self.kept -= whole
+        if raw is None:
+            raw = np.empty(whole, np.uint8)
+        return np.asarray(_Lent(self, raw, size))
+
+    def take_back(self, raw: np.ndarray) -> None:
+        """Keep a piece, unless there is enough already; older sizes make room for it."""
+        with self._lock:
+            if raw.size > self.most:
+                return
+            while self.kept + raw.size > self.most:
+                size = next(iter(self._idle))
+                self.kept -= size * len(self._idle.pop(size))
+            # The size that came last goes last, too.
+            waiting = self._idle.pop(raw.size, [])
+            waiting.append(raw)
+            self._idle[raw.size] = waiting
+            self.kept += raw.size
+
+    def clear(self) -> None:
+        """Give all that is kept back to the operating system."""
+        with self._lock:
+            self._idle.clear()
+            self.kept = 0
+
+
+def _most() -> int:
+    """Bytes that are kept at most, as the environment says."""
+    told = os.environ.get(MOST, str(USUAL))
+    try:
+        return int(float(told) * 1e6)
+    except ValueError:
+        raise ValueError(f"{MOST} must be a number of megabytes, got {told!r}") from None
+
+
+MEMORY = ReusedMemory(_most())
+
+
+def empty_cache() -> None:
+    """Give memory of results that nobody holds any more back to the operating system.
+
+    Large NumPy results are written into memory of earlier ones, of which at most 256 MB are kept
+    (environment variable WARPDYN_CACHE_MB; 0: none).
+    """
+    MEMORY.clear()

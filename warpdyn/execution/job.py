@@ -1,0 +1,148 @@
+"""A launch laid out: a kernel, the integers that say where its arrays lie, and its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..arrays import Array, Library, View
+from ..arrays.layout import BLOCK, LOOP_BLOCK
+from ..codegen.arguments import HEADER
+from . import threads
+from .compiling import Kernel
+from .kernel import Command
+
+SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
+"""Rough times for one environment on one core, to decide how many threads a batch is worth."""
+
+FIRST, COUNT, KEEP_CONSTANTS, STREAM = map(
+    HEADER.index, ("first", "count", "keep_constants", "stream")
+)
+"""Where each integer of a launch stands."""
+
+
+@dataclass
+class Job:
+    """A call checked and ready: its kernel, the integers to launch it with, and its results."""
+
+    kernel: Kernel
+    arguments: list[int]
+    count: int
+    library: Library
+    results: Sequence[Array]
+    stream: Any
+    keep: tuple
+    """Arrays that must live as long as the launch."""
+    sums: Mapping[int, tuple[tuple[int, ...], Any]]
+    """Results that are cotangents of tables, by their number: the table's shape, and the array that
+    the sum over all environments is written to, if there is one."""
+    copied: Sequence[str]
+    """Names of inputs of which a copy is read, where no single stride leads through their leading
+    dimensions."""
+    inputs: Mapping[str, View]
+    arrays: Mapping[str, Array]
+    """What is read, by name: where it lies, and the arrays."""
+    out_views: Sequence[View]
+    lead: tuple[int, ...]
+    side_by_side: bool
+    """Entries of neighbouring environments are neighbours in new results."""
+
+    @property
+    def single(self) -> bool:
+        """Whether its numbers are float32."""
+        return next(iter(self.inputs.values())).single
+
+    @property
+    def seconds(self) -> float:
+        """Roughly, of one core."""
+        source = self.kernel.source
+        operations, size = source.operations, source.bytes
+        return self.count * (operations * SECONDS_PER_OPERATION + size * SECONDS_PER_BYTE)
+
+    def moved(self, addresses: Iterable[tuple[int, int]]) -> Job:
+        """The same launch on arrays elsewhere: their places among the arguments, and addresses."""
+        arguments = list(self.arguments)
+        for place, address in addresses:
+            arguments[place] = address
+        return replace(self, arguments=arguments)
+
+    def emptied(self) -> Job:
+        """The same launch without the arrays."""
+        return replace(self, results=(), keep=(), arrays={})
+
+    def launch_once(self) -> None:
+        slices = self.slices()
+        commands = [self.kernel.command() for _ in slices]
+        self._set(commands, slices)
+        self._run(commands, threads.get_num_threads())
+        self.kernel.idle += commands
+
+    def clear(self, out: Any) -> None:
+        """Zeros in the results, but for arrays that are the caller's."""
+        for result in self.results if out is None else ():
+            self.library.write(result, 0.0)
+
+    def handed_back(self) -> Any:
+        results = tuple([self.library.handed_back(result) for result in self.results])
+        if self.sums:
+            results = tuple(
+                self.library.summed_at(x, *self.sums[k]) if k in self.sums else x
+                for k, x in enumerate(results)
+            )
+        return results if len(results) > 1 else results[0]
+
+    def bound(self) -> Callable[[], Array]:
+        """Launch once, then a closure that launches again and leaves constant entries alone."""
+        if self.copied:
+            raise ValueError(
+                f"bind reads arrays where they lie, but no single stride leads through the leading "
+                f"dimensions of {', '.join(self.copied)}; pass an array of one piece"
+            )
+        self.launch_once()
+        self.arguments[KEEP_CONSTANTS] = 1
+        slices = self.slices()
+        commands = [self.kernel.new_command() for _ in slices]
+        self._set(commands, slices)
+        plain = self.stream is None and self.library.in_place and not self.sums
+        if len(commands) == 1 and plain:
+            launch, result, keep = commands[0].run, self.handed_back(), (self.keep, commands)
+
+            def run_one(_keep: tuple = keep) -> Array:
+                launch()
+                return result
+
+            return run_one
+
+        number = threads.get_num_threads()
+
+        def run() -> Array:
+            self._run(commands, number)
+            return self.handed_back()
+
+        return run
+
+    def slices(self) -> list[tuple[int, int]]:
+        """[first, number) of environments for each launch: one, or one a thread."""
+        if self.count == 0:
+            return []
+        seconds = self.seconds
+        if self.kernel.device.is_cuda or seconds < threads.ENOUGH:
+            return [(0, self.count)]
+        block = LOOP_BLOCK if self.kernel.source.loops else BLOCK
+        number = threads.get_num_threads()
+        return threads.slices(self.count, number, block, self.count * threads.SLICE / seconds)
+
+    def _set(self, commands: Sequence[Command], slices: Sequence[tuple[int, int]]) -> None:
+        for command, (first, number) in zip(commands, slices, strict=True):
+            self.arguments[FIRST], self.arguments[COUNT] = first, number
+            command.set(self.arguments)
+            command.set_threads(number)
+
+    def _run(self, commands: Sequence[Command], number: int) -> None:
+        if len(commands) > 1:
+            threads.run_all([command.run for command in commands], min(len(commands), number))
+        elif commands and self.stream is not None:
+            commands[0].run(self.stream)
+        elif commands:
+            commands[0].run()

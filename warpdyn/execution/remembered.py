@@ -1,0 +1,276 @@
+"""Calls that were made before: arrays of the same kinds, shapes and strides need no second look.
+
+To check an ordinary call and to lay out its launch takes many times as long as to launch it for one
+robot. What was found is remembered under all that it depends on: dtype, shape and strides of arrays,
+values of other arguments. The next such call looks at nothing but where its arrays lie.
+
+Checked each time are calls on a GPU, calls whose arrays are traced or differentiated or have to be
+copied, and those with arguments of kinds that are not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
+from operator import or_
+from typing import Any, NamedTuple
+from weakref import ref
+
+from ..arrays import Array, views
+from ..arrays.libraries import known
+from ..arrays.overlap import extent
+from ..codegen.arguments import FIELDS, HEADER
+from ..model import Model
+from ..model.params import Params
+from .call import Call
+from .job import Job
+from .kernel import Command
+from .threads import ENOUGH
+
+MOST = 512
+"""Calls that a function remembers before it begins anew."""
+
+PLAIN = frozenset((type(None), bool, int, float, str))
+"""Types of arguments that are told by their values."""
+
+MISS: Any = object()
+"""In the place of a result: the call has to be checked."""
+
+
+Key = tuple[Any, ...]
+
+
+def key_of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Key, list[Array]] | None:
+    """All that the launch of a call depends on, and the arrays that it is of, those of `out` last;
+    None where an argument is of a kind that is not known here."""
+    key: list[Any] = []
+    arrays: list[Array] = []
+    for x in args:
+        if not _look(x, key, arrays):
+            return None
+    out = None
+    for name, x in kwargs.items():
+        if name == "out":
+            out = x
+            continue
+        key.append(name)
+        if not _look(x, key, arrays):
+            return None
+    if out is not None:
+        key.append("out")
+        if not _look(out, key, arrays):
+            return None
+    return tuple(key), arrays
+
+
+def _look(x: Any, key: list[Any], arrays: list[Array]) -> bool:
+    """Add an argument to a key and its arrays, those in it too; whether its kind is known."""
+    kind = type(x)
+    library = known.get(kind)
+    if library is not None:
+        sort = library.sort(x)
+        key += sort
+        arrays.append(x)
+        return bool(sort)
+    if kind in PLAIN:
+        key += (kind, x)
+    elif kind is Model:
+        key.append(id(x))
+    elif kind is Params:
+        key += (Params, id(x.model), x.key)
+        return all(_look(y, key, arrays) for y in (*x.arrays.values(), x.gravity))
+    elif kind is dict:
+        key += (dict, len(x), *x)
+        return all(_look(y, key, arrays) for y in x.values())
+    elif kind is tuple or kind is list:
+        key += (kind, len(x))
+        return all(_look(y, key, arrays) for y in x)
+    else:
+        return False
+    return True
+
+
+def _named(x: Any, name: str) -> list[str]:
+    """What the arrays in an argument are called, in the order of `key_of`."""
+    if type(x) in known:
+        return [name]
+    if isinstance(x, Params):
+        return [*x.arrays, *_named(x.gravity, "gravity")]
+    if isinstance(x, dict):
+        return [n for key, y in x.items() for n in _named(y, str(key))]
+    return [n for y in x for n in _named(y, name)] if isinstance(x, (tuple, list)) else []
+
+
+class Pair(NamedTuple):
+    """Two arrays that must lie apart, or as they lay: their numbers, and the bytes that each reaches
+    from its address."""
+
+    one: int
+    other: int
+    low: int
+    high: int
+    other_low: int
+    other_high: int
+    between: int | None
+    """From one address to the other where they lay over each other, rightly."""
+
+
+class Plan:
+    """How a call is carried out on other arrays of the same kinds."""
+
+    def __init__(
+        self,
+        call: Call,
+        job: Job,
+        arrays: Sequence[Array],
+        read: Sequence[str],
+        forget: Callable[[object], Any],
+    ):
+        """read: the input that each of the caller's arrays is; those of `out` follow. forget: what to
+        do when a model is gone, and its kernels are to go, too."""
+        source, library = job.kernel.source, job.library
+        self.models = [ref(call.model, forget)]
+        if call.params is not None and call.params.model is not call.model:
+            self.models.append(ref(call.params.model, forget))
+        self.library, self.named, self.lead = library, call.named, job.lead
+        self.job = job.emptied()
+        self.kept = [x for name, x in job.arrays.items() if name not in read]
+        """Arrays that are nobody's, such as numbers that stand for gravity."""
+        start, inputs = len(HEADER), list(job.inputs)
+        results = [start + FIELDS * (len(inputs) + k) for k in range(len(source.results))]
+        self.places = [start + FIELDS * inputs.index(name) for name in read]
+        """Where the addresses of arrays stand among the arguments."""
+        self.unaligned = (4 if job.single else 8) - 1
+        self.outs: list[int] = []
+        """Which of the arrays the results are; [] where they are new ones."""
+        self.pairs: list[Pair] = []
+        self.fresh: list[Callable[[], Array]] = []
+        if call.out is None:
+            self.places += results
+            self.fresh = [_maker(job, shape) for shape in source.results.values()]
+        else:
+            self.outs = [_number(x, arrays, len(read)) for x in job.results]
+            self.places += [results[self.outs.index(k)] for k in range(len(read), len(arrays))]
+            self.pairs = _pairs(job, read, self.outs)
+        self.small = job.seconds < ENOUGH
+        """Whether it is never shared out among threads."""
+        self.bare = call.out is None and call.named is None and len(job.lead) == len(results) == 1
+        """Whether a new array is handed out as it is."""
+        self.idle: list[Command] = []
+
+    def run(self, arrays: Sequence[Array]) -> Any:
+        """The results for arrays of the same kinds; `MISS` where something is out of order."""
+        library = self.library
+        if not library.at_rest():
+            return MISS
+        for model in self.models:
+            if model() is None:
+                return MISS
+        where = [*map(library.address, arrays)]
+        if self.outs:
+            outs = [arrays[k] for k in self.outs]
+            if not (library.writable(outs) and all(_apart(x, where) for x in self.pairs)):
+                return MISS
+        else:
+            outs = [make() for make in self.fresh]
+            where += map(library.address, outs)
+        if reduce(or_, where) & self.unaligned:
+            return MISS
+        if self.small:
+            self._launch(where)
+        else:
+            self.job.moved(zip(self.places, where, strict=True)).launch_once()
+        return outs[0] if self.bare else self._handed_out(outs)
+
+    def _launch(self, where: Sequence[int]) -> None:
+        """One launch, with arrays at these addresses."""
+        try:
+            command = self.idle.pop()
+        except IndexError:
+            command = self.job.kernel.new_command()
+            command.set(self.job.arguments)
+        arguments = command.arguments
+        for place, x in zip(self.places, where, strict=True):
+            arguments[place] = x
+        command.run()
+        self.idle.append(command)
+
+    def _handed_out(self, outs: Sequence[Array]) -> Any:
+        """What the user gets, of arrays that were written."""
+        library, lead = self.library, self.lead
+        if self.outs:
+            library.written(outs)
+        elif not lead:
+            outs = [library.first_of(x) for x in outs]
+        elif len(lead) > 1:
+            outs = [library.with_leading(x, 1, lead) for x in outs]
+        if self.named is not None:
+            return self.named(*outs)
+        return tuple(outs) if len(outs) > 1 else outs[0]
+
+
+def plan_of(
+    call: Call,
+    job: Job,
+    arrays: Sequence[Array],
+    given: Mapping[str, Any],
+    forget: Callable[[object], Any],
+) -> Plan | None:
+    """A plan for calls like this one; None where not every array is read, or written, as it is.
+
+    arrays: of `key_of`. given: the arguments by name. forget: is called when a model is gone.
+    """
+    if job.copied or job.sums or job.stream is not None or not job.library.in_place:
+        return None
+    if not job.count or any(known[type(x)] is not job.library for x in arrays):
+        return None
+    names = [n for name, x in given.items() if name != "out" for n in _named(x, name)]
+    if len(arrays) - len(names) != (0 if call.out is None else len(job.results)):
+        return None
+    read: dict[int, str] = {}
+    for name, x in job.arrays.items():
+        same = [k for k in range(len(names)) if arrays[k] is x]
+        if len(same) > 1:  # one array in several places is told by name
+            same = [k for k in same if names[k] == name]
+            if len(same) != 1:
+                return None
+        read |= dict.fromkeys(same, name)
+    # What is not read as it is may have been looked at for its numbers.
+    if sorted(read) != [*range(len(names))]:
+        return None
+    return Plan(call, job, arrays, [read[k] for k in range(len(names))], forget)
+
+
+def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:
+    """Makes a new result."""
+    if job.side_by_side:
+        return partial(views.empty, job.library, "cpu", job.single, job.count, shape, True)
+    return job.library.maker("cpu", job.single, (job.count, *shape))
+
+
+def _number(array: Array, arrays: Sequence[Array], first: int) -> int:
+    """Which of the arrays from `first` on it is."""
+    return next(k for k in range(first, len(arrays)) if arrays[k] is array)
+
+
+def _pairs(job: Job, read: Sequence[str], outs: Sequence[int]) -> list[Pair]:
+    """Each result with each array that is read, and with each other result."""
+    seen = [(k, job.inputs[name]) for k, name in enumerate(read)]
+    pairs = []
+    for k, v in zip(outs, job.out_views, strict=True):
+        low, high = (x - v.address for x in extent(v))
+        for other, u in seen:
+            other_low, other_high = (x - u.address for x in extent(u))
+            pair = Pair(k, other, low, high, other_low, other_high, None)
+            if not _apart(pair, {k: v.address, other: u.address}):
+                pair = pair._replace(between=u.address - v.address)
+            pairs.append(pair)
+        seen.append((k, v))
+    return pairs
+
+
+def _apart(pair: Pair, where: Any) -> bool:
+    """Whether two arrays at these addresses may be written and read."""
+    one, other, low, high, other_low, other_high, between = pair
+    a, b = where[one], where[other]
+    return a + high <= b + other_low or b + other_high <= a + low or b - a == between
