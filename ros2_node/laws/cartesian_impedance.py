@@ -79,14 +79,22 @@ def _spring(
             ]
         )
         K = both @ K @ both.T
-    error = np.concatenate([pose[:3] - place[:3, 3], turn])
-    slope = K @ error
-    energy = error @ slope  # twice that; no force is larger than √(hardest energy)
-    softer = [
-        most[k] / np.sqrt(np.maximum(hardest[k] * energy, 0.0) + 1e-30) for k in range(2)
-    ]
-    slope = np.minimum(1.0, np.minimum(softer[0], softer[1])) * slope
-    return np.concatenate([slope[:3], moment_of(slope[3:], turn, half_by_tangent)]), K
+    # The slope of ½ eᵀ K e = E is not larger than √(2 hardest E): beyond the bound, E's root in its
+    # place. The way and the turn each have a potential of their own, unless K couples them.
+    way = pose[:3] - place[:3, 3]
+    force, moment = K[:3, :3] @ way + K[:3, 3:] @ turn, K[3:, :3] @ way + K[3:, 3:] @ turn
+    coupled = np.max(np.abs(K[:3, 3:])) > 0.0
+    energies = [way @ force, turn @ moment]
+    softer = []
+    for k in range(2):
+        twice = np.where(coupled, energies[0] + energies[1], energies[k])
+        root = np.sqrt(np.maximum(hardest[k] * twice, 0.0) + 1e-30)
+        softer.append(np.minimum(1.0, most[k] / root))
+    both = np.minimum(softer[0], softer[1])
+    force, moment = (
+        np.where(coupled, both, soft) * x for soft, x in zip(softer, (force, moment), strict=True)
+    )
+    return np.concatenate([force, moment_of(moment, turn, half_by_tangent)]), K
 
 
 def _inertia(mobility: Any, heaviest: Any) -> Any:

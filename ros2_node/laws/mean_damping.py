@@ -8,8 +8,8 @@ import numpy as np
 
 import warpdyn as wd
 
-ROUNDS = 14
-"""Rounds of the mean; those of numbers that differ by a factor of 1e8 have converged."""
+ROUNDS = 20
+"""Rounds of the mean; what is to become zero is a millionth of where it began."""
 
 
 def damping_by_ratio(inertia: Any, stiffness: Any, ratio: Any) -> Any:
