@@ -18,6 +18,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import rclpy
+from builtin_interfaces.msg import Time as TimeMessage
 from lxml import etree
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -39,6 +40,8 @@ READY = {
 BAD_START = 2
 """Exit code when there is no such robot."""
 DEEP = QoSProfile(depth=10)
+LONGEST_WAIT = 1.0
+"""How long a step waits in lockstep [s]; a node that says nothing leaves the last torques."""
 
 
 class Arm:
@@ -132,6 +135,9 @@ class Plant(Node):
         self.columns = [self.arm.names.index(name) for name in self.order]
         self.torque, self.push = np.zeros(self.arm.model.nv), np.zeros(self.arm.model.nv)
         self.braked = bool(declare("braked", False).value)
+        self._lockstep = bool(declare("lockstep", False).value)
+        """Whether a step waits for the command that answers the last state."""
+        self._answered, self._said, self._steps = True, 0.0, 0
         self.trace: list[np.ndarray] = []
         self._states = self.create_publisher(JointState, "joint_states", DEEP)
         self._message = JointState(name=self.arm.names)
@@ -152,6 +158,7 @@ class Plant(Node):
             self.get_logger().error("commands dropped", throttle_duration_sec=1.0)
             return
         self.torque[self.columns] = command
+        self._answered = True
 
     def _on_push(self, message: Float64MultiArray) -> None:
         """What a hand does to the joints, in the order of the commands [N·m]."""
@@ -174,7 +181,9 @@ class Plant(Node):
         data = self.arm.data
         if not self.braked:
             self.arm.step(self.torque + self.push)
-        self._message.header.stamp = self.get_clock().now().to_msg()
+        self._answered, self._said = False, time.monotonic()
+        self._steps += 1
+        self._message.header.stamp = self._stamp()
         self._message.position = array("d", data.qpos.tobytes())
         self._message.velocity = array("d", data.qvel.tobytes())
         self._states.publish(self._message)
@@ -183,6 +192,19 @@ class Plant(Node):
             self.trace.append(
                 np.concatenate([[time.monotonic(), self.braked], data.qpos, self.torque, bias])
             )
+
+    def _stamp(self) -> TimeMessage:
+        """The present time; in lockstep, which may be slower, the simulation's."""
+        if not self._lockstep:
+            return self.get_clock().now().to_msg()
+        whole, part = divmod(self._steps * self.period, 1.0)
+        return TimeMessage(sec=int(whole), nanosec=int(1e9 * part))
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the next step is to wait, in lockstep, for a command."""
+        late = time.monotonic() - self._said > LONGEST_WAIT
+        return self._lockstep and not (self.braked or self._answered or late)
 
     def save(self) -> None:
         if self.trace_file:
@@ -216,8 +238,8 @@ def main(args: list[str] | None = None) -> int:
             due + plant.period, time.monotonic() - 0.05
         )  # a late step is made up for, a long pause is not
         executor.spin_once(timeout_sec=0.0)
-        while not stop and (left := due - time.monotonic()) > 0.0:
-            executor.spin_once(timeout_sec=left)
+        while not stop and ((left := due - time.monotonic()) > 0.0 or plant.waiting):
+            executor.spin_once(timeout_sec=max(left, 0.0) or 0.01)
     plant.save()
     plant.destroy_node()
     rclpy.try_shutdown()

@@ -19,6 +19,9 @@ HEAVIEST = 10.0
 """The frame's inertia counts as at most about so many times the robot's mass: beyond, where the arm is
 almost singular, the inverse is damped."""
 
+FARTHEST = 1.0
+"""The springs of the posture pull no harder than so far off [rad, m]."""
+
 
 @wd.kernel
 def cartesian_impedance(
@@ -57,7 +60,8 @@ def cartesian_impedance(
     inertia = _inertia(J @ reached, HEAVIEST * robot.total_mass)
     force = force - damping_by_ratio(inertia, K, damping_ratio) @ (J @ v)
     free = v - reached @ (inertia @ (J @ v))
-    pull = posture_stiffness * robot.difference(q, q_posture) - posture_damping * free
+    stray = np.clip(robot.difference(q, q_posture), -FARTHEST, FARTHEST)
+    pull = posture_stiffness * stray - posture_damping * free
     pull = pull - J.T @ (inertia @ (reached.T @ pull))
     return robot.rnea(q, 0.0 * v, 0.0 * v, f_ext=f_ext, gravity=gravity) + J.T @ force + pull
 

@@ -46,8 +46,21 @@ def test_the_brake_is_stable_in_slow_cycles():
     assert np.abs(np.diff(np.sign(speed), axis=0)).sum(axis=0).max() <= 4
 
 
+def test_a_spring_to_the_reference_is_bounded():
+    """By which another arm is felt: its stiffness times the way, and no more than at 0.3 rad."""
+    way = np.array([0.1, -0.2, 0.0, 0.5, -3.0, 0.0, 0.0, 0.0])
+    arm = DrivenArm(teaching, READY, coupling=20.0, q_posture=READY + way)
+    felt = arm.torques()[0] - wd.gravity_torques(MODEL, READY)
+    np.testing.assert_allclose(felt, 20.0 * np.clip(way, -0.3, 0.3), atol=1e-9)
+
+
 def test_what_drives_is_refused():
-    good = {"damping": np.zeros(N), "max_speed": np.ones(N), "braking_time": np.array(0.05)}
+    good = {
+        "damping": np.zeros(N),
+        "max_speed": np.ones(N),
+        "braking_time": np.array(0.05),
+        "coupling": np.zeros(N),
+    }
     check_teaching(good)
     for name, said in (
         ("damping", "damping must be at least 0"),
