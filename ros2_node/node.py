@@ -39,6 +39,7 @@ from .ros.guards import Guards
 from .ros.messages import nanoseconds
 from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
+from .ros.pose_topics import PoseTopics
 from .ros.streams import tolerate_lost_output
 from .ros.topics import (
     LAST,
@@ -96,13 +97,9 @@ class WarpdynNode(Node):
         self._frozen = False
         self._ending = threading.Lock()
         self._make_inputs()
-        PolicyTopics(
-            self._wiring,
-            self._robot_names,
-            settings,
-            lambda: self._supervisor.robots,
-            lambda: self._now(time.monotonic()),
-        )
+        wanted = self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
+        PolicyTopics(*wanted, lambda: self._now(time.monotonic()))
+        PoseTopics(*wanted)
         self._make_services()
         self._make_timers(settings)
         self.add_on_set_parameters_callback(

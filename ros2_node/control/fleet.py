@@ -77,10 +77,12 @@ class Fleet:
             self._check_limits(settings)
             if self.dynamics.law is not None:
                 self.dynamics.law.check(settings)
+            self.dynamics.friction.change(settings)
             self.dynamics.payload.change(settings)
         except ValueError:
             for robot in self.robots:
                 robot.change(self.settings)
+            self.dynamics.friction.change(self.settings)
             raise
         self.settings = settings
         self.dynamics.change_gravity(settings.gravity)

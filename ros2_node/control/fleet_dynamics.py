@@ -12,6 +12,7 @@ from warpdyn import Model
 from warpdyn.execution.kernel_cache import start_kernel_cache
 
 from .device_launch import bound_on
+from .friction_compensation import FrictionCompensation
 from .law import Law
 from .payload import Payload
 from .policy_law import PolicyLaw
@@ -34,13 +35,20 @@ class FleetDynamics:
         self.gravity = np.tile(np.array(settings.gravity), (robots, 1))
         """One row for each robot, read anew at every launch."""
         self.payload = Payload(model, settings)
+        self.friction = FrictionCompensation(model, settings, self.state)
         self.law: Law | PolicyLaw | None = None
         if settings.law:
             self.law = Law(model, settings, self.state, self.gravity, self.payload)
         elif settings.policy:
             self.law = PolicyLaw(model, settings, self.state)
-        self.compute = self._bound()
+        self._launch = self._bound()
         self.compute()  # no kernel is to be compiled in a callback
+
+    def compute(self) -> None:
+        """Torques of the rows as they stand."""
+        self._launch()
+        if self.friction.active:
+            self.friction.add()
 
     def change_gravity(self, gravity: tuple[float, ...]) -> None:
         """Compute with this gravity from the next launch on."""
@@ -54,7 +62,7 @@ class FleetDynamics:
     def carry(self, payload: Payload) -> None:
         """Go on with a load on another link, whose kernels are warm."""
         self.payload = payload
-        self.compute = self._bound()
+        self._launch = self._bound()
 
     def _bound(self) -> Callable[[], object]:
         if self.law is not None:

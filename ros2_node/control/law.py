@@ -11,6 +11,7 @@ import numpy as np
 from warpdyn import Model
 from warpdyn.kernels.loading import load_kernel, missing_options, read_options
 from warpdyn.kernels.own_kernel import OwnKernel
+from warpdyn.kernels.signature import Shape
 
 from .device_launch import bound_on
 from .payload import Payload
@@ -23,10 +24,14 @@ ROWS = {
     "q_desired": ("nq",),
     "v_desired": ("nv",),
     "a_desired": ("nv",),
+    "q_posture": ("nq",),
+    "pose_desired": (7,),
     "f_ext": ("nlinks", 6),
     "gravity": (3,),
 }
 """Arrays that the node fills itself, by the names that a law gives them, and their shapes."""
+LAWS = {name: f"ros2_node.laws.{name}:{name}" for name in ("joint_impedance", "cartesian_impedance", "teaching")}
+"""The laws that come with the node, and the kernels that they are."""
 
 
 class Law:
@@ -53,6 +58,8 @@ class Law:
             "q_desired": state.q_desired,
             "v_desired": state.v_desired,
             "a_desired": state.a_desired,
+            "q_posture": state.q_desired,
+            "pose_desired": state.pose_desired,
             "f_ext": state.wrench,
             "gravity": gravity,
         }
@@ -66,6 +73,8 @@ class Law:
             lead = () if each.serves_all else (len(state.q),)
             new = np.zeros((*lead, *each.sizes(model)))
             self.inputs[name] = rows[name] if name in ROWS else new
+        self.frame = self._frame(settings)
+        """The link whose pose it wants, where it reads one."""
         self._write(self._values(settings))
         self._check_result(settings, payload)
 
@@ -73,6 +82,23 @@ class Law:
     def tracks(self) -> bool:
         """Whether it reads a wanted position, from which the robot may not be too far."""
         return "q_desired" in self.inputs
+
+    def _frame(self, settings: Settings) -> str | None:
+        """The link that `pose_desired` is of: its option `frame`."""
+        if "pose_desired" not in self.inputs:
+            return None
+        frame = self.options.get("frame")
+        if not isinstance(frame, str):
+            raise ValueError(
+                f"law {settings.law} reads pose_desired: it needs an option frame, the link that the "
+                "pose is of"
+            )
+        if frame not in self._model.link_names:
+            links = ", ".join(self._model.link_names[:40])
+            raise ValueError(
+                f"law_options frame={frame}: {self._model.name} has no such link; it has {links}"
+            )
+        return frame
 
     def bound(self, payload: Payload) -> Callable[[], object]:
         """What computes the torques of the state, with a load."""
@@ -115,18 +141,19 @@ class Law:
             shape = each.sizes(self._model)
             given = settings.law_inputs.get(name)
             if given is not None:
-                if len(given) != prod(shape):
-                    raise ValueError(
-                        f"law_inputs.{name} must be {prod(shape)} numbers, shape {shape} row by row; "
-                        f"got {len(given)}"
-                    )
-                values[name] = np.reshape(given, shape)
+                values[name] = _shaped(name, given, shape, each.shape)
             elif each.default is not None:
                 values[name] = np.broadcast_to(np.asarray(each.default[0], dtype=float), shape)
             else:
                 raise ValueError(
                     f"law {settings.law} needs the parameter law_inputs.{name}: {prod(shape)} numbers"
                 )
+        check = self.kernel.text.__globals__.get(f"check_{self.kernel.__name__}")
+        if check is not None:
+            try:
+                check(values)
+            except ValueError as error:
+                raise ValueError(f"law {settings.law}: {error}") from None
         return values
 
     def _write(self, values: dict[str, np.ndarray]) -> None:
@@ -150,11 +177,27 @@ class Law:
             )
 
 
+def _shaped(
+    name: str, given: tuple[float, ...], shape: tuple[int, ...], declared: Shape
+) -> np.ndarray:
+    """The numbers of a parameter in an input's shape: row by row; one for all joints; or the diagonal
+    of a square matrix."""
+    if len(given) == prod(shape):
+        return np.reshape(given, shape)
+    if len(given) == 1 and declared in (("nq",), ("nv",)):
+        return np.full(shape, given[0])
+    if len(shape) == 2 and shape[0] == shape[1] == len(given):
+        return np.diag(given)
+    raise ValueError(
+        f"law_inputs.{name} must be {prod(shape)} numbers, shape {shape} row by row; got {len(given)}"
+    )
+
+
 @cache
 def loaded(law: str) -> OwnKernel:
     """The kernel of that name, read once; ValueError when there is none."""
     try:
-        return load_kernel(law)
+        return load_kernel(LAWS.get(law, law))
     except (ValueError, ImportError) as error:
         raise ValueError(f"law: {error}") from error
 

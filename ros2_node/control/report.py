@@ -114,6 +114,8 @@ class Reporter:
             lines["payload"] = f"{load.mass:g} kg on {load.link}" if load.link else "none"
             if robot.setpoint.refusal:
                 lines["last reference refused"] = robot.setpoint.refusal
+            if robot.pose is not None and robot.pose.refusal:
+                lines["last pose refused"] = robot.pose.refusal
             lines["commands clamped"] = str(robot.output.clamped)
             lines["commands rate limited"] = str(robot.output.rate_limited)
         lines["compute time"] = timing

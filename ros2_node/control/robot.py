@@ -16,6 +16,7 @@ from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
 from .law import Law
 from .payload import Payload
+from .pose_reference import PoseReference
 from .policy_law import PolicyLaw, check_joints, loaded
 from .reasons import NOTICES, REJECTIONS
 from .setpoint import Point, Setpoint
@@ -57,6 +58,10 @@ class Robot:
         self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
         law = dynamics.law
         self.pilot = law.pilots[index] if isinstance(law, PolicyLaw) else None
+        frame = law.frame if isinstance(law, Law) else None
+        self.pose = (
+            PoseReference(dynamics.model, frame, self.state, counts) if frame is not None else None
+        )
         self.enabled = False
         self.lost = ""
         self.fault = ""
@@ -69,6 +74,8 @@ class Robot:
         self.output.change(settings)
         law = self.dynamics.law
         self.setpoint.change(settings, tracked=law is not None and law.tracks)
+        if self.pose is not None:
+            self.pose.change(settings)
         self.states.change(settings)
         self._settings = settings
         if not settings.needs_velocity:
@@ -117,6 +124,8 @@ class Robot:
         if settings.law:
             wanted.compare(state.q)
             wanted.write(state)
+            if self.pose is not None:
+                self.pose.compare() if self.enabled else self.pose.stay()
             return
         state.a[:] = wanted.a
         if settings.mode == "computed_torque":
@@ -126,6 +135,14 @@ class Robot:
         """Read a reference. Returns why it was refused; an enabled robot refuses one that jumps
         away."""
         return self.setpoint.read(names, point, now, self.state.q if self.enabled else None)
+
+    def refer_pose(
+        self, frame: str, position: Sequence[float], quaternion: Sequence[float]
+    ) -> str | None:
+        """Read where a law's frame is wanted. Returns why that was refused."""
+        if self.pose is None:
+            return None
+        return self.pose.read(frame, position, quaternion, self.enabled)
 
     def read_base(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> None:
         """Read where the free base of a policy's robot is, and how it moves."""
@@ -170,6 +187,8 @@ class Robot:
         self.setpoint.stay(self.state.q, since=now - self._settings.state_timeout)
         if astray := self.setpoint.astray(self.state.q):
             return False, astray
+        if self.pose is not None:
+            self.pose.stay()
         self.lost = ""
         self.enabled = True
         self.output.start(steady)
@@ -225,7 +244,7 @@ class Robot:
             return True, None  # these torques are of before
         if not self.enabled:
             return True, None
-        if astray := self.setpoint.astray():
+        if astray := self.setpoint.astray() or (self.pose.astray() if self.pose else ""):
             self.fail(astray, steady)
             return True, None
         command = self.output.compute(self.state.torque, steady)

@@ -158,6 +158,10 @@ class Setpoint:
         """The wanted motion into the rows that a law reads; a joint without a wanted position is
         wanted where it is."""
         state.q_desired[:] = np.where(self._placed, self.q, state.q)
+        if self._turning:  # a law has the way that is shorter
+            rows = self._q_rows
+            way = np.where(self._placed[rows], self._distance(state.q), 0.0)
+            state.q_desired[rows] = state.q[rows] + way
         state.v_desired[:], state.a_desired[:] = self.v, self.a
 
     def astray(self, q: np.ndarray | None = None) -> str:

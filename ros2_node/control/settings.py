@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, get_type_hints
 
+import numpy as np
+
+from .law_settings import LawSettings
 from .parameter import Number, Parameter, check
 
 LAW_INPUTS = "law_inputs."
@@ -19,7 +22,7 @@ def check_law_input(name: str, value: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(LawSettings):
     """Checked parameter values. Each field carries its parameter; `PARAMETERS` lists them."""
 
     robot_description: Annotated[
@@ -54,7 +57,7 @@ class Settings:
         str,
         Parameter(
             "",
-            "A kernel of your own in place of mode: package.module:name or /path/file.py:name; empty = mode.",
+            "A law in place of mode: joint_impedance, cartesian_impedance or teaching, or a kernel of your own, package.module:name or /path/file.py:name; empty = mode.",
             fixed=True,
         ),
     ]
@@ -273,39 +276,6 @@ class Settings:
             length=6,
         ),
     ]
-    kp: Annotated[
-        Number,
-        Parameter(
-            100.0,
-            "Mode computed_torque: gain on the position error.",
-            "1/s^2",
-            low=0.0,
-            high=1e5,
-            per_joint=True,
-        ),
-    ]
-    kd: Annotated[
-        Number,
-        Parameter(
-            20.0,
-            "Mode computed_torque: gain on the velocity error.",
-            "1/s",
-            low=0.0,
-            high=1e4,
-            per_joint=True,
-        ),
-    ]
-    max_tracking_error: Annotated[
-        Number,
-        Parameter(
-            0.5,
-            "Mode computed_torque: a reference farther off is refused, a robot farther off stops; 0 = any.",
-            "rad or m",
-            low=0.0,
-            high=1e4,
-            per_joint=True,
-        ),
-    ]
     diagnostics_period: Annotated[
         float,
         Parameter(
@@ -360,6 +330,11 @@ class Settings:
             raise ValueError("policy_task is for a policy, and policy is empty")
         if not settings.law and (settings.law_options or settings.law_inputs):
             raise ValueError("law_options and law_inputs are for a law, and law is empty")
+        if np.any(settings.friction_scale) and not settings.needs_velocity:
+            raise ValueError(
+                "friction.scale needs velocities, and mode gravity uses none: law teaching is gravity "
+                "with friction compensation"
+            )
         if len(set(settings.namespaces)) != len(settings.namespaces):
             raise ValueError("namespaces must differ from each other")
         if settings.payload_mass > 0.0 and not settings.payload_link:

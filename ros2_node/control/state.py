@@ -25,6 +25,7 @@ class State:
     | a | `Robot.prepare` | before a launch, from the setpoint and the gains; zero in mode gravity |
     | wrench | `ExternalWrench` | a wrench arrives; set to zero when it is no longer fresh |
     | q_desired, v_desired, a_desired | `Robot.prepare` | before a launch of a law, from the setpoint |
+    | pose_desired | `PoseReference` | a pose arrives; before a launch while disabled, the present pose |
     | torque | `FleetDynamics.compute` | the launch; `Robot.command` reads it |
     """
 
@@ -43,6 +44,8 @@ class State:
     """(nq,), wanted positions, for a law; likewise v_desired and a_desired (nv,)"""
     v_desired: np.ndarray
     a_desired: np.ndarray
+    pose_desired: np.ndarray
+    """(7,), wanted pose of a law's frame in the root link: position [m] and quaternion xyzw"""
 
     @classmethod
     def of_robots(cls, model: Model, robots: int) -> State:
@@ -56,6 +59,7 @@ class State:
             q_desired=np.tile(model.neutral, (robots, 1)),
             v_desired=np.zeros((robots, model.nv)),
             a_desired=np.zeros((robots, model.nv)),
+            pose_desired=np.tile([0.0] * 6 + [1.0], (robots, 1)),
         )
 
     def row(self, robot: int) -> State:
@@ -69,4 +73,5 @@ class State:
             q_desired=self.q_desired[robot],
             v_desired=self.v_desired[robot],
             a_desired=self.a_desired[robot],
+            pose_desired=self.pose_desired[robot],
         )

@@ -2,7 +2,7 @@
 ros2_control would.
 
 Publishes joint_states, applies the torques of ~/commands (remap it to the node's), and keeps the
-last ones for ever, as an effort controller does. Nothing of warpdyn's dynamics is in it: what it
+last ones for ever, as an effort controller does; beside them those of ~/push, a hand's. Nothing of warpdyn's dynamics is in it: what it
 computes, it computes from the URDF itself.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import rclpy
+from builtin_interfaces.msg import Time as TimeMessage
 from lxml import etree
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -39,11 +40,13 @@ READY = {
 BAD_START = 2
 """Exit code when there is no such robot."""
 DEEP = QoSProfile(depth=10)
+LONGEST_WAIT = 1.0
+"""How long a step waits in lockstep [s]; a node that says nothing leaves the last torques."""
 
 
 class Arm:
-    """MuJoCo's model of a URDF: no friction, no contacts, `damping` in every hinge
-    [N·m·s/rad]."""
+    """MuJoCo's model of a URDF: no contacts, in every hinge `damping` [N·m·s/rad] and Coulomb
+    `friction` [N·m]."""
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class Arm:
         damping: float = 0.5,
         period: float = 0.001,
         payload: tuple[str, float, Sequence[float]] | None = None,
+        friction: float = 0.0,
     ) -> None:
         # Shapes add nothing to its dynamics, and their files may lie in packages that are not here.
         root = etree.fromstring(urdf.encode())
@@ -74,7 +78,9 @@ class Arm:
             )
         self.model = spec.compile()
         hinges = self.model.jnt_type == int(mujoco.mjtJoint.mjJNT_HINGE)
-        self.model.dof_frictionloss[:] = 0.0
+        self.model.dof_frictionloss[:] = np.where(hinges, friction, 0.0)
+        # As hard as the solver has it: with MuJoCo's own numbers a light joint creeps far below it.
+        self.model.dof_solref[:], self.model.dof_solimp[:, :2] = (2.0 * period, 1.0), 0.999
         self.model.dof_damping[:] = np.where(hinges, damping, self.model.dof_damping)
         self.data, self._still = mujoco.MjData(self.model), mujoco.MjData(self.model)
         self.names = [self.model.joint(i).name for i in range(self.model.njnt)]
@@ -119,18 +125,24 @@ class Plant(Node):
         com: list[float] = list(declare("payload.com", [0.0, 0.0, 0.0]).value or ())
         rate = float(declare("rate", 1000.0).value or 1000.0)
         damping = float(declare("damping", 0.5).value or 0.0)
+        friction = float(declare("friction", 0.0).value or 0.0)
         self.trace_file = str(declare("trace", "").value)
         self.period = 1.0 / rate
         load = (link, mass, com) if link and mass else None
-        self.arm = Arm(text, dict(zip(names, values, strict=True)), damping, self.period, load)
+        pose = dict(zip(names, values, strict=True))
+        self.arm = Arm(text, pose, damping, self.period, load, friction)
         self.order: list[str] = list(declare("command_joints", self._independent()).value or ())
         self.columns = [self.arm.names.index(name) for name in self.order]
-        self.torque = np.zeros(self.arm.model.nv)
+        self.torque, self.push = np.zeros(self.arm.model.nv), np.zeros(self.arm.model.nv)
         self.braked = bool(declare("braked", False).value)
+        self._lockstep = bool(declare("lockstep", False).value)
+        """Whether a step waits for the command that answers the last state."""
+        self._answered, self._said, self._steps = True, 0.0, 0
         self.trace: list[np.ndarray] = []
         self._states = self.create_publisher(JointState, "joint_states", DEEP)
         self._message = JointState(name=self.arm.names)
         self.create_subscription(Float64MultiArray, "~/commands", self._on_commands, DEEP)
+        self.create_subscription(Float64MultiArray, "~/push", self._on_push, DEEP)
         self.create_service(SetBool, "~/brake", self._on_brake)
         self.create_service(Trigger, "~/reset", self._on_reset)
 
@@ -146,6 +158,12 @@ class Plant(Node):
             self.get_logger().error("commands dropped", throttle_duration_sec=1.0)
             return
         self.torque[self.columns] = command
+        self._answered = True
+
+    def _on_push(self, message: Float64MultiArray) -> None:
+        """What a hand does to the joints, in the order of the commands [N·m]."""
+        if len(message.data) == len(self.columns):
+            self.push[self.columns] = message.data
 
     def _on_brake(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self.braked = request.data
@@ -162,8 +180,10 @@ class Plant(Node):
         """One period: move unless braked, and say where."""
         data = self.arm.data
         if not self.braked:
-            self.arm.step(self.torque)
-        self._message.header.stamp = self.get_clock().now().to_msg()
+            self.arm.step(self.torque + self.push)
+        self._answered, self._said = False, time.monotonic()
+        self._steps += 1
+        self._message.header.stamp = self._stamp()
         self._message.position = array("d", data.qpos.tobytes())
         self._message.velocity = array("d", data.qvel.tobytes())
         self._states.publish(self._message)
@@ -172,6 +192,19 @@ class Plant(Node):
             self.trace.append(
                 np.concatenate([[time.monotonic(), self.braked], data.qpos, self.torque, bias])
             )
+
+    def _stamp(self) -> TimeMessage:
+        """The present time; in lockstep, which may be slower, the simulation's."""
+        if not self._lockstep:
+            return self.get_clock().now().to_msg()
+        whole, part = divmod(self._steps * self.period, 1.0)
+        return TimeMessage(sec=int(whole), nanosec=int(1e9 * part))
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the next step is to wait, in lockstep, for a command."""
+        late = time.monotonic() - self._said > LONGEST_WAIT
+        return self._lockstep and not (self.braked or self._answered or late)
 
     def save(self) -> None:
         if self.trace_file:
@@ -205,8 +238,8 @@ def main(args: list[str] | None = None) -> int:
             due + plant.period, time.monotonic() - 0.05
         )  # a late step is made up for, a long pause is not
         executor.spin_once(timeout_sec=0.0)
-        while not stop and (left := due - time.monotonic()) > 0.0:
-            executor.spin_once(timeout_sec=left)
+        while not stop and ((left := due - time.monotonic()) > 0.0 or plant.waiting):
+            executor.spin_once(timeout_sec=max(left, 0.0) or 0.01)
     plant.save()
     plant.destroy_node()
     rclpy.try_shutdown()

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings
+from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, wheel_text
 
 import warpdyn as wd
 from ros2_node.control.device_launch import DeviceLaunch
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.law import inputs_of, loaded
+from ros2_node.control.law import LAWS, inputs_of, loaded
 from ros2_node.control.robot import check_robot
+from ros2_node.control.settings import Settings
 
 TEXT = """import numpy as np
 import warpdyn as wd
@@ -40,6 +41,21 @@ def pushed(robot, q, f_ext: ("nlinks", 6), gravity: (3,), bias: wd.shared(("nv",
 @wd.kernel
 def rooted(robot, q, gain: ()):
     return np.sqrt(gain) * robot.gravity_torques(q)
+
+
+@wd.kernel
+def shaped(robot, q, K: (2, 2), k: ("nv",)):
+    return k * (K[0, 0] + K[1, 1] + 10 * K[0, 1]) + 0 * q
+
+
+def check_shaped(inputs):
+    if inputs["k"].min() < 0:
+        raise ValueError("k must push")
+
+
+@wd.kernel
+def placed(robot, q, pose_desired: (7,), *, link):
+    return pose_desired[0] + 0 * q
 
 
 @wd.kernel
@@ -248,6 +264,8 @@ def test_an_input_changes_without_a_step(file):
         ),
         ("tracking", {"law_inputs__kd": 3.0}, r"has no input 'kd' .*; it has kp"),
         ("tracking", {"gravity": [0.0, 0.0, -1.62]}, r"no argument gravity: \(3,\)"),
+        ("shaped", {"law_inputs__k": -1.0, "law_inputs__K": [1.0, 1.0]}, r"law .*: k must push"),
+        ("placed", {"law_options": ["link=panda_hand"]}, r"it needs an option frame"),
         ("two", {}, r"must return one array of shape \(nv,\) = \(8,\), .*; got \(8,\), \(8,\)"),
         ("short", {}, r"must return one array of shape \(nv,\) = \(8,\), .*; got \(3,\)"),
         ("odd", {}, r"v comes from the node with shape \('nv',\), not \(3,\)"),
@@ -293,3 +311,66 @@ def test_on_a_device_it_is_what_it_is_on_the_host(file):
     inputs, options = impedance.law.inputs, impedance.law.options
     DeviceLaunch(impedance.law.kernel, MODEL, "cpu", inputs, out, ("q",), None, options)()
     np.testing.assert_allclose(out, impedance.state.torque, atol=1e-9)
+
+
+def test_one_number_serves_all_joints_and_n_are_the_diagonal(file):
+    """Of arrays ("nv",), and of square matrices, whose numbers may also stand row by row."""
+    fleet = law_fleet(file, "shaped", law_inputs__k=2.0, law_inputs__K=[3.0, 4.0])
+    feed(fleet.robots[0], 0.0, Q, 0 * Q)
+
+    def torque():
+        fleet.compute()
+        return fleet.robots[0].state.torque.copy()
+
+    np.testing.assert_allclose(torque(), 14.0)
+    fleet.change(fleet.settings.changed({"law_inputs.K": [3.0, 1.0, 0.0, 4.0]}))
+    np.testing.assert_allclose(torque(), 34.0)
+    with pytest.raises(ValueError, match=r"law_inputs.K must be 4 numbers, .*; got 3"):
+        fleet.change(fleet.settings.changed({"law_inputs.K": [1.0, 2.0, 3.0]}))
+    with pytest.raises(ValueError, match=r"law .*:shaped: k must push"):
+        fleet.change(fleet.settings.changed({"law_inputs.k": [1.0] * 7 + [-1.0]}))
+    np.testing.assert_allclose(torque(), 34.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("joint_impedance", {"law_inputs__stiffness": -1.0}, "stiffness must be at least 0"),
+        ("cartesian_impedance", {"law_options": ["frame=panda_hand"]}, "needs .*inputs.stiffness"),
+        ("teaching", {"law_inputs__max_speed": -1.0}, "max_speed must be at least 0"),
+    ],
+)
+def test_the_laws_of_the_node_are_kernels_like_any_other(name, values, said):
+    """By their short names, and as modules' kernels; numbers that drive the arm are refused."""
+    assert loaded(name).text is loaded(LAWS[name]).text
+    with pytest.raises(ValueError, match=f"law {name}.*{said}"):
+        check_robot(MODEL, panda_settings(law=name, **values))
+
+
+def test_a_law_of_a_link_that_is_not_there_is_refused():
+    settings = panda_settings(
+        law="cartesian_impedance", law_options=["frame=nix"], law_inputs__stiffness=[1.0] * 6
+    )
+    with pytest.raises(ValueError, match=r"frame=nix: panda has no such link; it has panda_link0"):
+        check_robot(MODEL, settings)
+
+
+def test_angles_without_end_go_the_shorter_way(tmp_path):
+    """A wheel at 3 rad that is wanted at -3 rad turns on, and not back."""
+    description = wheel_text()
+    (tmp_path / "wheels.py").write_text(
+        "import warpdyn as wd\n@wd.kernel\ndef spring(robot, q, q_desired):\n    return q_desired - q\n"
+    )
+    settings = Settings.of(
+        {
+            "robot_description": description,
+            "law": f"{tmp_path}/wheels.py:spring",
+            "velocity_source": "zero",
+        }
+    )
+    fleet = Fleet(settings, "", [Counter()])
+    robot = fleet.robots[0]
+    robot.refer(["spin"], ([-3.0], [], []), 0.0)
+    robot.read(["spin"], [3.0], [], 1, 0.0)
+    fleet.compute()
+    np.testing.assert_allclose(robot.state.torque, 2 * np.pi - 6.0, atol=1e-9)

@@ -79,6 +79,20 @@ def test_the_last_command_holds_and_a_bad_one_is_dropped(plant):
     np.testing.assert_array_equal(plant.torque[plant.columns], good)
 
 
+def test_a_hand_pushes_beside_the_commands(plant):
+    """By joint, in the order of the commands; what has another length is none."""
+    plant._on_push(Float64MultiArray(data=[50.0]))
+    assert not plant.push.any()
+    plant._on_push(Float64MultiArray(data=[50.0] + [0.0] * (len(plant.order) - 1)))
+    plant._on_brake(SetBool.Request(data=False), SimpleNamespace())
+    begin = plant.arm.data.qpos[plant.columns[0]]
+    for _ in range(20):
+        plant.step()
+    assert plant.arm.data.qpos[plant.columns[0]] > begin + 1e-4
+    plant._on_push(Float64MultiArray(data=[0.0] * len(plant.order)))
+    plant._on_reset(Trigger.Request(), SimpleNamespace())
+
+
 def test_it_is_commanded_without_its_mimic_joints(plant):
     assert plant.order == list(MODEL.joint_names)
 
@@ -108,3 +122,15 @@ def test_the_trace_has_time_brakes_positions_torques_and_bias(plant):
         assert saved["trace"].shape == (3, 2 + 3 * n)
         assert list(saved["names"]) == plant.arm.names
         np.testing.assert_array_equal(saved["trace"][-1, 2 : 2 + n], plant.arm.data.qpos)
+
+
+def test_friction_holds_up_to_its_torque():
+    """Pushed with less than its friction a joint stays, with more it moves."""
+    for push, moves in ((1.8, False), (2.4, True)):
+        arm = Arm(URDF, READY, friction=2.0)
+        begin = arm.data.qpos.copy()
+        for _ in range(500):
+            torque = arm.bias_at_rest().copy()
+            torque[0] += push
+            arm.step(torque)
+        assert bool(abs(arm.data.qpos[0] - begin[0]) > 1e-3) == moves

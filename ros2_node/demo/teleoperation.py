@@ -1,0 +1,111 @@
+"""An arm that is led by hand and one that follows: what stands between their two nodes.
+
+The leader's node has the law "teaching", the follower's "joint_impedance". The leader's joint_states
+become the follower's references, and, with `feedback`, the follower's become the leader's, so that the
+hand feels what the follower meets, by the law's input `coupling`.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from typing import Any
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+FRESH = 0.1
+"""How old a state may be that is handed on [s]; without references the other arm comes to rest."""
+LAST = QoSProfile(depth=1)
+
+
+class Side:
+    """One arm's latest state, as the other one's reference."""
+
+    def __init__(self, node: Node, arm: str, other: str, joints: list[str]) -> None:
+        self._joints = joints
+        self._message: JointState | None = None
+        self._arrived = 0.0
+        node.create_subscription(JointState, f"{arm}/joint_states", self._on_state, LAST)
+        self._references = node.create_publisher(
+            JointTrajectory, f"{other}/warpdyn/reference", LAST
+        )
+
+    def _on_state(self, message: JointState) -> None:
+        self._message, self._arrived = message, time.monotonic()
+
+    def hand_on(self) -> None:
+        """Send it, as far as it is fresh and has the joints."""
+        message = self._message
+        if message is None or time.monotonic() - self._arrived > FRESH:
+            return
+        names = list(message.name)
+        if not all(name in names for name in self._joints):
+            return
+        rows = [names.index(name) for name in self._joints or names]
+        point = JointTrajectoryPoint(positions=[message.position[k] for k in rows])
+        if len(message.velocity) == len(names):
+            point.velocities = [message.velocity[k] for k in rows]
+        self._references.publish(
+            JointTrajectory(joint_names=[names[k] for k in rows], points=[point])
+        )
+
+
+class Teleoperation(Node):
+    """Parameters: `leader` and `follower`, the namespaces of the two arms; `joints`, those that are
+    handed on (empty = all); `rate` of the references [Hz]; `feedback`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("teleoperation", **options)
+        declare = self.declare_parameter
+        leader, follower = (str(declare(name, name).value) for name in ("leader", "follower"))
+        joints = [name for name in declare("joints", [""]).value or () if name]
+        rate = float(declare("rate", 250.0).value or 0.0)
+        if not 1.0 <= rate <= 2000.0:
+            raise ValueError(f"rate must lie in 1 .. 2000 Hz, got {rate:g}")
+        self.sides = [Side(self, leader, follower, joints)]
+        if declare("feedback", False).value:
+            self.sides.append(Side(self, follower, leader, joints))
+        self.create_timer(1.0 / rate, self._hand_on)
+
+    def _hand_on(self) -> None:
+        for side in self.sides:
+            side.hand_on()
+
+
+def run_until_told(make: type[Node]) -> int:
+    """A node of that kind until SIGINT or SIGTERM; 2 where its parameters are bad."""
+    stop: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, frame: stop.append(received))
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node: Node | None = None
+    try:
+        try:
+            node = make()
+        except ValueError as error:
+            rclpy.logging.get_logger(make.__name__.lower()).fatal(str(error))
+            return 2
+        while not stop:
+            rclpy.spin_once(node, timeout_sec=0.2)
+    except ExternalShutdownException:
+        pass
+    finally:
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+def main() -> int:
+    return run_until_told(Teleoperation)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

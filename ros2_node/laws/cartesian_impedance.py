@@ -1,0 +1,130 @@
+"""A frame of the arm as a body on springs and dampers about a pose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+import warpdyn as wd
+
+from .mean_damping import damping_by_ratio
+from .orientation import moment_of, rotation_vector
+
+Axes = Literal["base", "tip"]
+Number = Annotated[np.ndarray, ()]
+
+HEAVIEST = 10.0
+"""The frame's inertia counts as at most about so many times the robot's mass: beyond, where the arm is
+almost singular, the inverse is damped."""
+
+FARTHEST = 1.0
+"""The springs of the posture pull no harder than so far off [rad, m]."""
+
+
+@wd.kernel
+def cartesian_impedance(
+    robot: wd.Robot,
+    q: np.ndarray,
+    v: np.ndarray,
+    pose_desired: Annotated[np.ndarray, (7,)],
+    q_posture: np.ndarray,
+    f_ext: Annotated[np.ndarray, ("nlinks", 6)],
+    gravity: Annotated[np.ndarray, (3,)],
+    stiffness: Annotated[np.ndarray, (6, 6)],
+    damping_ratio: Number = 0.7,  # type: ignore[assignment]
+    max_force: Annotated[np.ndarray, (2,)] = (100.0, 20.0),  # type: ignore[assignment]
+    posture_stiffness: Annotated[np.ndarray, ("nv",)] = 5.0,  # type: ignore[assignment]
+    posture_damping: Annotated[np.ndarray, ("nv",)] = 1.0,  # type: ignore[assignment]
+    *,
+    frame: str,
+    axes: Axes = "base",
+) -> np.ndarray:
+    """Torques with which `frame` gives way like springs and dampers about ~/pose_reference.
+
+    tau = g + Jᵀ (F - D J v) + N Kn (q_n - q) - N Dn Nᵀ v.
+    F: the spring, minus the slope of ½ eᵀ K e, where e is the way to the pose [m] and the logarithm of
+    the rotation to it [rad]; K = `stiffness` [N/m, N/rad, N·m/rad], in the axes of the root link, or of
+    the pose ("tip"). The spring grows soft where it would exceed `max_force` [N, N·m], as the slope of
+    a potential still. D gives every mode of K and of the frame's inertia Λ = (J M⁻¹ Jᵀ)⁻¹ the
+    `damping_ratio` (Albu-Schäffer et al., 2003).
+    N = 1 - Jᵀ Λ J M⁻¹ takes from the joints' springs Kn = `posture_stiffness` and dampers Dn =
+    `posture_damping` what the frame would feel (Khatib 1987; Dietrich, Ott, Albu-Schäffer, An Overview
+    of Null Space Projections for Redundant, Torque-Controlled Robots, IJRR 34, 2015).
+    """
+    place = robot.fk(q, frame=frame)
+    J = robot.jacobian(q, frame=frame, reference="local_world_aligned")
+    force, K = _spring(robot, place, pose_desired, stiffness, max_force, axes)
+    reached = wd.solve_symmetric(robot.crba(q), J.T)
+    inertia = _inertia(J @ reached, HEAVIEST * robot.total_mass)
+    force = force - damping_by_ratio(inertia, K, damping_ratio) @ (J @ v)
+    free = v - reached @ (inertia @ (J @ v))
+    stray = np.clip(robot.difference(q, q_posture), -FARTHEST, FARTHEST)
+    pull = posture_stiffness * stray - posture_damping * free
+    pull = pull - J.T @ (inertia @ (reached.T @ pull))
+    return robot.rnea(q, 0.0 * v, 0.0 * v, f_ext=f_ext, gravity=gravity) + J.T @ force + pull
+
+
+def _spring(
+    robot: wd.Robot, place: Any, pose: Any, stiffness: Any, most: Any, axes: Axes
+) -> tuple[Any, Any]:
+    """Force and moment of the spring (6,), and its stiffness (6, 6), in the root link's axes."""
+    wanted = robot.quaternion_to_matrix(pose[3:])
+    turn, half_by_tangent = rotation_vector(robot, wanted @ place[:3, :3].T)
+    K = 0.5 * (stiffness + stiffness.T)
+    # The largest sum of a row is not less than the largest stiffness, in any axes.
+    hardest = [np.max(np.sum(np.abs(K[rows, rows]), axis=1)) for rows in (slice(3), slice(3, 6))]
+    if axes == "tip":
+        both = np.concatenate(
+            [
+                np.concatenate([wanted, 0.0 * wanted], axis=1),
+                np.concatenate([0.0 * wanted, wanted], axis=1),
+            ]
+        )
+        K = both @ K @ both.T
+    # The slope of ½ eᵀ K e = E is not larger than √(2 hardest E): beyond the bound, E's root in its
+    # place. The way and the turn each have a potential of their own, unless K couples them.
+    way = pose[:3] - place[:3, 3]
+    force, moment = K[:3, :3] @ way + K[:3, 3:] @ turn, K[3:, :3] @ way + K[3:, 3:] @ turn
+    coupled = np.max(np.abs(K[:3, 3:])) > 0.0
+    energies = [way @ force, turn @ moment]
+    softer = []
+    for k in range(2):
+        twice = np.where(coupled, energies[0] + energies[1], energies[k])
+        root = np.sqrt(np.maximum(hardest[k] * twice, 0.0) + 1e-30)
+        softer.append(np.minimum(1.0, most[k] / root))
+    both = np.minimum(softer[0], softer[1])
+    force, moment = (
+        np.where(coupled, both, soft) * x for soft, x in zip(softer, (force, moment), strict=True)
+    )
+    return np.concatenate([force, moment_of(moment, turn, half_by_tangent)]), K
+
+
+def _inertia(mobility: Any, heaviest: Any) -> Any:
+    """Λ, the inverse of J M⁻¹ Jᵀ (6, 6), damped where the frame seems heavier than `heaviest` [kg].
+
+    The damping grows from zero at that, by the square, as in Nakamura and Hanafusa, Inverse Kinematic
+    Solutions With Singularity Robustness, J. Dynamic Systems, Measurement and Control 108 (1986).
+    """
+    unit = np.eye(6)
+    tiny = 1e-12 * np.trace(mobility)
+    light = 1.0 / np.trace(wd.solve_symmetric(mobility + tiny * unit, unit))
+    least = 1.0 / heaviest
+    lacks = np.clip(1.0 - light / least, 0.0, 1.0)
+    return wd.solve_symmetric(mobility + (tiny + least * lacks * lacks) * unit, unit)
+
+
+def check_cartesian_impedance(inputs: Mapping[str, np.ndarray]) -> None:
+    """ValueError for a spring or damper that would drive the arm, or a bound that is none."""
+    K = inputs["stiffness"]
+    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-9 * np.abs(K).max()):
+        raise ValueError("stiffness must be a symmetric matrix, or 6 numbers for its diagonal")
+    least, largest = np.linalg.eigvalsh(K)[[0, -1]]
+    if least < -1e-9 * max(largest, 1.0):
+        raise ValueError(f"stiffness must not push: its least eigenvalue is {least:g}, below 0")
+    for name in ("damping_ratio", "posture_stiffness", "posture_damping"):
+        if (inputs[name] < 0.0).any():
+            raise ValueError(f"{name} must be at least 0, got {inputs[name].min():g}")
+    if not (inputs["max_force"] > 0.0).all():
+        raise ValueError(f"max_force must be above 0 [N, N·m], got {inputs['max_force'].tolist()}")

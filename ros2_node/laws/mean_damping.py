@@ -1,0 +1,49 @@
+"""Damping that a stiffness and an inertia ask for, whatever the axes that they are written in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+
+ROUNDS = 20
+"""Rounds of the mean; what is to become zero is a millionth of where it began."""
+
+
+def damping_by_ratio(inertia: Any, stiffness: Any, ratio: Any) -> Any:
+    """Damping with which each mode of inertia and stiffness has the same damping ratio.
+
+    inertia: (n, n), positive definite; stiffness: (n, n), positive semidefinite; ratio: one number, 1
+    is critical. Returns (n, n), symmetric and positive semidefinite.
+    The double diagonalisation of Albu-Schäffer, Ott, Frese, Hirzinger, Cartesian Impedance Control of
+    Redundant Robots, ICRA (2003), II.B: with inertia = Q Qᵀ and stiffness = Q K0 Qᵀ it is
+    2 ratio Q √K0 Qᵀ. That is twice the ratio times the geometric mean of the two, which needs no
+    eigenvectors.
+    """
+    return 2.0 * ratio * geometric_mean(inertia, stiffness)
+
+
+def geometric_mean(A: Any, B: Any) -> Any:
+    """A # B = A½ (A-½ B A-½)½ A½, the mean of two matrices that does not depend on the axes.
+
+    A: (n, n), positive definite; B: (n, n), positive semidefinite. The limit of their arithmetic and
+    harmonic means, each of the two before: Ando, Li, Mathias, Geometric Means, Linear Algebra and its
+    Applications 385 (2004), section 2.
+    """
+    n = A.shape[0]
+    # In axes in which A has ones on its diagonal and B has them on average, few rounds are enough.
+    size = np.sqrt(np.diag(A))
+    both = np.outer(size, size)
+    scaled = B / both
+    share = np.trace(scaled) / n + 1e-30
+
+    def closer(means: Any) -> Any:
+        arithmetic, harmonic = means
+        middle = 0.5 * (arithmetic + harmonic)
+        product = arithmetic @ wd.solve_symmetric(middle, harmonic)
+        return middle, 0.5 * (product + product.T)
+
+    mean, _ = wd.repeat(ROUNDS, closer, (A / both, scaled / share))
+    return np.sqrt(share) * both * mean

@@ -1,0 +1,291 @@
+"""The node's own laws over real DDS: what they do, and what they do when something is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from driven_arm import HAND, READY
+from geometry_msgs.msg import PoseStamped
+from harness import NodeProcess, Peer
+from oracle import Oracle
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+import warpdyn as wd
+
+MODEL = wd.load_robot("panda")
+NAMES = list(MODEL.joint_names)
+REST = np.zeros(8)
+STIFFNESS = np.array([600.0, 600.0, 400.0, 400.0, 100.0, 80.0, 40.0, 500.0])
+EXACT = 1e-9
+
+
+class Side:
+    """A node with a law, in a namespace of its own, and a peer that sends it a state that stands
+    still."""
+
+    def __init__(self, context, space: str, parameters: dict) -> None:
+        base = {"robot_description_file": "panda", "ramp_time": 0.05, "diagnostics_period": 0.3}
+        arguments = ["-r", f"__ns:=/{space}"]
+        self.process = NodeProcess({**base, **parameters}, arguments).__enter__()
+        self.process.wait_for("ready: panda")
+        self.peer = Peer(context, space)
+        self.q, self.v = READY.copy(), REST.copy()
+        self.publishers: dict = {}
+        self.peer.matched()
+
+    def send(self):
+        self.peer.send(NAMES, self.q, self.v)
+
+    def publish(self, topic, message):
+        if topic not in self.publishers:
+            made = self.peer.node.create_publisher(type(message), self.peer.own + topic, 1)
+            self.publishers[topic] = made
+            self.peer.wait(made.get_subscription_count, f"{topic} matched", each=self.send)
+        self.publishers[topic].publish(message)
+
+    def settled(self, expected, what, enabled=True):
+        """Wait until what leaves is this."""
+        peer = self.peer
+
+        def last():
+            if enabled:
+                return peer.commands[-1] if peer.commands else np.nan
+            return peer.torques[-1].effort if peer.torques else np.nan
+
+        peer.wait(lambda: np.allclose(last(), expected, atol=1e-7), what, each=self.send)
+
+    def counted(self, reason):
+        return int(self.peer.values.get(f"noticed.{reason}", 0))
+
+    def refused(self, topic, message, reason):
+        """Send until it is counted, which it is once for each."""
+        before = self.counted(reason)
+
+        def again():
+            self.publish(topic, message)
+            self.send()
+
+        self.peer.wait(lambda: self.counted(reason) > before, reason, each=again)
+
+    def close(self):
+        self.peer.close()
+        self.process.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def joints(context):
+    parameters = {
+        "law": "joint_impedance",
+        "law_inputs.stiffness": STIFFNESS.tolist(),
+        "law_inputs.damping_ratio": 0.0,
+        "law_inputs.damping": 2.0,
+        "reference_timeout": 0.0,
+        "max_tracking_error": 0.3,
+    }
+    side = Side(context, "joints", parameters)
+    yield side
+    side.close()
+
+
+@pytest.fixture(scope="module")
+def hand(context):
+    parameters = {
+        "law": "cartesian_impedance",
+        "law_options": [f"frame={HAND}"],
+        "law_inputs.stiffness": [500.0, 500.0, 500.0, 30.0, 30.0, 30.0],
+        "max_pose_error": [0.1, 0.4],
+    }
+    side = Side(context, "hand", parameters)
+    yield side
+    side.close()
+
+
+def reference(positions, velocities=(), names=NAMES):
+    point = JointTrajectoryPoint(positions=list(positions), velocities=list(velocities))
+    return JointTrajectory(joint_names=list(names), points=[point])
+
+
+def pose(step=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), frame=MODEL.root, length=1.0):
+    """That of the hand, a little further."""
+    T = Oracle().pose(NAMES, READY, HAND)
+    message = PoseStamped()
+    message.header.frame_id = frame
+    p, o = message.pose.position, message.pose.orientation
+    p.x, p.y, p.z = (T[:3, 3] + step).tolist()
+    R = pin.exp3(np.array(turn)) @ T[:3, :3]
+    o.x, o.y, o.z, o.w = (length * pin.Quaternion(R).coeffs()).tolist()
+    return message
+
+
+def test_a_joint_is_a_spring_about_its_reference(joints):
+    """Enabled before any reference it stays; then K e + D ė beside the weight. One for some joints
+    leaves the others."""
+    weight = Oracle().torque(NAMES, READY)
+    assert joints.peer.enable(each=joints.send).success
+    joints.settled(weight, "the weight")
+    joints.v[:] = 0.02
+    moving = Oracle().torque(NAMES, READY) - 2.0 * joints.v
+    joints.settled(moving, "dampers")
+    joints.v[:] = 0.0
+    joints.publish("reference", reference([READY[1] + 0.05], names=NAMES[1:2]))
+    joints.settled(weight + STIFFNESS * [0, 0.05, 0, 0, 0, 0, 0, 0], "one spring")
+
+
+def test_stiffness_changes_while_enabled_without_a_step(joints):
+    """A change comes in within ramp_time, a bad one is refused and nothing changes."""
+    peer = joints.peer
+    weight = Oracle().torque(NAMES, READY)
+    assert peer.set_parameter("ramp_time", 1.0, each=joints.send).successful
+    assert peer.enable(each=joints.send).success
+    joints.publish("reference", reference(READY + [0.05, 0, 0, 0, 0, 0, 0, 0]))
+    soft = weight + [30.0, 0, 0, 0, 0, 0, 0, 0]
+    joints.settled(soft, "the spring")
+    seen = len(peer.commands)
+    assert peer.set_parameter("law_inputs.stiffness", 1000.0, each=joints.send).successful
+    hard = weight + [50.0, 0, 0, 0, 0, 0, 0, 0]
+    joints.settled(hard, "the harder spring")
+    way = np.array([soft[0], *(c[0] for c in peer.commands[seen:])])
+    assert (np.diff(way) >= -EXACT).all() and ((way > soft[0] + 1) & (way < hard[0] - 1)).sum() >= 5
+    for name, value, said in (
+        ("law_inputs.stiffness", -5.0, "stiffness must be at least 0"),
+        ("law_inputs.stiffness", [1.0, 2.0], "must be 8 numbers"),
+        ("law_inputs.stiffness", float("nan"), "must lie in"),
+        ("law", "teaching", "read-only"),
+    ):
+        answer = peer.set_parameter(name, value, each=joints.send)
+        assert not answer.successful and said in answer.reason
+    joints.settled(hard, "the spring as before")
+    back = {"law_inputs.stiffness": STIFFNESS.tolist(), "ramp_time": 0.05}
+    assert all(peer.set_parameter(n, x, each=joints.send).successful for n, x in back.items())
+
+
+def test_references_that_are_none_or_too_far_are_refused(joints):
+    """The spring goes on about the one before; an arm that is pushed too far stops."""
+    peer = joints.peer
+    weight = Oracle().torque(NAMES, READY)
+    assert peer.enable(each=joints.send).success
+    joints.publish("reference", reference(READY))
+    joints.settled(weight, "the weight")
+    joints.refused("reference", reference(READY * np.nan), "reference_nonfinite")
+    joints.refused("reference", reference(READY + 0.5), "reference_too_far")
+    joints.settled(weight, "the reference of before")
+    try:
+        for share in np.linspace(0.02, 0.35, 12):  # no jump, which would be dropped
+            joints.q[0] = READY[0] + share
+            peer.wait(lambda: True, "a state", each=joints.send)
+        joints.peer.wait_for_message("panda_joint1 is 0.3", each=joints.send)
+        peer.wait(lambda: not np.any(peer.commands[-5:]), "five zeros", each=joints.send)
+    finally:
+        joints.q[:] = READY
+    assert not peer.enable(each=joints.send).success, "a latched fault"
+    assert peer.reset().success
+    assert peer.enable(each=joints.send).success
+    joints.settled(weight, "the weight again")
+
+
+def test_it_ends_with_its_state_and_begins_again_where_it_is(joints):
+    """joint_states that stop, ~/enable with false: five zeros; then it holds where it has been put."""
+    peer = joints.peer
+    assert peer.enable(each=joints.send).success
+    peer.starve()
+    peer.wait(lambda: not np.any(peer.commands[-5:]), "five zeros")
+    assert peer.set_parameter("state_timeout", 10.0).successful
+    joints.q[:] = READY + [0.4, 0.2, -0.2, 0.1, 0, 0, 0, 0]
+    there = Oracle().torque(NAMES, joints.q)
+    try:
+        joints.settled(there - STIFFNESS * (joints.q - READY), "a spring to READY", enabled=False)
+        assert peer.set_parameter("state_timeout", 0.2, each=joints.send).successful
+        begin = peer.node.get_clock().now().nanoseconds
+        peer.wait(
+            lambda: peer.node.get_clock().now().nanoseconds > begin + 300_000_000,
+            "an old reference",
+            each=joints.send,
+        )
+        assert peer.enable(each=joints.send).success
+        joints.settled(there, "the weight there")
+        assert peer.enable(False, each=joints.send).success
+        peer.wait(lambda: not np.any(peer.commands[-5:]), "five zeros", each=joints.send)
+    finally:
+        joints.q[:] = READY
+        assert peer.set_parameter("state_timeout", 10.0, each=joints.send).successful
+
+
+def test_a_hand_is_a_spring_about_its_pose(hand):
+    """It begins where it is, whatever was sent before, and is pulled to the poses that come then."""
+    peer, oracle = hand.peer, Oracle()
+    weight = oracle.torque(NAMES, READY)
+    hand.publish("pose_reference", pose(step=(0.05, 0.0, 0.0)))
+    hand.settled(weight, "the weight, disabled", enabled=False)
+    assert peer.enable(each=hand.send).success
+    hand.settled(weight, "the weight")
+    hand.publish("pose_reference", pose(step=(0.02, -0.04, 0.01), turn=(0.1, 0.0, 0.2)))
+    wrench = [10.0, -20.0, 5.0, 3.0, 0.0, 6.0]
+    pull = oracle.jacobian(NAMES, READY, HAND).T @ wrench
+    hand.settled(weight + pull, "the spring")
+    assert peer.set_parameter("law_inputs.max_force", [12.0, 20.0], each=hand.send).successful
+    soft = 12.0 / np.linalg.norm(wrench[:3])
+    pull = oracle.jacobian(NAMES, READY, HAND).T @ [*(soft * np.array(wrench[:3])), *wrench[3:]]
+    hand.settled(weight + pull, "the spring that is bounded")
+    assert peer.set_parameter("law_inputs.max_force", [100.0, 20.0], each=hand.send).successful
+
+
+def test_poses_that_are_none_are_refused(hand):
+    """Another frame, no number, no rotation, one too far; a matrix that pushes. The spring goes on."""
+    peer = hand.peer
+    weight = Oracle().torque(NAMES, READY)
+    assert peer.enable(each=hand.send).success
+    hand.publish("pose_reference", pose())
+    hand.settled(weight, "the weight")
+    for message, reason in (
+        (pose(frame="camera"), "pose_other_frame"),
+        (pose(step=(np.nan, 0.0, 0.0)), "pose_nonfinite"),
+        (pose(length=1.3), "pose_no_rotation"),
+        (pose(length=0.0), "pose_no_rotation"),
+        (pose(step=(0.3, 0.0, 0.0)), "pose_too_far"),
+    ):
+        hand.refused("pose_reference", message, reason)
+    assert "panda_hand is 0.3 m from its pose reference" in peer.values["last pose refused"]
+    answer = peer.set_parameter("law_inputs.stiffness", [-1.0] * 6, each=hand.send)
+    assert not answer.successful and "stiffness must not push" in answer.reason
+    answer = peer.set_parameter("law_inputs.stiffness", [1.0] * 7, each=hand.send)
+    assert not answer.successful and "must be 36 numbers" in answer.reason
+    hand.settled(weight, "the weight still")
+
+
+def test_teaching_floats_and_helps_against_friction(context):
+    """Gravity, the light damping, a brake beyond max_speed, and the share of friction that is asked
+    for, which changes while enabled; mode gravity refuses it."""
+    oracle = Oracle()
+    side = Side(
+        context,
+        "led",
+        {
+            "law": "teaching",
+            "law_inputs.damping": 0.5,
+            "law_inputs.max_speed": 0.4,
+            "friction.coulomb": [3.0] * 7 + [0.0],
+            "friction.viscous": 1.0,
+            "friction.speed": 0.1,
+        },
+    )
+    try:
+        peer, weight = side.peer, oracle.torque(NAMES, READY)
+        assert peer.enable(each=side.send).success
+        side.settled(weight, "the weight")
+        side.v[1] = 0.3
+        damping = -0.5 * side.v
+        side.settled(weight + damping, "the damping")
+        assert peer.set_parameter("friction.scale", 0.8, each=side.send).successful
+        helped = 0.8 * (3.0 * 0.3 / np.hypot(0.3, 0.1) + 0.3)
+        side.settled(weight + damping + [0, helped, 0, 0, 0, 0, 0, 0], "friction compensated")
+        assert not peer.set_parameter("friction.scale", 1.5, each=side.send).successful
+        side.v[1] = 0.6
+        M = oracle.mass_matrix(NAMES, READY)
+        brake = -0.2 / 0.05 / np.linalg.inv(M)[1, 1]
+        helped = 0.8 * (3.0 * 0.6 / np.hypot(0.6, 0.1) + 0.6)
+        side.settled(weight + [0, helped + brake - 0.3, 0, 0, 0, 0, 0, 0], "the brake")
+        side.v[:] = np.nan
+        peer.wait_for_value("rejected.nonfinite_velocity", bool, each=side.send)
+    finally:
+        side.close()
