@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, get_type_hints
 
+from .effort_settings import EffortSettings
 from .parameter import Number, Parameter, check
 
 LAW_INPUTS = "law_inputs."
@@ -19,7 +20,7 @@ def check_law_input(name: str, value: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(EffortSettings):
     """Checked parameter values. Each field carries its parameter; `PARAMETERS` lists them."""
 
     robot_description: Annotated[
