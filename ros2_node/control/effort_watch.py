@@ -160,7 +160,7 @@ class EffortWatch:
             self._model,
             q,
             tau,
-            link=settings.payload_link,
+            link=settings.payload_link or None,
             joints=self.joints or self._states.joints,
             gravity=settings.gravity,
             params=self._params(),

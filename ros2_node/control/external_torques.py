@@ -81,7 +81,8 @@ class ExternalTorques:
 
     def update(self, dt: float) -> None:
         """Go on by dt [s]; 0: begin at this state."""
-        if self._payload is not self._dynamics.payload:  # a load on another link, whose kernels are warm
+        if self._payload is not self._dynamics.payload:  # on another link; its kernels are warm
+            self._dt[:] = dt = 0.0
             self._bind(self._dynamics.payload)
         self._dt[:] = dt
         self._observe()

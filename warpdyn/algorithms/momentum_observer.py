@@ -49,14 +49,14 @@ def momentum_observer(
     momentum: Sequence[Scalar],
     rate: Sequence[Scalar],
     external: Sequence[Scalar],
-    dt: Scalar,
-    gain: Scalar,
+    dt: Sequence[Scalar],
+    gain: Sequence[Scalar],
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """Momentum, its rate without forces from outside, and the observed forces, a time dt later.
 
-    q: nq [m, rad].  v, tau, momentum, rate, external: nv.  dt [s], gain [1/s]: one number each.
+    q: nq [m, rad].  v, tau, momentum, rate, external: nv.  dt [s], gain [1/s]: of one number each.
     p = M v has the rate tau + Cᵀ v - g - friction + external. What it has gained in dt beyond the
     mean of that rate is the mean of the external forces, and the observed ones go to it as a filter
     of first order does in that time: exactly, where they are constant, whatever gain and dt. Where
@@ -66,12 +66,13 @@ def momentum_observer(
     p, turning = joint_momentum(tree, q, v)
     down, rubbing = gravity_torques(tree, q, gravity, f_ext), passive_forces(tree, q, v)
     pushed = [t + c - g - r for t, c, g, r in zip(tau, turning, down, rubbing, strict=True)]
-    passed = select_less(0.0, dt, dt, 1.0)
-    share = 1.0 - exp(-gain * passed)
+    (elapsed,) = dt
+    passed = select_less(0.0, elapsed, elapsed, 1.0)
+    share = 1.0 - exp(-gain[0] * passed)
     observed = []
     for k, old in enumerate(external):
         mean = (p[k] - momentum[k]) * (1.0 / passed) - (pushed[k] + rate[k]) * 0.5
-        observed.append(select_less(0.0, dt, old + share * (mean - old), 0.0))
+        observed.append(select_less(0.0, elapsed, old + share * (mean - old), 0.0))
     return p, pushed, observed
 
 

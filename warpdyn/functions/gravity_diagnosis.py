@@ -57,8 +57,8 @@ class GravityDiagnosis:
 
     joints: tuple[JointGravity, ...]
     poses: int
-    link: str
-    """The link whose load was tried, or none."""
+    link: str = ""
+    """The link whose load was tried; empty where none was."""
     mass: float = 0.0
     """Load beyond the model's that explains the errors best [kg]; negative where the model has too
     much."""
@@ -90,7 +90,7 @@ def diagnose_gravity(
     q: ArrayLike,
     tau: ArrayLike,
     *,
-    link: str = "",
+    link: str | None = None,
     joints: Sequence[str] | None = None,
     gravity: Sequence[float] | None = None,
     params: Params | None = None,
@@ -115,7 +115,7 @@ def diagnose_gravity(
     rest = tau[:, columns] - own
     found = tuple(_of_joint(*each) for each in zip(names, own.T, rest.T, strict=True))
     if not link:
-        return GravityDiagnosis(found, len(q), link)
+        return GravityDiagnosis(found, len(q))
     Y = np.asarray(joint_torque_regressor(model, q, None, None, links=[link], gravity=gravity))
     A = Y[:, columns, :4].reshape(-1, 4)
     x, _, rank, _ = np.linalg.lstsq(A, rest.ravel(), rcond=1e-9)

@@ -11,6 +11,7 @@ from ..model import Model
 from ..model.params import Params
 from ..model.reference_frames import Reference
 from .frame_options import of_link
+from .varied_numbers import for_all
 
 STATE = ("momentum", "rate", "external")
 """What a momentum observer carries from one call to the next."""
@@ -66,12 +67,12 @@ def momentum_observer(
             "momentum": momentum,
             "rate": rate,
             "external": external,
-            "dt": dt,
-            "gain": gain,
+            "dt": for_all("dt", dt, q),
+            "gain": for_all("gain", gain, q),
         },
         out=out,
         results=STATE,
-        shapes={"dt": (), "gain": ()},
+        shapes={"dt": (1,), "gain": (1,)},
         plain=("dt", "gain"),
         forces=True,
         gravity=gravity,
