@@ -33,6 +33,7 @@ from .ros import parameters
 from .ros.batch_topics import BatchTopics
 from .ros.diagnostics import Diagnostics
 from .ros.display import Display
+from .ros.effort_topics import EffortTopics
 from .ros.ending import stop_robots, told_to_end
 from .ros.executor import make_executor, spin
 from .ros.guards import Guards
@@ -88,6 +89,9 @@ class WarpdynNode(Node):
         self._topics = [TorqueTopics(self, each, events) for each in self._robot_names]
         self._batch = BatchTopics(self, self._counts[0])
         self._display = Display(self, self._robot_names, settings, outputs)
+        self._efforts = EffortTopics(
+            self, self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
+        )
         self._diagnostics = Diagnostics(self, names, self._counts, self._supervisor.clock)
         self._totals = [reporter.rates.totals for reporter in self._diagnostics.reporters]
         self._stamps = [Time() for _ in names]
@@ -177,9 +181,9 @@ class WarpdynNode(Node):
         if i in fleet.pending:  # the second state of this robot in one cycle: none is lost
             self.flush()
         now, stamp = self._now(time.monotonic()), message.header.stamp
-        robot = fleet.robots[i]
+        robot, at = fleet.robots[i], nanoseconds(stamp)
         if not robot.read(
-            message.name, message.position, message.velocity, nanoseconds(stamp), now
+            message.name, message.position, message.velocity, at, now, message.effort
         ):
             return
         self._stamps[i] = stamp
@@ -215,6 +219,7 @@ class WarpdynNode(Node):
         if showable:
             topics.send_torque(robot.state.torque, self._stamps[i])
             totals["torques"] += 1
+        self._efforts.send(i, robot, self._stamps[i])
 
     def _cycle(self) -> None:
         """Compute all robots whose state is fresh, at every tick of `rate`."""

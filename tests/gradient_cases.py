@@ -82,6 +82,7 @@ PARAMETERS = (
 
 DYNAMIC = "gravity f_ext mass com inertia placement armature viscous"
 INERTIAL = "mass com inertia placement"
+OBSERVED = "q v tau momentum rate external"
 PLACED = "placement"
 
 
@@ -251,6 +252,8 @@ CASES = (
         options={"frame": "hand", "reference": "local", "part": "angular"},
     ),
     Case("dynamically_consistent_inverse", "socket", options={"frame": "hand", "part": "angular"}),
+    Case("momentum_observer", "hopper", OBSERVED, "gravity f_ext mass", {"dt": 0.01}),
+    Case("external_wrench", "socket", "q external", PLACED, {"frame": "hand", "damping": 0.3}),
     Case("rnea_derivatives", "gripper", "q v a", DYNAMIC),
     Case("rnea_derivatives", "sprung", "q v a", "stiffness damping viscous"),
     Case("aba_derivatives", "socket", "q v tau", "gravity f_ext com"),

@@ -66,6 +66,7 @@ from .functions.dynamics import (
 )
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
 from .functions.ground import Ground, SoftGround
+from .functions.gravity_diagnosis import diagnose_gravity
 from .functions.group import Group
 from .functions.height_scan import height_scan
 from .functions.inertial import inertial_parameters, with_inertial_parameters
@@ -90,11 +91,13 @@ from .functions.manifold import (
     normalize,
     random_configuration,
 )
+from .functions.observers import external_wrench, momentum_observer
 from .functions.operational_space import (
     dynamically_consistent_inverse,
     operational_space,
     operational_space_inertia,
 )
+from .functions.payload_identification import identify_payload, identify_payload_in_motion
 from .functions.point_kinematics import (
     in_contact,
     point_heights,
@@ -231,11 +234,13 @@ __all__ = [
     "coriolis_matrix",
     "crba",
     "derivatives",
+    "diagnose_gravity",
     "difference",
     "dynamically_consistent_inverse",
     "effect_torques",
     "empty_cache",
     "estimate_good_contact_parameters",
+    "external_wrench",
     "fk",
     "force_transform",
     "frame_acceleration",
@@ -244,6 +249,8 @@ __all__ = [
     "get_num_threads",
     "gravity_torques",
     "height_scan",
+    "identify_payload",
+    "identify_payload_in_motion",
     "imu",
     "in_contact",
     "inertial",
@@ -275,6 +282,7 @@ __all__ = [
     "mechanical_energy",
     "momentum",
     "momentum_jacobian",
+    "momentum_observer",
     "motion_transform",
     "normalize",
     "operational_space",

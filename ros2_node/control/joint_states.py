@@ -94,6 +94,9 @@ class JointStates:
                 raise ValueError(_cannot_read(model, name))
         self.q, self.v = state.q, state.v
         self.q[:], self.v[:] = model.neutral, 0.0
+        self.felt_v = np.zeros(model.nv)
+        """Velocities for the observer of external torques where the torques need none; not a number
+        where a message had none."""
         self.counts = counts
         self.arrived = -np.inf
         self.strict = False
@@ -188,6 +191,9 @@ class JointStates:
             if isinstance(speed, str):
                 return speed
             self.v[m.v_columns] = speed
+        elif self._settings.feels:
+            speed = self._speed(m, p, velocity, stamp, now)
+            self.felt_v[m.v_columns] = np.nan if isinstance(speed, str) else speed
         # A driver that lost its robot repeats its last message; a stamp of zero says nothing. What
         # is not read does not count: it may be NaN, which equals nothing.
         frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
@@ -245,6 +251,11 @@ class JointStates:
         self._settings = settings
         if not settings.needs_velocity:
             self.v[:] = 0.0
+
+    @property
+    def recent(self) -> NameMap | None:
+        """What the names of the last message mean."""
+        return self._recent
 
     def _map(self, names: list[str]) -> NameMap:
         key = tuple(names)

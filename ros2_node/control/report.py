@@ -56,6 +56,10 @@ class Rates:
         return rates
 
 
+WARNED = (Phase.WAITING, Phase.WAITING_FOR_BASE, Phase.STOPPING, Phase.FLOATING)
+"""Phases that are a warning by themselves."""
+
+
 class Reporter:
     """Level, message and values of one robot's diagnostics."""
 
@@ -83,11 +87,11 @@ class Reporter:
         if robot is None:
             return WARN, "; ".join(["waiting for a model", *parts])
         phase = robot.phase(now)
-        text = robot.fault or (robot.lost if phase is Phase.LOST else "")
+        text = robot.fault or (robot.lost if phase is Phase.LOST else robot.floating)
         head = f"{phase.value}: {text}" if text else phase.value
         if robot.fault or robot.lost:
             level = ERROR
-        elif parts or phase in (Phase.WAITING, Phase.WAITING_FOR_BASE, Phase.STOPPING):
+        elif parts or phase in WARNED:
             level = WARN
         else:
             level = OK
@@ -112,6 +116,8 @@ class Reporter:
             lines["command joints"] = " ".join(robot.output.joints)
             load = robot.dynamics.payload
             lines["payload"] = f"{load.mass:g} kg on {load.link}" if load.link else "none"
+            if robot.touch is not None:
+                lines |= robot.touch.report()
             if robot.setpoint.refusal:
                 lines["last reference refused"] = robot.setpoint.refusal
             if robot.pose is not None and robot.pose.refusal:

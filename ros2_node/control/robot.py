@@ -11,6 +11,7 @@ import numpy as np
 from warpdyn import Model
 
 from .base_state import BaseMotion
+from .effort_watch import EffortWatch
 from .external_wrench import ExternalWrench
 from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
@@ -25,6 +26,10 @@ from .state import State
 from .torque_output import TorqueOutput, finite
 
 
+FLOAT_TIME = 0.05
+"""Within this the commands go over to gravity torques at a collision [s]."""
+
+
 class Phase(Enum):
     """Where a robot stands; the value is its word in the diagnostics."""
 
@@ -32,6 +37,7 @@ class Phase(Enum):
     WAITING_FOR_BASE = "waiting for odom"
     READY = "ready, disabled"
     ENABLED = "enabled"
+    FLOATING = "floating"
     STOPPING = "stopping"
     LOST = "state lost"
     FAULT = "fault"
@@ -62,6 +68,13 @@ class Robot:
         self.pose = (
             PoseReference(dynamics.model, frame, self.state, counts) if frame is not None else None
         )
+        self.touch = (
+            EffortWatch(dynamics, index, settings, self.states, self.output, counts)
+            if settings.feels
+            else None
+        )
+        self.floating = ""
+        """The collision after which the arm floats, until ~/enable is called with false."""
         self.enabled = False
         self.lost = ""
         self.fault = ""
@@ -77,6 +90,8 @@ class Robot:
         if self.pose is not None:
             self.pose.change(settings)
         self.states.change(settings)
+        if self.touch is not None:
+            self.touch.change(settings)
         self._settings = settings
         if not settings.needs_velocity:
             self.state.a[:] = 0.0
@@ -90,6 +105,7 @@ class Robot:
         velocity: Sequence[float],
         stamp: int,
         now: float,
+        effort: Sequence[float] = (),
     ) -> bool:
         """Read a state and prepare the rows for the next launch. False when the message was
         rejected.
@@ -99,6 +115,9 @@ class Robot:
         self.states.strict = self.enabled
         if self.states.take(names, position, velocity, stamp, now) is not None:
             return False
+        if self.touch is not None:
+            sending = self.enabled or self.output.stopping
+            self.touch.take(effort, stamp, now, self.output.command if sending else None)
         if self.pilot is not None and self.pilot.age(now) > self._settings.state_timeout:
             return False
         self.prepare(now)
@@ -107,6 +126,12 @@ class Robot:
     def note(self, ros_now: int) -> None:
         """The second half of `read`; `ros_now` is what stamps are compared with [ns]."""
         self.states.note(ros_now)
+
+    def forget(self) -> None:
+        """Start anew, as after a jump of the clock."""
+        self.states.forget()
+        if self.touch is not None:
+            self.touch.forget()
 
     def prepare(self, now: float) -> None:
         """Fill the rows that come from the reference, and let an old wrench go."""
@@ -208,6 +233,7 @@ class Robot:
         if not self.enabled:
             return True, "already disabled"
         self.enabled = False
+        self.floating = ""
         self.output.stop(steady)
         return True, "disabled"
 
@@ -244,6 +270,16 @@ class Robot:
             return True, None  # these torques are of before
         if not self.enabled:
             return True, None
+        if self.touch is not None:
+            if self.touch.hit and not self.floating:
+                self.counts["collision"] += 1
+                if self._settings.collision_reaction == "stop":
+                    self.fail(self.touch.hit, steady)
+                    return True, self.output.stop_step(steady)
+                self.floating = self.last_fault = self.touch.hit
+                self.output.blend(FLOAT_TIME)
+            if self.floating:
+                return True, self.output.compute(self.touch.torques.weigh(), steady)
         if astray := self.setpoint.astray() or (self.pose.astray() if self.pose else ""):
             self.fail(astray, steady)
             return True, None
@@ -276,7 +312,7 @@ class Robot:
         if self.lost:
             return Phase.LOST
         if self.enabled:
-            return Phase.ENABLED
+            return Phase.FLOATING if self.floating else Phase.ENABLED
         timeout = self._settings.state_timeout
         if self.states.age(now) > timeout:
             return Phase.WAITING

@@ -8,6 +8,7 @@ from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 
+from .effort_settings import EffortSettings
 from .law_settings import LawSettings
 from .parameter import Number, Parameter, check
 
@@ -22,7 +23,7 @@ def check_law_input(name: str, value: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Settings(LawSettings):
+class Settings(LawSettings, EffortSettings):
     """Checked parameter values. Each field carries its parameter; `PARAMETERS` lists them."""
 
     robot_description: Annotated[

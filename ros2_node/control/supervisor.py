@@ -53,7 +53,7 @@ class Supervisor:
         now = self.clock.advance(steady, simulated)
         if self.clock.jumps != jumps:
             for robot in self.robots:
-                robot.states.forget()
+                robot.forget()
                 robot.counts["clock_jump"] += 1
         return now
 

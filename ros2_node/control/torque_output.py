@@ -89,10 +89,10 @@ class TorqueOutput:
         if other.joints == self.joints:
             self.command[:] = other.command
 
-    def blend(self) -> None:
+    def blend(self, longest: float = math.inf) -> None:
         """Go over from the last command to what comes next within the ramp time, as when the
-        payload changes."""
-        self._blend.begin(self._ramp_time)
+        payload changes, and at most `longest` [s]."""
+        self._blend.begin(min(self._ramp_time, longest))
 
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,); None when something is not finite. The array

@@ -8,12 +8,15 @@ second moment about the **origin of the link's frame**, in its axes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..algorithms import regressors as _regressors
 from ..arrays import A, Array
 from ..execution.base_velocity import ACCELERATION, CONFIGURATION, FORCE, UNCHANGED, VELOCITY
 from ..execution.batched import batched
 from ..execution.call import Call, Gravity
 from ..model import Model
+from ..model.description import several
 from ..model.params import Params
 
 
@@ -24,6 +27,7 @@ def joint_torque_regressor(
     v: Array[A] | None,
     a: Array[A] | None,
     *,
+    links: Sequence[str] | None = None,
     gravity: Gravity = None,
     params: Params | None = None,
     out: Array[A] | None = None,
@@ -31,19 +35,22 @@ def joint_torque_regressor(
     """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of
     a link.
 
-    q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks).  `gravity` as in `rnea`.
+    q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks); with `links=[...]` the columns
+    of these alone, in this order.  `gravity` as in `rnea`.
     Atkeson, An and Hollerbach, Int. J. Robotics Research 5 (1986).
     """
+    named = model.link_names if links is None else tuple(several(links))
+    model.link_indices(named)
     return Call(
         "joint_torque_regressor",
         model,
         (_regressors.joint_torque_regressor,),
         {"q": q, "v": v, "a": a},
         out=out,
-        options=(("links", model.link_names),),
+        options=(("links", named),),
         forces=True,
         gravity=gravity,
-        shapes={"out": (model.nv, 10 * model.nlinks)},
+        shapes={"out": (model.nv, 10 * len(named))},
         params=params,
         by_velocity={
             "q": CONFIGURATION,

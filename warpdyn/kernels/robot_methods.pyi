@@ -486,6 +486,25 @@ class RobotMethods:
         For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position
         - limit) + damping * r. See `Model.with_friction` and `Model.with_limit_springs`."""
 
+    def external_wrench(
+        self,
+        q: Array,
+        external: Array,
+        *,
+        frame: str,
+        reference: Reference = ...,
+        damping: float = ...,
+    ) -> Values:
+        """Wrench on a link that external joint forces come of, if nothing else is touched.
+
+        q: (B, nq).  external: (B, nv) [N, N·m], as of `momentum_observer`.  Returns (B, 6), force then
+        moment [N, N·m]; reference: "local", about the link's origin in its axes, as `f_ext` takes it;
+        "local_world_aligned", in the world's axes; "world", about the world's origin.
+        Least squares of Jᵀ wrench = external, damped: (J Jᵀ + damping² 1) wrench = J external. What the
+        joints do not feel, as in a singular configuration, is 0; with `damping` [m] small against the
+        arm's length the rest is little changed.
+        Haddadin, De Luca and Albu-Schäffer, IEEE T-RO 33 (2017), section V."""
+
     def fk(
         self,
         q: Array,
@@ -767,12 +786,14 @@ class RobotMethods:
         v: Array | None,
         a: Array | None,
         *,
+        links: Sequence[str] | None = ...,
         gravity: Gravity = ...,
     ) -> Values:
         """The matrix Y(q, v, a) with `rnea(q, v, a)` = Y pi, but for armature, which is no parameter of
         a link.
 
-        q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks).  `gravity` as in `rnea`.
+        q: (B, nq) [m, rad].  v, a: (B, nv).  Returns (B, nv, 10 nlinks); with `links=[...]` the columns
+        of these alone, in this order.  `gravity` as in `rnea`.
         Atkeson, An and Hollerbach, Int. J. Robotics Research 5 (1986)."""
 
     def kinematic_hessian(
@@ -936,6 +957,42 @@ class RobotMethods:
         q: (B, nq).  Returns (B, 6, nv); `reference` as in `momentum`.  On a floating base, "local" is
         the first six rows of the mass matrix (`crba`).
         Composite inertias times motion subspaces, RBDA table 6.2."""
+
+    def momentum_observer(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        momentum: Array,
+        rate: Array,
+        external: Array,
+        *,
+        dt: float | Array,
+        gain: float | Array = ...,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> tuple[Values, Values, Values]:
+        """External joint forces by the generalised momentum observer: its state, a time `dt` later.
+
+        q: (B, nq).  v: (B, nv).  tau: (B, nv), of the motors [N, N·m], measured or commanded.
+        momentum, rate, external: (B, nv), the results of the call before; `out=` may be the same
+        arrays. dt: since then [s], a number or (B,); where it is 0 the observer begins at this state,
+        with `external` 0, and the other two are not read. gain: [1/s], a number or (B,).
+        Returns momentum M v, rate tau + Cᵀ v - g + Jᵀ f_ext - `effect_torques`, and external (B, nv).
+        `external` goes to the forces from outside, but for `f_ext`, which are known, as a filter of
+        first order with time constant 1 / gain: exactly so where they are constant and the rate
+        changes linearly, for any dt; nothing is differentiated and no mass matrix inverted.
+        De Luca and Mattone, Sensorless robot collision detection and hybrid force/motion control, ICRA
+        2005; Haddadin, De Luca and Albu-Schäffer, Robot collisions: a survey, IEEE T-RO 33 (2017).
+
+        >>> model = wd.load_robot("panda")
+        >>> q, rest = model.neutral, np.zeros(model.nv)
+        >>> tau = wd.gravity_torques(model, q) - 3.0  # held, so something pushes with 3 N·m
+        >>> state = wd.momentum_observer(model, q, rest, tau, rest, rest, rest, dt=0.0)
+        >>> for _ in range(100):
+        ...     state = wd.momentum_observer(model, q, rest, tau, *state, dt=1e-3)
+        >>> np.allclose(state[2], 3.0 * (1.0 - np.exp(-50.0 * 0.1)))
+        True"""
 
     def motion_transform(
         self,

@@ -1,0 +1,43 @@
+"""Which external torques are a collision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .settings import Settings
+from .torque_output import per_joint
+
+
+class CollisionGuard:
+    """Compares external torques (nv,) of the command joints with their thresholds.
+
+    columns: where the joints are in v.
+    """
+
+    def __init__(self, joints: Sequence[str], columns: Sequence[int], settings: Settings) -> None:
+        self._joints, self._columns = tuple(joints), np.array(columns, dtype=int)
+        self.change(settings)
+
+    def change(self, settings: Settings) -> None:
+        """Use other thresholds; ValueError when a list does not fit the joints."""
+        n = len(self._joints)
+        threshold = per_joint("collision_threshold", settings.collision_threshold, n)
+        self._threshold = np.where(threshold > 0.0, threshold, np.inf)
+        self._factor = settings.collision_speed_factor
+        self.watching = bool((threshold > 0.0).any())
+
+    def hit(self, external: np.ndarray, v: np.ndarray, known: np.ndarray) -> str:
+        """What a collision is told by: joint, torque, threshold; empty where there is none."""
+        if not self.watching:
+            return ""
+        size = np.where(known[self._columns], np.abs(external[self._columns]), 0.0)
+        limit = self._threshold + self._factor * np.abs(v[self._columns])
+        if (size <= limit).all():
+            return ""
+        k = int(np.argmax(size / limit))
+        return (
+            f"collision: external torque of {self._joints[k]} is {external[self._columns[k]]:.3g} N·m, "
+            f"more than its threshold {limit[k]:.3g}"
+        )

@@ -1,0 +1,97 @@
+"""External joint torques and wrench of one robot, by the library's momentum observer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import warpdyn as wd
+
+from .fleet_dynamics import FleetDynamics
+from .payload import Payload
+from .settings import Settings
+
+
+class ExternalTorques:
+    """The momentum observer of one robot: `q`, `v`, `tau` are its inputs, `external` its result
+    (1, nv), `wrench` (1, 6) that on `external_wrench_link`, about its origin and in its axes.
+
+    It runs on the CPU whatever `device` says: one robot at a time.
+    """
+
+    def __init__(self, dynamics: FleetDynamics, index: int, settings: Settings) -> None:
+        nv = dynamics.model.nv
+        self._dynamics, self._row = dynamics, slice(index, index + 1)
+        self.link = settings.external_wrench_link
+        if self.link and self.link not in dynamics.model.link_names:
+            raise ValueError(
+                f"external_wrench_link {self.link!r} is not a link of {dynamics.model.name}, which has "
+                f"{', '.join(dynamics.model.link_names[:40])}"
+            )
+        self.q = dynamics.state.q[self._row]
+        self.v, self.tau, self.external = (np.zeros((1, nv)) for _ in range(3))
+        self.momentum, self.rate = np.zeros((1, nv)), np.zeros((1, nv))
+        self.wrench = np.zeros((1, 6))
+        self._dt, self._gain = np.zeros(1), np.full(1, settings.observer_gain)
+        self.floating = np.zeros((1, nv))
+        """(1, nv), torques against gravity alone, after `weigh`."""
+        self._bind(dynamics.payload)
+        self.update(0.0)
+        self.weigh()
+
+    def _bind(self, payload: Payload) -> None:
+        model, gravity = self._dynamics.model, self._dynamics.gravity[self._row]
+        self._payload = payload
+        state = {"momentum": self.momentum, "rate": self.rate, "external": self.external}
+        self._observe = wd.bind(
+            wd.momentum_observer,
+            model,
+            q=self.q,
+            v=self.v,
+            tau=self.tau,
+            **state,
+            dt=self._dt,
+            gain=self._gain,
+            gravity=gravity,
+            f_ext=self._dynamics.state.wrench[self._row],
+            params=payload.params,
+            out=tuple(state.values()),
+        )
+        self._weigh = wd.bind(
+            wd.gravity_torques,
+            model,
+            q=self.q,
+            gravity=gravity,
+            params=payload.params,
+            out=self.floating,
+        )
+        self._resolve = None
+        if self.link:
+            self._resolve = wd.bind(
+                wd.external_wrench,
+                model,
+                q=self.q,
+                external=self.external,
+                frame=self.link,
+                out=self.wrench,
+            )
+
+    def change(self, settings: Settings) -> None:
+        """Follow with another gain."""
+        self._gain[:] = settings.observer_gain
+
+    def update(self, dt: float) -> None:
+        """Go on by dt [s]; 0: begin at this state."""
+        if self._payload is not self._dynamics.payload:  # on another link; its kernels are warm
+            self._dt[:] = dt = 0.0
+            self._bind(self._dynamics.payload)
+        self._dt[:] = dt
+        self._observe()
+        if self._resolve is not None:
+            self._resolve()
+
+    def weigh(self) -> np.ndarray:
+        """(nv,), torques that carry the robot and its load where it is."""
+        if self._payload is not self._dynamics.payload:
+            self._bind(self._dynamics.payload)
+        self._weigh()
+        return self.floating[0]

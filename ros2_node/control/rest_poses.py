@@ -1,0 +1,66 @@
+"""Poses at which a robot has rested, with the torques that held it there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+STILL = 0.01
+"""Speed below which a joint rests [rad/s, m/s]."""
+SETTLING, AVERAGED = 0.3, 0.5
+"""Time at rest that is left out, and that is averaged [s]."""
+APART = 0.1
+"""Poses closer than this are the same one [rad, m]."""
+MOST = 100
+
+
+class RestPoses:
+    """Gathers poses while the robot is moved about by whatever moves it."""
+
+    def __init__(self, nq: int, nv: int) -> None:
+        self._poses: list[tuple[np.ndarray, np.ndarray]] = []
+        self._q, self._tau, self._known = np.zeros(nq), np.zeros(nv), np.zeros(nv, dtype=bool)
+        self._rested, self._weight = 0.0, 0.0
+
+    def forget(self) -> None:
+        """Another load, another model: what was measured is of the robot as it was."""
+        self._poses.clear()
+        self._rested = self._weight = 0.0
+
+    def add(
+        self, dt: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, known: np.ndarray
+    ) -> None:
+        """One state, dt [s] after the one before."""
+        if not np.array_equal(known, self._known):
+            self.forget()
+            self._known[:] = known
+        if dt <= 0.0 or not (np.abs(v) < STILL).all():
+            self._rested = self._weight = 0.0
+            return
+        self._rested += dt
+        if self._rested < SETTLING:
+            return
+        self._weight += dt
+        share = dt / self._weight
+        self._q += share * (q - self._q) if self._weight > dt else q - self._q
+        self._tau += share * (tau - self._tau) if self._weight > dt else tau - self._tau
+        if self._weight >= AVERAGED:
+            self._keep()
+            self._weight = 0.0
+
+    def _keep(self) -> None:
+        pose = (self._q.copy(), self._tau.copy())
+        self._poses = [p for p in self._poses if np.abs(p[0] - pose[0]).max() >= APART][-MOST + 1 :]
+        self._poses.append(pose)
+
+    def __len__(self) -> int:
+        return len(self._poses)
+
+    @property
+    def q(self) -> np.ndarray:
+        """(poses, nq)"""
+        return np.array([q for q, _ in self._poses])
+
+    @property
+    def tau(self) -> np.ndarray:
+        """(poses, nv)"""
+        return np.array([tau for _, tau in self._poses])

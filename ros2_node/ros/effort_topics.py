@@ -1,0 +1,90 @@
+"""What a robot feels, as topics and services: external torques and wrench, payload, gravity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from ..control.effort_watch import EffortWatch
+from ..control.robot import Robot
+from ..control.settings import Settings
+from .messages import numbers
+from .topics import RELIABLE, RobotNames, frame_prefix
+from .wiring import Wiring
+
+NOT_FELT = "start the node with effort_source: message"
+
+
+class EffortTopics:
+    """~/external_torques, ~/external_wrench_estimate, ~/identify_payload and ~/diagnose_gravity of
+    each robot. Without `effort_source` the services say what is missing, and there are no topics.
+
+    robots: those that run, none before there is a model.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        wiring: Wiring,
+        names: Sequence[RobotNames],
+        settings: Settings,
+        robots: Callable[[], Sequence[Robot]],
+    ) -> None:
+        self._robots, self._log = robots, node.get_logger()
+        self._prefixes = [frame_prefix(settings, each) for each in names]
+        self._torques, self._wrenches = [], []
+        self._message, self._wrench = JointState(), WrenchStamped()
+        for i, (_, private) in enumerate(names):
+            wiring.serve(Trigger, private + "identify_payload", self._identify, [i])
+            wiring.serve(Trigger, private + "diagnose_gravity", self._diagnose, [i])
+            if settings.feels:
+                topic = private + "external_torques"
+                self._torques.append(node.create_publisher(JointState, topic, RELIABLE))
+            if settings.external_wrench_link:
+                topic = private + "external_wrench_estimate"
+                self._wrenches.append(node.create_publisher(WrenchStamped, topic, RELIABLE))
+
+    def send(self, i: int, robot: Robot, stamp: Time) -> None:
+        """Publish what the robot felt at its last state, to whoever listens."""
+        touch = robot.touch
+        if touch is None or not touch.valid:
+            return
+        if self._torques[i].get_subscription_count():
+            joints = robot.states.joints
+            if tuple(self._message.name) != tuple(joints):
+                self._message.name = list(joints)
+                self._columns = np.array(robot.dynamics.model.v_indices(joints), dtype=int)
+            self._message.header.stamp = stamp
+            self._message.effort = numbers(touch.external[self._columns])
+            self._torques[i].publish(self._message)
+        if self._wrenches and self._wrenches[i].get_subscription_count():
+            message = self._wrench
+            message.header.stamp = stamp
+            message.header.frame_id = self._prefixes[i] + touch.torques.link
+            force, torque = message.wrench.force, message.wrench.torque
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = touch.torques.wrench[0].tolist()
+            self._wrenches[i].publish(message)
+
+    def _felt(self, robots: Sequence[int]) -> EffortWatch | None:
+        there = self._robots()
+        return there[robots[0]].touch if there else None
+
+    def _identify(self, robots: list[int], request: Any) -> tuple[bool, str]:
+        touch = self._felt(robots)
+        return (False, NOT_FELT) if touch is None else self._said(touch.identify())
+
+    def _diagnose(self, robots: list[int], request: Any) -> tuple[bool, str]:
+        touch = self._felt(robots)
+        return (False, NOT_FELT) if touch is None else self._said(touch.diagnose())
+
+    def _said(self, answer: tuple[bool, str]) -> tuple[bool, str]:
+        """The answer, in the log too: it is of more than one line."""
+        self._log.info(answer[1])
+        return answer

@@ -1,0 +1,64 @@
+"""Torques at rest against a model: scales, offsets, a load that is not in the model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+MODEL, TOOL = wd.load_robot("ur5e"), "tool0"
+Q = wd.random_configuration(MODEL, 8, seed=3)
+OWN = wd.gravity_torques(MODEL, Q)
+NOISE = np.random.default_rng(0).normal(size=(8, 6)) * 0.02
+
+
+def test_a_right_model_agrees() -> None:
+    """No scale, no offset, no load."""
+    found = wd.diagnose_gravity(MODEL, Q, OWN + NOISE, link=TOOL)
+    assert found.load == "" and found.poses == 8
+    assert all("low" not in str(j) and "offset" not in str(j) for j in found.joints)
+
+
+def test_a_joint_with_a_wrong_scale_and_one_with_an_offset_are_named() -> None:
+    """Each with its size and its standard deviation; no load is made of them."""
+    tau = OWN * [1, 1.031, 1, 1, 1, 1] + [0, 0, 0.4, 0, 0, 0] + NOISE
+    found = wd.diagnose_gravity(MODEL, Q, tau, link=TOOL)
+    lift, elbow = found.joints[1], found.joints[2]
+    assert abs(lift.scale - 0.031) < 4 * lift.scale_deviation < 0.01
+    assert "model 3.1 % low" in str(lift)
+    assert abs(elbow.offset - 0.4) < 4 * elbow.offset_deviation < 0.1
+    assert "offset +0.397" in str(elbow) and found.load == ""
+    high = wd.diagnose_gravity(MODEL, Q, OWN * [1, 0.9, 1, 1, 1, 1] + NOISE)
+    assert "% high" in str(high.joints[1])
+
+
+def test_a_load_that_is_not_in_the_model_is_told() -> None:
+    """Mass and centre; with the load in `params` nothing is left."""
+    loaded = MODEL.with_payload(TOOL, 0.42, (0.0, 0.01, 0.05))
+    tau = wd.gravity_torques(loaded, Q) + NOISE
+    found = wd.diagnose_gravity(MODEL, Q, tau, link=TOOL)
+    assert abs(found.mass - 0.42) < 4 * found.mass_deviation < 0.02
+    np.testing.assert_allclose(found.com, (0.0, 0.01, 0.05), atol=0.01)
+    assert found.load.startswith("a payload of 0.4") and found.load in str(found)
+    light = wd.diagnose_gravity(loaded, Q, OWN + NOISE, link=TOOL)
+    assert light.mass < -0.4 and "carries too much" in light.load
+    link = loaded.link(TOOL)
+    params = MODEL.params(
+        mass={TOOL: np.array(link.mass)}, com={TOOL: np.array(link.com)}
+    )
+    assert wd.diagnose_gravity(MODEL, Q, tau, link=TOOL, params=params).load == ""
+
+
+def test_few_poses_or_few_joints() -> None:
+    """Fewer than three poses are refused, and so are numbers that are none; a joint that feels no
+    gravity gets an offset alone; some joints may be left out."""
+    with pytest.raises(ValueError, match="at least 3 poses"):
+        wd.diagnose_gravity(MODEL, Q[:2], OWN[:2])
+    with pytest.raises(ValueError, match="finite"):
+        wd.diagnose_gravity(MODEL, Q, OWN * np.nan)
+    pan = wd.diagnose_gravity(MODEL, Q, OWN + [0.5, 0, 0, 0, 0, 0]).joints[0]
+    assert pan.scale == 0.0 and pan.scale_deviation == np.inf
+    assert pan.offset == pytest.approx(0.5)
+    some = wd.diagnose_gravity(MODEL, Q, OWN, joints=MODEL.joint_names[:3])
+    assert [j.name for j in some.joints] == list(MODEL.joint_names[:3])

@@ -1,0 +1,68 @@
+"""Public observers: shapes, plain numbers, state in place, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import check_shapes
+from states import states
+
+import warpdyn as wd
+
+MODEL = wd.load_robot("double_pendulum")
+S = states(MODEL, 3)
+STATE = (S.a, S.v, S.tau)
+
+
+def test_shapes() -> None:
+    """Three of nv; a wrench of six."""
+    nv = (MODEL.nv,)
+    check_shapes(
+        wd.momentum_observer, MODEL, S.q, S.v, S.tau, *STATE, shapes=[nv, nv, nv], dt=1e-3
+    )
+    frame = MODEL.link_names[-1]
+    check_shapes(wd.external_wrench, MODEL, S.q, S.tau, shapes=(6,), frame=frame)
+
+
+def test_times_and_gains_are_numbers_or_arrays() -> None:
+    """The same for all as for each; 50 per second by default."""
+    each = {"dt": np.full(3, 1e-3), "gain": np.full(3, 50.0)}
+    one = wd.momentum_observer(MODEL, S.q, S.v, S.tau, *STATE, dt=1e-3)
+    for x, y in zip(one, wd.momentum_observer(MODEL, S.q, S.v, S.tau, *STATE, **each), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_it_goes_on_in_place_and_begins_where_no_time_has_passed() -> None:
+    """Bound on its own state; an environment whose dt is 0 forgets, the others do not notice."""
+    p, rate, external = (x.copy() for x in STATE)
+    dt, gain = np.array([1e-3, 0.0, 1e-3]), np.full(3, 50.0)
+    state = {"momentum": p, "rate": rate, "external": external}
+    wanted = wd.oracle(wd.momentum_observer, MODEL, S.q, S.v, S.tau, *STATE, dt=dt, gain=gain)
+    run = wd.bind(
+        wd.momentum_observer,
+        MODEL,
+        q=S.q,
+        v=S.v,
+        tau=S.tau,
+        **state,
+        dt=dt,
+        gain=gain,
+        out=(p, rate, external),
+    )
+    for x, y in zip((p, rate, external), STATE, strict=True):
+        x[:] = y  # binding has launched once
+    run()
+    for x, y in zip((p, rate, external), wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-9)
+    assert not external[1].any() and external[[0, 2]].any()
+
+
+def test_what_cannot_be_is_refused() -> None:
+    """Negative times, damping of zero, links that do not exist."""
+    for dt in (-1.0, np.array([0.1, -1.0, 0.1])):
+        with pytest.raises(ValueError, match="dt must be"):
+            wd.momentum_observer(MODEL, S.q, S.v, S.tau, *STATE, dt=dt)
+    with pytest.raises(ValueError, match="damping must be above 0"):
+        wd.external_wrench(MODEL, S.q, S.tau, frame=MODEL.link_names[-1], damping=0.0)
+    with pytest.raises(KeyError):
+        wd.external_wrench(MODEL, S.q, S.tau, frame="nothing")

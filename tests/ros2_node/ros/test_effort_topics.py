@@ -1,0 +1,84 @@
+"""Topics and services of what a robot feels: there are none that nobody asked for."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from ros2_node.control.settings import Settings
+from ros2_node.ros.effort_topics import NOT_FELT, EffortTopics
+from ros2_node.ros.topics import RobotNames
+
+FELT = Settings.of({"effort_source": "message", "external_wrench_link": "hand"})
+
+
+class Served:
+    """Keeps the services that would be offered."""
+
+    def __init__(self):
+        self.services = {}
+
+    def serve(self, kind, name, function, robots):
+        self.services[name] = lambda: function(robots, None)
+
+
+@pytest.fixture
+def node(context):
+    node = Node("feeling", context=context)
+    yield node
+    node.destroy_node()
+
+
+def made(node, settings, robots=()):
+    wiring = Served()
+    names = [RobotNames("r0/", "r0/feeling/")]
+    return EffortTopics(node, wiring, names, settings, lambda: robots), wiring.services
+
+
+def test_without_efforts_there_are_services_and_no_topics(node):
+    """They answer with what is missing."""
+    _, services = made(node, Settings.of(), [SimpleNamespace(touch=None)])
+    assert set(services) == {"r0/feeling/identify_payload", "r0/feeling/diagnose_gravity"}
+    assert all(service() == (False, NOT_FELT) for service in services.values())
+    assert not node.count_publishers("r0/feeling/external_torques")
+
+
+def test_what_is_felt_is_sent_to_who_listens(node):
+    """By joint name, with the stamp of the state; the wrench in the frame of its link, with the
+    robot's prefix; nothing of a state that told nothing."""
+    topics, _ = made(node, FELT)
+    torques, wrenches = [], []
+    node.create_subscription(JointState, "r0/feeling/external_torques", torques.append, 10)
+    node.create_subscription(
+        WrenchStamped, "r0/feeling/external_wrench_estimate", wrenches.append, 10
+    )
+    touch = SimpleNamespace(
+        valid=True,
+        external=np.array([1.0, 2.0, 3.0]),
+        torques=SimpleNamespace(link="hand", wrench=np.arange(6.0)[None]),
+    )
+    model = SimpleNamespace(v_indices=lambda names: [2, 0])
+    robot = SimpleNamespace(
+        touch=touch,
+        states=SimpleNamespace(joints=("c", "a")),
+        dynamics=SimpleNamespace(model=model),
+    )
+    sent = []
+    for publishers, kept in ((topics._torques, torques), (topics._wrenches, wrenches)):
+        publishers[0] = SimpleNamespace(
+            get_subscription_count=lambda: 1, publish=lambda m, kept=kept: sent.append(m)
+        )
+    topics.send(0, robot, Time(sec=7))
+    joints, wrench = sent
+    assert joints.name == ["c", "a"] and list(joints.effort) == [3.0, 1.0]
+    assert joints.header.stamp.sec == 7 and wrench.header.frame_id == "r0/hand"
+    assert (wrench.wrench.force.y, wrench.wrench.torque.z) == (1.0, 5.0)
+    touch.valid = False
+    topics.send(0, robot, Time(sec=8))
+    assert len(sent) == 2
