@@ -31,6 +31,7 @@ from .control.supervisor import Supervisor
 from .control.torque_output import STOP_PERIOD
 from .ros import parameters
 from .ros.batch_topics import BatchTopics
+from .ros.commands import command_kind
 from .ros.diagnostics import Diagnostics
 from .ros.display import Display
 from .ros.ending import stop_robots, told_to_end
@@ -39,6 +40,7 @@ from .ros.guards import Guards
 from .ros.messages import nanoseconds
 from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
+from .ros.serialized import Stamp, StateMessage, StateReader
 from .ros.streams import tolerate_lost_output
 from .ros.topics import (
     LAST,
@@ -84,12 +86,14 @@ class WarpdynNode(Node):
         ]
         self._frames = [frame_prefix(settings, each) for each in self._robot_names]
         events = self._wiring.publisher_events
-        self._topics = [TorqueTopics(self, each, events) for each in self._robot_names]
+        kind = command_kind(settings.command_type)
+        self._topics = [TorqueTopics(self, each, events, kind) for each in self._robot_names]
+        self._readers = [StateReader() for _ in names]
         self._batch = BatchTopics(self, self._counts[0])
         self._display = Display(self, self._robot_names, settings, outputs)
         self._diagnostics = Diagnostics(self, names, self._counts, self._supervisor.clock)
         self._totals = [reporter.rates.totals for reporter in self._diagnostics.reporters]
-        self._stamps = [Time() for _ in names]
+        self._stamps: list[Any] = [Stamp(0, 0) for _ in names]
         guarded = self._guarding.callback
         self._flush = guarded(self._compute)
         self._answers = [guarded(self._answer, i, robot=i) for i in range(len(names))]
@@ -123,9 +127,10 @@ class WarpdynNode(Node):
                 JointState,
                 outer + "joint_states",
                 LAST,
-                self._on_state,
+                self._on_state_bytes,
                 robot=i,
                 override=overridable(),
+                raw=True,
             )
             subscribe(JointTrajectory, private + "reference", RELIABLE, self._on_reference, robot=i)
             subscribe(WrenchStamped, private + "external_wrench", LAST, self._on_wrench, robot=i)
@@ -171,7 +176,10 @@ class WarpdynNode(Node):
 
     # States in, torques out.
 
-    def _on_state(self, i: int, message: JointState) -> None:
+    def _on_state_bytes(self, i: int, data: bytes) -> None:
+        self._on_state(i, self._readers[i].read(data))
+
+    def _on_state(self, i: int, message: StateMessage | JointState) -> None:
         self.handled += 1
         self._totals[i]["joint_states"] += 1
         fleet = self._models.fleet
@@ -288,8 +296,8 @@ class WarpdynNode(Node):
         if not self._frozen:
             self._frozen = True
             gc.freeze()
-        for topics in self._topics:
-            topics.describe(model)
+        for topics, robot in zip(self._topics, fleet.robots, strict=True):
+            topics.describe(model, robot.output.joints)
         self._display.describe(model, self.get_clock().now().to_msg())
         for text in (*model.warnings, *remarks(fleet.robots[0])):
             log.warning(text)
@@ -324,7 +332,8 @@ class WarpdynNode(Node):
 
     def _show(self) -> None:
         if self._models.fleet is not None:
-            self._display.show(self._models.fleet, self._stamps, self._supervisor.clock.now)
+            stamps = [Time(sec=each.sec, nanosec=each.nanosec) for each in self._stamps]
+            self._display.show(self._models.fleet, stamps, self._supervisor.clock.now)
 
     def _report(self) -> None:
         steady = time.monotonic()

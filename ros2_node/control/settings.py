@@ -92,6 +92,15 @@ class Settings:
             (), "Order of ~/commands, as in the controller's own list; empty = joints.", fixed=True
         ),
     ]
+    command_type: Annotated[
+        str,
+        Parameter(
+            "float64_multi_array",
+            "Message of ~/commands: std_msgs/Float64MultiArray, or the stamped control_msgs/JointCommand.",
+            choices=("float64_multi_array", "joint_command"),
+            fixed=True,
+        ),
+    ]
     tip_links: Annotated[
         tuple[str, ...],
         Parameter((), "Links whose pose is published on ~/poses/<link>.", fixed=True),

@@ -36,9 +36,10 @@ class Wiring:
         *,
         robot: int | None = None,
         override: QoSOverridingOptions | None = None,
+        raw: bool = False,
     ) -> None:
-        """Call the function with each message; with the robot's number first, where the topic is
-        one robot's."""
+        """Call the function with each message, or with its bytes where `raw` is true; with the
+        robot's number first, where the topic is one robot's."""
         first = () if robot is None else (robot,)
         events = SubscriptionEventCallbacks(
             incompatible_qos=self._guards.callback(
@@ -52,6 +53,7 @@ class Wiring:
             qos,
             event_callbacks=events,
             qos_overriding_options=override,
+            raw=raw,
         )
 
     def publisher_events(self, topic: str) -> PublisherEventCallbacks:
