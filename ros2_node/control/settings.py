@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, get_type_hints
 
+from .handing_on_settings import HandingOnSettings
 from .parameter import Number, Parameter, check
 
 LAW_INPUTS = "law_inputs."
@@ -19,7 +20,7 @@ def check_law_input(name: str, value: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(HandingOnSettings):
     """Checked parameter values. Each field carries its parameter; `PARAMETERS` lists them."""
 
     robot_description: Annotated[
@@ -90,15 +91,6 @@ class Settings:
         tuple[str, ...],
         Parameter(
             (), "Order of ~/commands, as in the controller's own list; empty = joints.", fixed=True
-        ),
-    ]
-    command_type: Annotated[
-        str,
-        Parameter(
-            "float64_multi_array",
-            "Message of ~/commands: std_msgs/Float64MultiArray, or the stamped control_msgs/JointCommand.",
-            choices=("float64_multi_array", "joint_command"),
-            fixed=True,
         ),
     ]
     tip_links: Annotated[

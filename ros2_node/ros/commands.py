@@ -20,7 +20,7 @@ def command_kind(command_type: str) -> type:
     except ImportError as error:
         raise ValueError(
             "command_type joint_command needs the message control_msgs/JointCommand, which this "
-            "installation's control_msgs lacks: install a control_msgs of May 2026 or later, or use "
+            "installation lacks: install the control_msgs of ROS 2 Rolling (2026) or later, or use "
             "command_type float64_multi_array"
         ) from error
     return JointCommand  # type: ignore[no-any-return]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from inspect import iscoroutinefunction
 from typing import Any
 
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.node import Node
@@ -63,8 +65,13 @@ class Wiring:
         )
 
     def serve(self, kind: type, name: str, function: Callable, robots: list[int]) -> None:
-        """Answer requests with what the function returns for these robots: success and message."""
-        self._node.create_service(kind, name, self._guards.service(function, robots))
+        """Answer requests with what the function returns for these robots: success and message.
+        Where it is a coroutine, all else goes on while it waits."""
+        if not iscoroutinefunction(function):
+            self._node.create_service(kind, name, self._guards.service(function, robots))
+            return
+        answer, group = self._guards.slow_service(function, robots), ReentrantCallbackGroup()
+        self._node.create_service(kind, name, answer, callback_group=group)
 
     def every(self, period: float, function: Callable[[], None]) -> None:
         """Call the function again and again, by the steady clock [s]."""
