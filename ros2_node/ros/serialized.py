@@ -128,16 +128,18 @@ class NumbersWriter:
         """field: the array's; count: how many numbers it has."""
         self._message, self._field = message, field
         self._stamped = hasattr(message, "header")
-        self._before, self._after = b"", b""
+        self._known = False
         trial = np.random.default_rng(0).standard_normal((2, count))
         stamps = Time(sec=0x12345678, nanosec=0x2468ACE), Time()
         first = self._plain(trial[0], stamps[0])
-        at = first.find(trial[0].tobytes())
-        self._before = first[ORIGIN + 8 * self._stamped : at]
-        self._after = first[at + 8 * count :]
-        self._encoding = first[:ORIGIN]
-        self._known = at > 0 and self._bytes(trial[0], stamps[0]) == first
-        self._known &= self._equal(self._bytes(trial[1], stamps[1]), trial[1], stamps[1])
+        at = first.find(trial[0].tobytes()) if count else -1
+        if at > 0:
+            self._encoding = first[:ORIGIN]
+            self._before = first[ORIGIN + 8 * self._stamped : at]
+            self._after = first[at + 8 * count :]
+            again = self._bytes(trial[1], stamps[1])
+            as_first = self._bytes(trial[0], stamps[0]) == first
+            self._known = as_first and self._equal(again, trial[1], stamps[1])
 
     def written(self, numbers: np.ndarray, stamp: Any = None) -> Any:
         """The message with these numbers, and this stamp (`sec`, `nanosec`) where it has one."""
