@@ -116,6 +116,7 @@ setup(
             "ros-std-srvs",
             "ros-trajectory-msgs",
             "ros-diagnostic-msgs",
+            "ros-lifecycle-msgs",
         ],
         "rosdemo": ["mujoco", "matplotlib"],
         "rostest": [
@@ -138,6 +139,7 @@ setup(
         "console_scripts": [
             "warpdyn = warpdyn.cli.main:main",
             "warpdyn_node = ros2_node:run_node",
+            "warpdyn_lifecycle_node = ros2_node:run_lifecycle_node",
             "warpdyn_state_source = ros2_node.demo:run_state_source",
             "warpdyn_plant = ros2_node.demo:run_plant",
             "warpdyn_walker = ros2_node.demo:run_walker",

@@ -25,6 +25,10 @@ PARAMETERS = (
     ("joints", "joints read from joint_states: [joint1, joint2]"),
     ("command_joints", "the controller's own list of joints, in its order: [joint1, joint2]"),
     (
+        "command_controller",
+        "node whose order of joints ~/enable checks; it is the controller's name as a rule",
+    ),
+    (
         "torque_scale",
         "factor on the torques, 0 to 1.5, or one for each of command_joints: [1, 1, 0]; "
         "begin with 0.8 on an arm that you do not know",

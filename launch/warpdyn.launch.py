@@ -23,6 +23,9 @@ PARAMETERS = (
     ("device", "where kernels run: cpu, cuda:0, ..."),
     ("joints", "joints read from joint_states: [joint1, joint2]"),
     ("command_joints", "order of the commands, as in the controller's own list: [joint1, joint2]"),
+    ("command_type", "message of the commands: float64_multi_array or joint_command"),
+    ("command_controller", "node of the controller, whose order of joints ~/enable checks"),
+    ("realtime", "ask for SCHED_FIFO and locked memory: true or false"),
     ("torque_scale", "factor on the torques, 0 to 1.5, or one for each of command_joints: [1, 0]"),
     ("start_enabled", "send commands without a call of ~/enable: true or false"),
     ("publish_tf", "publish /tf; leave it to robot_state_publisher where that runs"),
@@ -33,6 +36,7 @@ ARGUMENTS = (
     ("namespace", "", "namespace of the node and of the topics it reads"),
     ("joint_states", "joint_states", "topic that the state comes from"),
     ("commands", "~/commands", "topic that the commands go to"),
+    ("lifecycle", "false", "the managed form of the node, for ros2 lifecycle: true or false"),
     ("log_level", "info", "debug, info, warn, error or fatal"),
     *((name, "", f"{text}; default: the parameter file's") for name, text in PARAMETERS),
 )
@@ -42,10 +46,11 @@ def node(context):
     file = parameter_file(LaunchConfiguration("params_file").perform(context))
     texts = {name: LaunchConfiguration(name).perform(context) for name, _ in PARAMETERS}
     given = parameters_given(texts)
+    managed = LaunchConfiguration("lifecycle").perform(context).lower() == "true"
     return [
         Node(
             package="warpdyn",
-            executable="warpdyn_node",
+            executable="warpdyn_lifecycle_node" if managed else "warpdyn_node",
             name="warpdyn",
             namespace=LaunchConfiguration("namespace"),
             parameters=[file, *([given] if given else [])],

@@ -21,3 +21,14 @@ def run_node() -> int:
         return main()
 
     return command.run(main)
+
+
+def run_lifecycle_node() -> int:
+    """`warpdyn_lifecycle_node`."""
+
+    def main() -> int | None:
+        from .lifecycle_node import main
+
+        return main()
+
+    return command.run(main)

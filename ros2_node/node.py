@@ -6,7 +6,6 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import rclpy
@@ -15,15 +14,14 @@ from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
-from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from .control.fleet import Fleet
 from .control.fleet_dynamics import check_device
 from .control.models import Event
+from .control.realtime import make_realtime
 from .control.report import ready, remarks
 from .control.robot import Robot
 from .control.settings import Settings
@@ -31,17 +29,19 @@ from .control.supervisor import Supervisor
 from .control.torque_output import STOP_PERIOD
 from .ros import parameters
 from .ros.batch_topics import BatchTopics
+from .ros.commands import command_kind
 from .ros.diagnostics import Diagnostics
 from .ros.display import Display
 from .ros.effort_topics import EffortTopics
-from .ros.ending import stop_robots, told_to_end
-from .ros.executor import make_executor, spin
+from .ros.ending import stop_robots
+from .ros.gate import Gate
 from .ros.guards import Guards
 from .ros.messages import nanoseconds
 from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
 from .ros.pose_topics import PoseTopics
-from .ros.streams import tolerate_lost_output
+from .ros.process import BAD_START, run_process
+from .ros.serialized import Stamp, StateMessage, StateReader
 from .ros.topics import (
     LAST,
     LATCHED,
@@ -53,13 +53,12 @@ from .ros.topics import (
 )
 from .ros.wiring import Wiring
 
-BAD_START = 2
-"""Exit code when parameters, device or the first model cannot be used."""
-
-
 class WarpdynNode(Node):
     """Each callback converts a message, asks the supervisor or a robot, and publishes the
     answer."""
+
+    active = True
+    """Whether states are read; a managed node says when (`lifecycle_node`)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("warpdyn", **options)
@@ -86,7 +85,9 @@ class WarpdynNode(Node):
         ]
         self._frames = [frame_prefix(settings, each) for each in self._robot_names]
         events = self._wiring.publisher_events
-        self._topics = [TorqueTopics(self, each, events) for each in self._robot_names]
+        kind = command_kind(settings.command_type)
+        self._topics = [TorqueTopics(self, each, events, kind) for each in self._robot_names]
+        self._readers = [StateReader() for _ in names]
         self._batch = BatchTopics(self, self._counts[0])
         self._display = Display(self, self._robot_names, settings, outputs)
         self._efforts = EffortTopics(
@@ -94,7 +95,7 @@ class WarpdynNode(Node):
         )
         self._diagnostics = Diagnostics(self, names, self._counts, self._supervisor.clock)
         self._totals = [reporter.rates.totals for reporter in self._diagnostics.reporters]
-        self._stamps = [Time() for _ in names]
+        self._stamps: list[Any] = [Stamp(0, 0) for _ in names]
         guarded = self._guarding.callback
         self._flush = guarded(self._compute)
         self._answers = [guarded(self._answer, i, robot=i) for i in range(len(names))]
@@ -104,13 +105,25 @@ class WarpdynNode(Node):
         wanted = self._wiring, self._robot_names, settings, lambda: self._supervisor.robots
         PolicyTopics(*wanted, lambda: self._now(time.monotonic()))
         PoseTopics(*wanted)
-        self._make_services()
+        self._gate = Gate(
+            self, self._wiring, self._supervisor, self._robot_names, self._topics, self._now
+        )
         self._make_timers(settings)
         self.add_on_set_parameters_callback(
             self._guarding.parameters(self._on_parameters, SetParametersResult)
         )
-        if not self._models.request(settings):
+        for text in make_realtime() if settings.realtime else ():
+            self.get_logger().warning(text)
+        self._begin()
+
+    def _begin(self) -> None:
+        if not self._models.request(self.settings):
             self.get_logger().info("waiting for robot_description")
+
+    @property
+    def _fleet(self) -> Fleet | None:
+        """The robots that are computed now."""
+        return self._models.fleet if self.active else None
 
     @property
     def settings(self) -> Settings:
@@ -124,9 +137,10 @@ class WarpdynNode(Node):
                 JointState,
                 outer + "joint_states",
                 LAST,
-                self._on_state,
+                self._on_state_bytes,
                 robot=i,
                 override=overridable(),
+                raw=True,
             )
             subscribe(JointTrajectory, private + "reference", RELIABLE, self._on_reference, robot=i)
             subscribe(WrenchStamped, private + "external_wrench", LAST, self._on_wrench, robot=i)
@@ -134,17 +148,6 @@ class WarpdynNode(Node):
         subscribe(
             Float64MultiArray, "~/batch/state", RELIABLE, self._on_batch, override=overridable()
         )
-
-    def _make_services(self) -> None:
-        serve = self._wiring.serve
-        for i, (outer, private) in enumerate(self._robot_names):
-            if outer:
-                serve(SetBool, private + "enable", self._enable, [i])
-                serve(Trigger, private + "reset", self._reset, [i])
-        everyone = list(range(len(self._robot_names)))
-        serve(SetBool, "~/enable", self._enable, everyone)
-        serve(Trigger, "~/reset", self._reset, everyone)
-        serve(Trigger, "~/reload", self._reload, everyone)
 
     def _make_timers(self, settings: Settings) -> None:
         every = self._wiring.every
@@ -172,10 +175,19 @@ class WarpdynNode(Node):
 
     # States in, torques out.
 
-    def _on_state(self, i: int, message: JointState) -> None:
+    def _on_state_bytes(self, i: int, data: bytes) -> None:
+        try:
+            message = self._readers[i].read(data)
+        except Exception:  # whatever rclpy says of bytes that are no JointState
+            self.handled += 1
+            self._counts[i]["unreadable_message"] += 1
+            return
+        self._on_state(i, message)
+
+    def _on_state(self, i: int, message: StateMessage | JointState) -> None:
         self.handled += 1
         self._totals[i]["joint_states"] += 1
-        fleet = self._models.fleet
+        fleet = self._fleet
         if fleet is None:
             return
         if i in fleet.pending:  # the second state of this robot in one cycle: none is lost
@@ -223,7 +235,7 @@ class WarpdynNode(Node):
 
     def _cycle(self) -> None:
         """Compute all robots whose state is fresh, at every tick of `rate`."""
-        fleet, now = self._models.fleet, self._now(time.monotonic())
+        fleet, now = self._fleet, self._now(time.monotonic())
         if fleet is None:
             return
         for i, robot in enumerate(fleet.robots):
@@ -252,7 +264,7 @@ class WarpdynNode(Node):
         self._models.fleet.robots[i].wrench.read(link, *wrench, now)
 
     def _on_batch(self, message: Float64MultiArray) -> None:
-        fleet = self._models.fleet
+        fleet = self._fleet
         if fleet is not None and self._batch.answer(fleet, message):
             self._display.batch_is_new = True
             self._totals[0]["batches"] += 1
@@ -264,6 +276,7 @@ class WarpdynNode(Node):
         steady = time.monotonic()
         for i, command in self._supervisor.watch(self._now(steady), steady):
             self._guarding.callback(self._topics[i].send_command, command, robot=i)()
+        self._gate.watch(steady)
         event = self._supervisor.step(steady)
         self._diagnostics.build(self._models.building, steady)
         if event is not Event.NOTHING:
@@ -290,8 +303,8 @@ class WarpdynNode(Node):
         if not self._frozen:
             self._frozen = True
             gc.freeze()
-        for topics in self._topics:
-            topics.describe(model)
+        for topics, robot in zip(self._topics, fleet.robots, strict=True):
+            topics.describe(model, robot.output.joints)
         self._display.describe(model, self.get_clock().now().to_msg())
         for text in (*model.warnings, *remarks(fleet.robots[0])):
             log.warning(text)
@@ -300,22 +313,7 @@ class WarpdynNode(Node):
     def _on_description(self, message: String) -> None:
         self._models.offer(message.data, self.settings)
 
-    # Services and parameters.
-
-    def _enable(self, robots: list[int], request: SetBool.Request) -> tuple[bool, str]:
-        steady = time.monotonic()
-        good, text = self._supervisor.enable(robots, request.data, self._now(steady), steady)
-        if good and request.data:
-            text = "; ".join([text, *(t for i in robots if (t := self._topics[i].unheard))])
-        return good, text
-
-    def _reset(self, robots: list[int], request: Trigger.Request) -> tuple[bool, str]:
-        self._wiring.forget_mismatches()
-        self._diagnostics.remark("QoS mismatch", "")
-        return self._supervisor.reset(robots)
-
-    def _reload(self, robots: list[int], request: Trigger.Request) -> tuple[bool, str]:
-        return self._supervisor.reload()
+    # Parameters.
 
     def _on_parameters(self, changed: list[RosParameter]) -> None:
         values = parameters.ours(changed)
@@ -325,8 +323,9 @@ class WarpdynNode(Node):
     # What is shown.
 
     def _show(self) -> None:
-        if self._models.fleet is not None:
-            self._display.show(self._models.fleet, self._stamps, self._supervisor.clock.now)
+        if self._fleet is not None:
+            stamps = [Time(sec=each.sec, nanosec=each.nanosec) for each in self._stamps]
+            self._display.show(self._fleet, stamps, self._supervisor.clock.now)
 
     def _report(self) -> None:
         steady = time.monotonic()
@@ -351,37 +350,9 @@ class WarpdynNode(Node):
         super().destroy_node()
 
 
-def run(node: WarpdynNode, stopped: Callable[[], bool]) -> int:
-    """Handle events until told to stop; the robots are stopped however that ends. Returns the
-    exit code."""
-    try:
-        spin(node, make_executor(node, node.settings.executor), stopped)
-    finally:
-        node.stop()
-    return node.exit_code or 0
-
-
 def main(args: list[str] | None = None) -> int:
-    """Run until a signal of `ending.ENDING`; the robots are stopped before the context goes."""
-    tolerate_lost_output()
-    stopped = told_to_end()
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    node: WarpdynNode | None = None
-    try:
-        try:
-            node = WarpdynNode()
-        except ValueError as error:
-            rclpy.logging.get_logger("warpdyn").fatal(str(error))
-            return BAD_START
-        return run(node, stopped)
-    except Exception:
-        if rclpy.ok():
-            raise
-        return 0  # the context was shut down under the loop, whatever that met first
-    finally:
-        if node is not None:
-            node.destroy_node()
-        rclpy.try_shutdown()
+    """Run until a signal ends it; returns the exit code."""
+    return run_process(WarpdynNode, args)
 
 
 if __name__ == "__main__":

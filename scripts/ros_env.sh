@@ -10,6 +10,6 @@ if ! declare -F set_up >/dev/null; then
 fi
 set_up "${ROS_EXTRAS:-ros,rostest}"
 if [[ ${ROS_EXTRAS:-ros,rostest} == *test* ]]; then
-    # /tf needs tf2_msgs, which has no wheel: its one message is generated.
-    bash scripts/ros_tf2_msgs.sh .venv
+    # Messages that no wheel has are generated.
+    bash scripts/ros_messages.sh .venv
 fi

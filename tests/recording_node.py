@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from builtin_interfaces.msg import Time
+from rclpy.serialization import deserialize_message
 
 
 class RecordedPublisher:
@@ -16,6 +17,9 @@ class RecordedPublisher:
         self.acknowledged = False
 
     def publish(self, message):
+        """A message, or its bytes, as rclpy takes both."""
+        if isinstance(message, bytes):
+            message = deserialize_message(message, self.kind)
         assert isinstance(message, self.kind)
         self.messages.append(message)
 
@@ -65,7 +69,7 @@ class RecordingNode:
     def create_subscription(self, kind, topic, callback, qos, **options):
         self.subscriptions[topic] = (kind, callback, qos, options)
 
-    def create_service(self, kind, name, callback):
+    def create_service(self, kind, name, callback, **options):
         self.services[name] = (kind, callback)
 
     def create_timer(self, period, callback, clock=None):

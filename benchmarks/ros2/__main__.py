@@ -1,6 +1,6 @@
 """Figures of the ROS 2 node: latency above an echo, many robots, start, stop, memory, closed loop.
 
-    python -m benchmarks.ros2 latency fleet batch start drift      # a few minutes
+    python -m benchmarks.ros2 latency fleet batch start drift float faults      # a quarter of an hour
     python -m benchmarks.ros2 soak                                 # ten minutes
     python -m benchmarks.ros2 minute                               # a quadruped walks under a policy
 
@@ -26,7 +26,8 @@ import warp
 
 from ros2_node.demo.processes import on_this_machine
 
-from .drift import drift
+from .drift import drift, float_
+from .faults import faults
 from .latency import latency
 from .lifetime import soak, start
 from .many_robots import batch, fleet
@@ -57,6 +58,8 @@ CASES: dict[str, Callable[..., dict[str, Any]]] = {
     "batch": batch,
     "start": start,
     "drift": drift,
+    "float": float_,
+    "faults": faults,
     "soak": soak,
     "minute": minute,
 }
@@ -66,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("cases", nargs="+", choices=CASES)
     parser.add_argument("--messages", type=int, default=60_000, help="for latency, each rate")
+    parser.add_argument("--faults", type=int, default=500, help="for faults")
+    parser.add_argument("--seed", type=int, default=0, help="for faults")
     parser.add_argument("--seconds", type=float, default=600.0, help="for soak")
     parser.add_argument("--policy", default="quadruped_velocity", help="for minute")
     parser.add_argument("--dry", action="store_true", help="print only")
@@ -76,10 +81,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{case}: {(CASES[case].__doc__ or '').strip()}", flush=True)
         extra = {
             "latency": {"messages": options.messages},
+            "faults": {"number": options.faults, "seed": options.seed},
             "soak": {"seconds": options.seconds},
             "minute": {"policy": options.policy},
         }.get(case, {})
-        if case not in ("drift", "minute"):  # they start rclpy themselves
+        if case not in ("drift", "float", "minute"):  # they start rclpy themselves
             rclpy.init()
         with tempfile.TemporaryDirectory() as folder:
             result = {

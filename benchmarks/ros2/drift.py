@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from ros2_node.demo.closed_loop import closed_loop
 
-from .arm import ARM
+from .arm import ARM, arm_urdf
 
 POSES = {
     "ready": [0.0, -0.785398, 0.0, -2.356194, 0.0, 1.570796, 0.785398],
@@ -34,4 +35,20 @@ def drift(folder: Path) -> dict[str, Any]:
                 "torque_error_nm": run.torque_error,
             }
             print(f"  {name}, {payload:g} kg: {results[f'{name}, {payload:g} kg']}", flush=True)
+    return results
+
+
+def float_(folder: Path, seconds: float = 60.0) -> dict[str, Any]:
+    """A UR5e and a panda, its fingers fixed, held by gravity compensation alone for a minute."""
+    results = {}
+    for name, robot in (("ur5e", "ur5e"), ("panda", str(arm_urdf(folder)))):
+        run = closed_loop((1.0, seconds), robot=robot)
+        results[name] = {
+            "seconds": seconds,
+            "fall_in_1_s_deg": float(run.fall.max()),
+            "hold_deg": float(run.hold.max()),
+            "torque_error_nm": run.torque_error,
+            "load_average": os.getloadavg()[0],
+        }
+        print(f"  {name}: {results[name]}", flush=True)
     return results

@@ -56,6 +56,8 @@ class Models:
         self.text = ""
         """The description that the topic gave last."""
         self.refusal = ""
+        self.quiet = False
+        """Whether nothing is to be built, whatever is requested or offered."""
         self._counts, self._shown = counts, shown
         self._source: Source | None = None
         """Where the fleet that runs comes from."""
@@ -70,6 +72,8 @@ class Models:
         source = _source(settings, self.text)
         if not any(source):
             return False
+        if self.quiet:
+            return True
         self._waiting = (settings, source, again)
         if self._thread is None:
             self._begin()
@@ -117,6 +121,15 @@ class Models:
     def reload(self, settings: Settings) -> bool:
         """Read the description again, from the file if it came from one."""
         return self.request(settings, again=True)
+
+    def clear(self) -> None:
+        """No robot any more; what is being built is waited for and thrown away. A description of
+        the topic is kept."""
+        if self._thread is not None:
+            self._thread.join()
+        self._thread = self._finished = self._waiting = self._next = None
+        self.fleet = self._source = None
+        self.refusal = ""
 
     @property
     def changing(self) -> bool:

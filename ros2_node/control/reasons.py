@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 REJECTIONS = (
+    "unreadable_message",
     "empty_message",
     "wrong_length",
     "duplicate_name",

@@ -20,7 +20,7 @@ class Timing:
     """The last times of something, in seconds."""
 
     def __init__(self) -> None:
-        self._samples = np.zeros(SAMPLES)
+        self._samples = [0.0] * SAMPLES
         self.count = 0
         self.longest = 0.0
 

@@ -79,8 +79,8 @@ class Robot:
         self.lost = ""
         self.fault = ""
         self.last_fault = ""
-        self._start_by_itself = settings.start_enabled
         self.change(settings)
+        self.start()
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
@@ -227,6 +227,11 @@ class Robot:
         begin at the command that it left standing."""
         self._start_by_itself = False
         self.output.take_over(other.output)
+
+    def start(self) -> None:
+        """With `start_enabled`, enable by itself at the next valid state."""
+        settings = self._settings
+        self._start_by_itself = settings.start_enabled and not settings.command_controller
 
     def disable(self, steady: float) -> tuple[bool, str]:
         """Begin the stop sequence."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 
 from .effort_settings import EffortSettings
+from .handing_on_settings import HandingOnSettings
 from .law_settings import LawSettings
 from .parameter import Number, Parameter, check
 
@@ -23,7 +24,7 @@ def check_law_input(name: str, value: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Settings(LawSettings, EffortSettings):
+class Settings(LawSettings, EffortSettings, HandingOnSettings):
     """Checked parameter values. Each field carries its parameter; `PARAMETERS` lists them."""
 
     robot_description: Annotated[

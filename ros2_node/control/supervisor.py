@@ -34,6 +34,8 @@ class Supervisor:
         """By robot and reason; they outlive a change of the model."""
         self.clock = WatchClock()
         self.models = Models(self.counts, shown)
+        self.withheld = ""
+        """Why nothing may be enabled at all; empty where it may."""
 
     @property
     def fleet(self) -> Fleet | None:
@@ -101,6 +103,8 @@ class Supervisor:
         if self.fleet is None:
             why = f": {self.models.refusal}" if self.models.refusal else ""
             return not on, "there is no model yet" + why
+        if self.withheld and on:
+            return False, self.withheld
         if self.models.changing and on:
             return False, "a new model is being taken; try again"
         chosen = [self.fleet.robots[i] for i in robots]

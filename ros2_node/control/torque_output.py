@@ -65,6 +65,8 @@ class TorqueOutput:
         is_limited = np.isfinite(limit)
         self.limit = np.where(is_limited, limit, np.finfo(float).max)
         self.limit[is_limited] *= settings.effort_limit_scale
+        with np.errstate(divide="ignore"):  # where nothing may leave, no ratio is small enough
+            self._per_limit = 1.0 / self.limit
         self.unlimited = tuple(
             joint for joint, has in zip(self.joints, is_limited, strict=True) if not has
         )
@@ -98,14 +100,17 @@ class TorqueOutput:
         """The command for computed torques (nv,); None when something is not finite. The array
         is used again."""
         wanted = torque[self._columns] * self._scale
-        if not finite(wanted):
-            return None
         started = self._started if self._started is not None else now
         if now - started < self._ramp_time:
             wanted *= (now - started) / self._ramp_time
-        if not (np.abs(wanted) <= self.limit).all():
-            np.clip(wanted, -self.limit, self.limit, out=wanted)
-            self.clamped += 1
+        # One product tells of nearly every command that all of it is finite and within the limits.
+        ratio = wanted * self._per_limit
+        if not ratio @ ratio <= 1.0:
+            if not np.isfinite(wanted).all():
+                return None
+            if not (np.abs(wanted) <= self.limit).all():
+                np.clip(wanted, -self.limit, self.limit, out=wanted)
+                self.clamped += 1
         bound = self.limit
         if self._blend.active:
             if self._blend.pending is not None:

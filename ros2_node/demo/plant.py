@@ -8,7 +8,6 @@ computes, it computes from the URDF itself.
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from array import array
@@ -17,18 +16,16 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import rclpy
 from builtin_interfaces.msg import Time as TimeMessage
 from lxml import etree
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 from .named_robot import urdf_text
+from .running import Rounds, run_demo_node
 
 READY = {
     "panda_joint2": -0.785398,
@@ -37,8 +34,6 @@ READY = {
     "panda_joint7": 0.785398,
 }
 """Franka's "ready" pose [rad]; joints that are not named are at zero."""
-BAD_START = 2
-"""Exit code when there is no such robot."""
 DEEP = QoSProfile(depth=10)
 LONGEST_WAIT = 1.0
 """How long a step waits in lockstep [s]; a node that says nothing leaves the last torques."""
@@ -216,34 +211,21 @@ class Plant(Node):
             )
 
 
-def main(args: list[str] | None = None) -> int:
-    """Simulate in real time until SIGINT or SIGTERM, then save the trace."""
-    stop: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, frame: stop.append(received))
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        plant = Plant()
-    except ValueError as error:
-        rclpy.logging.get_logger("plant").fatal(str(error))
-        rclpy.try_shutdown()
-        return BAD_START
-    executor = SingleThreadedExecutor()
-    executor.add_node(plant)
+def play(plant: Plant, rounds: Rounds) -> None:
+    """Simulate in real time until told to end, then save the trace."""
     plant.get_logger().info(f"simulating {', '.join(plant.arm.names)}")
     due = time.monotonic()
-    while not stop:
+    while not rounds.ended():
         plant.step()
-        due = max(
-            due + plant.period, time.monotonic() - 0.05
-        )  # a late step is made up for, a long pause is not
-        executor.spin_once(timeout_sec=0.0)
-        while not stop and ((left := due - time.monotonic()) > 0.0 or plant.waiting):
-            executor.spin_once(timeout_sec=max(left, 0.0) or 0.01)
+        # A late step is made up for, a long pause is not.
+        due = max(due + plant.period, time.monotonic() - 0.05)
+        rounds.rest(due, lambda: plant.waiting)
     plant.save()
-    plant.destroy_node()
-    rclpy.try_shutdown()
-    return 0
+
+
+def main(args: list[str] | None = None) -> int:
+    """Simulate in real time until SIGINT or SIGTERM."""
+    return run_demo_node(Plant, play, args)
 
 
 if __name__ == "__main__":

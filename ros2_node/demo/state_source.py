@@ -6,18 +6,14 @@ need no file.
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from array import array
 from typing import Any
 
 import numpy as np
-import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
@@ -26,9 +22,8 @@ import warpdyn as wd
 from ..ros.messages import labelled
 from ..ros.topics import LATCHED
 from .named_robot import urdf_text
+from .running import Rounds, run_demo_node
 
-BAD_START = 2
-"""Exit code when there is no such robot."""
 SWING = 0.3
 """Share of a joint's range that the motion uses; joints without limits use one radian."""
 
@@ -79,28 +74,15 @@ class StateSource(Node):
         self._states.publish(self._message)
 
 
+def play(source: StateSource, rounds: Rounds) -> None:
+    """Handle its timer until told to end."""
+    while not rounds.ended():
+        rounds.executor.spin_once(timeout_sec=0.2)
+
+
 def main(args: list[str] | None = None) -> int:
     """Publish until SIGINT or SIGTERM."""
-    stop: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, frame: stop.append(received))
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    source: StateSource | None = None
-    try:
-        try:
-            source = StateSource()
-        except ValueError as error:
-            rclpy.logging.get_logger("state_source").fatal(str(error))
-            return BAD_START
-        while not stop:
-            rclpy.spin_once(source, timeout_sec=0.2)
-    except ExternalShutdownException:
-        pass
-    finally:
-        if source is not None:
-            source.destroy_node()
-        rclpy.try_shutdown()
-    return 0
+    return run_demo_node(StateSource, play, args)
 
 
 if __name__ == "__main__":

@@ -10,20 +10,16 @@ makes the robot slow and not clumsy.
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from array import array
 from typing import Any
 
 import numpy as np
-import rclpy
 from builtin_interfaces.msg import Time
 from nav_msgs.msg import Odometry
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -34,7 +30,7 @@ import warpdyn as wd
 from ..ros.messages import transform
 from ..ros.topics import LATCHED, MANY
 from .named_robot import urdf_text
-from .plant import BAD_START
+from .running import Rounds, run_demo_node
 
 GRIP = 1.5
 """How long torques must have come before the hand lets go [s]."""
@@ -160,34 +156,22 @@ class Walker(Node):
             self.flowing = self.answered or time.monotonic() < end
 
 
-def main(args: list[str] | None = None) -> int:
-    """Simulate until SIGINT or SIGTERM, at most in real time."""
-    stop: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, frame: stop.append(received))
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        walker = Walker()
-    except ValueError as error:
-        rclpy.logging.get_logger("walker").fatal(str(error))
-        rclpy.try_shutdown()
-        return BAD_START
-    executor = SingleThreadedExecutor()
-    executor.add_node(walker)
+def play(walker: Walker, rounds: Rounds) -> None:
+    """Simulate until told to end, at most in real time."""
     walker.sim.step()  # its kernel is compiled before anybody listens
     walker.sim.reset()
     walker.get_logger().info(f"simulating {walker.sim.model.name}, held until torques come")
     due = time.monotonic()
-    while not stop:
+    while not rounds.ended():
         walker.step()
         due = max(due + walker.period, time.monotonic())  # a late step is not made up for
-        walker.wait(executor)
-        executor.spin_once(timeout_sec=0.0)
-        while not stop and (left := due - time.monotonic()) > 0.0:
-            executor.spin_once(timeout_sec=left)
-    walker.destroy_node()
-    rclpy.try_shutdown()
-    return 0
+        walker.wait(rounds.executor)
+        rounds.rest(due)
+
+
+def main(args: list[str] | None = None) -> int:
+    """Simulate until SIGINT or SIGTERM, at most in real time."""
+    return run_demo_node(Walker, play, args)
 
 
 if __name__ == "__main__":

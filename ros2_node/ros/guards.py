@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 
@@ -35,6 +35,21 @@ class Guards:
         def guarded(request: Any, response: Any) -> Any:
             try:
                 response.success, response.message = function(robots, request)
+            except Exception as error:
+                self._fail(_text(function.__name__, error), robots[0] if len(robots) == 1 else None)
+                response.success, response.message = False, str(error)
+            return response
+
+        return guarded
+
+    def slow_service(
+        self, function: Callable[[list[int], Any], Awaitable[tuple[bool, str]]], robots: list[int]
+    ) -> Any:
+        """As `service`, of a function that waits for others; callbacks go on meanwhile."""
+
+        async def guarded(request: Any, response: Any) -> Any:
+            try:
+                response.success, response.message = await function(robots, request)
             except Exception as error:
                 self._fail(_text(function.__name__, error), robots[0] if len(robots) == 1 else None)
                 response.success, response.message = False, str(error)

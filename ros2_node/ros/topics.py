@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -17,7 +16,8 @@ from std_msgs.msg import Float64MultiArray
 from warpdyn import Model
 
 from ..control.settings import Settings
-from .messages import numbers
+from .commands import command_message
+from .serialized import NumbersWriter
 
 LAST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 RELIABLE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
@@ -52,10 +52,14 @@ class TorqueTopics:
         node: Node,
         names: RobotNames,
         events: Callable[[str], PublisherEventCallbacks],
+        kind: type = Float64MultiArray,
     ) -> None:
+        """kind: the message of ~/commands."""
+        self._node, self._kind = node, kind
+        self._stamped = hasattr(kind, "header")
         self.commands_topic = names.private + "commands"
         self.commands = node.create_publisher(
-            Float64MultiArray,
+            kind,
             self.commands_topic,
             RELIABLE,
             event_callbacks=events(self.commands_topic),
@@ -68,8 +72,6 @@ class TorqueTopics:
             event_callbacks=events(names.private + "torques"),
             qos_overriding_options=overridable(),
         )
-        self._command = Float64MultiArray()
-        self._torque = JointState()
 
     @property
     def unheard(self) -> str:
@@ -78,21 +80,23 @@ class TorqueTopics:
             return ""
         return f"nobody subscribes to {self.commands_topic}: no controller gets the torques"
 
-    def describe(self, model: Model) -> None:
-        """Prepare for a model: a JointState has the joints of one velocity each."""
-        self._torque.name = [name for name in model.joint_names if model.joint(name).kind.nv == 1]
-        self._columns = np.array(model.v_indices(self._torque.name), dtype=int)
+    def describe(self, model: Model, joints: Sequence[str]) -> None:
+        """Prepare for a model and the command joints; ~/torques has the joints of one velocity
+        each."""
+        message, field = command_message(self._kind, joints)
+        self._command = NumbersWriter(message, field, len(joints))
+        names = [name for name in model.joint_names if model.joint(name).kind.nv == 1]
+        self._torque = NumbersWriter(JointState(name=names), "effort", len(names))
+        self._columns = np.array(model.v_indices(names), dtype=int)
         self._all = bool(len(self._columns) == model.nv)
 
     def send_command(self, command: np.ndarray) -> None:
         """Publish torques, in the order of the command joints."""
-        self._command.data = numbers(command)
-        self.commands.publish(self._command)
+        stamp = self._node.get_clock().now().to_msg() if self._stamped else None
+        self.commands.publish(self._command.written(command, stamp))
 
-    def send_torque(self, torque: np.ndarray, stamp: Time) -> None:
+    def send_torque(self, torque: np.ndarray, stamp: Any) -> None:
         """(nv,), to whoever listens, with the stamp of the state."""
-        if not self.torques.get_subscription_count():
-            return
-        self._torque.header.stamp = stamp
-        self._torque.effort = numbers(torque if self._all else torque[self._columns])
-        self.torques.publish(self._torque)
+        if self.torques.get_subscription_count():
+            shown = torque if self._all else torque[self._columns]
+            self.torques.publish(self._torque.written(shown, stamp))

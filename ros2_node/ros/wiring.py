@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from inspect import iscoroutinefunction
 from typing import Any
 
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.node import Node
@@ -36,9 +38,10 @@ class Wiring:
         *,
         robot: int | None = None,
         override: QoSOverridingOptions | None = None,
+        raw: bool = False,
     ) -> None:
-        """Call the function with each message; with the robot's number first, where the topic is
-        one robot's."""
+        """Call the function with each message, or with its bytes where `raw` is true; with the
+        robot's number first, where the topic is one robot's."""
         first = () if robot is None else (robot,)
         events = SubscriptionEventCallbacks(
             incompatible_qos=self._guards.callback(
@@ -52,6 +55,7 @@ class Wiring:
             qos,
             event_callbacks=events,
             qos_overriding_options=override,
+            raw=raw,
         )
 
     def publisher_events(self, topic: str) -> PublisherEventCallbacks:
@@ -61,8 +65,13 @@ class Wiring:
         )
 
     def serve(self, kind: type, name: str, function: Callable, robots: list[int]) -> None:
-        """Answer requests with what the function returns for these robots: success and message."""
-        self._node.create_service(kind, name, self._guards.service(function, robots))
+        """Answer requests with what the function returns for these robots: success and message.
+        Where it is a coroutine, all else goes on while it waits."""
+        if not iscoroutinefunction(function):
+            self._node.create_service(kind, name, self._guards.service(function, robots))
+            return
+        answer, group = self._guards.slow_service(function, robots), ReentrantCallbackGroup()
+        self._node.create_service(kind, name, answer, callback_group=group)
 
     def every(self, period: float, function: Callable[[], None]) -> None:
         """Call the function again and again, by the steady clock [s]."""

@@ -22,8 +22,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 import warpdyn as wd
 from ros2_node.control.models import Event
 from ros2_node.control.robot import Phase
-from ros2_node.node import BAD_START, WarpdynNode, run
+from ros2_node.node import WarpdynNode
 from ros2_node.ros.messages import labelled
+from ros2_node.ros.process import BAD_START, run
 from ros2_node.ros.topics import TorqueTopics
 
 REST = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
@@ -88,9 +89,7 @@ def state(q=Q, names=NAMES, sec=0):
 def answer(node, service, kind, **fields):
     """Success and message of a service's callback."""
     robots = list(range(len(node._topics)))
-    return {"enable": node._enable, "reset": node._reset, "reload": node._reload}[service](
-        robots, kind.Request(**fields)
-    )
+    return getattr(node._gate, service)(robots, kind.Request(**fields))
 
 
 def test_topics_and_services_of_one_robot_lie_below_the_node(panda):
@@ -201,7 +200,7 @@ def test_an_exception_out_of_the_loop_stops_the_robots(error, panda, sent, monke
     def spin(*arguments):
         raise error
 
-    monkeypatch.setattr("ros2_node.node.spin", spin)
+    monkeypatch.setattr("ros2_node.ros.process.spin", spin)
     with pytest.raises(type(error)):
         run(panda, lambda: False)
     assert panda._models.fleet.idle and not np.any(sent.commands[-5:])
@@ -371,7 +370,7 @@ def test_one_robots_exception_stays_that_robots(make, monkeypatch):
     assert len(sent) == 2
     while left.output.stop_step(1e12) is not None:
         pass
-    node._enable([0], SetBool.Request(data=True))
+    node._gate.enable([0], SetBool.Request(data=True))
     answer(node, "enable", SetBool, data=False)
     with monkeypatch.context() as patch:
         patch.setattr(node._topics[0], "send_command", broken)

@@ -7,7 +7,7 @@ import signal
 
 import numpy as np
 import pytest
-from fleets import MODEL, feed, panda_fleet
+from fleets import MODEL, NAMES, feed, panda_fleet
 from recording_node import RecordingNode
 
 from ros2_node.ros import ending
@@ -48,7 +48,7 @@ def two():
     names = [RobotNames(f"{r}/", f"{r}/w/") for r in "ab"]
     topics = [TorqueTopics(node, each, lambda topic: None) for each in names]
     for robot, sender in zip(fleet.robots, topics, strict=True):
-        sender.describe(MODEL)
+        sender.describe(MODEL, NAMES)
         feed(robot, 0.0)
         robot.enable(0.0, 0.0)
     fleet.compute()

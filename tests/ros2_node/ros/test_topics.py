@@ -20,7 +20,7 @@ def node():
 
 def topics(node, model=MODEL, **names):
     made = TorqueTopics(node, RobotNames("r0/", "r0/warpdyn/"), lambda topic: f"events of {topic}")
-    made.describe(model)
+    made.describe(model, NAMES)
     return made
 
 

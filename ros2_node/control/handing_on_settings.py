@@ -1,0 +1,37 @@
+"""Parameters of how commands are handed on: in which message, to whom, how urgently."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from .parameter import Parameter
+
+
+@dataclass(frozen=True)
+class HandingOnSettings:
+    """A part of `Settings`, which says what an annotation means."""
+
+    command_type: Annotated[
+        str,
+        Parameter(
+            "float64_multi_array",
+            "Message of ~/commands: std_msgs/Float64MultiArray, or the stamped control_msgs/JointCommand.",
+            choices=("float64_multi_array", "joint_command"),
+            fixed=True,
+        ),
+    ]
+    command_controller: Annotated[
+        str,
+        Parameter(
+            "",
+            "Node of the controller, asked at ~/enable for its joints: another order is refused; empty = not asked.",
+            fixed=True,
+        ),
+    ]
+    realtime: Annotated[
+        bool,
+        Parameter(
+            False, "Ask for SCHED_FIFO, and for memory that stays in RAM, where allowed.", fixed=True
+        ),
+    ]

@@ -1,0 +1,59 @@
+"""Scheduling of the node's process before others, and its memory kept in RAM, where that is allowed."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+PRIORITY = 49
+"""Of SCHED_FIFO: one below the loop of ros2_control's controller manager (50), which the node must
+never keep waiting."""
+CURRENT_AND_FUTURE = 3
+"""MCL_CURRENT | MCL_FUTURE of mlockall."""
+
+
+def make_realtime(
+    threads: Iterable[int] | None = None,
+    schedule: Callable[[int], None] | None = None,
+    lock: Callable[[], None] | None = None,
+) -> list[str]:
+    """SCHED_FIFO for all threads of this process that there are now, and all memory locked.
+
+    Threads that are made later (of the compiler, of the builder of models) are ordinary ones.
+    Returns what was not allowed, a line each.
+    """
+    refused = []
+    try:
+        for thread in threads or _threads():
+            (schedule or _first_in_first_out)(thread)
+    except OSError as error:
+        refused.append(
+            f"realtime: SCHED_FIFO {PRIORITY} is not allowed ({error.strerror}); it needs rtprio "
+            f"{PRIORITY} in /etc/security/limits.conf, or CAP_SYS_NICE. The node goes on without it"
+        )
+    try:
+        (lock or _lock_memory)()
+    except OSError as error:
+        refused.append(
+            f"realtime: memory cannot be locked ({error.strerror}); it needs memlock unlimited in "
+            "/etc/security/limits.conf, or CAP_IPC_LOCK. The node goes on without it"
+        )
+    return refused
+
+
+def _threads() -> list[int]:
+    return [int(task.name) for task in Path("/proc/self/task").iterdir()]
+
+
+def _first_in_first_out(thread: int) -> None:
+    policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+    os.sched_setscheduler(thread, policy, os.sched_param(PRIORITY))
+
+
+def _lock_memory() -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.mlockall(CURRENT_AND_FUTURE):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))

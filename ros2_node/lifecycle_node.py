@@ -1,0 +1,134 @@
+"""The node in its managed form, as `ros2 lifecycle` and lifecycle managers steer it.
+
+| transition | what happens |
+|---|---|
+| configure | the model is read, its kernels are compiled and warmed; refused with the reason where it cannot be used, or where no robot_description has come |
+| activate | states are read, ~/torques shown, ~/enable answered; with `start_enabled` commands leave by themselves |
+| deactivate | the stop sequence, acknowledged; states are not read any more |
+| cleanup | the model goes |
+| shutdown | as deactivate and cleanup |
+| an error in one of these | likewise: the node is unconfigured then |
+
+It stands still in between: unconfigured and inactive it shows diagnostics, and nothing else.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle.node import LifecycleNodeMixin
+from std_msgs.msg import String
+
+from .node import WarpdynNode
+from .ros.process import run_process
+
+PATIENCE = 5.0
+"""How long configure waits for a robot_description on its topic [s]."""
+DONE, REFUSED = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
+    """`WarpdynNode` whose model and whose gate follow the states of a managed node."""
+
+    active = False
+
+    def __init__(self, **options: Any) -> None:
+        WarpdynNode.__init__(self, **options)
+        LifecycleNodeMixin.__init__(self)
+        self._withhold()
+
+    def _begin(self) -> None:
+        self._models.quiet = True
+        self.get_logger().info(f"unconfigured: ros2 lifecycle set {self._full_name} configure")
+
+    @property
+    def _full_name(self) -> str:
+        return self.get_fully_qualified_name()
+
+    def _withhold(self) -> None:
+        configured = not self._models.quiet
+        self._supervisor.withheld = (
+            f"the node is {'inactive' if configured else 'unconfigured'}: ros2 lifecycle set "
+            f"{self._full_name} {'activate' if configured else 'configure'}"
+        )
+        self._diagnostics.remark("managed", self._supervisor.withheld)
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Build the model, and wait until it is there or refused."""
+        self._await_description()
+        self._models.quiet = False
+        if not self._models.request(self.settings):
+            self._models.quiet = True
+            self.get_logger().error(
+                "not configured: no robot_description has come; start its publisher, or set "
+                "robot_description_file"
+            )
+            return REFUSED
+        while self._models.fleet is None and (self._models.building or self._models.changing):
+            time.sleep(0.002)
+            self._watch()
+        self.exit_code = None  # a managed node stays, and may be configured again
+        if self._models.fleet is None:  # `_watch` has said why
+            self._models.quiet = True
+            return REFUSED
+        self._withhold()
+        return DONE
+
+    def _await_description(self) -> None:
+        """Where the topic is to say what the robot is, give its message time to come: no callback
+        runs during a transition."""
+        settings, end = self.settings, time.monotonic() + PATIENCE
+        if settings.robot_description or settings.robot_description_file:
+            return
+        topic = self.resolve_topic_name("robot_description")
+        (waited,) = (s for s in self.subscriptions if s.topic_name == topic)
+        while not self._models.text and time.monotonic() < end:
+            with waited.handle:
+                taken = waited.handle.take_message(waited.msg_type, False)
+            if taken is not None:
+                self._on_description(taken[0])
+            else:
+                time.sleep(0.01)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read states; with `start_enabled`, enable at the first."""
+        self._supervisor.withheld = ""
+        self._diagnostics.remark("managed", "")
+        self._gate.start()
+        self.active = True
+        return DONE
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """The stop sequence; nothing more is read."""
+        self.active = False
+        self.stop()
+        self._withhold()
+        return DONE
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Let the model go."""
+        self._models.clear()
+        self._models.quiet = True
+        self._withhold()
+        return DONE
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Deactivate and clean up, whatever the state was."""
+        self.on_deactivate(state)
+        return self.on_cleanup(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """As shutdown; the node can be configured again."""
+        return self.on_shutdown(state)
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run until a signal ends it; returns the exit code."""
+    return run_process(WarpdynLifecycleNode, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

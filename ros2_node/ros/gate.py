@@ -1,0 +1,115 @@
+"""The services that open and close the way to the controllers: ~/enable, ~/reset, ~/reload."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from rclpy.node import Node
+from rclpy.task import Future
+from std_srvs.srv import SetBool, Trigger
+
+from ..control.controller_joints import Verdict
+from ..control.robot import Phase
+from ..control.settings import Settings
+from ..control.supervisor import Answer, Supervisor
+from .controllers import Controllers
+from .topics import RobotNames, TorqueTopics
+from .wiring import Wiring
+
+
+class Gate:
+    """Answers for one robot, or for all. With `command_controller`, ~/enable asks the controllers
+    first, and so does a start by itself.
+
+    now: the watchdog's time at a reading of the steady clock [s].
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        wiring: Wiring,
+        supervisor: Supervisor,
+        names: Sequence[RobotNames],
+        topics: Sequence[TorqueTopics],
+        now: Callable[[float], float],
+    ) -> None:
+        settings: Settings = supervisor.settings
+        self._supervisor, self._topics, self._now = supervisor, topics, now
+        self._wiring, self._log = wiring, node.get_logger()
+        self._controllers = Controllers(node, settings.command_controller, names)
+        self._starting: dict[int, Future | None] = {}
+        """Robots that are to start by themselves, and what their controllers say."""
+        if settings.command_controller and settings.start_enabled:
+            self._starting = dict.fromkeys(range(len(names)))
+        enable = self.enable_in_order if settings.command_controller else self.enable
+        for i, (outer, private) in enumerate(names):
+            if outer:
+                wiring.serve(SetBool, private + "enable", enable, [i])
+                wiring.serve(Trigger, private + "reset", self.reset, [i])
+        everyone = list(range(len(names)))
+        wiring.serve(SetBool, "~/enable", enable, everyone)
+        wiring.serve(Trigger, "~/reset", self.reset, everyone)
+        wiring.serve(Trigger, "~/reload", self.reload, everyone)
+
+    def start(self) -> None:
+        """With `start_enabled`, let the robots start by themselves once more."""
+        settings = self._supervisor.settings
+        for robot in self._supervisor.robots:
+            robot.start()
+        if settings.command_controller and settings.start_enabled:
+            self._starting = dict.fromkeys(range(len(self._topics)))
+
+    def watch(self, steady: float) -> None:
+        """Ask controllers, take their answers, start robots; call it often."""
+        self._controllers.watch(steady)
+        robots = self._supervisor.robots
+        for i, verdict in list(self._starting.items()) if robots else ():
+            if verdict is None:
+                if robots[i].phase(self._supervisor.clock.now) is Phase.READY:
+                    joints = robots[i].output.joints
+                    self._starting[i] = self._controllers.ask(i, joints, steady)
+            elif verdict.done():
+                self._begin(i, verdict.result(), steady)
+
+    def _begin(self, i: int, verdict: Verdict, steady: float) -> None:
+        del self._starting[i]
+        if verdict.refusal:
+            self._log.error(f"not started: {verdict.refusal}")
+            return
+        good, text = self._supervisor.enable([i], True, self._now(steady), steady)
+        if good:
+            self._log.info("; ".join(filter(None, [f"started: {text}", verdict.remark])))
+        else:  # as where its state has just become stale
+            self._starting[i] = None
+
+    def enable(self, robots: list[int], request: SetBool.Request) -> Answer:
+        """~/enable; the answer says where nobody listens."""
+        steady = time.monotonic()
+        good, text = self._supervisor.enable(robots, request.data, self._now(steady), steady)
+        if good and request.data:
+            text = "; ".join([text, *(t for i in robots if (t := self._topics[i].unheard))])
+        return good, text
+
+    async def enable_in_order(self, robots: list[int], request: SetBool.Request) -> Answer:
+        """~/enable, once the controllers have said in which order they take the joints."""
+        verdicts: list[Verdict] = []
+        if request.data and self._supervisor.robots:
+            steady = time.monotonic()
+            orders = [self._supervisor.robots[i].output.joints for i in robots]
+            pairs = zip(robots, orders, strict=True)
+            asked = [self._controllers.ask(i, joints, steady) for i, joints in pairs]
+            verdicts = [await verdict for verdict in asked]
+        if refusals := [each.refusal for each in verdicts if each.refusal]:
+            return False, "; ".join(refusals)
+        good, text = self.enable(robots, request)
+        return good, "; ".join([text, *(each.remark for each in verdicts if each.remark and good)])
+
+    def reset(self, robots: list[int], request: Trigger.Request) -> Answer:
+        """~/reset."""
+        self._wiring.forget_mismatches()
+        return self._supervisor.reset(robots)
+
+    def reload(self, robots: list[int], request: Trigger.Request) -> Answer:
+        """~/reload."""
+        return self._supervisor.reload()

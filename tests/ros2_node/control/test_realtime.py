@@ -1,0 +1,49 @@
+"""Scheduling and locked memory, where they are allowed and where they are not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ros2_node.control.realtime import PRIORITY, make_realtime
+
+ASK = """
+import os
+from ros2_node.control.realtime import make_realtime
+refused = make_realtime()
+print(len(refused), os.sched_getscheduler(0) & 15, os.sched_getparam(0).sched_priority)
+print([line.split()[1] for line in open("/proc/self/status") if line.startswith("VmLck")][0])
+"""
+
+
+def refuse(*arguments):
+    raise PermissionError(1, "Operation not permitted")
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_every_thread_is_asked_for_and_what_is_refused_is_a_line(allowed):
+    """It says what the system lacks, and that the node goes on."""
+    threads, locked = [], []
+    refused = make_realtime(
+        (11, 12),
+        threads.append if allowed else refuse,
+        (lambda: locked.append(True)) if allowed else refuse,
+    )
+    if allowed:
+        assert threads == [11, 12] and locked and not refused
+    else:
+        scheduling, memory = refused
+        assert f"SCHED_FIFO {PRIORITY} is not allowed" in scheduling and "rtprio" in scheduling
+        assert "memlock" in memory and all("goes on without it" in line for line in refused)
+
+
+def test_a_process_has_what_it_was_not_refused():
+    """In a process of its own, whatever this machine allows."""
+    run = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
+    numbers, locked = run.stdout.strip().splitlines()
+    refused, policy, priority = map(int, numbers.split())
+    has = (policy == os.SCHED_FIFO and priority == PRIORITY) + (int(locked) > 0)
+    assert has + refused == 2

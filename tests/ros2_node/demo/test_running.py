@@ -1,0 +1,68 @@
+"""Start, signals and end of a demo node; bad robots in tests/ros/test_faults_process.py."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+import rclpy
+
+from ros2_node.demo import running
+from ros2_node.demo.running import BAD_START, run_demo_node
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Signals are given back, rclpy is not started."""
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    calls = []
+    monkeypatch.setattr(rclpy, "init", lambda **options: calls.append("init"))
+    monkeypatch.setattr(rclpy, "try_shutdown", lambda: calls.append("shutdown"))
+
+    class Executor:
+        def add_node(self, node):
+            self.node = node
+
+        def spin_once(self, timeout_sec):
+            calls.append(timeout_sec)
+            time.sleep(timeout_sec)
+
+    monkeypatch.setattr(running, "SingleThreadedExecutor", Executor)
+    yield calls
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+class Demo:
+    def __init__(self):
+        self.rounds = 0
+
+    def destroy_node(self):
+        self.rounds = -1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_rounds_and_the_node_is_destroyed(number, calls):
+    made = []
+
+    def play(node, rounds):
+        made.append(node)
+        while not rounds.ended():
+            node.rounds += 1
+            rounds.rest(time.monotonic() + 0.001)
+            if node.rounds == 3:
+                os.kill(os.getpid(), number)
+
+    assert run_demo_node(Demo, play) == 0
+    assert made[0].rounds == -1 and calls[0] == "init" and calls[-1] == "shutdown"
+    assert calls.count(0.0) == 3, "messages are handled in each round, however late it is"
+
+
+def test_a_robot_that_there_is_not_is_a_code(calls):
+    def make():
+        raise ValueError("nonsense: no such robot")
+
+    assert run_demo_node(make, lambda node, rounds: None) == BAD_START
+    assert calls == ["init", "shutdown"]

@@ -1,0 +1,121 @@
+"""Messages from and to their bytes: what rclpy would have read and written."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from ros2_node.ros import serialized
+from ros2_node.ros.serialized import NumbersWriter, StateMessage, StateReader
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=9)
+NUMBERS = st.lists(st.floats(), max_size=5)
+
+
+def bits(values):
+    return array("d", values).tobytes()
+
+
+def same(read, message):
+    assert list(read.name) == list(message.name)
+    stamp = message.header.stamp
+    assert (read.header.stamp.sec, read.header.stamp.nanosec) == (stamp.sec, stamp.nanosec)
+    for part in ("position", "velocity", "effort"):
+        assert bits(getattr(read, part)) == bits(getattr(message, part)), part
+
+
+def filled(names=("a", "bc"), numbers=(1.0, 2.0), frame="", sec=1):
+    message = JointState(name=list(names), position=list(numbers), velocity=list(numbers))
+    message.header.frame_id, message.header.stamp = frame, Time(sec=sec, nanosec=7)
+    return message
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.lists(TEXT, max_size=4), NUMBERS, NUMBERS, NUMBERS, TEXT), max_size=4))
+def test_any_messages_are_read_as_rclpy_reads_them(parts):
+    """One reader, whatever came before; each twice, as the second is read by its form."""
+    reader = StateReader()
+    for names, position, velocity, effort, frame in parts:
+        message = JointState(name=names, position=position, velocity=velocity, effort=effort)
+        message.header.frame_id = frame
+        for nanosec in (0, 999_999_999):
+            message.header.stamp.nanosec = nanosec
+            same(reader.read(bytes(serialize_message(message))), message)
+
+
+def test_a_second_message_of_a_form_is_not_read_by_rclpy(monkeypatch):
+    """The numbers and the stamp are new, the names are the same list as before."""
+    reader = StateReader()
+    reader.read(bytes(serialize_message(filled())))
+    monkeypatch.setattr(serialized, "deserialize_message", None)
+    first = reader.read(bytes(serialize_message(filled(numbers=(3.0, np.nan), sec=5))))
+    second = reader.read(bytes(serialize_message(filled(numbers=(4.0, 5.0), sec=6))))
+    assert isinstance(first, StateMessage) and first.name is second.name
+    same(first, filled(numbers=(3.0, np.nan), sec=5))
+    same(second, filled(numbers=(4.0, 5.0), sec=6))
+
+
+def test_what_aligns_the_parts_may_hold_anything():
+    """Fast DDS leaves there what the buffer held before."""
+    data = bytearray(serialize_message(filled(names=("ab", "c"))))
+    reader = StateReader()
+    reader.read(bytes(data))
+    name = data.index(b"ab\0")
+    data[name + 3] ^= 0xFF
+    read = reader.read(bytes(data))
+    assert isinstance(read, StateMessage)
+    same(read, filled(names=("ab", "c")))
+
+
+def test_other_names_of_the_same_length_are_other_names():
+    reader = StateReader()
+    for names in (("ab", "c"), ("xy", "c"), ("ab", "d"), ("ab", "c")):
+        assert list(reader.read(bytes(serialize_message(filled(names=names)))).name) == list(names)
+
+
+def test_ever_new_forms_do_not_fill_the_memory():
+    reader = StateReader()
+    for k in range(300):
+        message = filled(names=("a" * (k % 40 + 1), chr(97 + k % 26)))
+        same(reader.read(bytes(serialize_message(message))), message)
+    assert len(reader._forms) <= 8 and all(len(f) <= 8 for f in reader._forms.values())
+
+
+@pytest.mark.parametrize("cut", [0, 3, 4, 11, 20, 40])
+def test_bytes_that_are_no_message_are_an_exception(cut):
+    """Before a form is known and after."""
+    whole = bytes(serialize_message(filled()))
+    reader = StateReader()
+    for _ in range(2):
+        with pytest.raises(Exception):  # noqa: B017  whichever rclpy raises
+            reader.read(whole[:cut])
+        reader.read(whole)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["bytes", "messages"])
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_what_is_written_is_what_rclpy_would_have_written(known, count, monkeypatch):
+    """Numbers that are not finite included; the next one does not change the one before."""
+    state = NumbersWriter(JointState(name=["a"] * count), "effort", count)
+    flat = NumbersWriter(Float64MultiArray(), "data", count)
+    if not known:
+        state._known = flat._known = False
+    stamp = Time(sec=3, nanosec=4)
+    for numbers in (np.arange(count) + 0.5, np.full(count, np.nan)):
+        for writer, kind, field in ((state, JointState, "effort"), (flat, Float64MultiArray, "data")):
+            written = writer.written(numbers, stamp)
+            if isinstance(written, bytes):
+                written = deserialize_message(written, kind)
+            assert isinstance(written, kind) and bits(getattr(written, field)) == bits(numbers)
+            if kind is JointState:
+                assert written.header.stamp == stamp and list(written.name) == ["a"] * count
+    if count and known:
+        assert isinstance(flat.written(np.zeros(count)), bytes)
