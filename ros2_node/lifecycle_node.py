@@ -20,7 +20,6 @@ from typing import Any
 
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.lifecycle.node import LifecycleNodeMixin
-from std_msgs.msg import String
 
 from .node import WarpdynNode
 from .ros.process import run_process

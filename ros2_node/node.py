@@ -8,8 +8,6 @@ import threading
 import time
 from typing import Any
 
-import rclpy
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
@@ -36,7 +34,7 @@ from .ros.effort_topics import EffortTopics
 from .ros.ending import stop_robots
 from .ros.gate import Gate
 from .ros.guards import Guards
-from .ros.messages import nanoseconds
+from .ros.messages import nanoseconds, time_message
 from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
 from .ros.pose_topics import PoseTopics
@@ -52,6 +50,7 @@ from .ros.topics import (
     overridable,
 )
 from .ros.wiring import Wiring
+
 
 class WarpdynNode(Node):
     """Each callback converts a message, asks the supervisor or a robot, and publishes the
@@ -324,7 +323,7 @@ class WarpdynNode(Node):
 
     def _show(self) -> None:
         if self._fleet is not None:
-            stamps = [Time(sec=each.sec, nanosec=each.nanosec) for each in self._stamps]
+            stamps = [time_message(each) for each in self._stamps]
             self._display.show(self._fleet, stamps, self._supervisor.clock.now)
 
     def _report(self) -> None:

@@ -17,14 +17,13 @@ from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
 from .law import Law
 from .payload import Payload
-from .pose_reference import PoseReference
 from .policy_law import PolicyLaw, check_joints, loaded
+from .pose_reference import PoseReference
 from .reasons import NOTICES, REJECTIONS
 from .setpoint import Point, Setpoint
 from .settings import Settings
 from .state import State
 from .torque_output import TorqueOutput, finite
-
 
 FLOAT_TIME = 0.05
 """Within this the commands go over to gravity torques at a collision [s]."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -15,7 +14,7 @@ from std_srvs.srv import Trigger
 from ..control.effort_watch import EffortWatch
 from ..control.robot import Robot
 from ..control.settings import Settings
-from .messages import numbers
+from .messages import numbers, time_message
 from .topics import RELIABLE, RobotNames, frame_prefix
 from .wiring import Wiring
 
@@ -51,7 +50,7 @@ class EffortTopics:
                 topic = private + "external_wrench_estimate"
                 self._wrenches.append(node.create_publisher(WrenchStamped, topic, RELIABLE))
 
-    def send(self, i: int, robot: Robot, stamp: Time) -> None:
+    def send(self, i: int, robot: Robot, stamp: Any) -> None:
         """Publish what the robot felt at its last state, to whoever listens."""
         touch = robot.touch
         if touch is None or not touch.valid:
@@ -61,15 +60,17 @@ class EffortTopics:
             if tuple(self._message.name) != tuple(joints):
                 self._message.name = list(joints)
                 self._columns = np.array(robot.dynamics.model.v_indices(joints), dtype=int)
-            self._message.header.stamp = stamp
+            self._message.header.stamp = time_message(stamp)
             self._message.effort = numbers(touch.external[self._columns])
             self._torques[i].publish(self._message)
         if self._wrenches and self._wrenches[i].get_subscription_count():
             message = self._wrench
-            message.header.stamp = stamp
+            message.header.stamp = time_message(stamp)
             message.header.frame_id = self._prefixes[i] + touch.torques.link
             force, torque = message.wrench.force, message.wrench.torque
-            force.x, force.y, force.z, torque.x, torque.y, torque.z = touch.torques.wrench[0].tolist()
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = touch.torques.wrench[
+                0
+            ].tolist()
             self._wrenches[i].publish(message)
 
     def _felt(self, robots: Sequence[int]) -> EffortWatch | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -28,6 +29,11 @@ def labelled(data: np.ndarray, labels: Sequence[str]) -> Float64MultiArray:
 def numbers(x: np.ndarray) -> array:
     """What a message's field takes quickest; an ndarray would be copied number by number."""
     return array("d", x.tobytes())
+
+
+def time_message(stamp: Any) -> Time:
+    """Seconds and nanoseconds, however they were read, as a message."""
+    return Time(sec=stamp.sec, nanosec=stamp.nanosec)
 
 
 def fill_pose(message: Pose, pose: Sequence[float]) -> None:

@@ -38,7 +38,6 @@ class Stamp(NamedTuple):
     nanosec: int
 
 
-
 class Header(NamedTuple):
     """std_msgs/Header, as far as it is read."""
 

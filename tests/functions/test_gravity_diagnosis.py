@@ -44,9 +44,7 @@ def test_a_load_that_is_not_in_the_model_is_told() -> None:
     light = wd.diagnose_gravity(loaded, Q, OWN + NOISE, link=TOOL)
     assert light.mass < -0.4 and "carries too much" in light.load
     link = loaded.link(TOOL)
-    params = MODEL.params(
-        mass={TOOL: np.array(link.mass)}, com={TOOL: np.array(link.com)}
-    )
+    params = MODEL.params(mass={TOOL: np.array(link.mass)}, com={TOOL: np.array(link.com)})
     assert wd.diagnose_gravity(MODEL, Q, tau, link=TOOL, params=params).load == ""
 
 

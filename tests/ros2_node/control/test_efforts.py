@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import MODEL, N, NAMES, Q, panda_settings
+from fleets import MODEL, NAMES, N, Q, panda_settings
 
 from ros2_node.control.efforts import LONGEST, Efforts
 from ros2_node.control.joint_states import JointStates

@@ -114,7 +114,9 @@ def test_the_spring_is_bounded():
     K = np.diag([1000.0] * 3 + [50.0] * 3)
     arm = DrivenArm(cartesian_impedance, q, frame=HAND, stiffness=K, **inputs)
     tau = arm.torques() - wd.gravity_torques(MODEL, q)
-    force = np.array([np.linalg.lstsq(J.T, t, rcond=None)[0] for J, t in zip(jacobian(q), tau, strict=True)])
+    force = np.array(
+        [np.linalg.lstsq(J.T, t, rcond=None)[0] for J, t in zip(jacobian(q), tau, strict=True)]
+    )
     np.testing.assert_allclose(np.linalg.norm(force[:, :3], axis=1), 50.0, rtol=1e-6)
     assert np.abs(force[:, 3:]).max() < 1e-6
 
@@ -162,9 +164,7 @@ def test_the_hand_overshoots_as_the_damping_ratio_says(ratio):
     )
     scale = modes @ inertia
     weight = np.einsum("bi,bi->b", scale, modes)
-    way = arm.run(
-        1.2, 2e-4, lambda: -np.einsum("bi,bi->b", scale, errors(arm.q, pose)) / weight
-    )
+    way = arm.run(1.2, 2e-4, lambda: -np.einsum("bi,bi->b", scale, errors(arm.q, pose)) / weight)
     overshoot = -way.min(axis=0)
     measured = -np.log(overshoot) / np.hypot(np.pi, np.log(overshoot))
     np.testing.assert_allclose(measured, ratio, rtol=0.03)
@@ -195,8 +195,13 @@ def test_the_posture_is_not_felt_at_the_hand():
 
     turned = READY + [0.3, 0.1, -0.3, 0.1, 0.2, -0.1, 0.1, 0.01]
     arm = DrivenArm(
-        cartesian_impedance, turned, frame=HAND, stiffness=SOFT, q_posture=READY,
-        posture_stiffness=20.0, posture_damping=4.0,
+        cartesian_impedance,
+        turned,
+        frame=HAND,
+        stiffness=SOFT,
+        q_posture=READY,
+        posture_stiffness=20.0,
+        posture_damping=4.0,
     )
     start = hand(turned)[0, :3, 3]
     before = np.linalg.norm(turned - READY)
