@@ -30,6 +30,7 @@ def view(args: argparse.Namespace) -> int:
             _configurations(model, args.envs),
             which="collision" if args.collision else "visual",
             controls=not written and not args.trajectory,
+            packages=dict(args.package),
             host=args.host,
             port=0 if written else args.port,
         )

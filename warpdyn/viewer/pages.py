@@ -63,57 +63,77 @@ def picture_of(stage: Page, path: Path, width: int, height: int) -> Path:
     """A picture of the page by a headless browser, which draws it without its controls."""
     if path.suffix != ".png":
         raise ViewerError(f"{path} should end in .png")
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise ViewerError(
-            "a picture needs a browser: none of chromium, google-chrome is there; "
-            "on Debian and Ubuntu: apt-get install chromium"
-        )
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        command = [
-            *(
-                browser,
-                "--headless=new",
-                "--no-sandbox",
-                "--mute-audio",
-                "--remote-debugging-port=0",
-            ),
-            *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
-            *(f"--window-size={width},{height + BAR}", f"--user-data-dir={folder}"),
-            stage.address,
-        ]
-        quiet = subprocess.DEVNULL
-        drawing = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
-        try:
-            picture = _drawn(stage, set(stage.server.get_clients()), drawing, width, height)
-        finally:
-            drawing.terminate()
-            drawing.wait(timeout=10.0)
-    imageio.imwrite(path, picture)
+    with HeadlessBrowser(stage, width, height) as browser:
+        imageio.imwrite(path, browser.picture())
     return path
 
 
-def _drawn(
-    stage: Page, before: set[int], drawing: subprocess.Popen[bytes], width: int, height: int
-) -> np.ndarray:
-    """What a browser that has just been started draws."""
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end and drawing.poll() is None:
-        new = [c for number, c in stage.server.get_clients().items() if number not in before]
-        if new:
-            time.sleep(SETTLING)
-            camera = stage.server.initial_camera
-            return new[0].get_render(
-                height,
-                width,
-                position=camera.position,
-                wxyz=_facing(camera),
-                fov=camera.fov,
-                timeout=SECONDS,
+class HeadlessBrowser:
+    """A browser without a window that looks at a page, for one picture of it or several."""
+
+    def __init__(self, stage: Page, width: int, height: int):
+        self.stage, self.width, self.height = stage, width, height
+        name = next(filter(None, map(shutil.which, BROWSERS)), None)
+        if name is None:
+            raise ViewerError(
+                "a picture needs a browser: none of chromium, google-chrome is there; "
+                "on Debian and Ubuntu: apt-get install chromium"
             )
-        time.sleep(0.1)
-    said = f"ended by itself ({drawing.poll()})" if drawing.poll() is not None else "did not come"
-    raise ViewerError(f"the browser {said}: no picture; `chromium --version` says whether it runs")
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        before = set(stage.server.get_clients())
+        command = [
+            *(name, "--headless=new", "--no-sandbox", "--mute-audio", "--remote-debugging-port=0"),
+            *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+            *(f"--window-size={width},{height + BAR}", f"--user-data-dir={self._folder.name}"),
+            stage.address,
+        ]
+        quiet = subprocess.DEVNULL
+        self._drawing = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+        try:
+            self._client = self._come(before)
+        except BaseException:
+            self.close()
+            raise
+
+    def picture(self) -> np.ndarray:
+        """What the page's camera sees (height, width, 3), its shadows by the lights that are there now."""
+        time.sleep(SETTLING)
+        camera = self.stage.server.initial_camera
+        view = {"position": camera.position, "wxyz": _facing(camera), "fov": camera.fov}
+        # The light of a picture is that of the one before it.
+        self._client.get_render(32, 32, **view, timeout=SECONDS)
+        drawn = self._client.get_render(
+            self.height, self.width, **view, transport_format="png", timeout=SECONDS
+        )
+        opaque = drawn[..., 3:] / 255.0
+        return np.rint(drawn[..., :3] * opaque + 255.0 * (1.0 - opaque)).astype(np.uint8)
+
+    def close(self) -> None:
+        """End it."""
+        self._drawing.terminate()
+        self._drawing.wait(timeout=10.0)
+        self._folder.cleanup()
+
+    def __enter__(self) -> HeadlessBrowser:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _come(self, before: set[int]) -> Any:
+        """The page's client that this browser is."""
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end and self._drawing.poll() is None:
+            clients = self.stage.server.get_clients().items()
+            new = [client for number, client in clients if number not in before]
+            if new:
+                return new[0]
+            time.sleep(0.1)
+        code = self._drawing.poll()
+        said = "did not come" if code is None else f"ended by itself ({code})"
+        raise ViewerError(
+            f"the browser {said}: no picture; `chromium --version` says whether it runs"
+        )
 
 
 def _facing(camera: Any) -> np.ndarray:
