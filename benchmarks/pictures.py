@@ -20,7 +20,7 @@ from warpdyn.viewer import Viewer
 from warpdyn.viewer.pages import HeadlessBrowser
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
-WIDTH, HEIGHT = 1200, 720
+WIDTH, HEIGHT = 960, 600
 FRONT = (1.0, -0.9, 0.45)
 
 

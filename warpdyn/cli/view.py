@@ -70,5 +70,5 @@ def _configurations(model: Model, envs: int) -> Any:
         return None
     q = np.asarray(random_configuration(model, envs, seed=0), dtype=np.float32)
     if model.floating_base:
-        q[:, :7] = np.asarray(model.configurations.get("home", model.neutral))[:7]
+        q[:, :7] = np.asarray(model.start)[:7]
     return q

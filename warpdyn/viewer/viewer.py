@@ -215,6 +215,13 @@ class Viewer:
             self.player.stop()
         self.stage.stop()
 
+    def _repr_html_(self) -> str:
+        """The page itself, in a notebook whose browser is on this machine."""
+        return (
+            f'<iframe src="{self.address}" width="100%" height="480" style="border: 0"></iframe>'
+            f'<p><a href="{self.address}">{self.address}</a></p>'
+        )
+
     def __repr__(self) -> str:
         return f"<Viewer of {', '.join(self.robots) or 'nothing'} at {self.address}>"
 
