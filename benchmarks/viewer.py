@@ -10,15 +10,6 @@ WebGL's draw calls left out, when the browser does everything but draw.
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
-import sys
-import time
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
 SERVER = """
 import json, sys, time
 import numpy as np

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import rclpy
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
@@ -27,7 +28,7 @@ from warpdyn.viewer.trajectory_files import read_trajectory
 
 from .control.base_state import BaseMotion, BaseState
 from .control.joint_states import JointStates
-from .control.robot_description import load_model
+from .control.robot_description import load_model, read_description
 from .control.settings import Settings
 from .control.state import State
 from .ros.ending import told_to_end
@@ -57,7 +58,7 @@ class RobotOnPage:
     def show(self) -> None:
         """The robot where its last messages say."""
         q = self.states.q.copy()
-        if self.base is not None:
+        if self.base is not None and np.isfinite(self.base.arrived):
             order = [3, 4, 5, 6] if self.model.quaternion == "xyzw" else [6, 3, 4, 5]
             q[:3], q[3:7] = self.base.place[:3], self.base.place[order]
         self.page.update(q)
@@ -76,14 +77,14 @@ class ViewNode(Node):
         self._bag = str(self._parameter("bag", ""))
         self._topic = str(self._parameter("topic", "/joint_states"))
         # A part of a robot may publish by itself: the other joints stay as they were.
-        self._settings = Settings(missing_joint_policy="hold")
+        self._settings = Settings.of({"missing_joint_policy": "hold"})
         self.robot: RobotOnPage | None = None
         self._text = ""
         self._new = False
         self.page = viewer.Viewer(str(host), int(port))
         try:
             if self.named:
-                self._begin(load_model(Settings(robot_description_file=self.named)))
+                self._begin(self._model(self.named, ""))
         except Exception:
             self.page.stop()
             raise
@@ -99,10 +100,16 @@ class ViewNode(Node):
     def _parameter(self, name: str, default: Any) -> Any:
         return self.declare_parameter(name, default).value
 
+    def _model(self, robot: str, text: str) -> Model:
+        """Of a bundled robot or a file, or else of a text."""
+        if not self._floating:
+            return load_model(Settings.of({"robot_description_file": robot}), text)
+        if robot in wd.robot_names():
+            return wd.load_robot(robot, floating_base=True)
+        return wd.load_urdf(text or read_description(robot).decode(), floating_base=True)
+
     def _begin(self, model: Model) -> None:
         """Show a model, in place of the one before."""
-        if self._floating:
-            model = model.with_floating_base()
         robot = RobotOnPage(self.page, model, self._settings)
         if self._bag:
             motion = read_trajectory(model, Path(self._bag), self._topic)
@@ -120,7 +127,7 @@ class ViewNode(Node):
             return
         self._text = message.data
         try:
-            self._begin(load_model(Settings(), message.data))
+            self._begin(self._model("", message.data))
         except (ValueError, OSError) as error:
             self.get_logger().error(str(error))
 
@@ -143,9 +150,7 @@ class ViewNode(Node):
         p, o, v, w = place.position, place.orientation, speed.linear, speed.angular
         motion = BaseMotion((p.x, p.y, p.z), (o.x, o.y, o.z, o.w), (v.x, v.y, v.z), (w.x, w.y, w.z))
         stamp = nanoseconds(message.header.stamp)
-        self._took(
-            self.robot.base.read(message.child_frame_id, motion, stamp, time.monotonic())
-        )
+        self._took(self.robot.base.read(message.child_frame_id, motion, stamp, time.monotonic()))
 
     def _took(self, reason: str | None) -> None:
         """A message was read, or refused for a reason."""
@@ -162,11 +167,6 @@ class ViewNode(Node):
     def _show_torques(self) -> None:
         if self.robot is not None:
             self.robot.overlays.update()
-
-    def destroy_node(self) -> None:
-        """End the page with the node."""
-        self.page.stop()
-        super().destroy_node()
 
 
 def main(args: list[str] | None = None) -> int:
@@ -187,6 +187,7 @@ def main(args: list[str] | None = None) -> int:
         pass
     finally:
         if node is not None:
+            node.page.stop()
             node.destroy_node()
         rclpy.try_shutdown()
     return 0

@@ -107,7 +107,9 @@ def silhouette(shown: Any, solids: Any, poses: np.ndarray) -> np.ndarray:
     scale = HEIGHT / 2 / np.tan(camera.fov / 2)
     found = []
     for solid in solids:
-        rays = poses[solid.link, :3] + turned(poses[solid.link, 3:], _points(solid)) - camera.position
+        rays = (
+            poses[solid.link, :3] + turned(poses[solid.link, 3:], _points(solid)) - camera.position
+        )
         depth = rays @ ahead
         x = WIDTH / 2 + scale * (rays @ right) / depth
         y = HEIGHT / 2 + scale * (rays @ np.cross(ahead, right)) / depth

@@ -38,7 +38,7 @@ def clients(shown: Any) -> int:
 def positions(shown: Any) -> bytes:
     """Where the last link is in all environments, as it goes over the wire."""
     view = shown.robots["robot"]
-    data: bytes = np.ascontiguousarray((view.poses[:, 2, :3] + view._at[:, 0])).tobytes()
+    data: bytes = np.ascontiguousarray(view.poses[:, 2, :3] + view._at[:, 0]).tobytes()
     return data
 
 
