@@ -17,7 +17,8 @@ from PIL import Image
 
 import warpdyn as wd
 from warpdyn.viewer import Viewer
-from warpdyn.viewer.pages import HeadlessBrowser
+from warpdyn.viewer.browser import Browser
+from warpdyn.viewer.pages import PageCamera
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 WIDTH, HEIGHT = 960, 600
@@ -175,12 +176,13 @@ def main(names: list[str]) -> None:
         sys.exit(f"no picture is called {', '.join(sorted(unknown))}; there are {', '.join(SCENES)}")
     page = Viewer(port=0)
     try:
-        with HeadlessBrowser(page.stage, WIDTH, HEIGHT) as browser:
+        with Browser() as browser:
+            camera = PageCamera(page.stage, browser, WIDTH, HEIGHT)
             for name in names or SCENES:
                 page.clear()
                 SCENES[name](page)
                 path = FOLDER / f"{name}.png"
-                written(browser.picture(), path)
+                written(camera.picture(), path)
                 print(f"{path}: {path.stat().st_size / 1000:.0f} kB", flush=True)
     finally:
         page.stop()
