@@ -140,6 +140,7 @@ setup(
             "warpdyn = warpdyn.cli.main:main",
             "warpdyn_node = ros2_node:run_node",
             "warpdyn_lifecycle_node = ros2_node:run_lifecycle_node",
+            "warpdyn_view = ros2_node:run_view",
             "warpdyn_state_source = ros2_node.demo:run_state_source",
             "warpdyn_plant = ros2_node.demo:run_plant",
             "warpdyn_walker = ros2_node.demo:run_walker",

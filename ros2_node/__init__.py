@@ -4,10 +4,13 @@
 (`joint_states`, `setpoint`, `external_wrench`), one kernel launch computes all robots
 (`fleet_dynamics`), what leaves is gated, ramped and limited (`robot`, `torque_output`), and a
 `supervisor` answers requests. `ros` holds topics, messages, parameters and diagnostics; `outputs`
-is the table of what is shown. `node` joins the two. `demo` has a simulated arm.
+is the table of what is shown. `node` joins the two. `demo` has a simulated arm. `view` shows a robot
+in the browser.
 """
 
 from __future__ import annotations
+
+import sys
 
 from .control import command
 
@@ -29,6 +32,22 @@ def run_lifecycle_node() -> int:
     def main() -> int | None:
         from .lifecycle_node import main
 
+        return main()
+
+    return command.run(main)
+
+
+def run_view() -> int:
+    """`warpdyn_view`."""
+
+    def main() -> int | None:
+        try:
+            from .view import main
+        except ImportError as error:
+            if "warpdyn[viewer]" not in str(error):
+                raise
+            print(error, file=sys.stderr)
+            return 2
         return main()
 
     return command.run(main)

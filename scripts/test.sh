@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Lint, types and tests: bash scripts/test.sh [--quick | pytest arguments]
-# Installs into .venv with the test extra. `--quick` runs lint and the tests that tell most of every room
-# (tests/quick.py). With other arguments only pytest runs, with those.
+# Installs into .venv with the test extra; and, without `--quick`, Chromium where it may (browser_env.sh).
+# `--quick` runs lint and the tests that tell most of every room (tests/quick.py). With other arguments only pytest
+# runs, with those.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -18,6 +19,8 @@ if [[ $* == --quick ]]; then
     ruff format --check .
     exec pytest -n 2 --quick --ignore tests/ros
 fi
+# shellcheck source=scripts/browser_env.sh
+source scripts/browser_env.sh
 if (($#)); then
     exec pytest "$@"
 fi

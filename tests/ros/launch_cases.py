@@ -91,7 +91,7 @@ def install(prefix: Path, script: str = RECORDER) -> None:
     (prefix / "share" / "warpdyn").symlink_to(ROOT)
     programs = prefix / "lib" / "warpdyn"
     programs.mkdir(parents=True)
-    for name in ("warpdyn_node", "warpdyn_state_source"):
+    for name in ("warpdyn_node", "warpdyn_state_source", "warpdyn_view"):
         program = programs / name
         program.write_text(script.format(python=sys.executable))
         program.chmod(0o755)

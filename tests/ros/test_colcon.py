@@ -39,7 +39,16 @@ OURS = {"warpdyn", "ros2_node"}
 OPTIONAL = {
     *("jax", "torch", "mujoco", "matplotlib", "pinocchio", "trimesh"),
     *("gymnasium", "rsl_rl", "tensordict", "onnx", "onnxruntime"),
-    *("viser", "imageio", "rosbags", "pyarrow", "stable_baselines3", "skrl", "tensorboard"),
+    *(
+        "viser",
+        "imageio",
+        "websockets",
+        "rosbags",
+        "pyarrow",
+        "stable_baselines3",
+        "skrl",
+        "tensorboard",
+    ),
 }
 """Libraries of extras, which the package does without."""
 NO_KEY = {"warp", "typing_extensions"}
@@ -110,6 +119,7 @@ def test_build_installs_what_ros_looks_for(workspace):
     for path in (
         "lib/warpdyn/warpdyn_node",
         "lib/warpdyn/warpdyn_state_source",
+        "lib/warpdyn/warpdyn_view",
         "share/ament_index/resource_index/packages/warpdyn",
         "share/warpdyn/package.xml",
         "share/warpdyn/launch/gravity_compensation.launch.py",

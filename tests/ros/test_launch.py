@@ -210,6 +210,12 @@ OTHER = {
     "rviz": "true",
     "policy": "p.onnx",
     "policy_task": "my_tasks:Task",
+    "floating_base": "true",
+    "torques": "false",
+    "bag": "drive.mcap",
+    "topic": "/arm/joint_states",
+    "host": "0.0.0.0",
+    "port": "0",
 }
 """A value of each argument that is not its default."""
 
@@ -236,11 +242,12 @@ def test_executables_are_installed_by_the_package(file, describe):
         assert f"{executable} =" in setup
 
 
-def test_there_are_five_launch_files():
+def test_there_are_six_launch_files():
     assert [f.name.split(".")[0] for f in FILES] == [
         "batch",
         "demo",
         "gravity_compensation",
+        "view",
         "walk",
         "warpdyn",
     ]

@@ -61,8 +61,17 @@ def test_torques_against_gravity_are_told(stage: Any) -> None:
     view.update(model.configurations["home"])
     over = Overlays(stage, view)
     over.switch("gravity torques", True)
-    told = [h.text for h in over._handles["gravity torques"] if hasattr(h, "text")]
-    wanted = wd.gravity_torques(model, view.q.astype(float))[0]
-    numbers = [float(x) for x in told]
-    assert np.allclose(numbers, wanted, rtol=5e-3, atol=5e-3)
+    balls, *labels = over._handles["gravity torques"]
+    for q in (model.configurations["home"], model.neutral):
+        view.update(q)
+        over.update()
+        wanted = wd.gravity_torques(model, view.q.astype(float))[0]
+        assert np.allclose([float(x.text) for x in labels], wanted, rtol=5e-3, atol=5e-3)
+        joints = [view.first[model.link_index(x.child), :3] for x in model.moving_joints]
+        assert np.allclose(balls.batched_positions, joints, atol=1e-5)
+        assert np.allclose([x.position for x in labels], joints, atol=1e-5)
+        share = np.abs(wanted) / model.effort_limit
+        order = np.argsort(balls.batched_colors[:, 0].astype(int), kind="stable")
+        assert (np.diff(share[order]) > -0.01).all(), "the redder, the more of its limit"
+    assert over._handles["gravity torques"][0] is balls, "it is moved, not drawn anew"
     view.remove()

@@ -28,7 +28,8 @@ POSE = Pose.at((0.1, 0.2, 0.3), (0.0, 0.0, np.pi / 2))
 )
 def test_a_primitive_has_its_place_size_and_volume(shape, size, extent, volume) -> None:
     """In its link's axes, turned by a right angle; round ones to a few percent."""
-    mesh = triangles(Geometry(shape, size, pose=POSE))
+    ((mesh, color),) = triangles(Geometry(shape, size, pose=POSE, color=(1, 0, 0, 1)))
+    assert color == (1, 0, 0, 1)
     low, high = mesh.bounds
     assert np.allclose((low + high) / 2, (0.1, 0.2, 0.3), atol=2e-3)
     assert np.allclose(high - low, extent, rtol=0.02)
@@ -40,8 +41,58 @@ def test_a_mesh_is_read_scaled_and_placed(tmp_path: Path) -> None:
 
     trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(tmp_path / "part.stl")
     shape = Geometry("mesh", (0.1, 0.1, 0.1), "part.stl", POSE, folder=tmp_path)
-    low, high = triangles(shape).bounds
+    ((mesh, _),) = triangles(shape)
+    low, high = mesh.bounds
     assert np.allclose(high - low, (0.2, 0.1, 0.3), atol=1e-6)
+
+
+def test_materials_of_a_mesh_come_before_the_colour_of_the_whole(tmp_path: Path) -> None:
+    """Two of an .obj; where its .mtl is not there, the description's."""
+    (tmp_path / "part.obj").write_text(
+        "mtllib part.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\n"
+        "usemtl red\nf 1/1 2/1 3/1\nusemtl blue\nf 1/1 2/1 4/1\n"
+    )
+    green = (0.0, 1.0, 0.0, 1.0)
+    shape = Geometry("mesh", (), "part.obj", folder=tmp_path, color=green)
+    assert {color for _, color in triangles(shape)} == {green}
+    (tmp_path / "part.mtl").write_text("newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\n")
+    assert {color for _, color in triangles(shape)} == {(1, 0, 0, 1), (0, 0, 1, 1)}
+
+
+def test_what_bends_is_smooth_and_what_does_not_keeps_its_edges() -> None:
+    """A vertex belongs to faces of one direction on a box, of the round side or an end on a cylinder."""
+    ((box, _),) = triangles(Geometry("box", (1.0, 1.0, 1.0)))
+    ((can, _),) = triangles(Geometry("cylinder", (0.1, 1.0)))
+    assert len(box.vertices) == 24 and box.area == pytest.approx(6.0)
+    up = np.abs(can.face_normals[:, 2]) > 0.5
+    ends, side = (set(can.faces[rows].ravel()) for rows in (up, ~up))
+    assert not ends & side and len(side) == 64
+
+
+def test_packages_of_the_caller_come_first(tmp_path: Path, monkeypatch) -> None:
+    import trimesh
+
+    for place, size in (("mine", 1.0), ("theirs/part", 2.0)):
+        (tmp_path / place).mkdir(parents=True)
+        trimesh.creation.box(extents=(size,) * 3).export(tmp_path / place / "a.stl")
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "theirs"))
+    shape = Geometry("mesh", (), "package://part/a.stl")
+    for packages, size in (({}, 2.0), ({"part": tmp_path / "mine"}, 1.0)):
+        ((mesh, _),) = triangles(shape, packages)
+        assert np.allclose(mesh.extents, size)
+
+
+def test_a_mesh_of_a_gigabyte_is_not_read_and_a_broken_one_is_said(tmp_path: Path) -> None:
+    """By its size, before a byte of it is read."""
+    with (tmp_path / "huge.stl").open("wb") as file:
+        file.truncate(2**30)  # a hole: no byte is on the disk
+    (tmp_path / "broken.dae").write_text("<COLLADA>")
+    for name, why in (("huge.stl", "1024 MiB, more than 64"), ("broken.dae", "cannot read it")):
+        (tmp_path / "r.urdf").write_text(
+            TEXT.format(more="").replace("package://nowhere/part.stl", name)
+        )
+        (solid,), (line,) = solids(wd.load(tmp_path / "r.urdf"))
+        assert solid.color == BOX and why in line and "\n" not in line
 
 
 def test_a_box_of_inertia_has_it() -> None:

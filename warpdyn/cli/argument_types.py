@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 
 def count(text: str) -> int:
@@ -51,3 +52,11 @@ def port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"invalid port, 0 to 65535: {text!r}")
     return int(text)
+
+
+def package(text: str) -> tuple[str, Path]:
+    """The name of a package and its folder."""
+    name, _, folder = text.partition("=")
+    if not (name and folder and Path(folder).is_dir()):
+        raise argparse.ArgumentTypeError(f"invalid NAME=FOLDER of a package: {text!r}")
+    return name, Path(folder)

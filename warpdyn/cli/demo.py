@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +19,7 @@ from .command_line import (
     refuse_immobile,
     write_file,
 )
+from .demo_picture import Trajectories, picture
 from .hardware import hardware
 from .tables import print_measurements, say
 from .timing import Case, measured
@@ -61,15 +60,6 @@ def demo(args: argparse.Namespace) -> int:
 def cases(device: str) -> list[Case]:
     """The five algorithms on `BATCH` states."""
     return [Case(algorithm, BATCH, "float32", "columns", device) for algorithm in ARGUMENTS]
-
-
-@dataclass(frozen=True)
-class Trajectories:
-    """Joint positions over time: `falling` and `held`, both (steps, nq); `time` [s]."""
-
-    time: np.ndarray
-    falling: np.ndarray
-    held: np.ndarray
 
 
 def simulate(model: Model) -> Trajectories:
@@ -126,44 +116,10 @@ def stop_at_limits(model: Model, q: np.ndarray, v: np.ndarray) -> None:
             v[stopped, c.v.start] = 0.0
 
 
-def picture(model: Model, motion: Trajectories, path: Path) -> None:
-    """Falling on the left, held on the right; angles above, sliding joints below if any."""
-    from matplotlib.figure import Figure
-
-    rows = [row for row in _rows(model) if row[1]]
-    figure = Figure(figsize=(11, 1.2 + 3.6 * max(len(rows), 1)), layout="constrained")
-    figure.suptitle(f"{model.name}: released at rest, joints stop at their limits")
-    axes = figure.subplots(max(len(rows), 1), 2, sharex=True, squeeze=False)
-    for (label, columns, scale), (left, right) in zip(rows, axes, strict=True):
-        for side, values in ((left, motion.falling), (right, motion.held)):
-            for k in columns:
-                side.plot(motion.time, scale * values[:, k], label=model.q_names[k])
-            side.grid(alpha=0.3)
-        left.set_ylabel(label)
-        right.sharey(left)
-        if len(columns) <= 12:
-            right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
-    axes[0, 0].set_title("no torque: it falls")
-    axes[0, 1].set_title("gravity compensation, tau = g(q): it stays")
-    for side in axes[-1]:
-        side.set_xlabel("time [s]")
-    figure.savefig(path, dpi=110)
-
-
-def _rows(model: Model) -> Sequence[tuple[str, list[int], float]]:
-    """Axis label, columns of q and scale: angles in degrees, slides in metres."""
-    angles: list[int] = []
-    slides: list[int] = []
-    for joint in model.moving_joints:
-        column = model.coordinates[joint.name].q.start
-        if joint.kind.single:
-            (angles if joint.kind.turns else slides).append(column)
-    return ("joint angle [deg]", angles, 180 / np.pi), ("joint position [m]", slides, 1.0)
-
-
 def story(model: Model, motion: Trajectories) -> str:
     """The picture in one sentence."""
-    _, angles, _ = _rows(model)[0]
+    turning = (joint for joint in model.moving_joints if joint.kind.single and joint.kind.turns)
+    angles = [model.coordinates[joint.name].q.start for joint in turning]
     if not angles:
         return "two seconds falling and two seconds held by tau = g(q)"
     fallen, held = (

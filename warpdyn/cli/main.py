@@ -17,7 +17,7 @@ import warp as wp
 from .. import __version__, robot_names
 from ..codegen.source import TARGETS
 from ..model.description import ModelError
-from .argument_types import at_least_zero, count, port, positive, seed
+from .argument_types import at_least_zero, count, package, port, positive, seed
 from .bench import bench
 from .caches import show_caches
 from .check import check
@@ -226,6 +226,10 @@ def _add_view(commands: Commands) -> None:
     text = "show a robot, a trajectory or thousands of robots in the browser (extra [viewer])"
     sub = _add_command(commands, "view", view, text)
     sub.add_argument("--collision", action="store_true", help="the shapes that touch")
+    text = "folder of a package that meshes name by package://NAME; may be said again"
+    sub.add_argument(
+        "--package", type=package, action="append", default=[], metavar="NAME=FOLDER", help=text
+    )
     text = "how many robots, each at a configuration of its own; default: 1"
     sub.add_argument("--envs", type=count, default=1, metavar="N", help=text)
     text = "play a .npz, .csv or .parquet file, or the joint states of a .bag, .mcap or folder"

@@ -30,6 +30,7 @@ def view(args: argparse.Namespace) -> int:
             _configurations(model, args.envs),
             which="collision" if args.collision else "visual",
             controls=not written and not args.trajectory,
+            packages=dict(args.package),
             host=args.host,
             port=0 if written else args.port,
         )
@@ -69,5 +70,5 @@ def _configurations(model: Model, envs: int) -> Any:
         return None
     q = np.asarray(random_configuration(model, envs, seed=0), dtype=np.float32)
     if model.floating_base:
-        q[:, :7] = np.asarray(model.configurations.get("home", model.neutral))[:7]
+        q[:, :7] = np.asarray(model.start)[:7]
     return q

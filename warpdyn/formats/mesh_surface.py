@@ -1,18 +1,23 @@
-"""The surface of a mesh file: vertices and triangles.
+"""The surface of a mesh file: vertices and triangles, and the colours of its materials.
 
 The package trimesh reads the files (`pip install warpdyn[meshes]`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..model.mesh_files import NO_READER, MeshError
+from .colors import Color
 
 MOST_VERTICES = 2_000_000
+
+MOST_COLORS = 8
+"""Colours of the faces of one part; with more of them it has their mean."""
 
 
 class MeshSurface(NamedTuple):
@@ -24,23 +29,69 @@ class MeshSurface(NamedTuple):
     """(m, 3) numbers of vertices; none of a cloud of points."""
 
 
+class ColoredSurface(NamedTuple):
+    """Triangles of a mesh that have one colour."""
+
+    surface: MeshSurface
+    color: Color | None
+    """None where the file says none."""
+
+
 def surface_of(path: Path) -> MeshSurface:
     """The surface of a mesh file; raises `MeshError` with the reason where it cannot be used."""
+    scene = _scene(path, materials=False)
+    try:
+        whole = scene.to_geometry()
+        vertices = np.asarray(whole.vertices, dtype=float)
+        faces = np.asarray(getattr(whole, "faces", np.zeros((0, 3))), dtype=np.int64)
+    except Exception as error:  # whatever trimesh raises on what is no mesh
+        raise _unreadable(error) from error
+    return MeshSurface(_checked(vertices) * _metres(path, scene), faces)
+
+
+def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
+    """The surface of a mesh file by the colours of its materials, vertices or faces; a texture is its
+    mean colour. Raises `MeshError` where the mesh cannot be used, or has no triangles."""
+    scene = _scene(path, materials=True)
+    try:
+        meshes = [mesh for mesh in scene.dump() if len(getattr(mesh, "faces", ()))]
+        found = [part for mesh in meshes for part in _by_color(mesh)]
+    except Exception as error:  # as above
+        raise _unreadable(error) from error
+    if not found:
+        raise MeshError("it has no triangles")
+    _checked(np.concatenate([part.surface.vertices for part in found]))
+    metres = _metres(path, scene)
+    return tuple(
+        ColoredSurface(MeshSurface(surface.vertices * metres, surface.faces), color)
+        for surface, color in found
+    )
+
+
+def _scene(path: Path, materials: bool) -> Any:
+    """What trimesh reads of a file."""
     try:
         import trimesh
     except ImportError:
         raise MeshError(NO_READER) from None
+    read: Any = trimesh.load_scene
     try:
+        if materials:  # by its name, so that files of materials are found beside it
+            return read(path, process=False)
         with path.open("rb") as file:
-            read: Any = trimesh.load_scene
             kind = path.suffix.lower()[1:]
-            scene = read(file, file_type=kind, process=False, skip_materials=True)
-            whole = scene.to_geometry()
-            vertices = np.asarray(whole.vertices, dtype=float)
-            faces = np.asarray(getattr(whole, "faces", np.zeros((0, 3))), dtype=np.int64)
-    except Exception as error:  # whatever trimesh raises on what is no mesh
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise MeshError(f"trimesh cannot read it ({said[:100]}); write it again") from error
+            return read(file, file_type=kind, process=False, skip_materials=True)
+    except Exception as error:  # as above
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> MeshError:
+    said = " ".join(str(error).split()) or type(error).__name__
+    return MeshError(f"trimesh cannot read it ({said[:100]}); write it again")
+
+
+def _checked(vertices: np.ndarray) -> np.ndarray:
+    """The vertices, if they are some, not too many, and finite."""
     if vertices.ndim != 2 or not len(vertices):
         raise MeshError("it has no vertices")
     if len(vertices) > MOST_VERTICES:
@@ -49,7 +100,51 @@ def surface_of(path: Path) -> MeshSurface:
         )
     if not np.isfinite(vertices).all():
         raise MeshError("not all of its vertices are finite; write it again")
-    return MeshSurface(vertices * _metres(path, scene), faces)
+    return vertices
+
+
+def _by_color(mesh: Any) -> Iterator[ColoredSurface]:
+    """A mesh of a scene, cut where its faces have colours of their own."""
+    vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, np.int64)
+    if mesh.visual.kind == "texture":
+        yield ColoredSurface(MeshSurface(vertices, faces), _material_color(mesh.visual.material))
+        return
+    if mesh.visual.kind not in ("vertex", "face"):
+        yield ColoredSurface(MeshSurface(vertices, faces), None)
+        return
+    of_faces = np.asarray(mesh.visual.face_colors)
+    colors, of_color = np.unique(of_faces, axis=0, return_inverse=True)
+    if len(colors) > MOST_COLORS:
+        colors, of_color = of_faces.mean(axis=0)[None], np.zeros(len(faces), dtype=int)
+    for k, color in enumerate(colors):
+        used, corners = np.unique(faces[of_color.ravel() == k], return_inverse=True)
+        surface = MeshSurface(vertices[used], corners.reshape(-1, 3))
+        yield ColoredSurface(surface, _color(color))
+
+
+def _material_color(material: Any) -> Color | None:
+    """The colour of a material, times the mean of its texture; None for one that says nothing."""
+    said = getattr(material, "kwargs", None)
+    if said is not None and not said:  # its .mtl file is not there
+        return None
+    image = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
+    plain = getattr(material, "baseColorFactor", None) if said is None else material.diffuse
+    if image is None:
+        return None if plain is None else _color(_bytes(plain))
+    texture = np.asarray(image.convert("RGBA").resize((16, 16)), float).mean(axis=(0, 1))
+    return _color(texture if plain is None else texture * _bytes(plain) / 255.0)
+
+
+def _bytes(color: Any) -> np.ndarray:
+    """A colour of [0, 1] or of bytes, in bytes; three or four numbers as four."""
+    numbers = np.asarray(color)
+    scaled = numbers * 255.0 if numbers.dtype.kind == "f" else numbers.astype(float)
+    return np.append(scaled, 255.0) if len(scaled) == 3 else scaled
+
+
+def _color(numbers: np.ndarray) -> Color:
+    red, green, blue, alpha = (round(float(x) / 255.0, 3) for x in numbers)
+    return red, green, blue, alpha
 
 
 def _metres(path: Path, scene: Any) -> float:

@@ -2,7 +2,8 @@
 
 Bodies become links, several joints of one body a chain of massless links, sites frames. Numbers,
 orientations, default classes and compiler settings are read by `mjcf_values`, inertias by
-`mjcf_inertia`, equality constraints by `mjcf_equality`. `Model.assemble` then checks the tree.
+`mjcf_inertia`, shapes by `mjcf_shapes`, equality constraints by `mjcf_equality`. `Model.assemble`
+then checks the tree.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import itertools
 import math
 import os
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from ..algebra.pose_forms import rotation_quaternion
 from ..algebra.scalar import as_number
@@ -37,6 +39,7 @@ from .mjcf_actuators import with_effort_limits
 from .mjcf_equality import coupled
 from .mjcf_include import with_includes
 from .mjcf_keyframes import Place, configurations
+from .mjcf_shapes import MjcfShapes
 from .mjcf_values import Attributes, Element, MjcfValues, z_to
 from .registry import MJCF
 from .robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
@@ -98,8 +101,10 @@ def load_mjcf(
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
     another in a line is a mimic joint. Bodies without <inertial> take the inertia of their geoms,
     which the package mujoco computes. Keyframes are `Model.configurations`. Where a joint has no
-    limit of its force, the ranges of its actuators make one, with a remark. Tendons, contacts,
-    sensors and shapes are not read, nor, but for includes, is anything outside the text.
+    limit of its force, the ranges of its actuators make one, with a remark. Geoms are visual and
+    collision shapes, by their groups and by what they may touch; planes, height fields and ellipsoids
+    are left out. Tendons, contacts and sensors are not read, nor, but for includes, is anything
+    outside the text.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """
@@ -107,15 +112,16 @@ def load_mjcf(
     text = RobotText.of(source, MJCF.reader, MJCF.name)
     root = text.root_of(MJCF)
     values = MjcfValues(text.name, root, with_includes(text, root) if includes else {})
-    model = MjcfReader(values, root).model(floating_base, quaternion, cut)
+    model = MjcfReader(values, root, text.folder).model(floating_base, quaternion, cut)
     return warn(text.name, model.with_base_velocity(base_velocity))
 
 
 class MjcfReader:
     """One load: its bodies in the order of the file, and the joints made so far."""
 
-    def __init__(self, values: MjcfValues, root: Element) -> None:
+    def __init__(self, values: MjcfValues, root: Element, folder: Path | None) -> None:
         self.root, self.values = root, values
+        self.shapes = MjcfShapes(values, root, folder)
         for tag, remedy in UNREAD.items():
             for element in root.iter(tag):
                 raise self.values.refusal(element, f"<{tag}> is not read: {remedy}")
@@ -138,7 +144,10 @@ class MjcfReader:
         self._look_over()
         free = self._base(floating_base)
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
-        self.links += [*([] if free else [Link(WORLD)]), *mjcf_inertia.links(self.values, matter)]
+        bare = [*([] if free else [Link(WORLD)]), *mjcf_inertia.links(self.values, matter)]
+        for link in bare:
+            seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
+            self.links.append(replace(link, visuals=seen, collisions=touch))
         for body in self.bodies.values():
             if body.name == free:
                 self.places.append(Place(BASE_JOINT, FLOATING, _drawn(body.X), bool(body.joints)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import unquote
 
 from .description import Geometry
@@ -23,17 +24,22 @@ NO_READER = "the package trimesh reads it, and is not installed: pip install 'wa
 PACKAGES = ("package", "model")
 """Schemes of an address that begins with the name of a package or of a folder of models."""
 
+Packages = Mapping[str, Path]
+"""Folders of packages by name, before those that the environment names."""
+
+NONE: Packages = MappingProxyType({})
+
 
 class MeshError(ValueError):
     """Why a mesh gives no points, with the remedy."""
 
 
-def mesh_file(shape: Geometry) -> Path:
+def mesh_file(shape: Geometry, packages: Packages = NONE) -> Path:
     """The file of a mesh; raises `MeshError` where there is none, or where it is too large.
 
-    `package://name/...` and `model://name/...` are looked for in ROS_PACKAGE_PATH, in the shares of
-    AMENT_PREFIX_PATH, in GZ_SIM_RESOURCE_PATH, and in the folders above the description's; other
-    names from the description's folder on.
+    `package://name/...` and `model://name/...` are looked for in `packages`, in ROS_PACKAGE_PATH, in
+    the shares of AMENT_PREFIX_PATH, in GZ_SIM_RESOURCE_PATH, and in the folders above the
+    description's; other names from the description's folder on.
     """
     name = unquote((shape.filename or "").strip())
     if not name:
@@ -41,7 +47,7 @@ def mesh_file(shape: Geometry) -> Path:
     if Path(name).suffix.lower() not in KINDS:
         raise MeshError(f"of meshes {', '.join(KINDS)} are read; convert it")
     try:
-        for path in _places(name, shape.folder):
+        for path in _places(name, shape.folder, packages):
             if path.is_file():
                 size = path.stat().st_size
                 if size > LARGEST:
@@ -57,7 +63,7 @@ def mesh_file(shape: Geometry) -> Path:
     raise MeshError(_missing(name, shape.folder))
 
 
-def _places(name: str, folder: Path | None) -> Iterator[Path]:
+def _places(name: str, folder: Path | None, packages: Packages) -> Iterator[Path]:
     """Where a mesh may lie, the likeliest first."""
     scheme, colon, rest = name.partition("://")
     if not colon:
@@ -68,6 +74,8 @@ def _places(name: str, folder: Path | None) -> Iterator[Path]:
         yield Path(rest)
     if scheme in PACKAGES:
         package, _, inside = rest.partition("/")
+        if package in packages:
+            yield Path(packages[package]) / inside
         for path in _folders(package, folder):
             yield path / inside
 

@@ -40,7 +40,10 @@ class Overlays:
     def update(self) -> None:
         """Draw again where the robot is now."""
         for name in sorted(self._on):
-            self.switch(name, True)
+            if (move := MOVED.get(name)) is not None and self._handles[name]:
+                move(self.view, self._handles[name])
+            else:
+                self.switch(name, True)
 
 
 def _frames(stage: Page, view: RobotView, path: str) -> list[Any]:
@@ -122,26 +125,41 @@ def _contacts(stage: Page, view: RobotView, path: str) -> list[Any]:
 def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
     """The torque that each joint needs against gravity: its number [N·m, N], and a ball from green to red by
     its share of the effort limit, or of the largest torque."""
+    at, colors, texts = _gravity_torques(view)
+    if not len(at):
+        return []
+    scene = stage.server.scene
+    sizes = np.full(len(at), 0.04 * view.size)
+    labels = [
+        scene.add_label(f"{path}/{k}", text, position=p)
+        for k, (text, p) in enumerate(zip(texts, at, strict=True))
+    ]
+    return [_balls(scene, f"{path}/balls", at, sizes, colors), *labels]
+
+
+def _gravity_moved(view: RobotView, handles: list[Any]) -> None:
+    """The same balls and numbers, as they are now."""
+    at, colors, texts = _gravity_torques(view)
+    balls, *labels = handles
+    balls.batched_positions, balls.batched_colors = at.astype(np.float32), colors
+    for label, text, p in zip(labels, texts, at, strict=True):
+        label.text, label.position = text, p
+
+
+def _gravity_torques(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Of each joint's coordinates: where (n, 3), in which colour (n, 3) of bytes, and which number."""
     model = view.model
     tau = np.asarray(gravity_torques(model, view.q[:1].astype(float)))[0]
-    limits = np.asarray(model.effort_limit, dtype=float)
-    largest = max(float(np.abs(tau).max()), 1e-9)
-    handles: list[Any] = []
-    for joint in model.moving_joints[int(model.floating_base) :]:
-        column = model.coordinates[joint.name].v
-        for k in range(column.start, column.stop):
-            share = abs(tau[k]) / (
-                limits[k] if np.isfinite(limits[k]) and limits[k] > 0 else largest
-            )
-            share = float(min(share, 1.0))
-            color = tuple(
-                round((1 - share) * g + share * r) for g, r in zip(GREEN, RED, strict=True)
-            )
-            at = view.first[model.link_index(joint.child), :3]
-            scene, name = stage.server.scene, f"{path}/{joint.name}_{k}"
-            handles.append(_balls(scene, name, at[None], np.array([0.04 * view.size]), color))
-            handles.append(scene.add_label(f"{name}_number", f"{tau[k]:.3g}", position=at))
-    return handles
+    joints = model.moving_joints[int(model.floating_base) :]
+    columns = [(model.coordinates[joint.name].v, model.link_index(joint.child)) for joint in joints]
+    links = [link for v, link in columns for _ in range(v.start, v.stop)]
+    wanted = tau[6 * model.floating_base :]
+    limits = np.asarray(model.effort_limit, dtype=float)[6 * model.floating_base :]
+    bounded = np.isfinite(limits) & (limits > 0)
+    largest = max(float(np.abs(tau).max(initial=0.0)), 1e-9)
+    share = np.minimum(np.abs(wanted) / np.where(bounded, limits, largest), 1.0)[:, None]
+    colors = np.round((1 - share) * np.array(GREEN) + share * np.array(RED)).astype(np.uint8)
+    return view.first[links, :3], colors, [f"{x:.3g}" for x in wanted]
 
 
 def arrows(
@@ -193,6 +211,9 @@ OVERLAYS: Mapping[str, Overlay] = {
     "contact points": _contacts,
     "gravity torques": _gravity,
 }
+
+MOVED: Mapping[str, Callable[[RobotView, list[Any]], None]] = {"gravity torques": _gravity_moved}
+"""Drawings that move; the others are drawn anew."""
 
 
 def model_has(model: Model, name: str) -> bool:

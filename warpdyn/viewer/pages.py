@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -13,17 +10,9 @@ import imageio.v3 as imageio
 import numpy as np
 from viser.transforms import SO3
 
+from .browser import PATIENCE, Browser
 from .playing import Player
 from .stage import Page, ViewerError
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-
-SECONDS = 120.0
-"""How long a browser may take for a picture; it may have to draw without a graphics card."""
-
-
-BAR = 160
-"""What a browser's window has above the page [pixels]."""
 
 SETTLING = 1.0
 """After a browser has come, until shapes and lights have reached it [s]."""
@@ -63,57 +52,45 @@ def picture_of(stage: Page, path: Path, width: int, height: int) -> Path:
     """A picture of the page by a headless browser, which draws it without its controls."""
     if path.suffix != ".png":
         raise ViewerError(f"{path} should end in .png")
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise ViewerError(
-            "a picture needs a browser: none of chromium, google-chrome is there; "
-            "on Debian and Ubuntu: apt-get install chromium"
-        )
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        command = [
-            *(
-                browser,
-                "--headless=new",
-                "--no-sandbox",
-                "--mute-audio",
-                "--remote-debugging-port=0",
-            ),
-            *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
-            *(f"--window-size={width},{height + BAR}", f"--user-data-dir={folder}"),
-            stage.address,
-        ]
-        quiet = subprocess.DEVNULL
-        drawing = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
-        try:
-            picture = _drawn(stage, set(stage.server.get_clients()), drawing, width, height)
-        finally:
-            drawing.terminate()
-            drawing.wait(timeout=10.0)
-    imageio.imwrite(path, picture)
+    with Browser() as browser:
+        imageio.imwrite(path, PageCamera(stage, browser, width, height).picture())
     return path
 
 
-def _drawn(
-    stage: Page, before: set[int], drawing: subprocess.Popen[bytes], width: int, height: int
-) -> np.ndarray:
-    """What a browser that has just been started draws."""
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end and drawing.poll() is None:
-        new = [c for number, c in stage.server.get_clients().items() if number not in before]
-        if new:
-            time.sleep(SETTLING)
-            camera = stage.server.initial_camera
-            return new[0].get_render(
-                height,
-                width,
-                position=camera.position,
-                wxyz=_facing(camera),
-                fov=camera.fov,
-                timeout=SECONDS,
-            )
-        time.sleep(0.1)
-    said = f"ended by itself ({drawing.poll()})" if drawing.poll() is not None else "did not come"
-    raise ViewerError(f"the browser {said}: no picture; `chromium --version` says whether it runs")
+class PageCamera:
+    """A browser's look at a page, for one picture of it or several."""
+
+    def __init__(self, stage: Page, browser: Browser, width: int, height: int):
+        self.stage, self.width, self.height = stage, width, height
+        before = set(stage.server.get_clients())
+        browser.open(stage.address, width, height)
+        self._client = self._come(before)
+
+    def picture(self) -> np.ndarray:
+        """What the page's camera sees (height, width, 3), in the light that is there now."""
+        time.sleep(SETTLING)
+        camera = self.stage.server.initial_camera
+        view = {"position": camera.position, "wxyz": _facing(camera), "fov": camera.fov}
+        # A picture has the shadows of the one before it, of which this is the first.
+        self._client.get_render(32, 32, **view, timeout=PATIENCE)
+        drawn = self._client.get_render(
+            self.height, self.width, **view, transport_format="png", timeout=PATIENCE
+        )
+        opaque = drawn[..., 3:] / 255.0
+        return np.rint(drawn[..., :3] * opaque + 255.0 * (1.0 - opaque)).astype(np.uint8)
+
+    def _come(self, before: set[int]) -> Any:
+        """The page's client that the browser is."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            clients = self.stage.server.get_clients().items()
+            new = [client for number, client in clients if number not in before]
+            if new:
+                return new[0]
+            time.sleep(0.1)
+        raise ViewerError(
+            f"the browser did not come to {self.stage.address} in {PATIENCE:g} s: no picture"
+        )
 
 
 def _facing(camera: Any) -> np.ndarray:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..functions.kinematics import fk
 from ..model import Model
+from ..model.mesh_files import NONE, Packages
 from .shapes import Color, Drawn, Which, solids
 from .stage import Page, ViewerError
 
@@ -16,7 +18,8 @@ class RobotView:
     """Robots of one model on a stage, side by side.
 
     which: "visual" or "collision" shapes. color: of all shapes in place of their own. opacity: 1 is
-    solid. spacing: distance of neighbours [m]; None: what the robot reaches over.
+    solid. spacing: distance of neighbours [m]; None: what the robot reaches over. at: where its world's
+    origin is drawn [m]. packages: folders of the packages that meshes name.
     """
 
     def __init__(
@@ -29,13 +32,16 @@ class RobotView:
         color: Color | None = None,
         opacity: float = 1.0,
         spacing: float | None = None,
+        at: Sequence[float] = (0.0, 0.0, 0.0),
+        packages: Packages = NONE,
     ):
         self.stage, self.model, self.name, self.which = stage, model, name, which
         self.color, self.opacity, self.spacing = color, opacity, spacing
-        self.drawn: Drawn = solids(model, which)
+        self.drawn: Drawn = solids(model, which, packages)
         self.envs = 0
         self._handles: list[Any] = []
-        self._at = np.zeros((1, 1, 3), np.float32)
+        self._origin = np.asarray(at, np.float32).reshape(1, 1, 3)
+        self._at = self._origin
         self.q = np.zeros((0, model.nq), np.float32)
         self.poses = np.zeros((0, model.nlinks, 7), np.float32)
 
@@ -106,14 +112,14 @@ class RobotView:
     def _place(self, envs: int, poses: np.ndarray) -> None:
         """Handles for so many robots, in rows about the middle."""
         self.remove()
-        self.envs, self._at = envs, np.zeros((1, 1, 3), np.float32)
+        self.envs, self._at = envs, self._origin
         if envs > 1:
             low, high = self.box(poses[:1])
             step = self.spacing or 1.25 * float(np.max((high - low)[:2])) or 1.0
             side = int(np.ceil(np.sqrt(envs)))
             k = np.arange(envs)
             at = np.stack([k // side, k % side, np.zeros(envs)], axis=1) - [side / 2, side / 2, 0]
-            self._at = (step * at)[:, None].astype(np.float32)
+            self._at = self._origin + (step * at)[:, None].astype(np.float32)
         scene = self.stage.server.scene
         for number, solid in enumerate(self.drawn.solids):
             red, green, blue, alpha = self.color or solid.color
@@ -127,7 +133,7 @@ class RobotView:
                     np.zeros((envs, 3), np.float32),
                     batched_colors=np.array([round(255 * x) for x in (red, green, blue)], np.uint8),
                     opacity=None if opacity >= 1.0 else opacity,
-                    flat_shading=True,
+                    receive_shadow=False,
                     lod="auto" if envs > 1 else "off",
                 )
             )

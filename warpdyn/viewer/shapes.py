@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import trimesh
 
-from ..formats.mesh_surface import surface_of
+from ..formats.mesh_surface import colored_surfaces
 from ..model import Model
 from ..model.description import Geometry, Link
-from ..model.mesh_files import MeshError, mesh_file
+from ..model.mesh_files import NONE, MeshError, Packages, mesh_file
 
 Which = Literal["visual", "collision"]
 """Shapes to look at, or shapes that touch."""
@@ -26,6 +26,9 @@ BOX: Color = (0.55, 0.65, 0.8, 1.0)
 
 TOUCHING: Color = (0.95, 0.6, 0.2, 1.0)
 """The colour of collision shapes."""
+
+CREASE = np.radians(35.0)
+"""Faces that meet at less look like one that bends [rad]."""
 
 
 class Solid(NamedTuple):
@@ -46,8 +49,10 @@ class Drawn(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def solids(model: Model, which: Which = "visual") -> Drawn:
+def solids(model: Model, which: Which = "visual", packages: Packages = NONE) -> Drawn:
     """What is to be seen of a robot, one solid for each link and colour.
+
+    packages: folders of the packages that meshes name.
 
     A mesh that cannot be read is drawn as the link's collision shapes, or else as the box of its
     inertia, and remarked. Links without visual shapes are drawn likewise.
@@ -55,7 +60,7 @@ def solids(model: Model, which: Which = "visual") -> Drawn:
     found: list[Solid] = []
     remarks: list[str] = []
     for number, link in enumerate(model.link_names):
-        parts = list(_parts(model.link(link), which, remarks))
+        parts = list(_parts(model.link(link), which, packages, remarks))
         for color in dict.fromkeys(color for _, color in parts):
             whole: Any = trimesh.util.concatenate([mesh for mesh, each in parts if each == color])
             vertices, faces = np.asarray(whole.vertices), np.asarray(whole.faces)
@@ -63,55 +68,87 @@ def solids(model: Model, which: Which = "visual") -> Drawn:
     return Drawn(tuple(found), tuple(remarks))
 
 
-def _parts(link: Link, which: Which, remarks: list[str]) -> Iterator[tuple[Any, Color]]:
+def _parts(
+    link: Link, which: Which, packages: Packages, remarks: list[str]
+) -> Iterator[tuple[Any, Color]]:
     """Triangles of a link with their colours."""
     if which == "collision":
-        yield from _read(link, link.collisions, TOUCHING, remarks)
+        for mesh, _ in _read(link, link.collisions, packages, remarks):
+            yield mesh, TOUCHING
         return
-    drawn = list(_read(link, link.visuals, METAL, remarks))
+    drawn = list(_read(link, link.visuals, packages, remarks))
     if not drawn:
-        drawn = list(_read(link, link.collisions, METAL, remarks))
+        drawn = list(_read(link, link.collisions, packages, remarks))
     if not drawn and (box := inertia_box(link)) is not None:
-        drawn = [(box, BOX)]
+        drawn = [(creased(box), BOX)]
     yield from drawn
 
 
 def _read(
-    link: Link, shapes: Sequence[Geometry], plain: Color, remarks: list[str]
+    link: Link, shapes: Sequence[Geometry], packages: Packages, remarks: list[str]
 ) -> Iterator[tuple[Any, Color]]:
     for shape in shapes:
         try:
-            mesh = triangles(shape)
+            yield from ((mesh, color or METAL) for mesh, color in triangles(shape, packages))
         except MeshError as error:
             line = f'{link.name}: the mesh "{shape.filename}" is not drawn: {error}'
             if line not in remarks:
                 remarks.append(line)
-            continue
-        yield mesh, shape.color or plain
 
 
-def triangles(shape: Geometry) -> Any:
-    """The surface of a shape in its link's axes; raises `MeshError` for a mesh that cannot be read."""
+def triangles(
+    shape: Geometry, packages: Packages = NONE
+) -> list[tuple[trimesh.Trimesh, Color | None]]:
+    """The surface of a shape in its link's axes, by colours; raises `MeshError` for a mesh that cannot be
+    read. The materials of a mesh file come before the colour that the description gives the whole, as
+    RViz has it."""
     size = shape.size
     mesh: Any
-    if shape.shape == "box":
-        mesh = trimesh.creation.box(extents=size)
-    elif shape.shape == "sphere":
-        mesh = trimesh.creation.uv_sphere(radius=size[0], count=(16, 24))
-    elif shape.shape == "cylinder":
-        mesh = trimesh.creation.cylinder(radius=size[0], height=size[1], sections=32)
-    elif shape.shape == "capsule":
-        mesh = trimesh.creation.capsule(radius=size[0], height=size[1], count=(24, 16))
-        # Its lower end stands at the origin, in one release of trimesh or another.
-        mesh.apply_translation(-mesh.bounds.mean(axis=0))
+    if shape.shape == "mesh":
+        found = []
+        for (vertices, faces), color in colored_surfaces(mesh_file(shape, packages)):
+            mesh = trimesh.Trimesh(vertices * (size or 1.0), faces, process=False)
+            found.append((mesh, color or shape.color))
     else:
-        mesh = trimesh.Trimesh(*surface_of(mesh_file(shape)), process=False)
-        if not len(mesh.faces):
-            raise MeshError("it has no triangles")
-        mesh.apply_scale(size or 1.0)
-    placed = mesh.copy()
-    placed.apply_transform(_matrix(shape))
-    return placed
+        found = [(_primitive(shape.shape, size), shape.color)]
+    for mesh, _ in found:
+        mesh.apply_transform(_matrix(shape))
+    return [(creased(mesh), color) for mesh, color in found]
+
+
+def _primitive(kind: str, size: Sequence[float]) -> Any:
+    if kind == "box":
+        return trimesh.creation.box(extents=size)
+    if kind == "sphere":
+        return trimesh.creation.uv_sphere(radius=size[0], count=(16, 24))
+    if kind == "cylinder":
+        return trimesh.creation.cylinder(radius=size[0], height=size[1], sections=32)
+    mesh: Any = trimesh.creation.capsule(radius=size[0], height=size[1], count=(24, 16))
+    # Its lower end stands at the origin, in one release of trimesh or another.
+    mesh.apply_translation(-mesh.bounds.mean(axis=0))
+    return mesh
+
+
+def creased(mesh: Any) -> Any:
+    """The same triangles, whose vertices belong to faces that bend into each other: what draws them
+    shades these smoothly, and keeps the edges between others."""
+    whole = mesh.copy()
+    whole.merge_vertices(merge_tex=True, merge_norm=True)
+    if not len(whole.faces):
+        return whole
+    pairs = whole.face_adjacency[whole.face_adjacency_angles < CREASE]
+    patch = np.arange(len(whole.faces))
+    while True:  # each face takes the lowest number that it is joined to
+        before = patch.copy()
+        lowest = patch[pairs].min(axis=1)
+        np.minimum.at(patch, pairs[:, 0], lowest)
+        np.minimum.at(patch, pairs[:, 1], lowest)
+        patch = patch[patch]
+        if np.array_equal(patch, before):
+            break
+    corners = np.stack([whole.faces.ravel(), np.repeat(patch, 3)], axis=1)
+    kept, faces = np.unique(corners, axis=0, return_inverse=True)
+    return trimesh.Trimesh(whole.vertices[kept[:, 0]], faces.reshape(-1, 3), process=False)
 
 
 def inertia_box(link: Link) -> Any:

@@ -12,8 +12,10 @@ import viser
 
 LOOPBACK, PORT = "127.0.0.1", 8080
 
-SKY = (235, 240, 247)
-GROUND = (214, 219, 226)
+GROUND, LINES = (178, 188, 200), (238, 242, 247)
+
+FADES = 8.0
+"""How far from the camera the ground is gone, in sizes of what is looked at."""
 
 
 class ViewerError(ValueError):
@@ -35,12 +37,17 @@ class Page:
         scene.configure_default_lights(False)
         scene.configure_environment_map(None)
         scene.add_light_hemisphere(
-            "/light/sky", sky_color=(255, 255, 255), ground_color=(140, 145, 155), intensity=1.4
+            "/light/sky",
+            sky_color=(255, 255, 255),
+            ground_color=(150, 148, 145),
+            intensity=1.0,
+            position=(0.0, 0.0, 1.0),
         )
+        sun, window = (2.0, -1.2, 4.0), (1.0, -3.0, 1.5)
+        scene.add_light_directional("/light/sun", intensity=2.5, cast_shadow=True, position=sun)
         scene.add_light_directional(
-            "/light/sun", intensity=2.2, cast_shadow=True, position=(3.0, -2.5, 6.0)
+            "/light/window", color=(205, 220, 255), intensity=0.5, position=window
         )
-        scene.set_background_image(np.full((1, 1, 3), SKY, dtype=np.uint8))
         self._ground: Any = None
         self.ground(0.0)
 
@@ -49,19 +56,25 @@ class Page:
         """Where a browser finds the page."""
         return f"http://{self.server.get_host()}:{self.server.get_port()}"
 
-    def ground(self, level: float, size: float = 40.0) -> None:
-        """The ground at a height [m], a grid of metres."""
+    def ground(self, level: float, size: float = 1.0) -> None:
+        """The ground at a height [m], with a grid, about something of a size [m]: its lines and where it
+        fades go by powers of two of it."""
+        scale = 2.0 ** round(np.log2(max(size, 1e-3)))
         self._ground = self.server.scene.add_grid(
             "/ground",
-            size,
-            size,
-            cell_size=0.25,
-            section_size=1.0,
-            cell_color=(200, 205, 212),
-            section_color=(172, 178, 188),
+            60.0 * scale,
+            60.0 * scale,
+            cell_size=0.25 * scale,
+            section_size=1.0 * scale,
+            cell_color=LINES,
+            section_color=LINES,
+            cell_thickness=0.7,
+            section_thickness=1.4,
             plane_color=GROUND,
             plane_opacity=1.0,
-            shadow_opacity=0.3,
+            shadow_opacity=0.5,
+            fade_distance=FADES * scale,
+            fade_strength=1.5,
             position=(0.0, 0.0, level),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 from viser import uplot
 
 from ..model import Model
+from ..model.mesh_files import NONE, Packages
 from .controls import Controls
-from .overlays import arrows
+from .overlays import OVERLAYS, Overlays, arrows
 from .pages import picture_of, written
 from .playing import Player
 from .robot_view import RobotView
@@ -36,6 +37,7 @@ class Viewer:
         self.robots: dict[str, RobotView] = {}
         self._drawn: dict[str, list[Any]] = {}
         self._plots: dict[str, Any] = {}
+        self._over: dict[str, Overlays] = {}
         self.controls: Controls | None = None
         self.player: Player | None = None
 
@@ -59,12 +61,15 @@ class Viewer:
         color: tuple[float, float, float, float] | None = None,
         opacity: float = 1.0,
         spacing: float | None = None,
+        at: Sequence[float] = (0.0, 0.0, 0.0),
+        packages: Packages = NONE,
     ) -> RobotView:
-        """A robot, or one beside others; at `home`, or its neutral configuration, where q is None."""
+        """A robot, or one beside others, drawn `at` a place [m]; in `home`, or its neutral configuration,
+        where q is None."""
         if name in self.robots:
-            self.robots.pop(name).remove()
-        options: dict[str, Any] = {"which": which, "color": color, "opacity": opacity}
-        view = RobotView(self.stage, model, name, **options, spacing=spacing)
+            self._remove(name)
+        options: dict[str, Any] = {"which": which, "color": color, "opacity": opacity, "at": at}
+        view = RobotView(self.stage, model, name, **options, spacing=spacing, packages=packages)
         view.update(start_of(model) if q is None else q)
         self.robots[name] = view
         return view
@@ -74,6 +79,8 @@ class Viewer:
         if name not in self.robots:
             raise ViewerError(f"no robot is called {name!r}; there are {', '.join(self.robots)}")
         self.robots[name].update(q)
+        if name in self._over:
+            self._over[name].update()
         if self.controls is not None and self.controls.view is self.robots[name]:
             self.controls.follow()
 
@@ -107,6 +114,18 @@ class Viewer:
             self._drawn[name] = arrows(
                 self.stage, f"/{name}", start[keep], scale * along[keep], color, size
             )
+
+    def over(self, what: str, on: bool = True, name: str = "robot") -> None:
+        """Draw something over a robot, or take it away: "frames", "joint axes", "centres of mass",
+        "inertias", "contact points", "gravity torques"."""
+        if what not in OVERLAYS or name not in self.robots:
+            raise ViewerError(
+                f"over {', '.join(self.robots) or 'no robot'} are drawn {', '.join(OVERLAYS)}; "
+                f"got {what!r} over {name!r}"
+            )
+        if name not in self._over:
+            self._over[name] = Overlays(self.stage, self.robots[name])
+        self._over[name].switch(what, on)
 
     def plot(self, name: str, x: Any, curves: Mapping[str, Any]) -> None:
         """Curves (n,) by name over x (n,), beside the robots."""
@@ -157,12 +176,29 @@ class Viewer:
         """A picture of what is shown, by a headless Chromium."""
         return picture_of(self.stage, Path(path), width, height)
 
+    def clear(self) -> None:
+        """Take away robots and what is drawn beside them."""
+        for name in list(self.robots):
+            self._remove(name)
+        for name in list(self._drawn):
+            for handle in self._drawn.pop(name):
+                handle.remove()
+
+    def _remove(self, name: str) -> None:
+        """A robot, and what is drawn over it."""
+        if name in self._over:
+            drawn = self._over.pop(name)
+            for what in OVERLAYS:
+                drawn.switch(what, False)
+        self.robots.pop(name).remove()
+
     def look(self) -> None:
         """The camera on all robots, the ground below the lowest."""
         boxes = [view.box(view.poses) for view in self.robots.values()]
         low, high = np.min([b[0] for b in boxes], 0), np.max([b[1] for b in boxes], 0)
         fixed = not any(view.model.floating_base for view in self.robots.values())
-        self.stage.ground(min(float(low[2]), 0.0) if fixed else float(low[2]))
+        level = min(float(low[2]), 0.0) if fixed else float(low[2])
+        self.stage.ground(level, float(np.linalg.norm(high - low)))
         self.stage.look(low, high)
 
     def wait(self) -> None:
@@ -179,6 +215,13 @@ class Viewer:
             self.player.stop()
         self.stage.stop()
 
+    def _repr_html_(self) -> str:
+        """The page itself, in a notebook whose browser is on this machine."""
+        return (
+            f'<iframe src="{self.address}" width="100%" height="480" style="border: 0"></iframe>'
+            f'<p><a href="{self.address}">{self.address}</a></p>'
+        )
+
     def __repr__(self) -> str:
         return f"<Viewer of {', '.join(self.robots) or 'nothing'} at {self.address}>"
 
@@ -190,17 +233,19 @@ def show(
     which: Which = "visual",
     controls: bool = True,
     spacing: float | None = None,
+    packages: Packages = NONE,
     host: str = LOOPBACK,
     port: int = 0,
 ) -> Viewer:
     """Look at a robot, or at (B, nq) of them: a page in the browser at `viewer.address`.
 
     q: (nq,) or (B, nq) [m, rad]; None: `home`, or neutral. which: "visual" or "collision" shapes.
-    controls: sliders for the coordinates of one robot, switches for frames, axes, inertias.
+    controls: sliders for the coordinates of one robot, switches for frames, axes, inertias. packages:
+    folders of the packages that meshes name by package://, before those of the environment.
     """
     viewer = Viewer(host, port)
     try:
-        view = viewer.add(model, q, which=which, spacing=spacing)
+        view = viewer.add(model, q, which=which, spacing=spacing, packages=packages)
     except Exception:
         viewer.stop()
         raise

@@ -1,0 +1,192 @@
+"""Draws the viewer's pictures of README.md and docs/viewer.md: `python -m benchmarks.pictures [NAME ...]`.
+
+Each is a scene of a few lines on one page, seen by a headless Chromium; the same files on any machine but
+for the last bits of its graphics. Without names all are drawn: a minute or two with a graphics card or a
+quiet processor.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+import warpdyn as wd
+from warpdyn.viewer import Viewer
+from warpdyn.viewer.browser import Browser
+from warpdyn.viewer.pages import PageCamera
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+WIDTH, HEIGHT = 960, 600
+FRONT = (1.0, -0.9, 0.45)
+
+
+def frame(
+    page: Viewer, towards: Any = FRONT, *, distance: float = 1.25, level: float | None = None
+) -> None:
+    """Light, ground and camera for what is on the page; distance: in sizes of it."""
+    boxes = [view.box(view.poses) for view in page.robots.values()]
+    low, high = np.min([b[0] for b in boxes], 0), np.max([b[1] for b in boxes], 0)
+    size = float(np.linalg.norm(high - low))
+    page.stage.ground(float(low[2]) if level is None else level, size)
+    page.stage.look(low, high)
+    camera = page.stage.server.initial_camera
+    camera.fov = np.radians(32.0)
+    direction = np.asarray(towards) / np.linalg.norm(towards)
+    camera.position = camera.look_at + 1.25 * distance * size * direction
+
+
+def opening(page: Viewer) -> None:
+    """A quadruped and an arm."""
+    dog, arm = wd.load_robot("quadruped", floating_base=True), wd.load_robot("panda")
+    view = page.add(dog, trot(dog, np.array([0.35]))[0], "quadruped")
+    feet = float(view.box(view.poses)[0][2])
+    page.add(arm, [0.5, -0.35, 0.0, -2.2, 0.0, 1.9, 0.8, 0.03], "arm", at=(-0.15, 0.62, feet))
+    frame(page, (1.0, -0.95, 0.42), distance=0.98, level=feet)
+
+
+def robots(page: Viewer) -> None:
+    """Every robot that comes with warpdyn."""
+    place = 0.0
+    for name in ("double_pendulum", "cartpole", "ur5e", "humanoid", "panda", "quadruped"):
+        free = name in ("humanoid", "quadruped")
+        model = wd.load_robot(name, floating_base=free)
+        view = page.add(model, POSES.get(name), name)
+        low, high = view.box(view.poses)
+        up = -float(low[2]) if free or low[2] < 0 else 0.0
+        page.add(model, POSES.get(name), name, at=(0.0, place - float(low[1]), up))
+        place += float(high[1] - low[1]) + 0.3
+    frame(page, (1.0, 0.12, 0.22), distance=0.88, level=0.0)
+
+
+def trajectory(page: Viewer) -> None:
+    """Moments of a motion, from light to full."""
+    arm = wd.load_robot("ur5e")
+    start = np.array([-1.3, -2.2, 1.9, -1.3, -1.57, 0.0])
+    end = np.array([0.9, -1.1, 1.0, -1.5, -1.57, 0.0])
+    page.add(arm, end, "arm")
+    times = np.linspace(0.0, 1.0, 6)
+    for k, share in enumerate(times[:-1]):
+        q = start + (3 * share**2 - 2 * share**3) * (end - start)
+        page.add(arm, q, f"at {share:.1f} s", opacity=0.16 + 0.07 * k)
+    hand = [
+        np.asarray(wd.fk(arm, (start + (3 * s**2 - 2 * s**3) * (end - start))[None]))[0, -1, :3, 3]
+        for s in np.linspace(0.0, 1.0, 80)
+    ]
+    page.arrows(hand[:-1:8], np.diff(hand, axis=0)[::8], "way", scale=4.0, color=(31, 111, 214))
+    frame(page, (1.0, -0.9, 0.5), distance=0.85, level=0.0)
+
+
+def ghost(page: Viewer) -> None:
+    """Where an arm is, where it should be, and the force on its hand."""
+    arm = wd.load_robot("panda")
+    q = np.array([0.1, -0.35, 0.0, -2.2, 0.0, 1.9, 0.8, 0.03])
+    page.add(arm, q, "arm")
+    page.ghost(arm, q + [0.55, 0.25, 0.0, 0.35, 0.0, 0.2, 0.0, 0.0])
+    hand = np.asarray(wd.fk(arm, q[None]))[0, arm.link_index("panda_hand"), :3, 3]
+    page.arrows([hand], [[0.0, -18.0, 12.0]], "force", scale=0.012)
+    frame(page, (1.0, -0.85, 0.35), distance=0.85, level=0.0)
+
+
+def gravity(page: Viewer) -> None:
+    """The torques that hold an arm, as colours and numbers."""
+    arm = wd.load_robot("panda")
+    page.add(arm, [0.0, 0.6, 0.0, -1.2, 0.0, 1.8, 0.8, 0.03], "arm")
+    page.over("gravity torques", name="arm")
+    frame(page, (0.75, -1.0, 0.3), distance=0.85, level=0.0)
+
+
+def contacts(page: Viewer) -> None:
+    """Spheres that touch the ground, frames, and the forces that carry the robot."""
+    dog = wd.load_robot("quadruped", floating_base=True)
+    view = page.add(dog, None, "quadruped", opacity=0.55)
+    page.over("contact points", name="quadruped")
+    page.over("centres of mass", name="quadruped")
+    feet = [view.poses[0, k, :3] for k, name in enumerate(dog.link_names) if name.endswith("_foot")]
+    weight = sum(link.mass for link in dog.links) * 9.81
+    page.arrows(feet, [[0.0, 0.0, weight / len(feet)]] * len(feet), "forces", scale=0.006)
+    frame(page, (1.0, -0.9, 0.4), distance=0.85)
+
+
+def many(page: Viewer) -> None:
+    """4,096 environments, one array of positions for each link."""
+    arm = wd.load_robot("panda")
+    q = np.asarray(wd.random_configuration(arm, 4096, seed=0))
+    page.add(arm, q, "arms", spacing=1.3)
+    page.stage.ground(0.0, 8.0)
+    camera = page.stage.server.initial_camera
+    camera.fov = np.radians(32.0)
+    camera.position, camera.look_at = np.array([47.0, -5.0, 6.0]), np.array([36.0, 3.0, -0.5])
+
+
+def walking(page: Viewer) -> None:
+    """A quadruped at moments of a trot."""
+    dog = wd.load_robot("quadruped", floating_base=True)
+    for k, q in enumerate(trot(dog, np.linspace(0.0, 1.05, 4))):
+        page.add(dog, q, f"moment {k}", at=(0.75 * k, 0.0, 0.0), opacity=0.25 + 0.25 * k)
+    frame(page, (0.65, -1.0, 0.35), distance=0.78)
+
+
+def trot(dog: wd.Model, phases: np.ndarray) -> np.ndarray:
+    """Configurations (n, nq) of a trot, a phase of 1 a cycle: legs across from each other swing together."""
+    home = np.array(dog.configurations["home"])
+    rows = np.tile(home, (len(phases), 1))
+    for leg, shift in (("FL", 0.0), ("RR", 0.0), ("FR", 0.5), ("RL", 0.5)):
+        turn = 2 * np.pi * (phases + shift)
+        lift = np.maximum(np.sin(turn), 0.0)
+        rows[:, dog.coordinates[f"{leg}_thigh_joint"].q.start] += 0.3 * np.cos(turn) + 0.35 * lift
+        rows[:, dog.coordinates[f"{leg}_calf_joint"].q.start] -= 0.6 * lift
+    return rows
+
+
+POSES: dict[str, list[float]] = {
+    "double_pendulum": [0.6, 0.5],
+    "cartpole": [0.0, 0.25],
+    "panda": [0.3, -0.4, 0.0, -2.2, 0.0, 1.9, 0.8, 0.03],
+    "ur5e": [-0.3, -1.9, 1.9, -1.57, -1.57, 0.0],
+}
+"""Where robots stand that are not drawn in `home`."""
+
+SCENES: dict[str, Callable[[Viewer], None]] = {
+    "robots": opening,
+    "viewer_robots": robots,
+    "viewer_trajectory": trajectory,
+    "viewer_ghost": ghost,
+    "viewer_gravity": gravity,
+    "viewer_contacts": contacts,
+    "viewer_4096": many,
+    "viewer_walking": walking,
+}
+"""Scenes by the names of their files."""
+
+
+def written(pixels: np.ndarray, path: Path) -> None:
+    """A PNG of 256 colours."""
+    image = Image.fromarray(pixels).quantize(256, dither=Image.Dither.FLOYDSTEINBERG)
+    image.save(path, optimize=True)
+
+
+def main(names: list[str]) -> None:
+    unknown = set(names) - set(SCENES)
+    if unknown:
+        sys.exit(f"no picture is called {', '.join(sorted(unknown))}; there are {', '.join(SCENES)}")
+    page = Viewer(port=0)
+    try:
+        with Browser() as browser:
+            camera = PageCamera(page.stage, browser, WIDTH, HEIGHT)
+            for name in names or SCENES:
+                page.clear()
+                SCENES[name](page)
+                path = FOLDER / f"{name}.png"
+                written(camera.picture(), path)
+                print(f"{path}: {path.stat().st_size / 1000:.0f} kB", flush=True)
+    finally:
+        page.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

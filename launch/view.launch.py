@@ -1,0 +1,53 @@
+"""A robot in the browser: it moves as its joint_states say, with the torques that gravity asks of it.
+
+ros2 launch warpdyn view.launch.py
+ros2 launch warpdyn view.launch.py robot:=panda bag:=recording.mcap
+"""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+ARGUMENTS = (
+    ("robot", "", str, "bundled robot, or URDF or xacro file; empty: the topic robot_description"),
+    (
+        "floating_base",
+        "false",
+        bool,
+        "the robot's base is free, and where odom says: true or false",
+    ),
+    ("torques", "true", bool, "draw the torques that gravity asks of the joints: true or false"),
+    ("bag", "", str, "recording to play with a time bar; empty: follow joint_states"),
+    ("topic", "/joint_states", str, "topic of the bag's joint states"),
+    ("rate", "60.0", float, "how often the page is updated, at most [Hz]"),
+    ("host", "127.0.0.1", str, "address that the page is at; 0.0.0.0 for other machines"),
+    ("port", "8080", int, "port that the page is at; 0: any free one"),
+)
+TOPICS = (
+    ("namespace", "", "namespace of the topics that are read"),
+    ("joint_states", "joint_states", "topic that the state comes from"),
+)
+
+
+def generate_launch_description():
+    declared = [
+        *(DeclareLaunchArgument(n, default_value=x, description=d) for n, x, _, d in ARGUMENTS),
+        *(DeclareLaunchArgument(n, default_value=x, description=d) for n, x, d in TOPICS),
+    ]
+    view = Node(
+        package="warpdyn",
+        executable="warpdyn_view",
+        name="warpdyn_view",
+        namespace=LaunchConfiguration("namespace"),
+        parameters=[
+            {
+                name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+                for name, _, kind, _ in ARGUMENTS
+            }
+        ],
+        remappings=[("joint_states", LaunchConfiguration("joint_states"))],
+        output="screen",
+    )
+    return LaunchDescription([*declared, view])

@@ -1,0 +1,90 @@
+"""Geoms of MJCF: where MuJoCo itself has them, in the colours that it gives them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+mujoco = pytest.importorskip("mujoco")
+
+TEXT = """<mujoco model="shapes">
+  <compiler angle="radian" meshdir="parts"/>
+  <default>
+    <geom rgba="0.1 0.2 0.3 1"/>
+    <default class="skin"><geom type="box" group="1" contype="0" conaffinity="0"/></default>
+  </default>
+  <asset>
+    <material name="gold" rgba="0.9 0.7 0.1 1"/>
+    <mesh name="part" file="part.stl" scale="0.5 0.5 0.5"/>
+  </asset>
+  <worldbody>
+    <geom type="plane" size="1 1 1"/>
+    <body name="a" pos="0 0 1" euler="0.3 0.2 0.1">
+      <joint name="j" axis="0 1 0" range="-1 1"/>
+      <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+      <geom name="ball" size="0.2" pos="0.1 0.2 0.3"/>
+      <geom name="bone" type="capsule" fromto="0 0 0 0.3 0.4 0" size="0.05"/>
+      <geom name="cover" class="skin" size="0.1 0.2 0.3" euler="0.4 0 0"/>
+      <frame pos="1 0 0"><geom name="hidden" type="cylinder" size="0.1 0.4" group="3"/></frame>
+      <geom name="part" type="mesh" mesh="part" rgba="1 0 0 1"/>
+      <geom name="egg" type="ellipsoid" size="0.1 0.2 0.3"/>
+    </body>
+  </worldbody>
+</mujoco>"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> wd.Model:
+    (tmp_path / "robot.xml").write_text(TEXT)
+    return wd.load(tmp_path / "robot.xml")
+
+
+def test_geoms_are_where_mujoco_has_them(model) -> None:
+    """Its own compiler's places, axes and half sizes, frames and ends between two points among them."""
+    text = TEXT.replace('<mesh name="part" file="part.stl" scale="0.5 0.5 0.5"/>', "")
+    text = text.replace('<geom name="part" type="mesh" mesh="part" rgba="1 0 0 1"/>', "")
+    theirs = mujoco.MjModel.from_xml_string(text)
+    link = model.link("a")
+    ours = {shape.name: shape for shape in (*link.visuals, *link.collisions)}
+    assert set(ours) == {"ball", "bone", "cover", "hidden", "part"}
+    for name in ("ball", "bone", "cover", "hidden"):
+        geom, shape = theirs.geom(name), ours[name]
+        turn = np.zeros(9)
+        mujoco.mju_quat2Mat(turn, geom.quat)
+        assert np.allclose(shape.pose.position, geom.pos, atol=1e-9)
+        z = np.array(shape.pose.rotation)[:, 2]
+        assert abs(z @ turn.reshape(3, 3)[:, 2]) == pytest.approx(1.0)
+        half = {"box": (0.5,) * 3, "sphere": (1.0,)}.get(shape.shape, (1.0, 0.5))
+        assert np.allclose(np.array(shape.size) * half, geom.size[: len(half)], atol=1e-9)
+        assert shape.shape.upper() == mujoco.mjtGeom(int(geom.type[0])).name[7:]
+
+
+def test_groups_classes_and_materials_say_what_is_seen_and_what_touches(model) -> None:
+    """Group 3 is not shown; a class without contype touches nothing; colours as MuJoCo mixes them."""
+    link = model.link("a")
+    assert [x.name for x in link.visuals] == ["ball", "bone", "cover", "part"]
+    assert [x.name for x in link.collisions] == ["ball", "bone", "hidden", "part"]
+    colors = {x.name: x.color for x in link.visuals}
+    assert colors["ball"] == colors["cover"] == (0.1, 0.2, 0.3, 1.0)
+    assert colors["part"] == (1.0, 0.0, 0.0, 1.0)
+    gold = TEXT.replace('<geom rgba="0.1 0.2 0.3 1"/>', '<geom material="gold"/>')
+    assert wd.load(gold).link("a").visuals[0].color == (0.9, 0.7, 0.1, 1.0)
+
+
+def test_a_mesh_has_its_file_and_scale(model, tmp_path: Path) -> None:
+    mesh = model.link("a").visuals[-1]
+    assert mesh.shape == "mesh" and mesh.size == (0.5, 0.5, 0.5)
+    assert mesh.folder == tmp_path and mesh.filename == "parts/part.stl"
+
+
+def test_shapes_that_make_no_sense_are_left_out() -> None:
+    """The body moves as before; neither is the model refused, which was read before shapes were."""
+    for size in ("-1", "x", ""):
+        text = TEXT.replace('name="ball" size="0.2"', f'name="ball" size="{size}"')
+        model = wd.load(text)
+        assert "ball" not in {x.name for x in model.link("a").visuals}
+        assert model.nv == 1

@@ -1,0 +1,154 @@
+"""Browsers that come, stall and leave; the page's server lives on."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+viewer = pytest.importorskip("warpdyn.viewer")
+from painted import BENT, HEIGHT, MODEL, WIDTH, expected, visitor, wait_until, wait_until_drawn
+
+ENVS = 2000
+
+
+@pytest.fixture
+def crowd() -> Iterator[Any]:
+    """A page with many robots."""
+    shown = viewer.show(MODEL, np.tile(BENT, (ENVS, 1)))
+    yield shown
+    shown.stop()
+
+
+def clients(shown: Any) -> int:
+    """How many connections the server has."""
+    return len(shown.stage.server._websock_server._live_connections)
+
+
+def positions(shown: Any) -> bytes:
+    """Where the last link is in all environments, as it goes over the wire."""
+    view = shown.robots["robot"]
+    data: bytes = np.ascontiguousarray(view.poses[:, 2, :3] + view._at[:, 0]).tobytes()
+    return data
+
+
+def resident() -> float:
+    """Memory of this process [MiB]."""
+    line = re.search(r"VmRSS:\s+(\d+)", Path("/proc/self/status").read_text())
+    assert line is not None
+    return int(line[1]) / 1024
+
+
+def waves(shown: Any, count: int) -> None:
+    """Move all robots so often."""
+    for k in range(count):
+        shown.update(np.tile(BENT + 0.3 * np.sin(0.1 * k), (ENVS, 1)))
+
+
+def cut_off(connection: Any) -> None:
+    """Break it off without a word, as the end of a browser's process does."""
+    connection.socket.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_tab_closed_in_mid_update_disturbs_nobody(
+    browser: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The program goes on to move the robot, and the next tab shows it where it is."""
+    shown = viewer.show(MODEL, BENT)
+    end = threading.Event()
+    moves: list[int] = []
+
+    def keep_moving() -> None:
+        while not end.wait(0.002):
+            shown.update(BENT + 0.3 * np.sin(0.1 * len(moves)))
+            moves.append(1)
+
+    mover = threading.Thread(target=keep_moving)
+    try:
+        tab = browser.open(shown.address, WIDTH, HEIGHT)
+        wait_until(lambda: clients(shown) == 1, "a tab that has come")
+        mover.start()
+        wait_until(lambda: len(moves) > 20, "moves")
+        tab.close()
+        wait_until(lambda: clients(shown) == 0, "a tab that has left")
+        before = len(moves)
+        wait_until(lambda: len(moves) > before + 20, "moves without a tab")
+        end.set()
+        mover.join()
+        shown.update(-BENT)
+        tab = browser.open(shown.address, WIDTH, HEIGHT)
+        wait_until_drawn(tab, expected(shown))
+        tab.close()
+    finally:
+        end.set()
+        shown.stop()
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_many_tabs_see_the_same(crowd: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """Half of them are cut off in mid update; the others have the last poses all the same."""
+    visitors = [visitor(crowd) for _ in range(10)]
+    wait_until(lambda: clients(crowd) == 10, "ten tabs")
+    waves(crowd, 5)
+    for each in visitors[:5]:
+        cut_off(each)
+    waves(crowd, 20)
+    last = positions(crowd)
+    for each in visitors[5:]:
+        while last not in each.recv(60.0):
+            pass
+    wait_until(lambda: clients(crowd) == 5, "five that have left")
+    for each in visitors[5:]:
+        each.close()
+    wait_until(lambda: clients(crowd) == 0, "all that have left")
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_browser_that_stalls_holds_up_nobody(crowd: Any) -> None:
+    """It reads nothing: the program and another browser go on, and its updates are not kept."""
+    stalled, other = visitor(crowd, max_queue=1), visitor(crowd)
+    wait_until(lambda: clients(crowd) == 2, "two tabs")
+    waves(crowd, 20)
+    before = resident()
+    waves(crowd, 600)
+    assert 600 * ENVS * 3 * 28 / 2**20 > 90, "what a queue of all updates would hold [MiB]"
+    assert resident() - before < 45
+    last = positions(crowd)
+    while last not in other.recv(60.0):
+        pass
+    cut_off(stalled)
+    other.close()
+
+
+def test_ctrl_c_ends_the_command_cleanly() -> None:
+    """Although a browser is there: no traceback, and nothing listens any more."""
+    command = [sys.executable, "-m", "warpdyn", "view", "double_pendulum", "--port", "0"]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert process.stdout is not None
+        line = next(x for x in process.stdout if "Ctrl-C" in x)
+        host, port = re.findall(r"http://([\d.]+):(\d+)", line)[0]
+        with socket.create_connection((host, int(port))):
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60.0)
+    finally:
+        process.kill()
+    assert process.returncode == 0 and "Traceback" not in errors, errors
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((host, int(port)))

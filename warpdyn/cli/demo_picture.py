@@ -1,0 +1,140 @@
+"""The picture of `warpdyn demo`: the robot at a few moments of its fall and of being held, and each joint
+over time on a scale of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..model import Model
+from .robot_picture import RobotPicture, Silhouette
+
+MOMENTS = 5
+"""Drawings of the robot as it falls."""
+
+MOST_JOINTS = 12
+"""Joints whose curves are shown; of more, those that move most."""
+
+FALLING, HELD = "#d63c32", "#1f6fd6"
+TURN = 360.0
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """Joint positions over time: `falling` and `held`, both (steps, nq); `time` [s]."""
+
+    time: np.ndarray
+    falling: np.ndarray
+    held: np.ndarray
+
+
+class Curve(NamedTuple):
+    """A joint's position: its name, its column of q, and how many of its unit are one of q's."""
+
+    name: str
+    column: int
+    unit: str
+    scale: float
+    endless: bool
+    """Whether it turns without limits, so that 370 degrees are 10."""
+
+    def of(self, q: np.ndarray) -> np.ndarray:
+        """Positions (steps,) in its unit; an endless one in [-180, 180), and NaN where a line would
+        cross from one end to the other."""
+        drawn = np.array(self.scale * q[:, self.column], dtype=float)
+        if self.endless:
+            drawn = (drawn + TURN / 2) % TURN - TURN / 2
+            drawn[1:][np.abs(np.diff(drawn)) > TURN / 2] = np.nan
+        return drawn
+
+
+def curves(model: Model, motion: Trajectories) -> list[Curve]:
+    """The joints that a picture shows, in the model's order: angles in degrees, slides in metres."""
+    found: list[Curve] = []
+    for joint in model.moving_joints:
+        k = model.coordinates[joint.name].q.start
+        if joint.kind.single and joint.mimic is None:
+            unit, scale = ("deg", 180 / np.pi) if joint.kind.turns else ("m", 1.0)
+            bounds = model.position_upper[k] - model.position_lower[k]
+            endless = joint.kind.turns and not np.isfinite(bounds)
+            found.append(Curve(model.q_names[k], k, unit, scale, bool(endless)))
+    moved = np.nan_to_num(np.ptp(motion.falling, axis=0))
+    most = sorted(found, key=lambda curve: -moved[curve.column])[:MOST_JOINTS]
+    return [curve for curve in found if curve in most]
+
+
+def picture(model: Model, motion: Trajectories, path: Path) -> None:
+    """The robot above, at moments from light to dark; below it a small plot for each joint."""
+    from matplotlib.figure import Figure
+
+    shown = curves(model, motion)
+    columns = min(max(len(shown), 1), 4)
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(11, 4.4 + 1.9 * rows), layout="constrained")
+    figure.suptitle(f"{model.name}: released at rest; joints stop at their limits")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(4.0, max(1.9 * rows, 0.1)))
+    _draw_robot(upper, model, motion)
+    plots = lower.subplots(rows, columns, sharex=True, squeeze=False) if rows else np.empty((0, 0))
+    for side, curve in zip(plots.flat, shown, strict=False):
+        side.plot(motion.time, curve.of(motion.falling), color=FALLING, label="no torque")
+        side.plot(motion.time, curve.of(motion.held), color=HELD, label="tau = g(q)", lw=2)
+        side.set_title(f"{curve.name} [{curve.unit}]", fontsize="small")
+        side.tick_params(labelsize="small")
+        side.grid(alpha=0.25)
+        side.margins(y=0.15)
+        for place in ("top", "right"):
+            side.spines[place].set_visible(False)
+    for side in plots.flat[len(shown) :]:
+        side.set_axis_off()
+    for side in plots[-1:].flat:
+        side.set_xlabel("time [s]", fontsize="small")
+    if shown:
+        plots[0, 0].legend(fontsize="small", frameon=False)
+    figure.savefig(path, dpi=110)
+
+
+def _draw_robot(figure: Any, model: Model, motion: Trajectories) -> None:
+    """Falling on the left, held on the right, at the same scale."""
+    drawn = RobotPicture(model)
+    moments = _moments(motion)
+    titles = ("no torque: it falls", "gravity compensation, tau = g(q): it stays")
+    falling, held = drawn.poses(motion.falling[moments]), drawn.poses(motion.held[moments])
+    finite = np.isfinite(falling).all(axis=(1, 2, 3))
+    centre = drawn.poses(motion.held[:1])[0, 0, :3, 3]
+    far = max(drawn.reach(each, centre) for each in (*falling[finite], held[0]))
+    heights: list[np.ndarray] = [np.zeros(1)]
+    sides = figure.subplots(1, 2)
+    for side, title, poses in zip(sides, titles, (falling[finite], held[-1:]), strict=True):
+        for k, pose in enumerate(poses):
+            shade = 1.0 if k == len(poses) - 1 else 0.18 + 0.4 * k / len(poses)
+            for patch in drawn.patches(pose, centre):
+                _draw_patch(side, patch, shade)
+                heights.append(patch.outline[:, 1])
+        side.set_aspect("equal")
+        side.set_xlim(-1.02 * far, 1.02 * far)
+        side.set_axis_off()
+        side.set_title(title, color=FALLING if side is sides[0] else HELD)
+    times = ", ".join(f"{motion.time[k]:.2f}" for k in moments[finite])
+    sides[0].text(0.5, -0.02, f"at {times} s", transform=sides[0].transAxes, ha="center", size=9)
+    every = np.concatenate(heights)
+    for side in sides:
+        side.set_ylim(every.min() - 0.05 * far, every.max() + 0.05 * far)
+
+
+def _draw_patch(side: Any, patch: Silhouette, shade: float) -> None:
+    if len(patch.outline) > 2:
+        side.fill(*patch.outline.T, color=patch.colour, alpha=shade, ec="white", lw=0.6)
+    else:  # a line between two joints, of a link without shapes
+        side.plot(*patch.outline.T, color=patch.colour, alpha=shade, lw=5, solid_capstyle="round")
+
+
+def _moments(motion: Trajectories) -> np.ndarray:
+    """Rows (MOMENTS,) that are as far from each other as the fastest joint's way is long, from the start
+    to where it has gone half of its way."""
+    step = np.nan_to_num(np.abs(np.diff(motion.falling, axis=0)).max(axis=1))
+    way = np.concatenate([[0.0], np.cumsum(step)])
+    reached = way[-1] if way[-1] < np.pi else np.pi
+    return np.searchsorted(way, np.linspace(0.0, reached, MOMENTS)).clip(0, len(way) - 1)

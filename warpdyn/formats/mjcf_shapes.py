@@ -1,0 +1,140 @@
+"""MJCF: geoms as shapes to look at and shapes that touch, with meshes, materials and default classes.
+
+What cannot be read of a shape leaves it out: no motion depends on it but the contacts of its body.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..algebra.spatial import IDENTITY, Placement, Vector
+from ..model.description import Geometry, ModelError, Pose, unit_vector
+from .colors import Color, color_of
+from .mjcf_inertia import Part
+from .mjcf_values import Element, MjcfValues, z_to
+
+GREY: Color = (0.5, 0.5, 0.5, 1.0)
+"""MuJoCo's colour of what says none."""
+
+SHOWN = 2
+"""The last group of geoms that MuJoCo draws unless asked for more; in those above it models keep shapes
+that touch alone."""
+
+
+class MeshAsset(NamedTuple):
+    """A <mesh> of <asset>: its file from the model's folder, and its scale."""
+
+    file: str
+    scale: tuple[float, ...]
+
+
+class BodyShapes(NamedTuple):
+    """What is seen of a body, and what touches."""
+
+    visuals: tuple[Geometry, ...]
+    collisions: tuple[Geometry, ...]
+
+
+class MjcfShapes:
+    """The shapes of one load.
+
+    folder: of the file, None for a text.
+    """
+
+    def __init__(self, values: MjcfValues, root: Element, folder: Path | None) -> None:
+        self.values, self.folder = values, folder
+        settings: dict[str, str] = {}
+        for element in root.findall("compiler"):
+            settings |= {str(key): str(value) for key, value in element.attrib.items()}
+        meshes = Path(settings.get("meshdir", settings.get("assetdir", "")))
+        self.meshes: dict[str, MeshAsset] = {}
+        self.colors: dict[str, Color] = {}
+        for element in root.iterfind("asset/mesh"):
+            written = values.attributes(element, "mesh", None)
+            file = written.get("file", "")
+            scale = _three(written.get("scale", ""))
+            name = written.get("name") or Path(file).stem
+            self.meshes[name] = MeshAsset(str(meshes / file) if file else "", scale)
+        for element in root.iterfind("asset/material"):
+            written = values.attributes(element, "material", None)
+            self.colors[written.get("name", "")] = color_of(written.get("rgba")) or (1, 1, 1, 1)
+
+    def of(self, geoms: Sequence[Part]) -> BodyShapes:
+        """Of a body's geoms: visual ones are those of the groups that MuJoCo draws; all that may touch
+        another are collision shapes."""
+        visuals: list[Geometry] = []
+        collisions: list[Geometry] = []
+        for geom in geoms:
+            written = geom[1]
+            try:
+                shape = self._shape(*geom)
+            except (ModelError, ValueError, IndexError):
+                continue
+            if shape is None:
+                continue
+            shown = _whole(written.get("group", "0")) <= SHOWN
+            if shown and shape.color is not None and shape.color[3] > 0:
+                visuals.append(shape)
+            if _whole(written.get("contype", "1")) or _whole(written.get("conaffinity", "1")):
+                collisions.append(shape)
+        return BodyShapes(tuple(visuals), tuple(collisions))
+
+    def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
+        """None for planes, height fields and ellipsoids, which no `Geometry` is."""
+        kind = written.get("type", "sphere")
+        place = X.compose(self._place(element, written)).as_matrix()
+        color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
+        if "mesh" in written:  # a primitive that names one is fitted to it, and drawn as the mesh
+            asset = self.meshes.get(written["mesh"])
+            if asset is None:
+                return None
+            name, pose = written.get("name"), Pose.of(place)
+            return Geometry("mesh", asset.scale, asset.file, pose, name, self.folder, color)
+        size = _numbers(written.get("size", ""))
+        if "fromto" in written and kind in ("capsule", "cylinder", "box"):
+            ends = self.values.numbers(element, "fromto", written, 6)
+            half = 0.5 * math.dist(ends[:3], ends[3:])
+            size = (size[0], half) if kind != "box" else (size[0], size[-1], half)
+        if kind == "sphere":
+            measures: tuple[float, ...] = size[:1]
+        elif kind in ("capsule", "cylinder"):
+            measures = (size[0], 2.0 * size[1])
+        elif kind == "box":
+            measures = tuple(2.0 * x for x in size[:3])
+        else:
+            return None
+        if len(measures) != {"sphere": 1, "box": 3}.get(kind, 2) or min(measures) < 0:
+            return None
+        return Geometry(kind, measures, None, Pose.of(place), written.get("name"), None, color)
+
+    def _place(self, element: Element, written: dict[str, str]) -> Placement:
+        """Of a geom in its body or frame: between two ends, or as written."""
+        if "fromto" not in written:
+            return self.values.placement(element, written)
+        ends = self.values.numbers(element, "fromto", written, 6)
+        a, b = Vector(*ends[:3]), Vector(*ends[3:])
+        along = unit_vector(a - b)
+        return Placement(z_to(Vector(*along)) if any(along) else IDENTITY, (a + b) * 0.5)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(word) for word in text.split())
+
+
+def _three(text: str) -> tuple[float, ...]:
+    """A scale along three axes; 1 where it is none."""
+    try:
+        numbers = _numbers(text)
+    except ValueError:
+        numbers = ()
+    return numbers if len(numbers) == 3 else (1.0, 1.0, 1.0)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return 0
