@@ -62,8 +62,13 @@ def add_policies(commands: Commands) -> None:
         add_robot(sub)
         sub.set_defaults(run=run)
         if name == "sim2sim":
-            text = "MuJoCo's step [s]; default: 0.005"
-            sub.add_argument("--dt", type=positive, default=0.005, metavar="N", help=text)
+            text = "MuJoCo's step [s]; default: 0.005, on a height map 0.002"
+            sub.add_argument("--dt", type=positive, metavar="N", help=text)
+            text = (
+                "time constant of MuJoCo's contacts [s]; default: its own, 0.02, on a height map "
+                "two steps, at least 0.004"
+            )
+            sub.add_argument("--contact-time", type=positive, metavar="N", help=text)
         if name == "play":
             text = "write the moving picture (.gif); default: the screen, or TASK.gif without one"
             sub.add_argument("--gif", type=Path, metavar="FILE", help=text)
