@@ -97,6 +97,9 @@ def mujoco_scene(
     import mujoco
 
     refuse_mimic_joints(model)
+    if fused:
+        # MuJoCo would do it too, but only after it has refused what a part alone has of inertia.
+        model = model.collapse(keep=[point.link for point in points])
     spec = urdf_spec(mujoco, _rubbing(model, fused), model)
     for joint in model.joints:
         if joint.kind.nv:
