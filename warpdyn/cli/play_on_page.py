@@ -44,6 +44,8 @@ class OnPage:
         self.group = env.text.observation.policy
         policy.check(self.task, env.text.observations[self.group][0])
         env.reset()
+        env.step(np.zeros(env.action.shape, np.float32))  # it is compiled before the page is there
+        env.reset()
         self.terrain = self.task.terrain if isinstance(self.task.terrain, HeightMap) else None
         self.walks = self.task.model.floating_base
         spacing = None if not self.walks else SIDE if self.terrain is None else 0.0
