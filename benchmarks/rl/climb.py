@@ -26,10 +26,6 @@ RESULTS = Path(__file__).parent / "results" / "climb.json"
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "rl_climb.png"
 POLICY = Path(rl.__file__).parent / "policies" / "quadruped_rough.onnx"
 
-MUJOCO_STEP = 0.002
-"""MuJoCo's step [s], and half of its contacts' time constant: at the softness that it has without
-(20 ms), feet of 22 mm sink into a height field at a step, and stay caught between its prisms."""
-
 AS_ASKED = LEVELS - 2
 """Level of the difficulties that are asked."""
 
@@ -141,15 +137,14 @@ def main() -> None:
     parser.add_argument("--policy", type=Path, default=POLICY)
     parser.add_argument("--envs", type=int, help="environments; 2048, or 60 in MuJoCo")
     parser.add_argument("--mujoco", action="store_true", help="in MuJoCo C, the asked level alone")
+    parser.add_argument("--dt", type=float, help="MuJoCo's step [s]; default: 0.002")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     policy = rl.Policy(args.policy)
     if args.mujoco:
         task = QuadrupedAhead(AS_ASKED, AS_ASKED)
-        made = rl.MujocoEnv(task, args.envs or 60, dt=MUJOCO_STEP, seed=args.seed)
-        for robot in made.robots._robots:
-            robot.geom_solref[:] = [2 * MUJOCO_STEP, 1.0]
-        name, env = "MuJoCo", made
+        name = "MuJoCo"
+        env: rl.VecEnv = rl.MujocoEnv(task, args.envs or 60, dt=args.dt, seed=args.seed)
     else:
         name, env = "warpdyn", rl.VecEnv(QuadrupedAhead(), args.envs or 2048, seed=args.seed)
     policy.check(env.task, env.text.observations[env.text.observation.policy][0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("warpdyn.rl")
@@ -40,6 +41,9 @@ def test_words_make_the_robot(robot: Path) -> None:
     assert [point.link for point in task.points] == ["FL_PAW", "FR_PAW", "RL_PAW", "RR_PAW"]
     assert task.drives is not None
     assert (task.drives.kp, task.drives.kd) == (30.0, pytest.approx(0.6))
+    small = named_task(parsed(*words, *stance, "--effort", "2.7", "--range", "0.5", "0.3", "1"))
+    assert small.drives is not None and small.drives.effort == 2.7
+    assert np.asarray(small.numbers["command_range"]).tolist() == [0.5, 0.3, 1.0]
     angles = ["0", "0.9", "-1.5"] * 4
     again = named_task(parsed(*words, "--stance", *angles))
     assert again.stance.tolist() == task.stance.tolist()  # type: ignore[attr-defined]

@@ -46,8 +46,9 @@ def test_a_moving_picture_and_a_still_one(
 def test_without_a_screen_it_is_a_file(
     policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Named by the task, where the command runs."""
+    """And without the viewer: named by the task, where the command runs."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("warpdyn.cli.play.find_spec", lambda name: None)
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")

@@ -66,6 +66,23 @@ def test_a_ball_rests_on_its_ground():
     assert dropped(steps, 2.5, 0.0) == pytest.approx(0.3, abs=2e-3)  # it goes on beyond its edge
 
 
+def test_a_part_whose_inertia_is_rounding_is_welded_first():
+    """A base of a milligram, whose smallest moment is below zero by rounding, and what is fixed to it:
+    one body of their masses, which MuJoCo reads."""
+    text = (
+        '<robot name="parts"><link name="base"><inertial><mass value="1e-6"/><inertia ixx="-6e-22" '
+        'iyy="-2e-23" izz="3e-6" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="ball"><inertial>'
+        '<mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>'
+        '</link><joint name="weld" type="fixed"><parent link="base"/><child link="ball"/></joint></robot>'
+    )
+    with pytest.warns(wd.ModelWarning, match="principal moments"):
+        model = wd.load_urdf(text, floating_base=True)
+    robot = mujoco_scene(model, 0.002, points=[POINT], fused=True).compile()
+    assert robot.nbody == 2 and robot.body_mass[1] == pytest.approx(1.0 + 1e-6)
+    with pytest.raises(ValueError, match="inertia"):
+        mujoco_scene(model, 0.002, points=[POINT]).compile()
+
+
 def test_what_mujoco_has_no_word_for_is_refused():
     with pytest.raises(NotComparable, match="MuJoCo has no planar joint"):
         mujoco_scene(wd.load(PLANAR), 0.001)

@@ -77,8 +77,8 @@ class Slide(rl.Task):
         return {"far": np.sqrt(s.q[0] ** 2 + s.q[1] ** 2)}
 
 
-def both(task: rl.Task, dt: float) -> list[rl.VecEnv]:
-    made = [rl.VecEnv(task, ENVS, seed=2), MujocoEnv(task, ENVS, dt=dt, seed=2)]
+def both(task: rl.Task, dt: float, **options: float) -> list[rl.VecEnv]:
+    made = [rl.VecEnv(task, ENVS, seed=2), MujocoEnv(task, ENVS, dt=dt, seed=2, **options)]
     for env in made:
         env.reset()
     return made
@@ -103,7 +103,7 @@ def test_drives_with_numbers_of_their_own_move_alike() -> None:
 def test_blocks_slide_alike_where_they_are_pushed() -> None:
     """On ground of their own height, with friction of their own; in the end all begin anew."""
     task = Slide()
-    here, there = both(task, 0.001)
+    here, there = both(task, 0.001, contact_time=0.02)
     assert set(here.carried["origin"][:, 0].tolist()) == {-3.0, 3.0}
     weight = 2 * 9.81
     for k in range(19):
@@ -121,6 +121,21 @@ def test_blocks_slide_alike_where_they_are_pushed() -> None:
         assert late.all() and torch.equal(env.carried["q"][:, :2], torch.zeros(ENVS, 2))
     after = there.step(action)[0]
     assert after[:, :2].abs().max() < 0.01 and not after.isnan().any()
+
+
+def test_contacts_are_stiffer_on_a_height_map() -> None:
+    """Two steps, at least 4 ms; on a plane MuJoCo's own 20 ms; what is said counts on both."""
+    uneven, even = Slide(), Slide()
+    even.terrain = None
+
+    def times(task: rl.Task, **options: float) -> set[float]:
+        robot = MujocoEnv(task, 1, **options).robots._robots[0]
+        assert robot.opt.timestep == options.get("dt", 0.002 if task is uneven else 0.005)
+        return set(robot.geom_solref[:, 0].round(9).tolist())
+
+    assert times(uneven) == times(uneven, dt=0.001) == {0.004}
+    assert times(uneven, dt=0.005) == {0.01} and times(even) == {0.02}
+    assert times(uneven, contact_time=0.02) == {0.02} and times(even, contact_time=0.03) == {0.03}
 
 
 def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
+from warpdyn.rl.quadruped import HEIGHT
 
 FOUND = wd.load_robot("quadruped", floating_base=True)
 NAMES = {joint.name: joint.name.replace("_calf_joint", "_KFE") for joint in FOUND.joints}
@@ -56,6 +57,46 @@ def test_gains_grow_with_weight_and_height() -> None:
     assert knee.effects[0].viscous == pytest.approx(0.2 * found.drives.kd)
     chosen = standing(kp=np.arange(12.0), kd=0.7).drives
     assert chosen.kp.tolist() == list(range(12)) and chosen.kd == 0.7
+
+
+def test_speeds_and_times_grow_with_the_root_of_the_height() -> None:
+    """Equal Froude numbers; the bundled quadruped is the measure, and what is said counts."""
+    assert rl.QuadrupedVelocity().pace == pytest.approx(1.0, abs=1e-12)
+    higher = rl.QuadrupedVelocity(ROBOT, rl.Quadruped(feet=FEET, stance=BENT, height=4 * HEIGHT))
+    assert higher.pace == pytest.approx(2.0)
+    assert higher.numbers["command_range"].tolist() == pytest.approx([2.0, 2.0, 0.5])
+    # Accelerations are those of gravity, whatever the size; turning's fall with the height.
+    assert higher.numbers["command_rate"].tolist() == pytest.approx([2.0, 2.0, 1.0])
+    body = rl.Quadruped(feet=FEET, stance=BENT, command_range=(0.5, 0.3, 0.8))
+    assert rl.QuadrupedVelocity(ROBOT, body).numbers["command_range"].tolist() == [0.5, 0.3, 0.8]
+    for wrong in ((1.0, 1.0), (1.0, -1.0, 1.0)):
+        with pytest.raises(rl.TaskError, match="command_range must be the largest speeds ahead"):
+            rl.QuadrupedVelocity(ROBOT, rl.Quadruped(feet=FEET, command_range=wrong))
+
+
+def test_rewards_of_like_motions_are_alike() -> None:
+    """Of a robot twice as slow in its steps and four times as high: what is alike earns the same."""
+
+    def earned(task: rl.QuadrupedVelocity) -> dict[str, float]:
+        pace, n = task.pace, task.actions
+        speed = np.array([0.6, 0.2, 0.1]) * pace
+        turning = np.array([0.3, 0.2, 0.4]) / pace
+        joints = np.linspace(-1.0, 1.0, n) / pace
+        fields = {
+            "q": np.concatenate([np.zeros(6), [1.0], task.stance]),
+            "v": np.concatenate([speed, turning, joints]),
+            "last_v": np.concatenate([speed, turning, joints - 0.1 / pace**2]),
+            "command": np.array([0.4 * pace, 0.1 * pace, 0.9 / pace]),
+            "torques": task.moment * np.linspace(0.0, 0.3, n),
+            **{"action": np.ones(n), "last_action": np.zeros(n), "landing": 0.2},
+        }
+        return {n: float(x) for n, x in task.reward(None, rl.Episode(fields)).items()}
+
+    here = earned(rl.QuadrupedVelocity())
+    body = rl.Quadruped(feet=FEET, stance=BENT, height=4 * HEIGHT)
+    there = earned(rl.QuadrupedVelocity(ROBOT, body))
+    assert set(here) == set(rl.QuadrupedVelocity.scales) and here["acceleration"] > 1.0
+    assert there == pytest.approx({**here, "limits": there["limits"]}, rel=1e-9)
 
 
 def test_what_the_model_says_of_its_joints_stays() -> None:

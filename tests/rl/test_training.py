@@ -78,9 +78,37 @@ def test_a_process_that_was_killed_goes_on_in_another(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
+    """In one line, which says what differs; the same task goes on."""
     list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
-    with pytest.raises(rl.TaskError, match="is of another seed; choose another folder"):
-        rl.Trainer(Hold(), seed=1, folder=tmp_path)
+
+    def refusal(seed: int = 0, **changed: object) -> str:
+        task = Hold()
+        for name, x in changed.items():
+            setattr(task, name, x)
+        with pytest.raises(rl.TaskError) as caught:
+            rl.Trainer(task, seed=seed, folder=tmp_path)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    assert "is of another training, with seed 0 instead of 1; choose another" in refusal(seed=1)
+    (name, scale), *_ = Hold.scales.items()
+    scales = {**Hold.scales, name: 2.0 * scale}
+    assert f"with scales {name} {scale} instead of {2.0 * scale};" in refusal(scales=scales)
+    gains = {"kp": rl.Vary(0.8, 1.5, how="scale")}
+    assert "with vary kp low 0.5 instead of 0.8;" in refusal(vary=gains)
+    push = "with push None instead of {'speed': 0.5, 'seconds': 4.0};"
+    assert push in refusal(push=rl.Push(0.5, 4.0))
+    assert rl.Trainer(Hold(), seed=0, folder=tmp_path).iteration == 1
+
+
+def test_a_checkpoint_that_says_less_of_its_training_goes_on(tmp_path: Path) -> None:
+    """Those of earlier versions do not know their scales."""
+    list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
+    path = tmp_path / "checkpoint.pt"
+    whole = torch.load(path, weights_only=False)
+    del whole["of"]["scales"], whole["of"]["push"]
+    torch.save(whole, path)
+    assert rl.Trainer(Hold(), seed=0, folder=tmp_path).iteration == 1
 
 
 def test_it_stops_when_its_time_is_over() -> None:

@@ -18,7 +18,8 @@ def compare(args: argparse.Namespace) -> int:
     seen = refused(
         lambda: rl.sim2sim(
             *(task, policy),
-            **{"envs": args.envs, "seconds": seconds, "dt": args.dt, "seed": args.seed},
+            **{"envs": args.envs, "seconds": seconds, "seed": args.seed},
+            **{"dt": args.dt, "contact_time": args.contact_time},
             watch=lambda steps: bar(steps, task.name),
         )
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from .argument_types import count, positive, seed
+from .argument_types import count, port, positive, seed
 from .compare import compare
 from .evaluate_policy import evaluate
 from .named_task import add_robot
@@ -48,7 +48,13 @@ def add_policies(commands: Commands) -> None:
             "of each episode; default: the task's",
         ),
         ("sim2sim", compare, "compare a policy in warpdyn and in MuJoCo C", 48, ten),
-        ("play", play, "show a policy at work: a moving picture", 4, "default: 10"),
+        (
+            "play",
+            play,
+            "show a policy at work, in the browser (extra [viewer]) or as a moving picture",
+            4,
+            "default: 10 of a picture, in the browser until Ctrl-C",
+        ),
     )
     for name, run, text, envs, how_long in seen:
         sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
@@ -56,19 +62,36 @@ def add_policies(commands: Commands) -> None:
         text = "an ONNX file of warpdyn train; default: the one that comes with the task"
         sub.add_argument("--policy", type=Path, metavar="FILE", help=text)
         text = f"environments; default: {envs}"
-        sub.add_argument("--envs", type=count, default=envs, metavar="N", help=text)
+        names = ("--envs", "--robots") if name == "play" else ("--envs",)
+        sub.add_argument(*names, type=count, default=envs, metavar="N", help=text)
         sub.add_argument("--seconds", type=positive, metavar="N", help=how_long)
         sub.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
         add_robot(sub)
         sub.set_defaults(run=run)
         if name == "sim2sim":
-            text = "MuJoCo's step [s]; default: 0.005"
-            sub.add_argument("--dt", type=positive, default=0.005, metavar="N", help=text)
+            text = "MuJoCo's step [s]; default: 0.005, on a height map 0.002"
+            sub.add_argument("--dt", type=positive, metavar="N", help=text)
+            text = (
+                "time constant of MuJoCo's contacts [s]; default: its own, 0.02, on a height map "
+                "two steps, at least 0.004"
+            )
+            sub.add_argument("--contact-time", type=positive, metavar="N", help=text)
         if name == "play":
-            text = "write the moving picture (.gif); default: the screen, or TASK.gif without one"
+            text = (
+                "write the moving picture (.gif); default: the browser; without the extra [viewer] "
+                "the screen, or TASK.gif without one"
+            )
             sub.add_argument("--gif", type=Path, metavar="FILE", help=text)
             text = "write some moments side by side (.png, .svg, .pdf)"
             sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+            add_page(sub)
+
+
+def add_page(sub: argparse.ArgumentParser) -> None:
+    """The options `--host` and `--port` of a page."""
+    sub.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
+    text = "of the page, 0 for any free one; default: 8080"
+    sub.add_argument("--port", type=port, default=8080, metavar="N", help=text)
 
 
 def add_device(sub: argparse.ArgumentParser) -> None:

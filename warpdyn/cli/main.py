@@ -17,7 +17,7 @@ import warp as wp
 from .. import __version__, robot_names
 from ..codegen.source import TARGETS
 from ..model.description import ModelError
-from .argument_types import at_least_zero, count, package, port, positive, seed
+from .argument_types import at_least_zero, count, package, positive, seed
 from .bench import bench
 from .caches import show_caches
 from .check import check
@@ -25,7 +25,7 @@ from .command_line import UserError
 from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
 from .info import info
-from .learning_arguments import Commands, add_device, add_policies, add_train
+from .learning_arguments import Commands, add_device, add_page, add_policies, add_train
 from .print_source import print_source
 from .simulate import simulate
 from .view import view
@@ -242,9 +242,7 @@ def _add_view(commands: Commands) -> None:
     sub.add_argument("--record", type=Path, metavar="FILE", help=text)
     text = "write a picture, by a headless Chromium, and end"
     sub.add_argument("--png", type=Path, metavar="FILE", help=text)
-    sub.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
-    text = "of the page, 0 for any free one; default: 8080"
-    sub.add_argument("--port", type=port, default=8080, metavar="N", help=text)
+    add_page(sub)
 
 
 def _add_cache(commands: Commands) -> None:

@@ -6,17 +6,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from .argument_types import at_least_zero, positive
 from .command_line import UserError, read_model
 
 if TYPE_CHECKING:
     from ..rl import Quadruped, Task
 
-BODY = ("feet", "stance", "kp", "kd")
+BODY = ("feet", "stance", "kp", "kd", "effort", "command_range")
 """Options that say what a robot is like, for a task that takes one."""
 
 
 def add_robot(sub: argparse.ArgumentParser) -> None:
-    """The options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`."""
+    """The options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`, `--effort`, `--range`."""
     group = sub.add_argument_group("a quadruped of one's own (quadruped tasks)")
     text = "file of the robot (URDF, SDF, MJCF), or a bundled one's name"
     group.add_argument("--robot", metavar="FILE", help=text)
@@ -31,6 +32,14 @@ def add_robot(sub: argparse.ArgumentParser) -> None:
     group.add_argument("--kp", type=float, metavar="K", help=text)
     text = "damping of its drives [N·m·s/rad]; default: a fiftieth of kp"
     group.add_argument("--kd", type=float, metavar="K", help=text)
+    text = "largest torque of its drives [N·m]; default: the limits of its description"
+    group.add_argument("--effort", type=positive, metavar="N", help=text)
+    text = (
+        "largest commanded speeds ahead, sideways [m/s], turning [rad/s]; default: 1 of each, by "
+        "height"
+    )
+    numbers = {"nargs": 3, "type": at_least_zero, "metavar": ("X", "Y", "TURN")}
+    group.add_argument("--range", dest="command_range", help=text, **numbers)
     sub.set_defaults(base="floating", loops=None)
 
 
@@ -41,7 +50,8 @@ def named_task(args: argparse.Namespace) -> Task:
     said: dict[str, Any] = {n: x for n in BODY if (x := getattr(args, n)) is not None}
     if args.robot is None:
         if said:
-            raise UserError(f"--{next(iter(said))} is of a robot: name it with --robot FILE")
+            word = next(iter(said)).removeprefix("command_")
+            raise UserError(f"--{word} is of a robot: name it with --robot FILE")
         return rl.make(args.task)
     return rl.make(args.task, model=read_model(args), body=_body(said))
 

@@ -1,4 +1,4 @@
-"""`warpdyn play`: a policy at work, as a moving picture of its robots."""
+"""`warpdyn play`: a policy at work, in the browser or as a moving picture of its robots."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,10 +53,13 @@ class Played:
 
 
 def play(args: argparse.Namespace) -> int:
-    """The roll-out, and its picture on the screen or in a file."""
+    """A page of the browser, where the viewer is installed and no file is asked for; else the
+    roll-out, and its picture on the screen or in a file."""
     check_picture(args.png or Path("play.png"))
     rl, task, policy = task_and_policy(args)
     moving = args.gif
+    if moving is None and args.png is None and find_spec("viser") is not None:
+        return _on_page(args, rl, task, policy)
     if moving is None and args.png is None and not on_screen():
         moving = Path(f"{args.task}.gif")
     if moving is not None:
@@ -75,6 +79,21 @@ def play(args: argparse.Namespace) -> int:
         print(f"moving picture: {moving}")
     elif args.png is None:
         show(task, played)
+    return 0
+
+
+def _on_page(args: argparse.Namespace, rl: Any, task: Task, policy: Policy) -> int:
+    try:
+        from ..viewer import ViewerError
+        from .play_on_page import play_on_page
+    except ImportError as error:
+        raise UserError(str(error)) from None
+    env = refused(lambda: rl.VecEnv(task, args.envs, seed=args.seed))
+    where = {"host": args.host, "port": args.port}
+    try:
+        refused(lambda: play_on_page(env, policy, args.seconds, **where))
+    except ViewerError as error:
+        raise UserError(str(error)) from None
     return 0
 
 

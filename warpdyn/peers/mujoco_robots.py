@@ -45,6 +45,7 @@ class MujocoRobots:
         points: Sequence[Touching] = (),
         drives: Drives | None = None,
         ground: Ground | None = None,
+        contact_time: float | None = None,
     ):
         import mujoco
 
@@ -54,6 +55,7 @@ class MujocoRobots:
             )
         self.mujoco, self.model, self.points = mujoco, model, points
         self._options: dict[str, Any] = {"points": points, "drives": drives, "ground": ground}
+        self._options["contact_time"] = contact_time
         self._dt = dt
         shared = self._compiled(model)
         self._robots = [shared] * envs

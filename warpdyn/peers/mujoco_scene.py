@@ -1,7 +1,7 @@
 """A robot on the ground in MuJoCo C: its drives, its points, a plane or a map of heights.
 
 Elliptic cones, `implicitfast`, `impratio` 100; contacts and stops of MuJoCo's own softness (solref
-0.02 1, solimp 0.9 0.95 0.001). Joints have the model's armature, friction and limits, drives its
+0.02 1, solimp 0.9 0.95 0.001), contacts with another time constant where one is said. Joints have the model's armature, friction and limits, drives its
 efforts.
 """
 
@@ -26,7 +26,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 ROUGH = 0.8
 """Coefficient of friction where none is said."""
 
-BEYOND = 2.0
+BEYOND = 12.0
 """How far a map of heights goes on level beyond its edge [m]."""
 
 THICK = 0.5
@@ -85,15 +85,21 @@ def mujoco_scene(
     drives: Drives | None = None,
     gravity: Sequence[float] = GRAVITY,
     ground: Ground | None = None,
+    contact_time: float | None = None,
     fused: bool = False,
 ) -> Any:
     """MuJoCo's specification of the robot; what touches is named point0, point1, ...
 
-    Without points nothing touches. `fused`: links on fixed joints are made one body.
+    Without points nothing touches. contact_time: the time constant of contacts [s], which MuJoCo
+    keeps to at least two steps; None: its own, 0.02. `fused`: links on fixed joints are made one
+    body.
     """
     import mujoco
 
     refuse_mimic_joints(model)
+    if fused:
+        # MuJoCo would do it too, but only after it has refused what a part alone has of inertia.
+        model = model.collapse(keep=[point.link for point in points])
     spec = urdf_spec(mujoco, _rubbing(model, fused), model)
     for joint in model.joints:
         if joint.kind.nv:
@@ -111,6 +117,9 @@ def mujoco_scene(
             friction=rough,
             **{"contype": 2, "conaffinity": 1, "mass": 0, "condim": 3},
         )
+    if contact_time is not None:
+        for geom in spec.geoms:
+            geom.solref = [contact_time, 1.0]
     if drives is not None:
         _add_drives(mujoco, spec, model, drives)
     option = spec.option

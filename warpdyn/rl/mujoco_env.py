@@ -24,16 +24,38 @@ from .varied_simulation import LATE, OF_MODEL, with_its_numbers
 from .vec_env import VecEnv
 
 
+STEP, STEP_ON_HEIGHTS = 0.005, 0.002
+"""MuJoCo's step where none is said [s]; on a height map."""
+
+STIFF, SHORTEST = 2.0, 0.004
+"""Time constant of contacts with a height map: so many steps, at least so long [s]. At MuJoCo's own
+(0.02) small feet sink below the surface, and stay caught between the prisms that the map is made of."""
+
+
 class MujocoEnv(VecEnv):
     """A `VecEnv` whose robots MuJoCo C moves: texts, random numbers, rewards and ends are the same.
 
-    dt: MuJoCo's step [s], of which a whole number make one of the task's. It takes its steps one
-    environment after the other.
+    dt: MuJoCo's step [s], of which a whole number make one of the task's; None: 0.005, on a height
+    map 0.002. contact_time: the time constant of its contacts [s]; None: MuJoCo's own, 0.02, on a
+    height map two steps, at least 0.004. It takes its steps one environment after the other.
     """
 
-    def __init__(self, task: Task, envs: int, *, dt: float = 0.005, seed: int = 0):
+    def __init__(
+        self,
+        task: Task,
+        envs: int,
+        *,
+        dt: float | None = None,
+        contact_time: float | None = None,
+        seed: int = 0,
+    ):
         if find_spec("mujoco") is None:
             raise TaskError("MuJoCo is not installed: pip install mujoco")
+        uneven = isinstance(task.terrain, HeightMap)
+        if dt is None:
+            dt = STEP_ON_HEIGHTS if uneven else STEP
+        if contact_time is None and uneven:
+            contact_time = max(STIFF * dt, SHORTEST)
         self.steps = round(task.step_seconds / dt)
         if self.steps < 1 or abs(self.steps * dt - task.step_seconds) > 1e-9:
             raise TaskError(
@@ -51,10 +73,11 @@ class MujocoEnv(VecEnv):
                 points=task.points,
                 drives=Drives(1.0, 0.0, np.inf) if task.drives is not None else None,
                 ground=_ground_of(task),
+                contact_time=contact_time,
             )
         except NotComparable as why:
             raise TaskError(f"{task.name} is not for MuJoCo: {why}") from None
-        self._dt = dt
+        self.dt, self.contact_time = dt, contact_time
         self._models: dict[int, Any] = {}
         self._late = np.zeros((envs, *self.text.carried[LATE])) if LATE in self.carried else None
         there = {"q_after": task.model.nq, "v_after": task.model.nv}
@@ -124,7 +147,7 @@ class MujocoEnv(VecEnv):
             self._late[env] = targets
         launches = [targets, *self._late[env].copy()]
         self._late[env] = launches[:-1]
-        late = np.floor(state["latency"][env] / self._dt + 0.5)  # whole steps, as in ours
+        late = np.floor(state["latency"][env] / self.dt + 0.5)  # whole steps, as in ours
         # The launch that a step's targets are of: this one is 0, the one before 1, ...
         back = np.ceil((late - np.arange(self.steps)) / self.steps).clip(0, len(launches) - 1)
         return [launches[int(k)] for k in back]

@@ -34,12 +34,19 @@ STOP_STIFFNESS, STOP_DAMPING = 8.0, 2.0
 """Springs and dampers beyond limits of joints, in parts of kp and kd."""
 
 
+HEIGHT = 0.3222205708102056
+"""Standing height that the numbers of tasks are for, the bundled quadruped's [m]."""
+
+
 class Standing(NamedTuple):
     """A quadruped as its tasks take it.
 
     model: with rotors, friction and springs at limits. points: one sphere a foot. stance (joints).
     height: of the base's origin, the feet on the floor [m]. centre, half: of the trunk's box in the
     base's frame [m]. drives. moment: weight times height, which torques are compared with [N·m].
+    pace: times of its steps, and its speeds, in parts of those of a robot as high as HEIGHT: both
+    grow with the root of the height where motions are alike (Alexander and Jayes, A dynamic
+    similarity hypothesis for the gaits of quadrupedal mammals, 1983).
     """
 
     model: Model
@@ -50,6 +57,7 @@ class Standing(NamedTuple):
     half: np.ndarray
     drives: PD
     moment: float
+    pace: float
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,9 @@ class Quadruped:
     touches. box (3,): sides of the trunk about the base's origin [m], None: around its collision
     shapes. radius [m]: of a sphere at the origin of each foot's link, None: the sphere among the
     foot's collision shapes, or one that touches where they do. action: the change of a target that
-    an action of 1 asks for [rad].
+    an action of 1 asks for [rad]. command_range (3,): the largest commanded speeds ahead, sideways
+    [m/s] and turning [rad/s]; None: the task's, which are for a robot as high as the bundled one,
+    times the root of the heights' ratio, turning divided by it (equal Froude numbers).
     """
 
     feet: str | Sequence[str] = "*foot"
@@ -77,6 +87,7 @@ class Quadruped:
     box: Sequence[float] | None = None
     radius: float | None = None
     action: float = 0.25
+    command_range: Sequence[float] | None = None
 
     def standing(self, model: Model) -> Standing:
         """All of it, worked out for a model; TaskError where that cannot be."""
@@ -106,7 +117,20 @@ class Quadruped:
         kd = DAMPING * np.asarray(kp) if self.kd is None else self.kd
         drives = PD(_number(kp), _number(kd), self.effort)
         model = _completed(model, float(np.mean(kp)), float(np.mean(kd)), moment, height)
-        return Standing(model, points, stance, height, centre, half, drives, moment)
+        pace = float(np.sqrt(height / HEIGHT))
+        return Standing(model, points, stance, height, centre, half, drives, moment, pace)
+
+    def commands(self, of_the_task: np.ndarray, pace: float) -> np.ndarray:
+        """The largest commanded speeds (3,), of those for a robot as high as HEIGHT."""
+        if self.command_range is None:
+            return of_the_task * np.array([pace, pace, 1.0 / pace])
+        most = np.array(self.command_range, dtype=float)
+        if most.shape != (3,) or not (np.isfinite(most) & (most >= 0.0)).all():
+            raise TaskError(
+                "command_range must be the largest speeds ahead, sideways [m/s] and turning [rad/s], "
+                f"from 0 on; got {self.command_range}"
+            )
+        return most
 
     def _feet(self, model: Model) -> list[str]:
         """Links of the feet, in the order of the model."""

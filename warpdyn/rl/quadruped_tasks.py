@@ -38,6 +38,7 @@ class QuadrupedVelocity(Task):
     the first one on, the command follows it by at most `command_rate` [m/s², m/s², rad/s²]: of
     robots that are told to turn about at once one in fifty falls. (Not from none to the first one:
     where commands began so, diving forwards kept up with them for half a second, and was learned.)
+    Rewards compare speeds and times with what is usual for a robot of its height.
     """
 
     dt, substeps, seconds = 0.005, 4, 20.0
@@ -71,6 +72,12 @@ class QuadrupedVelocity(Task):
         self.model, self.points, self.stance = standing.model, standing.points, standing.stance
         self.height, self.drives, self.moment = standing.height, standing.drives, standing.moment
         self.centre, self.box = standing.centre, standing.half
+        self.pace = pace = standing.pace
+        rate = self.numbers["command_rate"] * np.array([1.0, 1.0, 1.0 / pace**2])
+        self.numbers = {**self.numbers, "command_rate": rate}
+        if "command_range" in self.numbers:
+            most = self.body.commands(self.numbers["command_range"], pace)
+            self.numbers = {**self.numbers, "command_range": most}
         self.actions = len(self.stance)
         lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
         bounded = np.isfinite(lower) & np.isfinite(upper)
@@ -118,7 +125,7 @@ class QuadrupedVelocity(Task):
         return {
             "touched": touch,
             "air": air * (1.0 - touching),
-            "landing": np.sum(np.minimum(air - 0.25, 0.25) * landed),
+            "landing": np.sum(np.minimum(air / self.pace - 0.25, 0.25) * landed),
             "wanted": wanted,
             "command": s.command + np.minimum(np.maximum(wanted - s.command, -most), most),
         }
@@ -144,16 +151,16 @@ class QuadrupedVelocity(Task):
         }
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
-        v, q = s.v, s.q[7:]
+        v, q, pace = s.v, s.q[7:], self.pace
         beyond = np.maximum(q - self.soft_upper, 0.0) + np.maximum(self.soft_lower - q, 0.0)
         moving = np.where(np.sum(s.command**2) > 0.01, 1.0, 0.0)
         return {
-            "forward": near(s.command[:2] - v[:2], 0.5),
-            "turn": near(s.command[2] - v[5], 0.5),
-            "bounce": v[2] ** 2,
-            "roll": v[3] ** 2 + v[4] ** 2,
+            "forward": near(s.command[:2] - v[:2], 0.5 * pace),
+            "turn": near(s.command[2] - v[5], 0.5 / pace),
+            "bounce": v[2] ** 2 / pace**2,
+            "roll": (v[3] ** 2 + v[4] ** 2) * pace**2,
             "torque": np.sum((s.torques / self.moment) ** 2),
-            "acceleration": np.sum((v[6:] - s.last_v[6:]) ** 2) / self.step_seconds**2,
+            "acceleration": np.sum((v[6:] - s.last_v[6:]) ** 2) * (pace**2 / self.step_seconds) ** 2,
             "jerk": np.sum((s.action - s.last_action) ** 2),
             "air": s.landing * moving,
             "tilt": np.sum(gravity_in_base(s.q)[:2] ** 2),

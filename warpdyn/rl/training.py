@@ -6,10 +6,11 @@ import contextlib
 import io
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from rsl_rl.algorithms import PPO
 
@@ -19,6 +20,12 @@ from .task import Task, TaskError
 from .vec_env import VecEnv
 
 CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
+
+OF_A_TASK = (
+    *("scales", "numbers", "vary", "push", "noise", "history", "groups", "keep", "drives"),
+    *("ground", "points", "dt", "substeps", "sweeps", "seconds", "largest_action"),
+)
+"""Attributes of a task without which a training would go on as another one."""
 
 
 class Progress(NamedTuple):
@@ -48,9 +55,9 @@ class Progress(NamedTuple):
 class Trainer:
     """A policy in training. `for progress in trainer.run(minutes=8)`.
 
-    folder: where checkpoints and the curve are kept, or None. A folder with a checkpoint of the
-    same task, seed and recipe goes on from it, with the same numbers as without a break. loggers:
-    functions that are called with each iteration's `Progress`.
+    folder: where checkpoints and the curve are kept, or None. A folder with a checkpoint goes on
+    from it, with the same numbers as without a break; one of another task, robot, seed or recipe, or
+    of other scales, pushes or numbers of the task, is refused. loggers: functions that are called with each iteration's `Progress`.
     """
 
     def __init__(
@@ -133,19 +140,20 @@ class Trainer:
         return module.eval()
 
     def _identity(self) -> dict[str, Any]:
-        return {
+        """What a checkpoint is of, as plain values by name."""
+        identity = {
             "task": self.task.name,
             "robot": self.task.model.name,
             "seed": self.seed,
             "recipe": self.recipe.as_dict(),
         }
+        return identity | {name: _plain(getattr(self.task, name)) for name in OF_A_TASK}
 
     def _resume(self, path: Path) -> None:
         whole = torch.load(path, weights_only=False)
-        if whole["of"] != self._identity():
-            changed = [n for n, x in self._identity().items() if whole["of"].get(n) != x]
+        if changed := [*_differences(whole["of"], self._identity())]:
             raise TaskError(
-                f"{path} is of another {' and '.join(changed)}; "
+                f"{path} is of another training, with {', '.join(changed)}; "
                 "choose another folder, or remove it to begin anew"
             )
         self.algorithm.load(whole["algorithm"], None, True)
@@ -196,3 +204,25 @@ class Trainer:
             environment_share=inside / taken,
             deviation=float(algorithm.get_policy().output_std.detach().mean()),
         )
+
+
+def _plain(x: Any) -> Any:
+    """Numbers, words, lists, and dictionaries of them: what compares by value."""
+    if hasattr(x, "_asdict"):
+        x = x._asdict()
+    if isinstance(x, Mapping):
+        return {name: _plain(each) for name, each in x.items()}
+    if isinstance(x, np.ndarray | np.generic):
+        return x.tolist()
+    return [_plain(each) for each in x] if isinstance(x, list | tuple) else x
+
+
+def _differences(kept: Any, now: Any, name: str = "") -> Iterator[str]:
+    """What differs between two plain values, each in some words: the innermost names."""
+    if isinstance(kept, dict) and isinstance(now, dict):
+        for key in dict.fromkeys((*kept, *now)):
+            # A checkpoint of an earlier version says less of its training.
+            if name or key in kept:
+                yield from _differences(kept.get(key), now.get(key), f"{name} {key}".strip())
+    elif kept != now:
+        yield f"{name} {kept} instead of {now}"

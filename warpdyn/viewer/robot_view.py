@@ -115,7 +115,9 @@ class RobotView:
         self.envs, self._at = envs, self._origin
         if envs > 1:
             low, high = self.box(poses[:1])
-            step = self.spacing or 1.25 * float(np.max((high - low)[:2])) or 1.0
+            step = self.spacing
+            if step is None:
+                step = 1.25 * float(np.max((high - low)[:2])) or 1.0
             side = int(np.ceil(np.sqrt(envs)))
             k = np.arange(envs)
             at = np.stack([k // side, k % side, np.zeros(envs)], axis=1) - [side / 2, side / 2, 0]
