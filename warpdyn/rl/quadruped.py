@@ -13,7 +13,7 @@ from ..execution.oracle import oracle
 from ..functions.contact_points import ContactPoint, ContactPoints
 from ..functions.drives import PD
 from ..functions.ground import STANDARD_WEIGHT
-from ..functions.point_kinematics import point_heights
+from ..functions.point_kinematics import point_heights, point_jacobians, point_positions
 from ..model import Model
 from .task import TaskError
 
@@ -40,6 +40,8 @@ class Standing(NamedTuple):
     model: with rotors, friction and springs at limits. points: one sphere a foot. stance (joints).
     height: of the base's origin, the feet on the floor [m]. centre, half: of the trunk's box in the
     base's frame [m]. drives. moment: weight times height, which torques are compared with [N·m].
+    feet: where they are, standing, in the base's frame (feet, 3) [m]. reach: how the joints move
+    for each foot to move along the base's axes, at the stance (feet, joints, 3) [rad/m].
     """
 
     model: Model
@@ -50,6 +52,8 @@ class Standing(NamedTuple):
     half: np.ndarray
     drives: PD
     moment: float
+    feet: np.ndarray
+    reach: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,12 @@ class Quadruped:
         kd = DAMPING * np.asarray(kp) if self.kd is None else self.kd
         drives = PD(_number(kp), _number(kd), self.effort)
         model = _completed(model, float(np.mean(kp)), float(np.mean(kd)), moment, height)
-        return Standing(model, points, stance, height, centre, half, drives, moment)
+        jacobians = oracle(point_jacobians, model, at, points=points, part="linear")
+        reach = np.linalg.pinv(jacobians[:, :, 6:], rcond=0.1)
+        places = oracle(point_positions, model, at, points=points)
+        return Standing(
+            model, points, stance, height, centre, half, drives, moment, places, reach
+        )
 
     def _feet(self, model: Model) -> list[str]:
         """Links of the feet, in the order of the model."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..functions.ground import STANDARD_WEIGHT
 from ..kernels.random_numbers import uniform
 from ..model import Model
 from ..robots import load_robot
@@ -31,8 +32,8 @@ FAR = 1e6
 """Where joints without limits have them [rad]."""
 
 
-class QuadrupedVelocity(Task):
-    """A quadruped that goes where it is told: forward, sideways and turning speed.
+class CommandedQuadruped(Task):
+    """A quadruped that is told its velocity: forward, sideways and turning.
 
     What is wanted is drawn within `command_range` [m/s, m/s, rad/s] every `command_seconds`; from
     the first one on, the command follows it by at most `command_rate` [m/s², m/s², rad/s²]: of
@@ -49,7 +50,6 @@ class QuadrupedVelocity(Task):
         "torque": -0.45,
         "acceleration": -2.5e-7,
         "jerk": -0.015,
-        "air": 1.5,
         "tilt": -2.5,
         "limits": -1.0,
     }
@@ -71,6 +71,7 @@ class QuadrupedVelocity(Task):
         self.model, self.points, self.stance = standing.model, standing.points, standing.stance
         self.height, self.drives, self.moment = standing.height, standing.drives, standing.moment
         self.centre, self.box = standing.centre, standing.half
+        self.feet, self.reach = standing.feet, standing.reach
         self.actions = len(self.stance)
         lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
         bounded = np.isfinite(lower) & np.isfinite(upper)
@@ -91,9 +92,6 @@ class QuadrupedVelocity(Task):
             "v": np.concatenate([speed, np.zeros(n)]),
             "wanted": wanted,
             "command": wanted,
-            "air": np.zeros(len(self.points)),
-            "touched": np.zeros(len(self.points)),
-            "landing": 0.0,
         }
 
     def _command(self, s: Episode) -> Any:
@@ -108,17 +106,10 @@ class QuadrupedVelocity(Task):
         return {"targets": self.stance + self.body.action * s.action}
 
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
-        touch = np.where(s.forces[:, 2] > 1.0, 1.0, 0.0)
-        touching = np.maximum(touch, s.touched)
-        air = s.air + self.step_seconds
         now = every(s.age, self.command_seconds / self.step_seconds)
         wanted = np.where(now, self._command(s), s.wanted)
         most = s.command_rate * self.step_seconds
-        landed = np.where(air > 1.5 * self.step_seconds, touching, 0.0)
         return {
-            "touched": touch,
-            "air": air * (1.0 - touching),
-            "landing": np.sum(np.minimum(air - 0.25, 0.25) * landed),
             "wanted": wanted,
             "command": s.command + np.minimum(np.maximum(wanted - s.command, -most), most),
         }
@@ -146,7 +137,6 @@ class QuadrupedVelocity(Task):
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
         v, q = s.v, s.q[7:]
         beyond = np.maximum(q - self.soft_upper, 0.0) + np.maximum(self.soft_lower - q, 0.0)
-        moving = np.where(np.sum(s.command**2) > 0.01, 1.0, 0.0)
         return {
             "forward": near(s.command[:2] - v[:2], 0.5),
             "turn": near(s.command[2] - v[5], 0.5),
@@ -155,7 +145,6 @@ class QuadrupedVelocity(Task):
             "torque": np.sum((s.torques / self.moment) ** 2),
             "acceleration": np.sum((v[6:] - s.last_v[6:]) ** 2) / self.step_seconds**2,
             "jerk": np.sum((s.action - s.last_action) ** 2),
-            "air": s.landing * moving,
             "tilt": np.sum(gravity_in_base(s.q)[:2] ** 2),
             "limits": np.sum(beyond),
         }
@@ -164,3 +153,63 @@ class QuadrupedVelocity(Task):
         up = rotation(s.q)[2]
         lowest = s.q[2] + np.sum(up * self.centre) - np.sum(np.abs(up) * self.box)
         return (up[2] < 0.5) | (lowest < LEAST_HEIGHT * self.height)
+
+
+class QuadrupedVelocity(CommandedQuadruped):
+    """A quadruped that goes where it is told, at a trot.
+
+    While it is to move, a clock that the policy sees lifts feet of diagonal legs in turn, and moves
+    them as the command wants; the policy's actions are added (Iscen et al., Policies Modulating
+    Trajectory Generators, arXiv 1910.02812).
+    """
+
+    scales = {**CommandedQuadruped.scales, "tilt": -8.0, "sunk": -5.0, "steps": 0.5}
+    rise = 0.2
+    """How high the clock lifts feet, in parts of the standing height."""
+
+    def __init__(self, model: Model | None = None, body: Quadruped | None = None):
+        super().__init__(model, body)
+        self.period = 2.1 * float(np.sqrt(self.height / STANDARD_WEIGHT))
+        from_middle = self.feet[:, :2] - self.feet[:, :2].mean(0)
+        self.diagonal = np.sign(np.prod(from_middle, axis=1))
+
+    def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
+        begun = super().begin(robot, s)
+        share, phase = uniform(s.random.at(44), 2, [-1.0, 0.0], [1.0, 1.0])
+        told = np.maximum(share, 0.0) * begun["wanted"]
+        return {**begun, "command": told, "phase": phase}
+
+    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+        phase = s.phase + self.step_seconds / self.period
+        return {**super().update(robot, s), "phase": phase - np.floor(phase)}
+
+    def _clock(self, s: Episode) -> tuple[Any, Any]:
+        """Sine and cosine of the phase; zeros where the robot is to stand."""
+        moving = np.where(np.sum(s.command**2) > 1e-6, 1.0, 0.0)
+        angle = 2 * np.pi * s.phase
+        return moving * np.sin(angle), moving * np.cos(angle)
+
+    def _swing(self, s: Episode) -> Any:
+        """How far the clock lifts each foot, 0 to 1 (feet,)."""
+        return np.maximum(self.diagonal * self._clock(s)[0], 0.0)
+
+    def control(self, robot: Any, s: Episode) -> dict[str, Any]:
+        ahead, aside, turn = (s.command[k] for k in range(3))
+        swing, along = self._swing(s), -0.25 * self.period * self._clock(s)[1]
+        targets = super().control(robot, s)["targets"]
+        for k, (x, y, _) in enumerate(self.feet):
+            stride = along * self.diagonal[k]
+            forward, sideways = stride * (ahead - turn * y), stride * (aside + turn * x)
+            lifted = self.rise * self.height * swing[k]
+            targets = targets + self.reach[k] @ np.stack([forward, sideways, lifted])
+        return {"targets": targets}
+
+    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+        return {**super().observe(robot, s), "clock": np.stack(self._clock(s))}
+
+    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+        touching = np.where(s.forces[:, 2] > 1.0, 1.0, 0.0)
+        in_air = np.where(self._swing(s) > 0.2, 1.0, 0.0)
+        off = np.sum(np.abs(touching + in_air - 1.0)) / len(self.points)
+        sunk = (1.0 - s.q[2] / self.height) ** 2
+        return {**super().reward(robot, s), "sunk": sunk, "steps": 1.0 - off}
