@@ -98,7 +98,6 @@ def test_the_clock_trots() -> None:
     assert feet(0.25, (0.0, 0.0, 0.0)) == pytest.approx(TASK.feet, abs=1e-9)
 
 
-
 def test_the_policy_that_comes_with_it_walks(env: object) -> None:
     """For 5 s, with commands within 1 that grow from none, their speeds are off by little. (One
     robot in 150 falls in 20 s, docs/rl_tasks.md: one in 64 may here.)"""

@@ -113,9 +113,7 @@ class Quadruped:
         jacobians = oracle(point_jacobians, model, at, points=points, part="linear")
         reach = np.linalg.pinv(jacobians[:, :, 6:], rcond=0.1)
         places = oracle(point_positions, model, at, points=points)
-        return Standing(
-            model, points, stance, height, centre, half, drives, moment, places, reach
-        )
+        return Standing(model, points, stance, height, centre, half, drives, moment, places, reach)
 
     def _feet(self, model: Model) -> list[str]:
         """Links of the feet, in the order of the model."""
