@@ -78,6 +78,8 @@ class TorchQuadruped:
         down = -rotated_back(q[:, 3:7], self.up)
         beyond = (joints - self.upper).clip(min=0.0) + (self.lower - joints).clip(min=0.0)
         in_air = (self._swing() > 0.2).float()
+        lowest = q[:, 2] - down @ self.centre - (down.abs() * self.box).sum(1)
+        fell = (-down[:, 2] < 0.5) | (lowest < LEAST_HEIGHT * task.height)
         rewards = torch.stack(
             [
                 torch.exp(-((self.command[:, :2] - v[:, :2]) ** 2).sum(1) / 0.25),
@@ -89,14 +91,14 @@ class TorchQuadruped:
                 ((action - self.last_action) ** 2).sum(1),
                 (down[:, :2] ** 2).sum(1),
                 beyond.sum(1),
+                (1.0 - q[:, 2] / task.height) ** 2,
                 1.0 - (touching + in_air - 1.0).abs().mean(1),
+                fell.float(),
             ],
             1,
         )
         parts = rewards * self.scales * task.step_seconds
         self.sums += parts
-        lowest = q[:, 2] - down @ self.centre - (down.abs() * self.box).sum(1)
-        fell = (-down[:, 2] < 0.5) | (lowest < LEAST_HEIGHT * task.height)
         late = (self.age > self.length - 0.5) & ~fell
         self.last_action = action
         final = self._observe(down)
@@ -151,8 +153,7 @@ class TorchQuadruped:
         v[:, :6] = self._drawn(-0.3, 0.3, n, 6)
         self.sim.reset(rows, q=q, v=v)
         self.friction[rows] = self._drawn(0.4, 1.0, n)[:, None]
-        self.wanted[rows] = self._commands(n)
-        self.command[rows] = self._drawn(0.0, 1.0, n, 1) * self.wanted[rows]
+        self.wanted[rows], self.command[rows] = self._commands(n), 0.0
         self.phase[rows] = self._drawn(0.0, 1.0, n)
         for x in (self.last_action, self.age, self.sums):
             x[rows] = 0.0

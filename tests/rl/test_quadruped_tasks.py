@@ -21,15 +21,13 @@ def env() -> object:
 
 
 def test_it_begins_on_its_feet_with_a_command(env: object) -> None:
-    """The lowest foot touches; half of them are told a part of it at once, the others nothing yet;
-    friction is an environment's own."""
+    """The lowest foot touches; they are told nothing yet, and some are to stand still; friction is an
+    environment's own."""
     state = env.carried  # type: ignore[attr-defined]
     wanted, friction = state["wanted"], state["friction"]
     assert wanted.abs().max() <= 1.0 and wanted[:, 0].std() > 0.3
     assert friction.min() >= 0.4 and friction.max() <= 1.0
-    share = state["command"].norm(dim=1) / wanted.norm(dim=1).clamp(min=1e-9)
-    assert 0.3 < (share == 0.0).float().mean() < 0.7 and 0.8 < share.max() <= 1.0
-    assert torch.allclose(state["command"], share[:, None] * wanted, atol=1e-6)
+    assert not state["command"].any() and (wanted == 0).all(1).any()
     heights = wd.point_heights(TASK.model, state["q"].double(), points=TASK.points)
     assert heights.min(1).values.abs().max() < 1e-6 and heights.max() < 0.15
 
@@ -39,10 +37,8 @@ def test_commands_go_towards_what_is_wanted_at_their_rate(env: object) -> None:
     env.reset()  # type: ignore[attr-defined]
     state = env.carried  # type: ignore[attr-defined]
     most = torch.tensor([0.04, 0.04, 0.08])
-    before = state["command"].clone()
     env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
-    first = (state["wanted"] - before).clamp(-most, most)
-    assert torch.allclose(state["command"] - before, first, atol=1e-6)
+    assert torch.allclose(state["command"], state["wanted"].clamp(-most, most), atol=1e-6)
     state["command"].copy_(state["wanted"])
     before = state["wanted"].clone()
     state["age"].fill_(499)
@@ -59,6 +55,8 @@ def test_commands_go_towards_what_is_wanted_at_their_rate(env: object) -> None:
 def test_it_sees_what_a_robot_can_measure(env: object) -> None:
     """Velocities of its base, gravity in its axes, the command, joints, the last action, the clock,
     which stands where the robot is to stand."""
+    env.reset()  # type: ignore[attr-defined]
+    env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
     seen, state = env.observations["policy"], env.carried  # type: ignore[attr-defined]
     assert seen.shape == (64, 50)
     assert torch.allclose(seen[:, :6], state["v"][:, :6])
@@ -67,7 +65,7 @@ def test_it_sees_what_a_robot_can_measure(env: object) -> None:
     stance = torch.tensor(TASK.stance, dtype=torch.float32)
     assert torch.allclose(seen[:, 12:24], state["q"][:, 7:] - stance, atol=1e-6)
     told = (state["command"] != 0).any(1)
-    assert not seen[~told, 48:].any()
+    assert 0 < told.sum() < 64 and not seen[~told, 48:].any()
     angle = 2 * np.pi * state["phase"][told]
     clock = torch.stack([torch.sin(angle), torch.cos(angle)], 1)
     assert torch.allclose(seen[told, 48:], clock, atol=1e-5)
@@ -99,12 +97,10 @@ def test_the_clock_trots() -> None:
 
 
 def test_the_policy_that_comes_with_it_walks(env: object) -> None:
-    """For 5 s, with commands within 1 that grow from none, their speeds are off by little. (One
-    robot in 150 falls in 20 s, docs/rl_tasks.md: one in 64 may here.)"""
+    """For 5 s, with commands within 1, their speeds are off by little, and none of 64 falls."""
     policy = rl.Policy(rl.shipped("quadruped_velocity"))
     policy.check(TASK, 50)
     env.reset()  # type: ignore[attr-defined]
-    env.carried["command"].zero_()  # type: ignore[attr-defined]
     errors, falls = [], 0
     for _ in range(250):
         seen = env.observations["policy"]  # type: ignore[attr-defined]
@@ -114,7 +110,7 @@ def test_the_policy_that_comes_with_it_walks(env: object) -> None:
         found = env.measures()  # type: ignore[attr-defined]
         errors.append([float(found[n].mean()) for n in ("speed_error", "turning_error")])
     speed, turning = np.mean(errors, axis=0)
-    assert falls <= 1 and speed < 0.12 and turning < 0.1
+    assert falls == 0 and speed < 0.12 and turning < 0.1
     moved = env.carried["q"][:, :2].norm(dim=1)  # type: ignore[attr-defined]
     assert moved.mean() > 1.0
 
