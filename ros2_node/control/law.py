@@ -30,7 +30,10 @@ ROWS = {
     "gravity": (3,),
 }
 """Arrays that the node fills itself, by the names that a law gives them, and their shapes."""
-LAWS = {name: f"ros2_node.laws.{name}:{name}" for name in ("joint_impedance", "cartesian_impedance", "teaching")}
+LAWS = {
+    name: f"ros2_node.laws.{name}:{name}"
+    for name in ("joint_impedance", "cartesian_impedance", "teaching")
+}
 """The laws that come with the node, and the kernels that they are."""
 
 

@@ -111,6 +111,4 @@ def apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     distance = np.linalg.norm(one[:3] - other[:3])
     # The shorter way: a quaternion and its negative are one rotation.
     a, b = one[3:], other[3:] if one[3:] @ other[3:] >= 0.0 else -other[3:]
-    return np.array(
-        [distance, 4.0 * np.arctan2(np.linalg.norm(a - b), np.linalg.norm(a + b))]
-    )
+    return np.array([distance, 4.0 * np.arctan2(np.linalg.norm(a - b), np.linalg.norm(a + b))])

@@ -16,8 +16,8 @@ from .fleet_dynamics import FleetDynamics
 from .joint_states import JointStates
 from .law import Law
 from .payload import Payload
-from .pose_reference import PoseReference
 from .policy_law import PolicyLaw, check_joints, loaded
+from .pose_reference import PoseReference
 from .reasons import NOTICES, REJECTIONS
 from .setpoint import Point, Setpoint
 from .settings import Settings

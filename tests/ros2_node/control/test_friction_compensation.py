@@ -41,7 +41,9 @@ def test_it_overcomes_its_share_and_never_more():
     fast = np.abs(v) > 2.0
     assert fast.any() and (given[fast] >= 0.999 * taken[fast]).all()
     assert not compensation(np.zeros((1, N)), friction__scale=1.0).any()
-    at_speed = compensation(np.full((1, N), 0.02), friction__scale=scale, friction__speed=0.02, **values)
+    at_speed = compensation(
+        np.full((1, N), 0.02), friction__scale=scale, friction__speed=0.02, **values
+    )
     np.testing.assert_allclose(at_speed[0], scale * (coulomb / np.sqrt(2) + viscous * 0.02))
 
 
@@ -51,7 +53,9 @@ def test_numbers_come_from_the_description_where_none_are_given():
     assert finger.mimic.joint == "panda_finger_joint1"
     assert friction_of(MODEL, "panda_joint1") == (0.2, 0.003)
     assert friction_of(MODEL, "panda_finger_joint1") == (0.0, 0.6)
-    tau = compensation(np.full((1, N), 5.0), friction__scale=1.0, friction__viscous=[2.0] + [0.0] * 7)
+    tau = compensation(
+        np.full((1, N), 5.0), friction__scale=1.0, friction__viscous=[2.0] + [0.0] * 7
+    )
     np.testing.assert_allclose(tau[0, :2], [0.2 + 10.0, 0.2 + 0.015], rtol=1e-4)
 
 
@@ -66,7 +70,9 @@ def test_a_share_beyond_one_and_mode_gravity_are_refused():
 
 def test_it_comes_in_without_a_step():
     """Through the blend, as every change of parameters; a list that does not fit changes nothing."""
-    fleet = panda_fleet(mode="computed_torque", kp=0.0, kd=0.0, friction__coulomb=2.0, ramp_time=1.0)
+    fleet = panda_fleet(
+        mode="computed_torque", kp=0.0, kd=0.0, friction__coulomb=2.0, ramp_time=1.0
+    )
     robot, v = fleet.robots[0], np.array([*[0.5] * 7, 0.0])
 
     def commanded(t):
@@ -162,7 +168,10 @@ def test_an_arm_of_other_names_gets_its_own():
     state = State.of_robots(MODEL, 1)
     state.v[:], state.torque[:] = 10.0, 0.0
     settings = panda_settings(
-        mode="computed_torque", command_joints=joints, friction__scale=1.0, friction__coulomb=[3.0, 5.0]
+        mode="computed_torque",
+        command_joints=joints,
+        friction__scale=1.0,
+        friction__coulomb=[3.0, 5.0],
     )
     friction = FrictionCompensation(MODEL, replace(settings, friction_speed=1e-3), state)
     friction.add()

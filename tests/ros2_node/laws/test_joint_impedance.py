@@ -75,9 +75,7 @@ def test_a_mode_overshoots_as_its_damping_ratio_says(ratio):
     )
     scale = np.einsum("bi,ij->bj", modes, M)
     weight = np.einsum("bi,bi->b", scale, modes)
-    way = arm.run(
-        1.0, 2e-4, lambda: np.einsum("bi,bi->b", scale, arm.q - READY) / weight
-    )
+    way = arm.run(1.0, 2e-4, lambda: np.einsum("bi,bi->b", scale, arm.q - READY) / weight)
     overshoot = -way.min(axis=0)
     measured = -np.log(overshoot) / np.hypot(np.pi, np.log(overshoot))
     np.testing.assert_allclose(measured, ratio, rtol=0.03)
