@@ -16,7 +16,7 @@ from ros2_node.demo.teleoperation_setup import follower, leader, plant
 ARGUMENTS = (
     ("feedback", "0.0", "how hard the hand feels the follower [N·m/rad]"),
     ("friction", "1.0", "Coulomb friction of the simulated joints [N·m]"),
-    ("rate", "500.0", "joint_states a second of each arm"),
+    ("rate", "250.0", "joint_states a second of each arm"),
     ("hand", "true", "simulate a hand that leads; else push by /leader/plant/push"),
 )
 

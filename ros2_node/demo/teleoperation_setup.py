@@ -49,7 +49,7 @@ def plant() -> dict[str, Any]:
         "robot": "panda",
         "braked": True,
         "lockstep": True,
-        "rate": 500.0,
+        "rate": 250.0,
         "friction": FRICTION,
         "command_joints": JOINTS,
         "pose_joints": JOINTS,
