@@ -144,6 +144,8 @@ setup(
             "warpdyn_state_source = ros2_node.demo:run_state_source",
             "warpdyn_plant = ros2_node.demo:run_plant",
             "warpdyn_walker = ros2_node.demo:run_walker",
+            "warpdyn_teleoperation = ros2_node.demo:run_teleoperation",
+            "warpdyn_hand = ros2_node.demo:run_hand",
         ],
     },
     zip_safe=False,

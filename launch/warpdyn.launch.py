@@ -19,6 +19,11 @@ PARAMETERS = (
         "URDF or xacro file, or bundled robot; given nowhere: the topic robot_description",
     ),
     ("mode", "gravity, inverse_dynamics or computed_torque"),
+    (
+        "law",
+        "joint_impedance, cartesian_impedance, teaching, or a kernel of your own, in place of mode",
+    ),
+    ("law_options", "options of the law: [frame=tool0]"),
     ("policy", "ONNX file of a trained policy, or the name of one of warpdyn, in place of mode"),
     ("device", "where kernels run: cpu, cuda:0, ..."),
     ("joints", "joints read from joint_states: [joint1, joint2]"),

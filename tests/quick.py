@@ -84,6 +84,7 @@ QUICK = {
         "test_supervisor.py",
         "test_torque_output.py",
     ),
+    "ros2_node/laws": ("test_mean_damping.py", "test_joint_impedance.py"),
     "ros2_node/ros": ("test_topics.py", "test_outputs.py", "test_guards.py"),
     "ros2_node/demo": ("test_plant.py",),
     ".": ("test_architecture.py", "test_face.py", "test_readme.py"),

@@ -23,7 +23,7 @@ FLOORS = (
     {"warpdyn.execution", "warpdyn.robots"},
     {"warpdyn.functions", "warpdyn.kernels"},
     {"warpdyn", "warpdyn.rl", "warpdyn.viewer"},
-    {"warpdyn.cli", "ros2_node.control"},
+    {"warpdyn.cli", "ros2_node.control", "ros2_node.laws"},
     {"ros2_node.ros"},
     {"ros2_node", "ros2_node.demo"},
 )

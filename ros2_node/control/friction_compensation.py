@@ -22,7 +22,9 @@ class FrictionCompensation:
 
     def __init__(self, model: Model, settings: Settings, state: State) -> None:
         self._state = state
-        joints = settings.command_joints or settings.joints or single_joints(model)
+        able = single_joints(model)
+        # Names that the model lacks are refused by those who read the joints' states.
+        joints = [j for j in settings.command_joints or settings.joints or able if j in able]
         self._columns = np.array(model.v_indices(joints), dtype=int)
         self._described = np.array([friction_of(model, joint) for joint in joints]).reshape(-1, 2).T
         self.change(settings)

@@ -38,7 +38,8 @@ class LawSettings:
         Number,
         Parameter(
             0.5,
-            "Mode computed_torque, and a law that reads q_desired: a reference farther off is refused, a robot farther off stops; 0 = any.",
+            "Mode computed_torque, and a law that reads q_desired: a reference farther off is refused, "
+            "a robot farther off stops; 0 = any.",
             "rad or m",
             low=0.0,
             high=1e4,

@@ -149,7 +149,10 @@ class Robot:
             wanted.compare(state.q)
             wanted.write(state)
             if self.pose is not None:
-                self.pose.compare() if self.enabled else self.pose.stay()
+                if self.enabled:
+                    self.pose.compare()
+                else:
+                    self.pose.stay()
             return
         state.a[:] = wanted.a
         if settings.mode == "computed_torque":

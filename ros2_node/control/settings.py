@@ -59,7 +59,8 @@ class Settings(LawSettings, EffortSettings, HandingOnSettings):
         str,
         Parameter(
             "",
-            "A law in place of mode: joint_impedance, cartesian_impedance or teaching, or a kernel of your own, package.module:name or /path/file.py:name; empty = mode.",
+            "A law in place of mode: joint_impedance, cartesian_impedance or teaching, or a kernel of "
+            "your own, package.module:name or /path/file.py:name; empty = mode.",
             fixed=True,
         ),
     ]

@@ -27,6 +27,28 @@ def run_plant() -> int:
     return command.run(main)
 
 
+def run_teleoperation() -> int:
+    """`warpdyn_teleoperation`."""
+
+    def main() -> int | None:
+        from .teleoperation import main
+
+        return main()
+
+    return command.run(main)
+
+
+def run_hand() -> int:
+    """`warpdyn_hand`."""
+
+    def main() -> int | None:
+        from .leading_hand import main
+
+        return main()
+
+    return command.run(main)
+
+
 def run_walker() -> int:
     """`warpdyn_walker`."""
 

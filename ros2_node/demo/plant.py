@@ -1,9 +1,9 @@
 """A robot to try the node on: MuJoCo simulates it in a separate process that behaves as
 ros2_control would.
 
-Publishes joint_states, applies the torques of ~/commands (remap it to the node's), and keeps the
-last ones for ever, as an effort controller does; beside them those of ~/push, a hand's. Nothing of warpdyn's dynamics is in it: what it
-computes, it computes from the URDF itself.
+Publishes joint_states, applies the torques of ~/commands (remap it to the node's) and of ~/push, a
+hand's, and keeps the last ones for ever, as an effort controller does. Nothing of warpdyn's dynamics is
+in it: what it computes, it computes from the URDF itself.
 """
 
 from __future__ import annotations

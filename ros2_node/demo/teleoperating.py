@@ -21,42 +21,12 @@ import rclpy
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
-from .plant import READY
 from .processes import Child, Client, ProcessError, on_this_machine, ros_arguments
+from .teleoperation_setup import JOINTS, follower, leader, plant
 
 ARMS = "leader", "follower"
 BUSY = 300.0
 """How long a busy machine may take to carry out a step of this [s]."""
-FRICTION = 1.0
-"""Coulomb friction of the simulated joints [N·m], of which the leader's node overcomes 0.8."""
-STIFFNESS = [300.0, 300.0, 200.0, 200.0, 60.0, 40.0, 20.0, 0.0]
-JOINTS = [f"panda_joint{k}" for k in range(1, 8)]
-BASE: dict[str, Any] = {
-    "robot_description_file": "panda",
-    "joints": JOINTS,
-    "missing_joint_policy": "hold",
-    "start_enabled": True,
-    "ramp_time": 0.3,
-}
-LEADER: dict[str, Any] = {
-    **BASE,
-    "law": "teaching",
-    "friction.scale": 0.8,
-    "friction.coulomb": FRICTION,
-}
-FOLLOWER: dict[str, Any] = {
-    **BASE,
-    "law": "joint_impedance",
-    "law_inputs.stiffness": STIFFNESS,
-    "law_inputs.damping_ratio": 1.0,
-}
-PLANT: dict[str, Any] = {
-    "braked": True,
-    "friction": FRICTION,
-    "command_joints": JOINTS,
-    "rate": 500.0,
-    "lockstep": True,
-}
 
 
 @dataclass(frozen=True)
@@ -101,11 +71,10 @@ def teleoperate(
             children.append(child)
             return child
 
-        laws = {"leader": {**LEADER, "law_inputs.coupling": feedback}, "follower": FOLLOWER}
+        laws = {"leader": {**leader(), "law_inputs.coupling": feedback}, "follower": follower()}
         try:
             for arm in ARMS:
-                pose = {"pose_joints": JOINTS, "pose": [READY.get(j, 0.0) for j in JOINTS]}
-                start("demo.plant", {**PLANT, **pose}, arm, "~/commands", "warpdyn/commands")
+                start("demo.plant", plant(), arm, "~/commands", "warpdyn/commands")
                 start("node", {**laws[arm], **(parameters or {})}, arm)
             start("demo.teleoperation", {"joints": JOINTS, "feedback": feedback > 0.0})
             hand = start("demo.leading_hand", {"command_joints": JOINTS})

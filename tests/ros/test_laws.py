@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+import yaml
 from driven_arm import HAND, READY
 from geometry_msgs.msg import PoseStamped
-from harness import NodeProcess, Peer
+from harness import ROOT, NodeProcess, Peer
 from oracle import Oracle
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -138,12 +139,12 @@ def test_stiffness_changes_while_enabled_without_a_step(joints):
     weight = Oracle().torque(NAMES, READY)
     assert peer.set_parameter("ramp_time", 1.0, each=joints.send).successful
     assert peer.enable(each=joints.send).success
-    joints.publish("reference", reference(READY + [0.05, 0, 0, 0, 0, 0, 0, 0]))
-    soft = weight + [30.0, 0, 0, 0, 0, 0, 0, 0]
+    joints.publish("reference", reference(READY + np.array([0.05, 0, 0, 0, 0, 0, 0, 0])))
+    soft = weight + np.array([30.0, 0, 0, 0, 0, 0, 0, 0])
     joints.settled(soft, "the spring")
     seen = len(peer.commands)
     assert peer.set_parameter("law_inputs.stiffness", 1000.0, each=joints.send).successful
-    hard = weight + [50.0, 0, 0, 0, 0, 0, 0, 0]
+    hard = weight + np.array([50.0, 0, 0, 0, 0, 0, 0, 0])
     joints.settled(hard, "the harder spring")
     way = np.array([soft[0], *(c[0] for c in peer.commands[seen:])])
     assert (np.diff(way) >= -EXACT).all() and ((way > soft[0] + 1) & (way < hard[0] - 1)).sum() >= 5
@@ -191,7 +192,7 @@ def test_it_ends_with_its_state_and_begins_again_where_it_is(joints):
     peer.starve()
     peer.wait(lambda: not np.any(peer.commands[-5:]), "five zeros")
     assert peer.set_parameter("state_timeout", 10.0).successful
-    joints.q[:] = READY + [0.4, 0.2, -0.2, 0.1, 0, 0, 0, 0]
+    joints.q[:] = READY + np.array([0.4, 0.2, -0.2, 0.1, 0, 0, 0, 0])
     there = Oracle().torque(NAMES, joints.q)
     try:
         joints.settled(there - STIFFNESS * (joints.q - READY), "a spring to READY", enabled=False)
@@ -278,14 +279,40 @@ def test_teaching_floats_and_helps_against_friction(context):
         side.settled(weight + damping, "the damping")
         assert peer.set_parameter("friction.scale", 0.8, each=side.send).successful
         helped = 0.8 * (3.0 * 0.3 / np.hypot(0.3, 0.1) + 0.3)
-        side.settled(weight + damping + [0, helped, 0, 0, 0, 0, 0, 0], "friction compensated")
+        side.settled(
+            weight + damping + np.array([0, helped, 0, 0, 0, 0, 0, 0]), "friction compensated"
+        )
         assert not peer.set_parameter("friction.scale", 1.5, each=side.send).successful
         side.v[1] = 0.6
         M = oracle.mass_matrix(NAMES, READY)
         brake = -0.2 / 0.05 / np.linalg.inv(M)[1, 1]
         helped = 0.8 * (3.0 * 0.6 / np.hypot(0.6, 0.1) + 0.6)
-        side.settled(weight + [0, helped + brake - 0.3, 0, 0, 0, 0, 0, 0], "the brake")
+        side.settled(weight + np.array([0, helped + brake - 0.3, 0, 0, 0, 0, 0, 0]), "the brake")
         side.v[:] = np.nan
         peer.wait_for_value("rejected.nonfinite_velocity", bool, each=side.send)
+    finally:
+        side.close()
+
+
+def test_the_law_of_the_page_runs(context, tmp_path):
+    """docs/ros2_own_law.md: its text as a file, its parameters, its check."""
+    page = (ROOT / "docs" / "ros2_own_law.md").read_text()
+    (tmp_path / "my_laws.py").write_text(page.split("```python\n")[1].split("```")[0])
+    lines = [line.strip() for line in page.splitlines() if line.startswith("    law")]
+    parameters = yaml.safe_load("\n".join(lines))
+    assert parameters.pop("law") == "my_laws.py:spring"
+    side = Side(context, "own", {**parameters, "law": f"{tmp_path}/my_laws.py:spring"})
+    try:
+        peer, oracle = side.peer, Oracle()
+        assert peer.enable(each=side.send).success
+        place = oracle.pose(NAMES, READY, HAND)[:3, 3]
+        J = oracle.jacobian(NAMES, READY, HAND)[:3]
+        for target in ([0.4, 0.0, 0.5], [0.4, 0.1, 0.6]):
+            name = "law_inputs.target"
+            assert peer.set_parameter(name, target, each=side.send).successful
+            tau = oracle.torque(NAMES, READY) + J.T @ (300.0 * (target - place))
+            side.settled(np.clip(tau, -MODEL.effort_limit, MODEL.effort_limit), "the spring")
+        answer = peer.set_parameter("law_inputs.stiffness", -1.0, each=side.send)
+        assert not answer.successful and "stiffness must be at least 0" in answer.reason
     finally:
         side.close()

@@ -48,8 +48,8 @@ def test_it_begins_where_it_is(arm):
     """At ~/enable, whatever was sent before; wherever a hand has led it while it was disabled."""
     fleet, robot = arm
     position, quaternion = pose_of()
-    assert robot.refer_pose(ROOT, position + [0.05, 0.0, 0.0], quaternion) is None
-    moved = READY + [0.2, 0.1, 0, 0, 0, 0, 0, 0]
+    assert robot.refer_pose(ROOT, position + np.array([0.05, 0.0, 0.0]), quaternion) is None
+    moved = READY + np.array([0.2, 0.1, 0, 0, 0, 0, 0, 0])
     for now, q in ((0.1, READY), (0.2, moved)):
         np.testing.assert_allclose(
             torque(fleet, robot, now, q), wd.gravity_torques(MODEL, q), atol=1e-6
@@ -67,7 +67,7 @@ def test_a_pose_pulls_the_hand_there(arm):
     position, quaternion = pose_of()
     turn = pin.exp3(np.array([0.0, 0.0, 0.2])) @ pin.Quaternion(quaternion).matrix()
     turned = -pin.Quaternion(turn).coeffs()  # of either sign
-    assert robot.refer_pose(ROOT, position + [0.02, -0.04, 0.0], 1.01 * turned) is None
+    assert robot.refer_pose(ROOT, position + np.array([0.02, -0.04, 0.0]), 1.01 * turned) is None
     tau = torque(fleet, robot, 0.1)
     J = wd.jacobian(MODEL, READY, frame=HAND, reference="local_world_aligned")
     wanted = wd.gravity_torques(MODEL, READY) + J.T @ [10.0, -20.0, 0.0, 0.0, 0.0, 6.0]
@@ -84,7 +84,7 @@ def test_poses_that_are_none_are_refused_and_counted(arm):
         ("pose_other_frame", "camera", position, quaternion),
         ("pose_other_frame", "", position, quaternion),
         ("pose_nonfinite", ROOT, position * np.nan, quaternion),
-        ("pose_nonfinite", ROOT, position, quaternion + [np.inf, 0, 0, 0]),
+        ("pose_nonfinite", ROOT, position, quaternion + np.array([np.inf, 0, 0, 0])),
         ("pose_nonfinite", ROOT, position + 1e5, quaternion),
         ("pose_no_rotation", ROOT, position, 0 * quaternion),
         ("pose_no_rotation", ROOT, position, 1.1 * quaternion),
@@ -103,7 +103,9 @@ def test_a_pose_that_jumps_is_refused_and_one_that_leads_away_stops(arm):
     fleet, robot = arm
     robot.enable(0.0, 0.0)
     position, quaternion = pose_of()
-    assert robot.refer_pose(ROOT, position + [0.2, 0.0, 0.0], quaternion) == "pose_too_far"
+    assert (
+        robot.refer_pose(ROOT, position + np.array([0.2, 0.0, 0.0]), quaternion) == "pose_too_far"
+    )
     assert "panda_hand is 0.2 m from its pose reference, more than max_pose_error 0.1 m" in (
         robot.pose.refusal
     )
@@ -112,7 +114,7 @@ def test_a_pose_that_jumps_is_refused_and_one_that_leads_away_stops(arm):
     ).coeffs()
     assert robot.refer_pose(ROOT, position, half) == "pose_too_far"
     for k in range(1, 4):  # step by step, and the arm does not follow
-        assert robot.refer_pose(ROOT, position + [0.0, 0.0, 0.04 * k], quaternion) is None
+        assert robot.refer_pose(ROOT, position + np.array([0.0, 0.0, 0.04 * k]), quaternion) is None
         torque(fleet, robot, 0.1 * k)
     assert robot.fault.startswith("panda_hand is 0.12 m from its pose reference")
     assert not robot.enabled
@@ -123,7 +125,7 @@ def test_tolerances_change_and_zero_is_none(arm):
     fleet.change(fleet.settings.changed({"max_pose_error": [0.0, 0.0]}))
     robot.enable(0.0, 0.0)
     position, quaternion = pose_of()
-    assert robot.refer_pose(ROOT, position + [0.5, 0.0, 0.0], quaternion) is None
+    assert robot.refer_pose(ROOT, position + np.array([0.5, 0.0, 0.0]), quaternion) is None
     torque(fleet, robot, 0.1)
     assert robot.enabled
 

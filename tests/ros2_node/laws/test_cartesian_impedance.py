@@ -64,10 +64,8 @@ def potential(e, K, most):
     where K does not couple them."""
     hardest = [np.abs(K[k : k + 3, k : k + 3]).sum(axis=1).max() for k in (0, 3)]
     roots = [most[k] / np.sqrt(hardest[k]) for k in range(2)]
-    if K[:3, 3:].any():
-        parts = [(slice(6), min(roots))]
-    else:
-        parts = [(slice(3), roots[0]), (slice(3, 6), roots[1])]
+    apart = [(slice(3), roots[0]), (slice(3, 6), roots[1])]
+    parts = [(slice(6), min(roots))] if K[:3, 3:].any() else apart
     total = 0.0
     for rows, root in parts:
         twice = np.einsum("bi,ij,bj->b", e[:, rows], K[rows, rows], e[:, rows])
@@ -172,7 +170,7 @@ def test_the_hand_overshoots_as_the_damping_ratio_says(ratio):
 
 def test_the_posture_is_not_felt_at_the_hand():
     """Springs and dampers of the posture give the hand no acceleration; they bring the rest to it."""
-    q, v, rng = states()
+    q, v, _ = states()
     arms = []
     for stiffness, damping in ((0.0, 0.0), (20.0, 4.0)):
         inputs = {"posture_stiffness": stiffness, "posture_damping": damping, "stiffness": SOFT}
@@ -193,7 +191,7 @@ def test_the_posture_is_not_felt_at_the_hand():
     assert np.abs(felt[plain]).max() < 1e-9 * np.abs(bare).max()
     assert np.abs(arms[1] - arms[0]).max() > 1.0
 
-    turned = READY + [0.3, 0.1, -0.3, 0.1, 0.2, -0.1, 0.1, 0.01]
+    turned = READY + np.array([0.3, 0.1, -0.3, 0.1, 0.2, -0.1, 0.1, 0.01])
     arm = DrivenArm(
         cartesian_impedance,
         turned,

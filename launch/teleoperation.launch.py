@@ -1,0 +1,79 @@
+"""Two simulated arms: one that is led by hand, and one that follows.
+
+ros2 launch warpdyn teleoperation.launch.py
+ros2 launch warpdyn teleoperation.launch.py feedback:=20.0
+"""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from ros2_node.demo.teleoperation_setup import follower, leader, plant
+
+ARGUMENTS = (
+    ("feedback", "0.0", "how hard the hand feels the follower [N·m/rad]"),
+    ("friction", "1.0", "Coulomb friction of the simulated joints [N·m]"),
+    ("rate", "250.0", "joint_states a second of each arm"),
+    ("hand", "true", "simulate a hand that leads; else push by /leader/plant/push"),
+)
+
+
+def number(name):
+    return ParameterValue(LaunchConfiguration(name), value_type=float)
+
+
+def arm(name, node):
+    """A simulated arm and its node, in a namespace."""
+    simulated = {**plant(), "rate": number("rate"), "friction": number("friction")}
+    return [
+        Node(
+            package="warpdyn",
+            executable="warpdyn_plant",
+            name="plant",
+            namespace=name,
+            parameters=[simulated],
+            remappings=[("~/commands", "warpdyn/commands")],
+            output="screen",
+        ),
+        Node(
+            package="warpdyn",
+            executable="warpdyn_node",
+            name="warpdyn",
+            namespace=name,
+            parameters=[node],
+            output="screen",
+        ),
+    ]
+
+
+def generate_launch_description():
+    declared = [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, default, description in ARGUMENTS
+    ]
+    led = {
+        **leader(),
+        "law_inputs.coupling": number("feedback"),
+        "friction.coulomb": number("friction"),
+    }
+    between = Node(
+        package="warpdyn",
+        executable="warpdyn_teleoperation",
+        name="teleoperation",
+        parameters=[{"feedback": True, "joints": follower()["joints"]}],
+        output="screen",
+    )
+    hand = Node(
+        package="warpdyn",
+        executable="warpdyn_hand",
+        name="hand",
+        parameters=[{"command_joints": follower()["joints"]}],
+        condition=IfCondition(LaunchConfiguration("hand")),
+        output="screen",
+    )
+    return LaunchDescription(
+        [*declared, *arm("leader", led), *arm("follower", follower()), between, hand]
+    )

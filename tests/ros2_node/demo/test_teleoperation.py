@@ -1,0 +1,76 @@
+"""What stands between two arms: which states become references, and which do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+
+from ros2_node.demo.teleoperation import FRESH, Teleoperation
+
+
+@pytest.fixture
+def between(context):
+    """Makes the node with parameters; keeps what it sends to each arm."""
+    made = []
+
+    def make(**values):
+        parameters = [Parameter(name, value=x) for name, x in values.items()]
+        node = Teleoperation(context=context, parameter_overrides=parameters)
+        made.append(node)
+        sent = []
+        for side in node.sides:
+            side._references.publish = lambda message, side=side: sent.append((side, message))
+        return node, sent
+
+    yield make
+    for node in made:
+        node.destroy_node()
+
+
+def state(names, position, velocity=()):
+    return JointState(name=names, position=position, velocity=velocity)
+
+
+def test_the_leaders_state_is_the_followers_reference(between):
+    """Positions and velocities by name, of the joints that are handed on; nothing goes back."""
+    node, sent = between(joints=["b", "a"])
+    assert len(node.sides) == 1
+    node._hand_on()
+    assert not sent, "no state yet"
+    node.sides[0]._on_state(state(["a", "b", "finger"], [1.0, 2.0, 3.0], [0.1, 0.2, 0.3]))
+    node._hand_on()
+    (_, message), point = sent[0], sent[0][1].points[0]
+    assert message.joint_names == ["b", "a"]
+    np.testing.assert_array_equal(point.positions, [2.0, 1.0])
+    np.testing.assert_array_equal(point.velocities, [0.2, 0.1])
+    topics = {n for n, _ in node.get_topic_names_and_types()}
+    assert "/follower/warpdyn/reference" in topics and "/leader/joint_states" in topics
+
+
+def test_with_feedback_the_follower_is_handed_on_as_well(between):
+    node, sent = between(leader="left", follower="right", feedback=True)
+    leader, follower = node.sides
+    follower._on_state(state(["a"], [4.0]))
+    node._hand_on()
+    assert [side for side, _ in sent] == [follower] and leader is not follower
+    assert sent[0][1].points[0].positions[0] == 4.0 and not len(sent[0][1].points[0].velocities)
+    assert follower._references.topic_name == "/left/warpdyn/reference"
+
+
+def test_an_old_state_and_one_that_lacks_a_joint_are_not(between):
+    """A leader that has died must not hold its follower in motion."""
+    node, sent = between(joints=["a", "b"])
+    side = node.sides[0]
+    side._on_state(state(["a"], [1.0]))
+    node._hand_on()
+    side._on_state(state(["a", "b"], [1.0, 2.0]))
+    side._arrived -= 2.0 * FRESH + 1.0
+    node._hand_on()
+    assert not sent
+
+
+def test_a_rate_that_is_none_is_refused(between):
+    with pytest.raises(ValueError, match=r"rate must lie in 1 .. 2000 Hz, got 0"):
+        between(rate=0.0)
