@@ -2,6 +2,7 @@
 
     python -m benchmarks.ros2 latency fleet batch start drift      # a few minutes
     python -m benchmarks.ros2 soak                                 # ten minutes
+    python -m benchmarks.ros2 collision_stop                       # from a push to the stop
     python -m benchmarks.ros2 minute                               # a quadruped walks under a policy
 
 Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node,
@@ -26,6 +27,7 @@ import warp
 
 from ros2_node.demo.processes import on_this_machine
 
+from .collision_stop import collision_stop
 from .drift import drift
 from .latency import latency
 from .lifetime import soak, start
@@ -57,6 +59,7 @@ CASES: dict[str, Callable[..., dict[str, Any]]] = {
     "batch": batch,
     "start": start,
     "drift": drift,
+    "collision_stop": collision_stop,
     "soak": soak,
     "minute": minute,
 }
