@@ -35,7 +35,7 @@ MASS_ERROR = 0.03
 EFFORT_NOISE, VELOCITY_NOISE = 0.1, 1e-3
 """Standard deviations, white at 1 kHz: of an arm with torque sensors [N·m, rad/s]."""
 GAINS = (25.0, 50.0, 150.0)
-THRESHOLDS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
+THRESHOLDS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 SPEED_FACTORS = (0.0, 1.0)
 """What speed adds to a threshold [N·m·s/rad]."""
 BINS = ((5.0, 15.0), (15.0, 30.0), (30.0, 50.0))
@@ -52,6 +52,8 @@ class Pushes:
     external: dict[float, np.ndarray]
     speed: np.ndarray
     force: np.ndarray
+    link: np.ndarray
+    """(B,), which of `LINKS` was pushed."""
     seconds: float
 
 
@@ -64,6 +66,8 @@ class Alarms:
     threshold: float
     true: float
     by_force: tuple[float, ...]
+    by_link: tuple[float, ...]
+    """Likewise, of those on each of `LINKS`."""
     false_per_minute: float
     """Of motion without a push, each arm counted once."""
     delay_median_ms: float
@@ -132,7 +136,7 @@ def simulate(pushes: int = 1000, seed: int = 0) -> Pushes:
         share = np.clip((t - PUSHED_FROM) / RISE, 0.0, 1.0)
         f_ext[np.arange(B), rows] = share * wrench
         forward()
-    return Pushes(external, speed, force, time.perf_counter() - begun)
+    return Pushes(external, speed, force, link, time.perf_counter() - begun)
 
 
 def alarms(felt: Pushes, gain: float, speed_factor: float, threshold: float) -> Alarms:
@@ -146,6 +150,7 @@ def alarms(felt: Pushes, gain: float, speed_factor: float, threshold: float) -> 
     told = after.any(axis=0)
     delay = (after.argmax(axis=0)[told] + 1) * DT * 1e3
     among = [~false & (felt.force >= low) & (felt.force < high) for low, high in BINS]
+    on = [~false & (felt.link == k) for k in range(len(LINKS))]
     minutes = len(false) * (PUSHED_FROM - SETTLED) / 60.0
     p50, p90 = np.percentile(delay, (50, 90)) if len(delay) else (np.nan, np.nan)
     return Alarms(
@@ -153,11 +158,16 @@ def alarms(felt: Pushes, gain: float, speed_factor: float, threshold: float) -> 
         speed_factor,
         threshold,
         float(told.sum() / max((~false).sum(), 1)),
-        tuple(float(told[each].mean()) if each.any() else np.nan for each in among),
+        _shares(told, among),
+        _shares(told, on),
         float(false.sum() / minutes),
         float(p50),
         float(p90),
     )
+
+
+def _shares(told: np.ndarray, groups: Sequence[np.ndarray]) -> tuple[float, ...]:
+    return tuple(float(told[each].mean()) if each.any() else np.nan for each in groups)
 
 
 def table(found: Sequence[Alarms]) -> str:
@@ -222,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         about = {"robot": ROBOT, "pushes": options.pushes, "seconds": felt.seconds}
         about |= {"processor": processor(), "mass_error": MASS_ERROR}
-        about |= {"effort_noise": EFFORT_NOISE, "velocity_noise": VELOCITY_NOISE}
+        about |= {"effort_noise": EFFORT_NOISE, "velocity_noise": VELOCITY_NOISE, "links": LINKS}
         options.json.write_text(
             json.dumps({**about, "alarms": [asdict(x) for x in found]}, indent=1) + "\n"
         )

@@ -2,6 +2,7 @@
 
     python -m benchmarks.ros2 latency fleet batch start drift float faults      # a quarter of an hour
     python -m benchmarks.ros2 soak                                 # ten minutes
+    python -m benchmarks.ros2 collision_stop                       # from a push to the stop
     python -m benchmarks.ros2 minute                               # a quadruped walks under a policy
 
 Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node,
@@ -26,6 +27,7 @@ import warp
 
 from ros2_node.demo.processes import on_this_machine
 
+from .collision_stop import collision_stop
 from .drift import drift, float_
 from .faults import faults
 from .latency import latency
@@ -60,6 +62,7 @@ CASES: dict[str, Callable[..., dict[str, Any]]] = {
     "drift": drift,
     "float": float_,
     "faults": faults,
+    "collision_stop": collision_stop,
     "soak": soak,
     "minute": minute,
 }
