@@ -8,7 +8,6 @@ import threading
 import time
 from typing import Any
 
-import rclpy
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
@@ -50,6 +49,7 @@ from .ros.topics import (
     overridable,
 )
 from .ros.wiring import Wiring
+
 
 class WarpdynNode(Node):
     """Each callback converts a message, asks the supervisor or a robot, and publishes the

@@ -137,7 +137,9 @@ class Campaign(Client):
     def set(self, name: str, value: Any) -> bool:
         """Set a parameter while good states come; whether it was taken."""
         self.until(self.setting.service_is_ready, "set_parameters")
-        request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
+        request = SetParameters.Request(
+            parameters=[Parameter(name, value=value).to_parameter_msg()]
+        )
         future = self.setting.call_async(request)
         while not future.done():
             self.play(self.good, 1)

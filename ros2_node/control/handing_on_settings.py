@@ -32,6 +32,8 @@ class HandingOnSettings:
     realtime: Annotated[
         bool,
         Parameter(
-            False, "Ask for SCHED_FIFO, and for memory that stays in RAM, where allowed.", fixed=True
+            False,
+            "Ask for SCHED_FIFO, and for memory that stays in RAM, where allowed.",
+            fixed=True,
         ),
     ]

@@ -179,5 +179,5 @@ def test_the_description_of_the_topic_is_waited_for(context):
         peer.descriptions.publish(String(data=text))
         peer.wait(lambda: peer.go("configure"), "the good one")
         node.wait_for("ready: double_pendulum")
-        assert State.PRIMARY_STATE_INACTIVE == peer.call("get_state", GetState).current_state.id
+        assert peer.call("get_state", GetState).current_state.id == State.PRIMARY_STATE_INACTIVE
         peer.close()

@@ -6,8 +6,8 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
-from recording_node import RecordingNode
 from rclpy.task import Future
+from recording_node import RecordingNode
 from std_srvs.srv import SetBool, Trigger
 
 from ros2_node.control.controller_joints import Verdict

@@ -110,7 +110,10 @@ def test_what_is_written_is_what_rclpy_would_have_written(known, count, monkeypa
         state._known = flat._known = False
     stamp = Time(sec=3, nanosec=4)
     for numbers in (np.arange(count) + 0.5, np.full(count, np.nan)):
-        for writer, kind, field in ((state, JointState, "effort"), (flat, Float64MultiArray, "data")):
+        for writer, kind, field in (
+            (state, JointState, "effort"),
+            (flat, Float64MultiArray, "data"),
+        ):
             written = writer.written(numbers, stamp)
             if isinstance(written, bytes):
                 written = deserialize_message(written, kind)
