@@ -1,13 +1,8 @@
 """The node in its managed form, as `ros2 lifecycle` and lifecycle managers steer it.
 
-| transition | what happens |
-|---|---|
-| configure | the model is read, its kernels are compiled and warmed; refused with the reason where it cannot be used, or where no robot_description has come |
-| activate | states are read, ~/torques shown, ~/enable answered; with `start_enabled` commands leave by themselves |
-| deactivate | the stop sequence, acknowledged; states are not read any more |
-| cleanup | the model goes |
-| shutdown | as deactivate and cleanup |
-| an error in one of these | likewise: the node is unconfigured then |
+configure reads the model, compiles and warms its kernels; activate lets states in and ~/enable
+through; deactivate is the stop sequence; cleanup lets the model go; shutdown, and an error in any of
+these, are both. docs/ros2_drivers.md has the table.
 
 It stands still in between: unconfigured and inactive it shows diagnostics, and nothing else.
 """

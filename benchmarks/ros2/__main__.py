@@ -75,6 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--faults", type=int, default=500, help="for faults")
     parser.add_argument("--seed", type=int, default=0, help="for faults")
     parser.add_argument("--seconds", type=float, default=600.0, help="for soak")
+    parser.add_argument("--rate", type=float, default=1000.0, help="states a second, for float")
     parser.add_argument("--policy", default="quadruped_velocity", help="for minute")
     parser.add_argument("--dry", action="store_true", help="print only")
     options = parser.parse_args(arguments)
@@ -86,6 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "latency": {"messages": options.messages},
             "faults": {"number": options.faults, "seed": options.seed},
             "soak": {"seconds": options.seconds},
+            "float": {"rate": options.rate},
             "minute": {"policy": options.policy},
         }.get(case, {})
         if case not in ("drift", "float", "minute"):  # they start rclpy themselves

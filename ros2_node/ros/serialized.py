@@ -13,6 +13,7 @@ import struct
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,12 +111,10 @@ class StateReader:
             if (message := form.read(data)) is not None:
                 return message
         plain = deserialize_message(data, JointState)
-        if len(forms) < FORMS and len(self._forms) < FORMS:
-            if data[:2] == ENCODING and sys.byteorder == "little":
-                try:
-                    self._forms.setdefault(len(data), []).append(Form(data, plain))
-                except ValueError:  # rclpy goes on reading them
-                    pass
+        readable = data[:2] == ENCODING and sys.byteorder == "little"
+        if readable and len(forms) < FORMS and len(self._forms) < FORMS:
+            with suppress(ValueError):  # rclpy goes on reading them
+                self._forms.setdefault(len(data), []).append(Form(data, plain))
         return plain
 
 

@@ -141,3 +141,19 @@ def test_a_description_that_takes_long_to_check_does_not_keep_commands_waiting(m
     monkeypatch.setattr("ros2_node.control.models.load_model", lambda s: ended.wait())
     models.check(other)
     ended.set()
+
+
+def test_while_it_is_quiet_nothing_is_built_and_what_is_cleared_is_gone():
+    """A build under way when it is cleared never becomes the robot; the topic's text is kept."""
+    models = Models([Counter()])
+    models.quiet = True
+    models.offer(wheel_text(), Settings.of())
+    assert models.request(Settings.of()) and not models.building
+    models.quiet = False
+    assert models.request(Settings.of()) and models.building
+    models.clear()
+    assert not models.building and models.step(Settings.of(), 0.0) is Event.NOTHING
+    assert models.request(Settings.of())
+    assert step(models, Settings.of()) is Event.READY
+    models.clear()
+    assert models.fleet is None and models.source is None

@@ -159,6 +159,19 @@ def test_it_starts_by_itself_once_and_never_after_another_model():
     feed(first.robots[0], 0.1)
     launch(first, first.robots[0], 0.1)
     assert not first.robots[0].enabled
+    while first.robots[0].output.stop_step(1e9) is not None:
+        pass
+    first.robots[0].start()  # as a managed node does that is activated again
+    launch(first, first.robots[0], 0.1)
+    assert first.robots[0].enabled
+
+
+def test_with_a_controller_to_be_asked_it_does_not_start_by_itself():
+    """The gate starts it, once it has asked."""
+    fleet = panda_fleet(start_enabled=True, command_controller="c")
+    feed(fleet.robots[0], 0.0)
+    launch(fleet, fleet.robots[0], 0.0)
+    assert not fleet.robots[0].enabled
 
 
 def test_rejections_are_named_with_their_counts(robot):

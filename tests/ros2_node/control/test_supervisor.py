@@ -241,3 +241,14 @@ def test_a_refused_model_is_counted_and_ends_a_node_that_has_no_other():
         assert supervisor.lacks_its_model is ends
     wheel = ready(Settings.of({"robot_description": wheel_text()}))
     assert not wheel.lacks_its_model
+
+
+def test_while_it_is_withheld_nothing_is_enabled_and_all_can_be_closed(two):
+    """As in a managed node that is not active."""
+    two.enable([0], True, 0.0, 0.0)
+    two.withheld = "the node is inactive"
+    assert two.enable([0, 1], True, 0.0, 0.0) == (False, "the node is inactive")
+    assert two.enable([0, 1], False, 0.0, 0.0)[0] and not two.robots[0].enabled
+    two.withheld = ""
+    two.robots[1].disable(0.0)
+    assert two.enable([1], True, 0.0, 0.0)[0]
