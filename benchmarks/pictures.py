@@ -173,7 +173,9 @@ def written(pixels: np.ndarray, path: Path) -> None:
 def main(names: list[str]) -> None:
     unknown = set(names) - set(SCENES)
     if unknown:
-        sys.exit(f"no picture is called {', '.join(sorted(unknown))}; there are {', '.join(SCENES)}")
+        sys.exit(
+            f"no picture is called {', '.join(sorted(unknown))}; there are {', '.join(SCENES)}"
+        )
     page = Viewer(port=0)
     try:
         with Browser() as browser:

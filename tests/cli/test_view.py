@@ -30,3 +30,33 @@ def test_what_cannot_be_shown(
 ) -> None:
     assert main(["view", "ur5e", "--port", "0", *options]) == 2
     assert capsys.readouterr().err.strip().endswith(f"warpdyn: error: {error}")
+
+
+@pytest.mark.parametrize(("host", "said"), [("0.0.0.0", True), ("127.0.0.1", False)])
+def test_a_host_that_others_reach_is_said(
+    host: str, said: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from warpdyn.viewer import Viewer
+
+    monkeypatch.setattr(Viewer, "wait", lambda _: None)
+    assert main(["view", "ur5e", "--host", host, "--port", "0"]) == 0
+    lines = [x for x in capsys.readouterr().out.splitlines() if "whoever reaches" in x]
+    assert lines == [f"whoever reaches {host} can see the page and move the robot on it"] * said
+
+
+def test_packages_are_named_by_the_caller(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their meshes are drawn without a word; a package that is no folder is refused."""
+    import trimesh
+
+    trimesh.creation.box().export(tmp_path / "part.stl")
+    mesh = '<mesh filename="package://my_arm/part.stl"/>'
+    text = f'<link name="a"><visual><geometry>{mesh}</geometry></visual></link>'
+    (tmp_path / "arm.urdf").write_text(f'<robot name="r">{text}</robot>')
+    command = ["view", str(tmp_path / "arm.urdf"), "--record", str(tmp_path / "arm.html")]
+    assert main([*command, "--package", f"my_arm={tmp_path}"]) == 0
+    assert "not drawn" not in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([*command, "--package", "my_arm=nowhere"])
+    assert "invalid NAME=FOLDER of a package: 'my_arm=nowhere'" in capsys.readouterr().err

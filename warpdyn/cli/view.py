@@ -9,11 +9,15 @@ import numpy as np
 
 from ..functions.manifold import random_configuration
 from ..model import Model
+from ..model.named_configurations import start_of
 from .command_line import UserError, read_model
 from .tables import say
 
 if TYPE_CHECKING:
     from ..viewer import Viewer
+
+LOOPBACKS = ("127.0.0.1", "localhost", "::1")
+"""Hosts that this machine alone reaches."""
 
 
 def view(args: argparse.Namespace) -> int:
@@ -59,6 +63,8 @@ def _shown(args: argparse.Namespace, model: Model, shown: Viewer) -> int:
     if args.png:
         say(f"{shown.png(args.png)}")
     if not (args.record or args.png):
+        if args.host not in LOOPBACKS:
+            say(f"whoever reaches {args.host} can see the page and move the robot on it")
         say(f"{model.name} at {shown.address}; Ctrl-C ends it")
         shown.wait()
     return 0
@@ -70,5 +76,5 @@ def _configurations(model: Model, envs: int) -> Any:
         return None
     q = np.asarray(random_configuration(model, envs, seed=0), dtype=np.float32)
     if model.floating_base:
-        q[:, :7] = np.asarray(model.start)[:7]
+        q[:, :7] = start_of(model)[:7]
     return q

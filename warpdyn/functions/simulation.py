@@ -18,6 +18,7 @@ from ..execution.config import config
 from ..execution.launch import prepare
 from ..execution.state_checks import check_arrays, check_signs, check_state
 from ..model import Model
+from ..model.named_configurations import start_of
 from ..model.params import Params
 from .contact_points import ContactPoints
 from .drives import PD, Stops, base_coordinates
@@ -330,7 +331,7 @@ def _start(model: Model, start: Any) -> Any:
     if isinstance(start, str):
         return model.configurations[start]
     if start is None:
-        return model.configurations.get("home", model.neutral)
+        return start_of(model)
     return start
 
 

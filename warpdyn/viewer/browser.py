@@ -71,7 +71,9 @@ class Browser:
             stderr=quiet,
         )
         try:
-            self._socket = connect(self._address(), max_size=None, compression=None)
+            self._socket = connect(
+                self._address(), max_size=None, compression=None, open_timeout=PATIENCE
+            )
         except BaseException:
             self._end()
             raise

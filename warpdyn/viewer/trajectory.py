@@ -9,6 +9,7 @@ import numpy as np
 
 from ..functions.manifold import interpolate
 from ..model import Model
+from ..model.named_configurations import start_of
 from .stage import ViewerError
 
 RATE = 50.0
@@ -63,11 +64,6 @@ class Trajectory:
         share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
         along = np.full(self.q.shape[1], share)
         return np.asarray(interpolate(self.model, self.q[k], self.q[k + 1], along))
-
-
-def start_of(model: Model) -> Any:
-    """`home` where the model has it, else its neutral configuration."""
-    return model.configurations.get("home", model.neutral)
 
 
 def _by_joint(model: Model, positions: Mapping[str, Any]) -> np.ndarray:

@@ -12,6 +12,7 @@ from viser import uplot
 
 from ..model import Model
 from ..model.mesh_files import NONE, Packages
+from ..model.named_configurations import start_of
 from .controls import Controls
 from .overlays import OVERLAYS, Overlays, arrows
 from .pages import picture_of, written
@@ -19,7 +20,7 @@ from .playing import Player
 from .robot_view import RobotView
 from .shapes import Which
 from .stage import LOOPBACK, PORT, Page, ViewerError
-from .trajectory import Trajectory, start_of
+from .trajectory import Trajectory
 
 GHOST = (0.25, 0.6, 0.95, 1.0)
 """The colour of a second robot."""
