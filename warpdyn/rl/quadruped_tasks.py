@@ -160,7 +160,8 @@ class QuadrupedVelocity(Task):
             "bounce": v[2] ** 2 / pace**2,
             "roll": (v[3] ** 2 + v[4] ** 2) * pace**2,
             "torque": np.sum((s.torques / self.moment) ** 2),
-            "acceleration": np.sum((v[6:] - s.last_v[6:]) ** 2) * (pace**2 / self.step_seconds) ** 2,
+            "acceleration": np.sum((v[6:] - s.last_v[6:]) ** 2)
+            * (pace**2 / self.step_seconds) ** 2,
             "jerk": np.sum((s.action - s.last_action) ** 2),
             "air": s.landing * moving,
             "tilt": np.sum(gravity_in_base(s.q)[:2] ** 2),
