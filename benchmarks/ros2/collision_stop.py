@@ -41,9 +41,7 @@ class PushedArm(Client):
         self.sent: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
         deep = QoSProfile(depth=1000)
         self._states = self.node.create_publisher(JointState, "joint_states", deep)
-        self.node.create_subscription(
-            Float64MultiArray, "warpdyn/commands", self._on_command, deep
-        )
+        self.node.create_subscription(Float64MultiArray, "warpdyn/commands", self._on_command, deep)
         self._message = JointState(name=ARM)
         self._due = time.perf_counter()
 
