@@ -29,14 +29,19 @@ class Hand(Node):
         super().__init__("hand", **options)
         declare = self.declare_parameter
         arms = [str(declare(name, name).value) for name in ("leader", "follower")]
-        self.joints = list(declare("joints", ["panda_joint1", "panda_joint4"]).value or ())
+        self.joints: list[str] = list(
+            declare("joints", ["panda_joint1", "panda_joint4"]).value or ()
+        )
         self.swing = float(declare("swing", 0.3).value or 0.0)
         self.period = float(declare("period", 4.0).value or 4.0)
-        follows = list(declare("follows", ["panda_finger_joint2"]).value or ())
-        order = [name for name in declare("command_joints", [""]).value or () if name]
+        follows: list[str] = list(declare("follows", ["panda_finger_joint2"]).value or ())
+        named: list[str] = list(declare("command_joints", [""]).value or ())
+        order = [name for name in named if name]
         self._order, self._follows = order, follows
         self._commanded = dict.fromkeys(arms, 0)
-        self._brakes = {arm: self.create_client(SetBool, f"{arm}/plant/brake") for arm in arms}
+        self._brakes: dict[str, Any] = {
+            arm: self.create_client(SetBool, f"{arm}/plant/brake") for arm in arms
+        }
         self._asked: dict[str, Any] = {}
         self._open, self._begun = False, 0.0
         self._start: np.ndarray | None = None
@@ -53,7 +58,7 @@ class Hand(Node):
         self._commanded[arm] += 1
 
     def _open_brakes(self) -> None:
-        """Of each arm, half a second's commands after its torques have come."""
+        """Open the brakes of an arm once a hundred of its commands have come."""
         if self._open:
             return
         for arm, brake in self._brakes.items():
@@ -85,7 +90,7 @@ class Hand(Node):
 
 
 def main() -> int:
-    return run_until_told(Hand)
+    return run_until_told(Hand, "hand")
 
 
 if __name__ == "__main__":

@@ -62,10 +62,10 @@ def teleoperate(
         children: list[Child] = []
         client = Client("observer", children)
 
-        def start(module: str, values: dict[str, Any], space: str = "", *remapped: str) -> Child:
-            remappings = dict([remapped]) if remapped else {}  # type: ignore[list-item]
-            if space:
-                remappings["__ns"] = f"/{space}"
+        def start(module: str, values: dict[str, Any], space: str = "") -> Child:
+            remappings = {"__ns": f"/{space}"} if space else {}
+            if module == "demo.plant":
+                remappings["~/commands"] = "warpdyn/commands"
             log = Path(folder) / f"{module}_{space}.log"
             child = Child(f"ros2_node.{module}", ros_arguments(values, remappings), log)
             children.append(child)
@@ -74,7 +74,7 @@ def teleoperate(
         laws = {"leader": {**leader(), "law_inputs.coupling": feedback}, "follower": follower()}
         try:
             for arm in ARMS:
-                start("demo.plant", plant(), arm, "~/commands", "warpdyn/commands")
+                start("demo.plant", plant(), arm)
                 start("node", {**laws[arm], **(parameters or {})}, arm)
             start("demo.teleoperation", {"joints": JOINTS, "feedback": feedback > 0.0})
             hand = start("demo.leading_hand", {"command_joints": JOINTS})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import rclpy
@@ -65,7 +66,8 @@ class Teleoperation(Node):
         super().__init__("teleoperation", **options)
         declare = self.declare_parameter
         leader, follower = (str(declare(name, name).value) for name in ("leader", "follower"))
-        joints = [name for name in declare("joints", [""]).value or () if name]
+        named: list[str] = list(declare("joints", [""]).value or ())
+        joints = [name for name in named if name]
         rate = float(declare("rate", 250.0).value or 0.0)
         if not 1.0 <= rate <= 2000.0:
             raise ValueError(f"rate must lie in 1 .. 2000 Hz, got {rate:g}")
@@ -79,7 +81,7 @@ class Teleoperation(Node):
             side.hand_on()
 
 
-def run_until_told(make: type[Node]) -> int:
+def run_until_told(make: Callable[[], Node], name: str) -> int:
     """A node of that kind until SIGINT or SIGTERM; 2 where its parameters are bad."""
     stop: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -90,7 +92,7 @@ def run_until_told(make: type[Node]) -> int:
         try:
             node = make()
         except ValueError as error:
-            rclpy.logging.get_logger(make.__name__.lower()).fatal(str(error))
+            rclpy.logging.get_logger(name).fatal(str(error))
             return 2
         while not stop:
             rclpy.spin_once(node, timeout_sec=0.2)
@@ -104,7 +106,7 @@ def run_until_told(make: type[Node]) -> int:
 
 
 def main() -> int:
-    return run_until_told(Teleoperation)
+    return run_until_told(Teleoperation, "teleoperation")
 
 
 if __name__ == "__main__":

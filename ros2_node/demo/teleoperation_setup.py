@@ -10,7 +10,7 @@ POSE = [0.0, -0.785398, 0.0, -2.356194, 0.0, 1.570796, 0.785398]
 FRICTION = 1.0
 """Coulomb friction of the simulated joints [N·m], of which the leader's node overcomes 0.8."""
 STIFFNESS = [300.0, 300.0, 200.0, 200.0, 60.0, 40.0, 20.0, 0.0]
-"""Of the follower's joints [N·m/rad], the fingers' last [N/m]."""
+"""Stiffness of the follower's joints [N·m/rad], the fingers' last [N/m]."""
 
 
 def _node() -> dict[str, Any]:

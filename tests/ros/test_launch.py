@@ -15,6 +15,8 @@ from harness import GENEROUS, ROOT, NodeProcess, Peer
 from launch_cases import CASES, RECORD, USER, summary, user_file
 from std_msgs.msg import Float64MultiArray
 
+from ros2_node.control.settings import Settings
+
 FILES = sorted((ROOT / "launch").glob("*.launch.py"))
 STAND_IN = Path(__file__).parent / "stand_in"
 
@@ -354,3 +356,18 @@ def test_batch_launch_runs(arguments, model, dof, describe, context):
         peer.wait(lambda: got, "batch torques")
         assert [d.size for d in got[0].layout.dim] == [16, dof]
         peer.close()
+
+
+def test_teleoperation_starts_two_arms_and_what_is_between(describe):
+    """Each arm's plant and node in its namespace; feedback reaches the leader alone."""
+    _, nodes = describe("teleoperation.launch.py", feedback="15.0", hand="false")
+    executables = [executable for executable, _, _ in nodes]
+    assert executables == ["warpdyn_plant", "warpdyn_node"] * 2 + ["warpdyn_teleoperation"]
+    for k, arm in ((0, "leader"), (2, "follower")):
+        assert f"__ns:=/{arm}" in nodes[k][2] and f"__ns:=/{arm}" in nodes[k + 1][2]
+        assert "~/commands:=warpdyn/commands" in nodes[k][2]
+    assert nodes[1][1]["law"] == "teaching" and nodes[1][1]["law_inputs.coupling"] == 15.0
+    assert nodes[3][1]["law"] == "joint_impedance" and "law_inputs.coupling" not in nodes[3][1]
+    for values in (nodes[1][1], nodes[3][1]):
+        Settings.of(values)
+    assert len(describe("teleoperation.launch.py")[1]) == 6
