@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..rl import Policy
 
 SIDE = 4.0
-"""Of the ground that each robot has on a level floor: one that leaves it comes in on the other side
+"""The side of each robot's ground on a level floor; one that leaves it comes in on the other side
 [m]."""
 
 AROUND = 6.0
