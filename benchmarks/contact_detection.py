@@ -82,9 +82,7 @@ def simulate(pushes: int = 1000, seed: int = 0) -> Pushes:
     B, nv, steps = pushes, model.nv, int((PUSHED_FROM + PUSHED_FOR) / DT)
     names = [link.name for link in model.links if link.mass > 0.0]
     errors = 1.0 + draw.uniform(-MASS_ERROR, MASS_ERROR, (B, len(names)))
-    masses = {
-        name: model.link(name).mass * errors[:, k].copy() for k, name in enumerate(names)
-    }
+    masses = {name: model.link(name).mass * errors[:, k].copy() for k, name in enumerate(names)}
     real = model.params(mass=masses)
 
     middle = 0.5 * (model.position_lower + model.position_upper)
@@ -181,7 +179,11 @@ def table(found: Sequence[Alarms]) -> str:
     for x in found:
         shares = [f"{100 * s:.1f} %" for s in (x.true, *x.by_force)]
         numbers = [f"{x.gain:g}", f"{x.speed_factor:g}", f"{x.threshold:g}", *shares]
-        numbers += [f"{x.false_per_minute:.2g}", f"{x.delay_median_ms:.0f}", f"{x.delay_p90_ms:.0f}"]
+        numbers += [
+            f"{x.false_per_minute:.2g}",
+            f"{x.delay_median_ms:.0f}",
+            f"{x.delay_p90_ms:.0f}",
+        ]
         lines.append("| " + " | ".join(numbers) + " |")
     return "\n".join(lines)
 

@@ -64,8 +64,8 @@ from .functions.dynamics import (
     solve,
 )
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
-from .functions.ground import Ground, SoftGround
 from .functions.gravity_diagnosis import diagnose_gravity
+from .functions.ground import Ground, SoftGround
 from .functions.group import Group
 from .functions.height_scan import height_scan
 from .functions.inertial import inertial_parameters, with_inertial_parameters

@@ -12,6 +12,7 @@ from rclpy.experimental import EventsExecutor
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
 
 import warpdyn as wd
 from ros2_node.demo.plant import Arm
@@ -41,9 +42,7 @@ class PushedArm(Client):
         self.sent: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
         deep = QoSProfile(depth=1000)
         self._states = self.node.create_publisher(JointState, "joint_states", deep)
-        self.node.create_subscription(
-            Float64MultiArray, "warpdyn/commands", self._on_command, deep
-        )
+        self.node.create_subscription(Float64MultiArray, "warpdyn/commands", self._on_command, deep)
         self._message = JointState(name=ARM)
         self._due = time.perf_counter()
 
@@ -77,8 +76,6 @@ class PushedArm(Client):
 
     def asked(self, service: str, on: bool | None = None) -> None:
         """Call a service while states go on, until it succeeds."""
-        from std_srvs.srv import SetBool, Trigger
-
         kind = Trigger if on is None else SetBool
         client: Any = self.node.create_client(kind, service)
         end = time.monotonic() + 30.0

@@ -133,13 +133,13 @@ class EffortWatch:
     # The services.
 
     def identify(self) -> tuple[bool, str]:
-        """~/identify_payload"""
+        """Answer of ~/identify_payload."""
         if problem := self._lacking("payload.link: name the link that carries the load"):
             return False, problem
         return self.record.ask(self._settings.identification_time)
 
     def diagnose(self) -> tuple[bool, str]:
-        """~/diagnose_gravity"""
+        """Answer of ~/diagnose_gravity."""
         if problem := self._lacking(""):
             return False, problem
         if len(self.rest) < LEAST_POSES:

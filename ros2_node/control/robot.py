@@ -24,7 +24,6 @@ from .settings import Settings
 from .state import State
 from .torque_output import TorqueOutput, finite
 
-
 FLOAT_TIME = 0.05
 """Within this the commands go over to gravity torques at a collision [s]."""
 

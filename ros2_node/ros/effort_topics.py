@@ -69,7 +69,9 @@ class EffortTopics:
             message.header.stamp = stamp
             message.header.frame_id = self._prefixes[i] + touch.torques.link
             force, torque = message.wrench.force, message.wrench.torque
-            force.x, force.y, force.z, torque.x, torque.y, torque.z = touch.torques.wrench[0].tolist()
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = touch.torques.wrench[
+                0
+            ].tolist()
             self._wrenches[i].publish(message)
 
     def _felt(self, robots: Sequence[int]) -> EffortWatch | None:

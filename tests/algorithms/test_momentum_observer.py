@@ -23,9 +23,7 @@ KERNELS = ("panda", "mimic_branches")
 
 def begun(model: wd.Model, s, **given):
     zero = np.zeros_like(s.v)
-    return wd.oracle(
-        momentum_observer, model, s.q, s.v, s.tau, zero, zero, zero, dt=0.0, **given
-    )
+    return wd.oracle(momentum_observer, model, s.q, s.v, s.tau, zero, zero, zero, dt=0.0, **given)
 
 
 def test_momentum_and_its_rate(robot: Robot) -> None:

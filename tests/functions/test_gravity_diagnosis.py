@@ -44,9 +44,7 @@ def test_a_load_that_is_not_in_the_model_is_told() -> None:
     light = wd.diagnose_gravity(loaded, Q, OWN + NOISE, link=TOOL)
     assert light.mass < -0.4 and "carries too much" in light.load
     link = loaded.link(TOOL)
-    params = MODEL.params(
-        mass={TOOL: np.array(link.mass)}, com={TOOL: np.array(link.com)}
-    )
+    params = MODEL.params(mass={TOOL: np.array(link.mass)}, com={TOOL: np.array(link.com)})
     assert wd.diagnose_gravity(MODEL, Q, tau, link=TOOL, params=params).load == ""
 
 
@@ -57,7 +55,7 @@ def test_few_poses_or_few_joints() -> None:
         wd.diagnose_gravity(MODEL, Q[:2], OWN[:2])
     with pytest.raises(ValueError, match="finite"):
         wd.diagnose_gravity(MODEL, Q, OWN * np.nan)
-    pan = wd.diagnose_gravity(MODEL, Q, OWN + [0.5, 0, 0, 0, 0, 0]).joints[0]
+    pan = wd.diagnose_gravity(MODEL, Q, OWN + np.eye(6)[0] / 2).joints[0]
     assert pan.scale == 0.0 and pan.scale_deviation == np.inf
     assert pan.offset == pytest.approx(0.5)
     some = wd.diagnose_gravity(MODEL, Q, OWN, joints=MODEL.joint_names[:3])

@@ -17,9 +17,7 @@ STATE = (S.a, S.v, S.tau)
 def test_shapes() -> None:
     """Three of nv; a wrench of six."""
     nv = (MODEL.nv,)
-    check_shapes(
-        wd.momentum_observer, MODEL, S.q, S.v, S.tau, *STATE, shapes=[nv, nv, nv], dt=1e-3
-    )
+    check_shapes(wd.momentum_observer, MODEL, S.q, S.v, S.tau, *STATE, shapes=[nv, nv, nv], dt=1e-3)
     frame = MODEL.link_names[-1]
     check_shapes(wd.external_wrench, MODEL, S.q, S.tau, shapes=(6,), frame=frame)
 

@@ -47,7 +47,9 @@ class JointGravity:
             parts.append(f"offset {self.offset:+.3g} ± {self.offset_deviation:.1g} N·m")
         if not parts:
             small = self.error < LEAST_TORQUE
-            parts.append("agrees" if small else f"differs by {self.error:.2g} N·m without a pattern")
+            parts.append(
+                "agrees" if small else f"differs by {self.error:.2g} N·m without a pattern"
+            )
         return f"{self.name}: {', '.join(parts)}"
 
 
@@ -71,7 +73,11 @@ class GravityDiagnosis:
     @property
     def load(self) -> str:
         """A line on the load, or nothing."""
-        if not self.link or self.explained < EXPLAINED or abs(self.mass) < FELT * self.mass_deviation:
+        if (
+            not self.link
+            or self.explained < EXPLAINED
+            or abs(self.mass) < FELT * self.mass_deviation
+        ):
             return ""
         kind = "a payload of" if self.mass > 0.0 else "the model carries too much:"
         x, y, z = self.com

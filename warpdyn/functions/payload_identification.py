@@ -226,9 +226,7 @@ def _regression(
     given = noise is not None
     sigma = np.ones(rest.shape[1]) if noise is None else np.asarray(noise, dtype=float)
     for _ in range(1 if given else 4):
-        left, s, Vt = np.linalg.svd(
-            (A / sigma[:, None]).reshape(-1, 10), full_matrices=False
-        )
+        left, s, Vt = np.linalg.svd((A / sigma[:, None]).reshape(-1, 10), full_matrices=False)
         if not s[0] > 0.0:
             raise ValueError(f"no joint carries link {link!r}: its payload cannot be felt")
         kept = s > HIDDEN * s[0]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import MODEL, N, NAMES, Q, panda_settings
+from fleets import MODEL, NAMES, N, Q, panda_settings
 
 from ros2_node.control.efforts import LONGEST, Efforts
 from ros2_node.control.joint_states import JointStates
@@ -45,7 +45,7 @@ def test_what_is_no_number_is_unknown(both):
 
 def test_a_gripper_without_effort_does_not_blind_the_arm(both):
     """Two publishers, of which one has none."""
-    states, efforts, counts = both
+    states, efforts, _ = both
     states.read(NAMES[:7], Q[:7], [0.0] * 7, 1, 0.0)
     efforts.read(np.ones(7))
     states.read(NAMES[7:], Q[7:], [0.0], 2, 0.0)
