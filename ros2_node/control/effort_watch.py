@@ -40,7 +40,7 @@ class EffortWatch:
         model = dynamics.model
         self._model, self._states, self._output, self._counts = model, states, output, counts
         self._state = dynamics.state.row(index)
-        self._params = lambda: dynamics.payload.params
+        self._dynamics = dynamics
         self._columns = np.array(model.v_indices(output.joints), dtype=int)
         self.efforts = Efforts(model.nv, states, counts)
         self.torques = ExternalTorques(dynamics, index, settings)
@@ -133,13 +133,13 @@ class EffortWatch:
     # The services.
 
     def identify(self) -> tuple[bool, str]:
-        """~/identify_payload"""
+        """Answer of ~/identify_payload."""
         if problem := self._lacking("payload.link: name the link that carries the load"):
             return False, problem
         return self.record.ask(self._settings.identification_time)
 
     def diagnose(self) -> tuple[bool, str]:
-        """~/diagnose_gravity"""
+        """Answer of ~/diagnose_gravity."""
         if problem := self._lacking(""):
             return False, problem
         if len(self.rest) < LEAST_POSES:
@@ -163,7 +163,7 @@ class EffortWatch:
             link=settings.payload_link or None,
             joints=self.joints or self._states.joints,
             gravity=settings.gravity,
-            params=self._params(),
+            params=self._dynamics.payload.params,
         )
         return str(diagnosis)
 

@@ -41,20 +41,21 @@ class ExternalTorques:
     def _bind(self, payload: Payload) -> None:
         model, gravity = self._dynamics.model, self._dynamics.gravity[self._row]
         self._payload = payload
-        state = {"momentum": self.momentum, "rate": self.rate, "external": self.external}
         self._observe = wd.bind(
             wd.momentum_observer,
             model,
             q=self.q,
             v=self.v,
             tau=self.tau,
-            **state,
+            momentum=self.momentum,
+            rate=self.rate,
+            external=self.external,
             dt=self._dt,
             gain=self._gain,
             gravity=gravity,
             f_ext=self._dynamics.state.wrench[self._row],
             params=payload.params,
-            out=tuple(state.values()),
+            out=(self.momentum, self.rate, self.external),
         )
         self._weigh = wd.bind(
             wd.gravity_torques,

@@ -57,10 +57,10 @@ class RestPoses:
 
     @property
     def q(self) -> np.ndarray:
-        """(poses, nq)"""
+        """Positions (poses, nq)."""
         return np.array([q for q, _ in self._poses])
 
     @property
     def tau(self) -> np.ndarray:
-        """(poses, nv)"""
+        """Torques (poses, nv)."""
         return np.array([tau for _, tau in self._poses])

@@ -55,7 +55,7 @@ def test_few_poses_or_few_joints() -> None:
         wd.diagnose_gravity(MODEL, Q[:2], OWN[:2])
     with pytest.raises(ValueError, match="finite"):
         wd.diagnose_gravity(MODEL, Q, OWN * np.nan)
-    pan = wd.diagnose_gravity(MODEL, Q, OWN + [0.5, 0, 0, 0, 0, 0]).joints[0]
+    pan = wd.diagnose_gravity(MODEL, Q, OWN + np.eye(6)[0] / 2).joints[0]
     assert pan.scale == 0.0 and pan.scale_deviation == np.inf
     assert pan.offset == pytest.approx(0.5)
     some = wd.diagnose_gravity(MODEL, Q, OWN, joints=MODEL.joint_names[:3])

@@ -132,8 +132,8 @@ def diagnose_gravity(
     normal = np.linalg.pinv(A.T @ A, rcond=1e-12)
     deviation = float(np.sqrt(variance * normal[0, 0])) if rank == 4 else np.inf
     mass = float(x[0])
-    com = tuple(float(c) for c in (x[1:] / mass if abs(mass) > FELT * deviation else np.zeros(3)))
-    return GravityDiagnosis(found, len(q), link, mass, deviation, com, explained)
+    x, y, z = (x[1:] / mass if abs(mass) > FELT * deviation else np.zeros(3)).tolist()
+    return GravityDiagnosis(found, len(q), link, mass, deviation, (x, y, z), explained)
 
 
 def _of_joint(name: str, own: np.ndarray, rest: np.ndarray) -> JointGravity:

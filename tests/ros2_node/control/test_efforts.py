@@ -45,7 +45,7 @@ def test_what_is_no_number_is_unknown(both):
 
 def test_a_gripper_without_effort_does_not_blind_the_arm(both):
     """Two publishers, of which one has none."""
-    states, efforts, counts = both
+    states, efforts, _ = both
     states.read(NAMES[:7], Q[:7], [0.0] * 7, 1, 0.0)
     efforts.read(np.ones(7))
     states.read(NAMES[7:], Q[7:], [0.0], 2, 0.0)
