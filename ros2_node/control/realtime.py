@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 PRIORITY = 49
-"""Of SCHED_FIFO: one below the loop of ros2_control's controller manager (50), which the node must
+"""Priority of SCHED_FIFO: one below the loop of ros2_control's controller manager (50), which the node must
 never keep waiting."""
 CURRENT_AND_FUTURE = 3
 """MCL_CURRENT | MCL_FUTURE of mlockall."""

@@ -24,9 +24,9 @@ class _Question:
     controller: str
     client: Any
     joints: Sequence[str]
-    verdict: Future
+    verdict: Future[Verdict]
     until: float
-    asked: Future | None = None
+    asked: Any = None
 
 
 class Controllers:
@@ -35,7 +35,7 @@ class Controllers:
     def __init__(self, node: Node, controller: str, robots: Sequence[RobotNames]) -> None:
         self._names = [robot.outer + controller for robot in robots] if controller else []
         group = ReentrantCallbackGroup()  # its answers come while a service waits for them
-        self._clients = [
+        self._clients: list[Any] = [
             node.create_client(GetParameters, f"{name}/get_parameters", callback_group=group)
             for name in self._names
         ]
@@ -44,10 +44,11 @@ class Controllers:
     def __bool__(self) -> bool:
         return bool(self._clients)
 
-    def ask(self, robot: int, joints: Sequence[str], steady: float) -> Future:
+    def ask(self, robot: int, joints: Sequence[str], steady: float) -> Future[Verdict]:
         """A future with the `Verdict` on one robot's controller; `watch` makes it true within
         PATIENCE."""
-        name, client, verdict = self._names[robot], self._clients[robot], Future()
+        name, client = self._names[robot], self._clients[robot]
+        verdict: Future[Verdict] = Future()
         self._open.append(_Question(name, client, joints, verdict, steady + PATIENCE))
         self.watch(steady)
         return verdict

@@ -38,7 +38,7 @@ class Gate:
         self._supervisor, self._topics, self._now = supervisor, topics, now
         self._wiring, self._log = wiring, node.get_logger()
         self._controllers = Controllers(node, settings.command_controller, names)
-        self._starting: dict[int, Future | None] = {}
+        self._starting: dict[int, Future[Verdict] | None] = {}
         """Robots that are to start by themselves, and what their controllers say."""
         if settings.command_controller and settings.start_enabled:
             self._starting = dict.fromkeys(range(len(names)))
@@ -69,8 +69,8 @@ class Gate:
                 if robots[i].phase(self._supervisor.clock.now) is Phase.READY:
                     joints = robots[i].output.joints
                     self._starting[i] = self._controllers.ask(i, joints, steady)
-            elif verdict.done():
-                self._begin(i, verdict.result(), steady)
+            elif verdict.done() and (said := verdict.result()) is not None:
+                self._begin(i, said, steady)
 
     def _begin(self, i: int, verdict: Verdict, steady: float) -> None:
         del self._starting[i]
@@ -99,7 +99,7 @@ class Gate:
             orders = [self._supervisor.robots[i].output.joints for i in robots]
             pairs = zip(robots, orders, strict=True)
             asked = [self._controllers.ask(i, joints, steady) for i, joints in pairs]
-            verdicts = [await verdict for verdict in asked]
+            verdicts = [said for verdict in asked if (said := await verdict) is not None]
         if refusals := [each.refusal for each in verdicts if each.refusal]:
             return False, "; ".join(refusals)
         good, text = self.enable(robots, request)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, cast
 
 import rclpy
+from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from ..control.settings import Settings
@@ -35,7 +36,7 @@ def run(node: Stoppable, stopped: Callable[[], bool]) -> int:
     """Handle events until told to stop; the robots are stopped however that ends. Returns the
     exit code."""
     try:
-        spin(node, make_executor(node, node.settings.executor), stopped)
+        spin(node, make_executor(cast(Node, node), node.settings.executor), stopped)
     finally:
         node.stop()
     return node.exit_code or 0

@@ -49,7 +49,7 @@ class StateMessage(NamedTuple):
     """sensor_msgs/JointState, as far as it is read."""
 
     header: Header
-    name: Sequence[str]
+    name: list[str]
     position: Sequence[float]
     velocity: Sequence[float]
     effort: Sequence[float]

@@ -58,7 +58,7 @@ class TorqueTopics:
         self._node, self._kind = node, kind
         self._stamped = hasattr(kind, "header")
         self.commands_topic = names.private + "commands"
-        self.commands = node.create_publisher(
+        self.commands: Any = node.create_publisher(
             kind,
             self.commands_topic,
             RELIABLE,
