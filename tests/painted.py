@@ -145,7 +145,7 @@ def likeness(pixels: np.ndarray, wanted: np.ndarray) -> list[float]:
     ]
 
 
-def wait_until(condition: Callable[[], object], what: str, seconds: float = 90.0) -> Any:
+def wait_until(condition: Callable[[], object], what: str, seconds: float = 240.0) -> Any:
     """The condition's value, once it is true."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
