@@ -33,7 +33,7 @@ from painted import (
 )
 
 TIMES = np.linspace(0, 10, 501)
-MOTION = {"shoulder": np.sin(TIMES), "elbow": -0.9 * np.cos(TIMES)}
+MOTION = {"shoulder": -0.15 + 0.45 * np.sin(TIMES), "elbow": -0.6 - 0.3 * np.cos(TIMES)}
 THUMB = """(() => {
     const box = document.querySelector("[role=slider]").getBoundingClientRect();
     return [box.x + box.width / 2, box.y + box.height / 2];
