@@ -21,6 +21,9 @@ PANEL = 340
 NOTICE = 200
 """What a notice about software WebGL covers, above on the left [pixels]."""
 
+LEAST = 300
+"""A link with fewer pixels that are not covered is not looked at."""
+
 RED, GREEN, BLUE = range(3)
 COLORS = ("1 0.02 0.02 1", "0.02 0.8 0.02 1", "0.02 0.05 1 1")
 
@@ -73,7 +76,9 @@ def drag(tab: Any, start: tuple[float, float], end: tuple[float, float]) -> None
     """Press the mouse's button, move, let go."""
     steps = (("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end))
     for kind, (x, y) in steps:
-        tab.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        tab.call(
+            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1
+        )
 
 
 def visitor(shown: Any, **options: Any) -> ClientConnection:
@@ -132,20 +137,22 @@ def _points(solid: Any) -> np.ndarray:
 
 
 def likeness(pixels: np.ndarray, wanted: np.ndarray) -> list[float]:
-    """For each link, what both say is it, of what one of them says; where nothing covers the page."""
+    """For each link, what both say is it, of what one of them says, where nothing covers the page; 1 for a
+    link that is covered."""
     seen = colors_of(pixels)
     free = np.ones(seen.shape, bool)
     free[:, WIDTH - PANEL :] = False
     free[:NOTICE, :PANEL] = False
     assert (wanted[free] >= 0).sum() > 0.3 * (wanted >= 0).sum(), "the page covers the robot"
-    return [
-        float((free & (seen == k) & (wanted == k)).sum())
-        / max(float((free & ((seen == k) | (wanted == k))).sum()), 1.0)
-        for k in (RED, GREEN, BLUE)
-    ]
+    found = []
+    for k in (RED, GREEN, BLUE):
+        both = (free & (seen == k) & (wanted == k)).sum()
+        either = (free & ((seen == k) | (wanted == k))).sum()
+        found.append(float(both / either) if (free & (wanted == k)).sum() > LEAST else 1.0)
+    return found
 
 
-def wait_until(condition: Callable[[], object], what: str, seconds: float = 90.0) -> Any:
+def wait_until(condition: Callable[[], object], what: str, seconds: float = 240.0) -> Any:
     """The condition's value, once it is true."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -33,7 +33,7 @@ from painted import (
 )
 
 TIMES = np.linspace(0, 10, 501)
-MOTION = {"shoulder": np.sin(TIMES), "elbow": -0.9 * np.cos(TIMES)}
+MOTION = {"shoulder": -0.15 + 0.45 * np.sin(TIMES), "elbow": -0.6 - 0.3 * np.cos(TIMES)}
 THUMB = """(() => {
     const box = document.querySelector("[role=slider]").getBoundingClientRect();
     return [box.x + box.width / 2, box.y + box.height / 2];
@@ -69,8 +69,8 @@ def test_a_slider_dragged_on_the_page_moves_the_robot(live: Any) -> None:
     wait_until(lambda: shown.robots["robot"].q[0, 0] > BENT[0] + 0.3, "a joint that moved")
     assert shown.robots["robot"].q[0, 1] == pytest.approx(BENT[1])
     wait_until_drawn(tab, expected(shown))
-    red, green, blue = likeness(before, expected(shown))
-    assert red > 0.85 and green < 0.8 and blue < 0.4
+    red, green, _ = likeness(before, expected(shown))
+    assert red > 0.85 and green < 0.8, "the first link stays, the second is elsewhere"
 
 
 def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
