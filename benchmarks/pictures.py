@@ -45,8 +45,8 @@ def opening(page: Viewer) -> None:
     dog, arm = wd.load_robot("quadruped", floating_base=True), wd.load_robot("panda")
     view = page.add(dog, trot(dog, np.array([0.35]))[0], "quadruped")
     feet = float(view.box(view.poses)[0][2])
-    page.add(arm, [0.5, -0.35, 0.0, -2.2, 0.0, 1.9, 0.8, 0.03], "arm", at=(-0.15, 0.62, feet))
-    frame(page, (1.0, -0.95, 0.42), distance=0.98, level=feet)
+    page.add(arm, [0.5, -0.35, 0.0, -2.2, 0.0, 1.9, 0.8, 0.03], "arm", at=(-0.25, 0.72, feet))
+    frame(page, (1.0, -0.75, 0.36), distance=1.15, level=feet)
 
 
 def robots(page: Viewer) -> None:
@@ -86,7 +86,7 @@ def ghost(page: Viewer) -> None:
     arm = wd.load_robot("panda")
     q = np.array([0.1, -0.35, 0.0, -2.2, 0.0, 1.9, 0.8, 0.03])
     page.add(arm, q, "arm")
-    page.ghost(arm, q + [0.55, 0.25, 0.0, 0.35, 0.0, 0.2, 0.0, 0.0])
+    page.ghost(arm, np.add(q, [0.55, 0.25, 0.0, 0.35, 0.0, 0.2, 0.0, 0.0]))
     hand = np.asarray(wd.fk(arm, q[None]))[0, arm.link_index("panda_hand"), :3, 3]
     page.arrows([hand], [[0.0, -18.0, 12.0]], "force", scale=0.012)
     frame(page, (1.0, -0.85, 0.35), distance=0.85, level=0.0)

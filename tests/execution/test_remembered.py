@@ -26,7 +26,7 @@ def drawn(count: int, seed: int, dtype: Any = np.float32) -> list[np.ndarray]:
 
 def plans(function: Any) -> dict[Any, Any]:
     assert isinstance(function, Function)
-    return function._plans
+    return function._known_calls
 
 
 def checked(function: Any, *args: Any, **kwargs: Any) -> Any:

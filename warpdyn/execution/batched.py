@@ -20,7 +20,7 @@ from .compiling import collecting
 from .config import config
 from .inputs import CONFIGURATIONS
 from .launch import carry_out, computed, prepare
-from .remembered import MISS, MOST, Key, Plan, key_of, plan_of
+from .remembered import MISS, MOST, Key, KnownCall, key_of, known_call
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +45,7 @@ class Function(Generic[P, R]):
         signature = inspect.signature(describe)
         self.of_a_model = next(iter(signature.parameters), "") == "model"
         self.__signature__ = signature.replace(return_annotation=_result(signature))
-        self._plans: dict[Key, Plan] = {}
+        self._known_calls: dict[Key, KnownCall] = {}
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result, for arrays of any library that warpdyn knows."""
@@ -56,7 +56,7 @@ class Function(Generic[P, R]):
         if seen is None:
             return carry_out(self.describe(*args, **kwargs))
         key, arrays = seen
-        plan = self._plans.get(key)
+        plan = self._known_calls.get(key)
         if plan is not None:
             results: R = plan.run(arrays)
             if results is not MISS:
@@ -68,8 +68,8 @@ class Function(Generic[P, R]):
         job = computed(call)
         if call.out is not None:
             library.written(job.results)
-        plans, named = self._plans, self.__signature__.bind(*args, **kwargs).arguments
-        plan = plan_of(call, job, arrays, named, forget=lambda _: plans.pop(key, None))
+        plans, named = self._known_calls, self.__signature__.bind(*args, **kwargs).arguments
+        plan = known_call(call, job, arrays, named, forget=lambda _: plans.pop(key, None))
         if plan is not None:
             if len(plans) >= MOST:
                 plans.clear()

@@ -115,7 +115,7 @@ class Pair(NamedTuple):
     """From one address to the other where they lay over each other, rightly."""
 
 
-class Plan:
+class KnownCall:
     """How a call is carried out on other arrays of the same kinds."""
 
     def __init__(
@@ -209,14 +209,14 @@ class Plan:
         return tuple(outs) if len(outs) > 1 else outs[0]
 
 
-def plan_of(
+def known_call(
     call: Call,
     job: Job,
     arrays: Sequence[Array],
     given: Mapping[str, Any],
     forget: Callable[[object], Any],
-) -> Plan | None:
-    """A plan for calls like this one; None where not every array is read, or written, as it is.
+) -> KnownCall | None:
+    """What is known of calls like this one; None where not every array is read, or written, as it is.
 
     arrays: of `key_of`. given: the arguments by name. forget: is called when a model is gone.
     """
@@ -238,7 +238,7 @@ def plan_of(
     # What is not read as it is may have been looked at for its numbers.
     if sorted(read) != [*range(len(names))]:
         return None
-    return Plan(call, job, arrays, [read[k] for k in range(len(names))], forget)
+    return KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
 
 
 def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:

@@ -50,7 +50,7 @@ class OwnKernel(Function[..., Any]):
         functools.update_wrapper(self, text)
         self.of_a_model = True
         self.__signature__ = self.signature.call
-        self._plans = {}
+        self._known_calls = {}
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """The result for arrays; inside another kernel, for its robot's values."""
