@@ -4,7 +4,7 @@
 (`joint_states`, `setpoint`, `external_wrench`), one kernel launch computes all robots
 (`fleet_dynamics`), what leaves is gated, ramped and limited (`robot`, `torque_output`), and a
 `supervisor` answers requests. `ros` holds topics, messages, parameters and diagnostics; `outputs`
-is the table of what is shown. `node` joins the two. `demo` has a simulated arm. `view` shows a robot
+is the table of what is shown. `node` joins the two. `demo` has a simulated arm. `joint_view` shows a robot
 in the browser.
 """
 
@@ -42,7 +42,7 @@ def run_view() -> int:
 
     def main() -> int | None:
         try:
-            from .view import main
+            from .joint_view import main
         except ImportError as error:
             if "warpdyn[viewer]" not in str(error):
                 raise

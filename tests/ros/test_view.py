@@ -99,7 +99,7 @@ def test_it_follows_joint_states_with_torques(describe, context):  # noqa: F811
     """A robot that the topic describes; a message that is no state is told and not shown."""
     _, [(executable, parameters, line)] = describe("view.launch.py", port="0", namespace="seen")
     assert executable == "warpdyn_view" and parameters["torques"] is True
-    with NodeProcess(arguments=line[1:], module="ros2_node.view") as node:
+    with NodeProcess(arguments=line[1:], module="ros2_node.joint_view") as node:
         peer = Peer(context, "seen")
         peer.descriptions.publish(String(data=urdf_text(ROBOT)))
         with Visitor(address_of(node)) as page:
@@ -147,7 +147,7 @@ def test_it_replays_a_bag(describe, bag):  # noqa: F811
     """Where the robot is drawn is always where the bag has it at some time, and it moves."""
     values = {"robot": ROBOT, "bag": str(bag), "topic": "/arm/joint_states", "port": "0"}
     _, [(_, _, line)] = describe("view.launch.py", **values)
-    with NodeProcess(arguments=line[1:], module="ros2_node.view") as node:
+    with NodeProcess(arguments=line[1:], module="ros2_node.joint_view") as node:
         node.wait_for("2 s of /arm/joint_states")
         places = np.array([rod([0.01 * k, -0.5]) for k in range(101)])
         seen: list[int] = []
@@ -174,7 +174,7 @@ def test_what_cannot_be_shown_is_said_in_one_line(describe):  # noqa: F811
             ({"robot": "no.urdf", "port": "0"}, "no.urdf: there is no such file"),
         ):
             _, [(_, _, line)] = describe("view.launch.py", **values)
-            with NodeProcess(arguments=line[1:], module="ros2_node.view") as node:
+            with NodeProcess(arguments=line[1:], module="ros2_node.joint_view") as node:
                 node.wait_for(re.escape(said))
                 assert node.process.wait(PATIENCE) == 2
                 assert "Traceback" not in node.text()

@@ -147,7 +147,7 @@ def _gravity_moved(view: RobotView, handles: list[Any]) -> None:
 
 
 def _gravity_torques(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Of each joint's coordinates: where (n, 3), in which colour (n, 3) of bytes, and which number."""
+    """Each joint's coordinates: where (n, 3), in which colour (n, 3) of bytes, and which number."""
     model = view.model
     tau = np.asarray(gravity_torques(model, view.q[:1].astype(float)))[0]
     joints = model.moving_joints[int(model.floating_base) :]

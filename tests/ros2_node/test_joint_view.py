@@ -14,7 +14,7 @@ from std_msgs.msg import String
 
 import warpdyn as wd
 from ros2_node.demo.named_robot import urdf_text
-from ros2_node.view import ViewNode
+from ros2_node.joint_view import ViewNode
 
 MODEL = wd.load_robot("double_pendulum")
 

@@ -101,7 +101,7 @@ class ViewNode(Node):
         return self.declare_parameter(name, default).value
 
     def _model(self, robot: str, text: str) -> Model:
-        """Of a bundled robot or a file, or else of a text."""
+        """The bundled robot or file of this name, or else what a text describes."""
         if not self._floating:
             return load_model(Settings.of({"robot_description_file": robot}), text)
         if robot in wd.robot_names():
