@@ -75,7 +75,7 @@ def _entry(launch: wp.Launch) -> Callable[..., None] | None:
 
     While Warp records launches (a capture on the CPU), its own way is taken.
     """
-    runtime = getattr(wp._src.context, "runtime", None)
+    runtime: Any = getattr(wp._src.context, "runtime", None)
     forward = getattr(launch.hooks, "forward", None)
     if not launch.device.is_cpu or launch.block_dim != 1 or not callable(forward):
         return None

@@ -129,7 +129,7 @@ class KnownCall:
         """read: the input that each of the caller's arrays is; those of `out` follow. forget: what to
         do when a model is gone, and its kernels are to go, too."""
         source, library = job.kernel.source, job.library
-        self.models = [ref(call.model, forget)]
+        self.models: list[ref[Any]] = [ref(call.model, forget)]
         if call.params is not None and call.params.model is not call.model:
             self.models.append(ref(call.params.model, forget))
         self.library, self.named, self.lead = library, call.named, job.lead

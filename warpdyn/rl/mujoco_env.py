@@ -86,7 +86,7 @@ class MujocoEnv(VecEnv):
         self._asked: Any = None
         self._command: Callable[[], Any] | None = None
         self._settle: list[Callable[[], Any] | None] = [None, None]
-        self._runs = [partial(self._move, 0), partial(self._move, 1)]
+        self._runs = {(turn, None): partial(self._move, turn) for turn in range(2)}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """All environments begin anew; observations and an empty dictionary."""
