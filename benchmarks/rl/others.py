@@ -36,7 +36,7 @@ class Contender(NamedTuple):
 class MujocoQuadruped(gymnasium.Env[Any, Any]):
     """One quadruped on the plane in MuJoCo C: our scene, its drives, 4 steps of 5 ms an action.
 
-    It observes as `QuadrupedVelocity` does and ends as it does; of the ten rewards it has the two for
+    It observes as `QuadrupedVelocity` does and ends as it does; of its rewards it has the two for
     following the command, so that NumPy's share of the time stays small.
     """
 

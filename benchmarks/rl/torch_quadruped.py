@@ -47,7 +47,10 @@ class TorchQuadruped:
         self.last_action = torch.zeros(envs, task.actions)
         self.command, self.wanted = torch.zeros(envs, 3), torch.zeros(envs, 3)
         self.age = torch.zeros(envs)
-        self.air, self.touched = (torch.zeros(envs, len(task.points)) for _ in range(2))
+        self.phase = torch.zeros(envs)
+        self.feet, self.reach, self.diagonal = (
+            torch.as_tensor(x, dtype=torch.float32) for x in (task.feet, task.reach, task.diagonal)
+        )
         self.sums = torch.zeros(envs, len(task.scales))
         self.length = round(task.seconds / task.step_seconds)
 
@@ -63,23 +66,20 @@ class TorchQuadruped:
         task, sim = self.task, self.sim
         action = action.clip(-task.largest_action, task.largest_action)
         last_v = sim.v.clone()
-        targets = self.stance + 0.25 * action
-        sim.step(targets)
+        sim.step(self.stance + 0.25 * action + self._trot())
         self.age += 1.0
         q, v, joints = sim.q, sim.v, sim.q[:, 7:]
-        touch = (sim.forces[:, :, 2] > 1.0).float()
-        touching = torch.maximum(touch, self.touched)
-        air = self.air + task.step_seconds
-        landed = torch.where(air > 1.5 * task.step_seconds, touching, 0.0)
-        landing = ((air - 0.25).clip(max=0.25) * landed).sum(1)
-        self.touched, self.air = touch, air * (1.0 - touching)
+        touching = (sim.forces[:, :, 2] > 1.0).float()
+        self.phase = (self.phase + task.step_seconds / task.period) % 1.0
         if bool((anew := self.age % 500 == 0).any()):
             self.wanted[anew] = self._commands(int(anew.sum()))
         most = self.rate * task.step_seconds
         self.command += torch.minimum(torch.maximum(self.wanted - self.command, -most), most)
         down = -rotated_back(q[:, 3:7], self.up)
         beyond = (joints - self.upper).clip(min=0.0) + (self.lower - joints).clip(min=0.0)
-        moving = ((self.command**2).sum(1) > 0.01).float()
+        in_air = (self._swing() > 0.2).float()
+        lowest = q[:, 2] - down @ self.centre - (down.abs() * self.box).sum(1)
+        fell = (-down[:, 2] < 0.5) | (lowest < LEAST_HEIGHT * task.height)
         rewards = torch.stack(
             [
                 torch.exp(-((self.command[:, :2] - v[:, :2]) ** 2).sum(1) / 0.25),
@@ -89,16 +89,16 @@ class TorchQuadruped:
                 ((sim.torques / task.moment) ** 2).sum(1),
                 ((v[:, 6:] - last_v[:, 6:]) ** 2).sum(1) / task.step_seconds**2,
                 ((action - self.last_action) ** 2).sum(1),
-                landing * moving,
                 (down[:, :2] ** 2).sum(1),
                 beyond.sum(1),
+                (1.0 - q[:, 2] / task.height) ** 2,
+                1.0 - (touching + in_air - 1.0).abs().mean(1),
+                fell.float(),
             ],
             1,
         )
         parts = rewards * self.scales * task.step_seconds
         self.sums += parts
-        lowest = q[:, 2] - down @ self.centre - (down.abs() * self.box).sum(1)
-        fell = (-down[:, 2] < 0.5) | (lowest < LEAST_HEIGHT * task.height)
         late = (self.age > self.length - 0.5) & ~fell
         self.last_action = action
         final = self._observe(down)
@@ -116,9 +116,29 @@ class TorchQuadruped:
         if down is None:
             down = -rotated_back(q[:, 3:7], self.up)
         joints = q[:, 7:] - self.stance
-        return torch.cat(
-            [v[:, :6], down, self.command, joints, 0.05 * v[:, 6:], self.last_action], 1
-        )
+        seen = [v[:, :6], down, self.command, joints, 0.05 * v[:, 6:], self.last_action]
+        return torch.cat([*seen, self._clock()], 1)
+
+    def _clock(self) -> torch.Tensor:
+        """Sine and cosine of the phase; zeros of those that are to stand."""
+        angle = 2 * torch.pi * self.phase
+        moving = ((self.command**2).sum(1, keepdim=True) > 1e-6).float()
+        return moving * torch.stack([torch.sin(angle), torch.cos(angle)], 1)
+
+    def _swing(self) -> torch.Tensor:
+        """How far the clock lifts feet."""
+        return (self.diagonal * self._clock()[:, :1]).clip(min=0.0)
+
+    def _trot(self) -> torch.Tensor:
+        """What the clock adds to the joints' targets."""
+        task, (ahead, aside, turn) = self.task, self.command[:, :, None].unbind(1)
+        stride = -0.25 * task.period * self.diagonal * self._clock()[:, 1:]
+        moved = [
+            stride * (ahead - turn * self.feet[:, 1]),
+            stride * (aside + turn * self.feet[:, 0]),
+            task.rise * task.height * self._swing(),
+        ]
+        return torch.einsum("kja,bka->bj", self.reach, torch.stack(moved, 2))
 
     def _begin(self, rows: torch.Tensor) -> None:
         """Those environments begin anew."""
@@ -133,8 +153,9 @@ class TorchQuadruped:
         v[:, :6] = self._drawn(-0.3, 0.3, n, 6)
         self.sim.reset(rows, q=q, v=v)
         self.friction[rows] = self._drawn(0.4, 1.0, n)[:, None]
-        self.wanted[rows] = self.command[rows] = self._commands(n)
-        for x in (self.last_action, self.air, self.touched, self.age, self.sums):
+        self.wanted[rows], self.command[rows] = self._commands(n), 0.0
+        self.phase[rows] = self._drawn(0.0, 1.0, n)
+        for x in (self.last_action, self.age, self.sums):
             x[rows] = 0.0
 
     def _commands(self, n: int) -> torch.Tensor:

@@ -26,7 +26,7 @@ def test_it_gives_what_the_launch_gives() -> None:
         for name in ("q", "v", "impulses"):
             getattr(other.sim, name).copy_(carried[name])
         other.friction.copy_(carried["friction"][:, None].expand_as(other.friction))
-        for name in ("command", "wanted", "air", "touched", "age", "last_action", "sums"):
+        for name in ("command", "wanted", "phase", "age", "last_action", "sums"):
             getattr(other, name).copy_(carried[name])
         action = 2.0 * torch.rand((ENVS, 12), generator=draw) - 1.0
         _, reward, terminated, truncated, info = env.step(action)

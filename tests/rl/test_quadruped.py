@@ -35,6 +35,20 @@ def test_the_lowest_foot_touches_at_the_height() -> None:
     assert standing(stance=BENT, height=0.4).height == 0.4
 
 
+def test_each_foot_is_moved_by_its_own_leg() -> None:
+    """Joints by `reach` times a millimetre move that foot there, to first order, and no other."""
+    found = standing(stance=BENT)
+    q = np.concatenate([np.zeros(6), [1.0], found.stance])
+    for foot, reach in enumerate(found.reach):
+        for axis in range(3):
+            moved = q.copy()
+            moved[7:] += 1e-3 * reach[:, axis]
+            places = wd.oracle(wd.point_positions, found.model, moved, points=found.points)
+            wanted = found.feet.copy()
+            wanted[foot, axis] += 1e-3
+            assert places == pytest.approx(wanted, abs=1e-5)
+
+
 def test_a_stance_by_pattern_by_name_and_in_order() -> None:
     """The last pattern that fits counts, joints of none are at 0; a configuration gives its own."""
     by_pattern = standing(stance=BENT).stance

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,16 @@ def test_a_checkpoint_that_says_less_of_its_training_goes_on(tmp_path: Path) -> 
 def test_it_stops_when_its_time_is_over() -> None:
     trainer = rl.Trainer(Hold())
     assert len(list(trainer.run(minutes=0.0))) == 1
+
+
+def test_a_task_is_practised_as_its_recipe_says() -> None:
+    """Episodes of another length while it learns; the task itself stays as it is."""
+    task = Hold()
+    trainer = rl.Trainer(task, recipe=replace(task.recipe, practice={"seconds": 0.1}))
+    learned = trainer.env.env
+    assert learned.text.length == round(0.1 / task.step_seconds) != rl.VecEnv(task, 1).text.length
+    assert task.seconds != 0.1 and trainer.task is task
+    *_, last = trainer.run(iterations=3)
+    assert 0.0 < last.length <= 0.1 + 1e-6
+    with pytest.raises(rl.TaskError, match="Hold has no 'second', which the recipe's practice"):
+        rl.Trainer(task, recipe=replace(task.recipe, practice={"second": 0.1}))

@@ -13,7 +13,7 @@ from ..execution.oracle import oracle
 from ..functions.contact_points import ContactPoint, ContactPoints
 from ..functions.drives import PD
 from ..functions.ground import STANDARD_WEIGHT
-from ..functions.point_kinematics import point_heights
+from ..functions.point_kinematics import point_heights, point_jacobians, point_positions
 from ..model import Model
 from .task import TaskError
 
@@ -47,6 +47,8 @@ class Standing(NamedTuple):
     pace: times of its steps, and its speeds, in parts of those of a robot as high as HEIGHT: both
     grow with the root of the height where motions are alike (Alexander and Jayes, A dynamic
     similarity hypothesis for the gaits of quadrupedal mammals, 1983).
+    feet: where they are, standing, in the base's frame (feet, 3) [m]. reach: how the joints move
+    for each foot to move along the base's axes, at the stance (feet, joints, 3) [rad/m].
     """
 
     model: Model
@@ -58,6 +60,8 @@ class Standing(NamedTuple):
     drives: PD
     moment: float
     pace: float
+    feet: np.ndarray
+    reach: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,11 @@ class Quadruped:
         drives = PD(_number(kp), _number(kd), self.effort)
         model = _completed(model, float(np.mean(kp)), float(np.mean(kd)), moment, height)
         pace = float(np.sqrt(height / HEIGHT))
-        return Standing(model, points, stance, height, centre, half, drives, moment, pace)
+        jacobians = oracle(point_jacobians, model, at, points=points, part="linear")
+        reach = np.linalg.pinv(jacobians[:, :, 6:], rcond=0.1)
+        places = oracle(point_positions, model, at, points=points)
+        by_pose = (points, stance, height, centre, half, drives, moment)
+        return Standing(model, *by_pose, pace, places, reach)
 
     def commands(self, of_the_task: np.ndarray, pace: float) -> np.ndarray:
         """The largest commanded speeds (3,), of those for a robot as high as HEIGHT."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..functions.ground import STANDARD_WEIGHT
 from ..kernels.random_numbers import uniform
 from ..model import Model
 from ..robots import load_robot
@@ -31,13 +32,11 @@ FAR = 1e6
 """Where joints without limits have them [rad]."""
 
 
-class QuadrupedVelocity(Task):
-    """A quadruped that goes where it is told: forward, sideways and turning speed.
+class CommandedQuadruped(Task):
+    """A quadruped that is told its velocity: forward, sideways and turning.
 
     What is wanted is drawn within `command_range` [m/s, m/s, rad/s] every `command_seconds`; from
-    the first one on, the command follows it by at most `command_rate` [m/s², m/s², rad/s²]: of
-    robots that are told to turn about at once one in fifty falls. (Not from none to the first one:
-    where commands began so, diving forwards kept up with them for half a second, and was learned.)
+    the first one on, the command follows it by at most `command_rate` [m/s², m/s², rad/s²].
     Rewards compare speeds and times with what is usual for a robot of its height.
     """
 
@@ -50,11 +49,9 @@ class QuadrupedVelocity(Task):
         "torque": -0.45,
         "acceleration": -2.5e-7,
         "jerk": -0.015,
-        "air": 1.5,
         "tilt": -2.5,
         "limits": -1.0,
     }
-    recipe = Recipe(envs=1024, epochs=2, batches=6)
     commanded = "command"
     numbers = {
         "command_range": np.array([1.0, 1.0, 1.0]),
@@ -78,6 +75,7 @@ class QuadrupedVelocity(Task):
         if "command_range" in self.numbers:
             most = self.body.commands(self.numbers["command_range"], pace)
             self.numbers = {**self.numbers, "command_range": most}
+        self.feet, self.reach = standing.feet, standing.reach
         self.actions = len(self.stance)
         lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
         bounded = np.isfinite(lower) & np.isfinite(upper)
@@ -98,9 +96,6 @@ class QuadrupedVelocity(Task):
             "v": np.concatenate([speed, np.zeros(n)]),
             "wanted": wanted,
             "command": wanted,
-            "air": np.zeros(len(self.points)),
-            "touched": np.zeros(len(self.points)),
-            "landing": 0.0,
         }
 
     def _command(self, s: Episode) -> Any:
@@ -115,17 +110,10 @@ class QuadrupedVelocity(Task):
         return {"targets": self.stance + self.body.action * s.action}
 
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
-        touch = np.where(s.forces[:, 2] > 1.0, 1.0, 0.0)
-        touching = np.maximum(touch, s.touched)
-        air = s.air + self.step_seconds
         now = every(s.age, self.command_seconds / self.step_seconds)
         wanted = np.where(now, self._command(s), s.wanted)
         most = s.command_rate * self.step_seconds
-        landed = np.where(air > 1.5 * self.step_seconds, touching, 0.0)
         return {
-            "touched": touch,
-            "air": air * (1.0 - touching),
-            "landing": np.sum(np.minimum(air / self.pace - 0.25, 0.25) * landed),
             "wanted": wanted,
             "command": s.command + np.minimum(np.maximum(wanted - s.command, -most), most),
         }
@@ -153,16 +141,15 @@ class QuadrupedVelocity(Task):
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
         v, q, pace = s.v, s.q[7:], self.pace
         beyond = np.maximum(q - self.soft_upper, 0.0) + np.maximum(self.soft_lower - q, 0.0)
-        moving = np.where(np.sum(s.command**2) > 0.01, 1.0, 0.0)
         return {
             "forward": near(s.command[:2] - v[:2], 0.5 * pace),
             "turn": near(s.command[2] - v[5], 0.5 / pace),
             "bounce": v[2] ** 2 / pace**2,
             "roll": (v[3] ** 2 + v[4] ** 2) * pace**2,
             "torque": np.sum((s.torques / self.moment) ** 2),
-            "acceleration": np.sum((v[6:] - s.last_v[6:]) ** 2) * (pace**2 / self.step_seconds) ** 2,
+            "acceleration": np.sum((v[6:] - s.last_v[6:]) ** 2)
+            * (pace**2 / self.step_seconds) ** 2,
             "jerk": np.sum((s.action - s.last_action) ** 2),
-            "air": s.landing * moving,
             "tilt": np.sum(gravity_in_base(s.q)[:2] ** 2),
             "limits": np.sum(beyond),
         }
@@ -171,3 +158,80 @@ class QuadrupedVelocity(Task):
         up = rotation(s.q)[2]
         lowest = s.q[2] + np.sum(up * self.centre) - np.sum(np.abs(up) * self.box)
         return (up[2] < 0.5) | (lowest < LEAST_HEIGHT * self.height)
+
+
+class QuadrupedVelocity(CommandedQuadruped):
+    """A quadruped that goes where it is told, at a trot; its command grows from none.
+
+    While it is to move, a clock that the policy sees lifts feet of diagonal legs in turn, and moves
+    them as the command wants; the policy's actions are added (Iscen et al., Policies Modulating
+    Trajectory Generators, arXiv 1910.02812). Robots fall where they begin and where the command
+    changes: it is practised in short episodes.
+    """
+
+    scales = {
+        **CommandedQuadruped.scales,
+        "tilt": -8.0,
+        "sunk": -5.0,
+        "steps": 0.5,
+        "fall": -250.0,
+    }
+    recipe = Recipe(
+        envs=1024,
+        epochs=2,
+        batches=6,
+        deviation=0.5,
+        entropy=0.005,
+        practice={"seconds": 6.0, "command_seconds": 3.0},
+        minutes=10.0,
+    )
+    stride = 2.1
+    """Time of a left and a right step, in parts of √(standing height / g)."""
+    rise = 0.2
+    """How high the clock lifts feet, in parts of the standing height."""
+
+    def __init__(self, model: Model | None = None, body: Quadruped | None = None):
+        super().__init__(model, body)
+        self.period = self.stride * float(np.sqrt(self.height / STANDARD_WEIGHT))
+        from_middle = self.feet[:, :2] - self.feet[:, :2].mean(0)
+        self.diagonal = np.sign(np.prod(from_middle, axis=1))
+
+    def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
+        begun = super().begin(robot, s)
+        return {**begun, "command": np.zeros(3), "phase": uniform(s.random.at(44), ())}
+
+    def update(self, robot: Any, s: Episode) -> dict[str, Any]:
+        phase = s.phase + self.step_seconds / self.period
+        return {**super().update(robot, s), "phase": phase - np.floor(phase)}
+
+    def _clock(self, s: Episode) -> tuple[Any, Any]:
+        """Sine and cosine of the phase; zeros where the robot is to stand."""
+        moving = np.where(np.sum(s.command**2) > 1e-6, 1.0, 0.0)
+        angle = 2 * np.pi * s.phase
+        return moving * np.sin(angle), moving * np.cos(angle)
+
+    def _swing(self, s: Episode) -> Any:
+        """How far the clock lifts each foot, 0 to 1 (feet,)."""
+        return np.maximum(self.diagonal * self._clock(s)[0], 0.0)
+
+    def control(self, robot: Any, s: Episode) -> dict[str, Any]:
+        ahead, aside, turn = (s.command[k] for k in range(3))
+        swing, along = self._swing(s), -0.25 * self.period * self._clock(s)[1]
+        targets = super().control(robot, s)["targets"]
+        for k, (x, y, _) in enumerate(self.feet):
+            away = along * self.diagonal[k]
+            moved = [away * (ahead - turn * y), away * (aside + turn * x)]
+            lifted = self.rise * self.height * swing[k]
+            targets = targets + self.reach[k] @ np.stack([*moved, lifted])
+        return {"targets": targets}
+
+    def observe(self, robot: Any, s: Episode) -> dict[str, Any]:
+        return {**super().observe(robot, s), "clock": np.stack(self._clock(s))}
+
+    def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
+        touching = np.where(s.forces[:, 2] > 1.0, 1.0, 0.0)
+        in_air = np.where(self._swing(s) > 0.2, 1.0, 0.0)
+        off = np.sum(np.abs(touching + in_air - 1.0)) / len(self.points)
+        sunk = (1.0 - s.q[2] / self.height) ** 2
+        fall = np.where(self.ended(robot, s), 1.0, 0.0)
+        return {**super().reward(robot, s), "sunk": sunk, "steps": 1.0 - off, "fall": fall}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,7 +14,8 @@ class Recipe:
     envs: environments. steps: of each between two updates. epochs, batches: passes over these steps,
     and parts of a pass. learning_rate: the first; it changes so that policies differ by `kl`.
     discount, trace: gamma and lambda. clip, entropy: of the objective. deviation: of the actions at
-    first. layers: widths of the hidden layers of both networks.
+    first. layers: widths of the hidden layers of both networks. practice: attributes of the task,
+    by name, that are others while it is learned, `{"seconds": 8.0}`.
     """
 
     envs: int = 2048
@@ -28,6 +30,7 @@ class Recipe:
     entropy: float = 0.01
     deviation: float = 1.0
     layers: tuple[int, ...] = (128, 128, 64)
+    practice: Mapping[str, Any] = field(default_factory=dict)
     minutes: float = field(default=8.0)
     """How long it takes, at most."""
 

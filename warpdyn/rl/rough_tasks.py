@@ -11,7 +11,7 @@ from ..functions.terrain_tiles import TerrainKind
 from ..kernels.random_numbers import uniform
 from ..model import Model
 from .quadruped import Quadruped
-from .quadruped_tasks import QuadrupedVelocity
+from .quadruped_tasks import CommandedQuadruped
 from .recipe import Recipe
 from .task import Episode
 from .terms import rotation
@@ -44,7 +44,7 @@ def rough_ground(seed: int = 0) -> HeightMap:
     return HeightMap.tiles(GROUND_KINDS, LEVELS, seed=seed, hardest=hardest)
 
 
-class QuadrupedRough(QuadrupedVelocity):
+class QuadrupedRough(CommandedQuadruped):
     """A quadruped that goes where it is told over rough ground, which grows rougher as it learns.
 
     terrain: a map of tiles, `wd.HeightMap.tiles(kinds, levels)`. The commanded turning speed leads
@@ -55,9 +55,15 @@ class QuadrupedRough(QuadrupedVelocity):
 
     seconds = 15.0
     command_seconds = 1e3  # one for an episode
-    scales = {**QuadrupedVelocity.scales, "bounce": -1.0, "tilt": -1.0, "torque": -0.22}
+    scales = {
+        **CommandedQuadruped.scales,
+        "bounce": -1.0,
+        "tilt": -1.0,
+        "torque": -0.22,
+        "air": 1.5,
+    }
     numbers = {
-        "command_rate": QuadrupedVelocity.numbers["command_rate"],
+        "command_rate": CommandedQuadruped.numbers["command_rate"],
         "slowest": np.array([-1.0, -0.6]),
         "fastest": np.array([1.0, 0.6]),
     }
@@ -91,6 +97,9 @@ class QuadrupedRough(QuadrupedVelocity):
             **begun,
             "origin": np.stack([s.origins.look(tile, float(k)) for k in range(3)]),
             "heading": uniform(s.random.at(43), (), -np.pi, np.pi),
+            "air": np.zeros(len(self.points)),
+            "touched": np.zeros(len(self.points)),
+            "landing": 0.0,
         }
 
     def _command(self, s: Episode) -> Any:
@@ -102,7 +111,16 @@ class QuadrupedRough(QuadrupedVelocity):
 
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
         wanted = np.stack([s.wanted[0], s.wanted[1], self._turn(s)])
-        return super().update(robot, s.with_fields(wanted=wanted))
+        touch = np.where(s.forces[:, 2] > 1.0, 1.0, 0.0)
+        touching = np.maximum(touch, s.touched)
+        air = s.air + self.step_seconds
+        landed = np.where(air > 1.5 * self.step_seconds, touching, 0.0)
+        return {
+            **super().update(robot, s.with_fields(wanted=wanted)),
+            "touched": touch,
+            "air": air * (1.0 - touching),
+            "landing": np.sum(np.minimum(air / self.pace - 0.25, 0.25) * landed),
+        }
 
     def _turn(self, s: Episode) -> Any:
         """The turning speed that leads to the heading."""
@@ -120,7 +138,9 @@ class QuadrupedRough(QuadrupedVelocity):
         return robot.height_scan(s.q, pattern, terrain=s.terrain)
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
-        return {**super().reward(robot, s), "tilt": self._tilt(robot, s)}
+        moving = np.where(np.sum(s.command**2) > 0.01, 1.0, 0.0)
+        earned = {"tilt": self._tilt(robot, s), "air": s.landing * moving}
+        return {**super().reward(robot, s), **earned}
 
     def _tilt(self, robot: Any, s: Episode) -> Any:
         """sin² of the angle between the trunk's upward axis and the normal of the plane that fits

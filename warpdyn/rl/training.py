@@ -7,6 +7,7 @@ import io
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,7 +74,8 @@ class Trainer:
         self.recipe = recipe or task.recipe
         self.folder = folder
         torch.manual_seed(seed)
-        self.env = RslEnv(VecEnv(task, self.recipe.envs, device=device, seed=seed))
+        learned = practised(task, self.recipe)
+        self.env = RslEnv(VecEnv(learned, self.recipe.envs, device=device, seed=seed))
         groups = list(self.env.env.text.observations)
         wanted = {"actor": groups[:1], "critic": [groups[-1]]}
         with contextlib.redirect_stdout(io.StringIO()):  # rsl_rl prints its networks
@@ -204,6 +206,16 @@ class Trainer:
             environment_share=inside / taken,
             deviation=float(algorithm.get_policy().output_std.detach().mean()),
         )
+
+
+def practised(task: Task, recipe: Recipe) -> Task:
+    """The task as it is learned: with what the recipe's `practice` changes."""
+    learned = copy(task)
+    for name, x in recipe.practice.items():
+        if not hasattr(task, name):
+            raise TaskError(f"{task.name} has no {name!r}, which the recipe's practice changes")
+        setattr(learned, name, x)
+    return learned
 
 
 def _plain(x: Any) -> Any:
