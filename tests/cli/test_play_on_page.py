@@ -29,7 +29,9 @@ class Glide(rl.Task):
 
     def __init__(self, uneven: bool) -> None:
         text = '<robot name="block"><link name="block"><inertial><mass value="2"/><inertia '
-        text += 'ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+        text += (
+            'ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+        )
         self.model = wd.load_urdf(text, floating_base=True)
         self.uneven = uneven
         if uneven:
@@ -97,7 +99,9 @@ def test_robots_stand_in_their_height_map(shown: OnPage) -> None:
     assert shown._patches == {(3.0, 1.0), (5.0, 1.0)}
 
 
-def test_ctrl_c_ends_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_ends_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The page is gone, and nothing is raised."""
     pages = []
 

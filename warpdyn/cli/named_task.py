@@ -38,8 +38,14 @@ def add_robot(sub: argparse.ArgumentParser) -> None:
         "largest commanded speeds ahead, sideways [m/s], turning [rad/s]; default: 1 of each, by "
         "height"
     )
-    numbers = {"nargs": 3, "type": at_least_zero, "metavar": ("X", "Y", "TURN")}
-    group.add_argument("--range", dest="command_range", help=text, **numbers)
+    group.add_argument(
+        "--range",
+        dest="command_range",
+        nargs=3,
+        type=at_least_zero,
+        metavar=("X", "Y", "TURN"),
+        help=text,
+    )
     sub.set_defaults(base="floating", loops=None)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..rl import Policy
 
 SIDE = 4.0
-"""Of the ground that each robot has on a level floor: one that leaves it comes in on the other side
+"""The side of each robot's ground on a level floor; one that leaves it comes in on the other side
 [m]."""
 
 AROUND = 6.0
@@ -151,9 +151,7 @@ class OnPage:
         self.page.stage.look(middle - 1.0, middle + 1.0)
 
 
-def play_on_page(
-    env: Any, policy: Policy, seconds: float | None, *, host: str, port: int
-) -> None:
+def play_on_page(env: Any, policy: Policy, seconds: float | None, *, host: str, port: int) -> None:
     """Show it at its address until Ctrl-C, or for so long."""
     shown = OnPage(env, policy, host=host, port=port)
     task = env.task

@@ -1,8 +1,8 @@
 """A robot on the ground in MuJoCo C: its drives, its points, a plane or a map of heights.
 
 Elliptic cones, `implicitfast`, `impratio` 100; contacts and stops of MuJoCo's own softness (solref
-0.02 1, solimp 0.9 0.95 0.001), contacts with another time constant where one is said. Joints have the model's armature, friction and limits, drives its
-efforts.
+0.02 1, solimp 0.9 0.95 0.001), contacts with another time constant where one is said. Joints have
+the model's armature, friction and limits, drives its efforts.
 """
 
 from __future__ import annotations

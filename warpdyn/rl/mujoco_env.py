@@ -23,7 +23,6 @@ from .task import Episode, Task, TaskError
 from .varied_simulation import LATE, OF_MODEL, with_its_numbers
 from .vec_env import VecEnv
 
-
 STEP, STEP_ON_HEIGHTS = 0.005, 0.002
 """MuJoCo's step where none is said [s]; on a height map."""
 

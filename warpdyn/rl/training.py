@@ -58,7 +58,8 @@ class Trainer:
 
     folder: where checkpoints and the curve are kept, or None. A folder with a checkpoint goes on
     from it, with the same numbers as without a break; one of another task, robot, seed or recipe, or
-    of other scales, pushes or numbers of the task, is refused. loggers: functions that are called with each iteration's `Progress`.
+    of other scales, pushes or numbers of the task, is refused. loggers: functions that are called
+    with each iteration's `Progress`.
     """
 
     def __init__(
