@@ -11,6 +11,7 @@ rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
 from warpdyn.rl.quadruped import HEIGHT
+from warpdyn.rl.quadruped_tasks import CommandedQuadruped
 
 FOUND = wd.load_robot("quadruped", floating_base=True)
 NAMES = {joint.name: joint.name.replace("_calf_joint", "_KFE") for joint in FOUND.joints}
@@ -102,14 +103,15 @@ def test_rewards_of_like_motions_are_alike() -> None:
             "last_v": np.concatenate([speed, turning, joints - 0.1 / pace**2]),
             "command": np.array([0.4 * pace, 0.1 * pace, 0.9 / pace]),
             "torques": task.moment * np.linspace(0.0, 0.3, n),
-            **{"action": np.ones(n), "last_action": np.zeros(n), "landing": 0.2},
+            **{"action": np.ones(n), "last_action": np.zeros(n)},
         }
-        return {n: float(x) for n, x in task.reward(None, rl.Episode(fields)).items()}
+        rewards = CommandedQuadruped.reward(task, None, rl.Episode(fields))
+        return {n: float(x) for n, x in rewards.items()}
 
     here = earned(rl.QuadrupedVelocity())
     body = rl.Quadruped(feet=FEET, stance=BENT, height=4 * HEIGHT)
     there = earned(rl.QuadrupedVelocity(ROBOT, body))
-    assert set(here) == set(rl.QuadrupedVelocity.scales) and here["acceleration"] > 1.0
+    assert set(here) == set(CommandedQuadruped.scales) and here["acceleration"] > 1.0
     assert there == pytest.approx({**here, "limits": there["limits"]}, rel=1e-9)
 
 

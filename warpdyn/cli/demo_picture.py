@@ -79,7 +79,9 @@ def picture(model: Model, motion: Trajectories, path: Path) -> None:
     lower: Any
     upper, lower = figure.subfigures(2, 1, height_ratios=(4.0, max(1.9 * rows, 0.1)))
     _draw_robot(upper, model, motion)
-    plots: Any = lower.subplots(rows, columns, sharex=True, squeeze=False) if rows else np.empty((0, 0))
+    plots: Any = (
+        lower.subplots(rows, columns, sharex=True, squeeze=False) if rows else np.empty((0, 0))
+    )
     for side, curve in zip(plots.flat, shown, strict=False):
         side.plot(motion.time, curve.of(motion.falling), color=FALLING, label="no torque")
         side.plot(motion.time, curve.of(motion.held), color=HELD, label="tau = g(q)", lw=2)

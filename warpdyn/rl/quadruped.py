@@ -125,10 +125,8 @@ class Quadruped:
         jacobians = oracle(point_jacobians, model, at, points=points, part="linear")
         reach = np.linalg.pinv(jacobians[:, :, 6:], rcond=0.1)
         places = oracle(point_positions, model, at, points=points)
-        return Standing(
-            *(model, points, stance, height, centre, half, drives, moment),
-            **{"pace": pace, "feet": places, "reach": reach},
-        )
+        by_pose = (points, stance, height, centre, half, drives, moment)
+        return Standing(model, *by_pose, pace, places, reach)
 
     def commands(self, of_the_task: np.ndarray, pace: float) -> np.ndarray:
         """The largest commanded speeds (3,), of those for a robot as high as HEIGHT."""
