@@ -63,7 +63,7 @@ class MjcfShapes:
             self.colors[written.get("name", "")] = color_of(written.get("rgba")) or (1, 1, 1, 1)
 
     def of(self, geoms: Sequence[Part]) -> BodyShapes:
-        """Of a body's geoms: visual ones are those of the groups that MuJoCo draws; all that may touch
+        """Shapes of a body's geoms: visual ones are those of the groups that MuJoCo draws; all that may touch
         another are collision shapes."""
         visuals: list[Geometry] = []
         collisions: list[Geometry] = []
