@@ -39,7 +39,7 @@ class BodyShapes(NamedTuple):
 
 
 class MjcfShapes:
-    """The shapes of one load.
+    """Shapes of one load.
 
     folder: of the file, None for a text.
     """
@@ -111,7 +111,7 @@ class MjcfShapes:
         return Geometry(kind, measures, None, Pose.of(place), written.get("name"), None, color)
 
     def _place(self, element: Element, written: dict[str, str]) -> Placement:
-        """Of a geom in its body or frame: between two ends, or as written."""
+        """Where a geom is in its body or frame: between two ends, or as written."""
         if "fromto" not in written:
             return self.values.placement(element, written)
         ends = self.values.numbers(element, "fromto", written, 6)
