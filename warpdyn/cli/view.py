@@ -9,7 +9,7 @@ import numpy as np
 
 from ..functions.manifold import random_configuration
 from ..model import Model
-from ..model.named_configurations import start_of
+from ..model.structure import start_of
 from .command_line import UserError, read_model
 from .tables import say
 

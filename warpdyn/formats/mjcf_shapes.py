@@ -39,7 +39,7 @@ class BodyShapes(NamedTuple):
 
 
 class MjcfShapes:
-    """The shapes of one load.
+    """Shapes of one load.
 
     folder: of the file, None for a text.
     """
@@ -63,7 +63,7 @@ class MjcfShapes:
             self.colors[written.get("name", "")] = color_of(written.get("rgba")) or (1, 1, 1, 1)
 
     def of(self, geoms: Sequence[Part]) -> BodyShapes:
-        """Of a body's geoms: visual ones are those of the groups that MuJoCo draws; all that may touch
+        """Shapes of a body's geoms: visual ones are those of the groups that MuJoCo draws; all that may touch
         another are collision shapes."""
         visuals: list[Geometry] = []
         collisions: list[Geometry] = []
@@ -111,7 +111,7 @@ class MjcfShapes:
         return Geometry(kind, measures, None, Pose.of(place), written.get("name"), None, color)
 
     def _place(self, element: Element, written: dict[str, str]) -> Placement:
-        """Of a geom in its body or frame: between two ends, or as written."""
+        """Where a geom is in its body or frame: between two ends, or as written."""
         if "fromto" not in written:
             return self.values.placement(element, written)
         ends = self.values.numbers(element, "fromto", written, 6)

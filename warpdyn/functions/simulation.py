@@ -18,8 +18,8 @@ from ..execution.config import config
 from ..execution.launch import prepare
 from ..execution.state_checks import check_arrays, check_signs, check_state
 from ..model import Model
-from ..model.named_configurations import start_of
 from ..model.params import Params
+from ..model.structure import start_of
 from .contact_points import ContactPoints
 from .drives import PD, Stops, base_coordinates
 from .ground import FLAT, Ground, SoftGround

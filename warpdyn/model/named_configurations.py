@@ -8,17 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .description import look_up
-
-if TYPE_CHECKING:
-    from .structure import Structure
-
-HOME = "home"
-"""Name of the configuration in which a robot stands, or holds its hand ready."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +61,3 @@ class Configurations(Mapping[str, np.ndarray]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} configurations of {self._robot}: {', '.join(self) or 'none'}>"
-
-
-def start_of(model: Structure) -> np.ndarray:
-    """(nq,) `home` where the robot has it, else its neutral configuration."""
-    return np.asarray(model.configurations.get(HOME, model.neutral))

@@ -265,3 +265,8 @@ Robot = TypeVar("Robot", bound=Structure)
 
 def _dotted(joint: str, coordinate: str) -> str:
     return f"{joint}.{coordinate}" if coordinate else joint
+
+
+def start_of(model: Structure) -> np.ndarray:
+    """(nq,) `home` where the robot has it, else its neutral configuration."""
+    return np.asarray(model.configurations.get("home", model.neutral))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..functions.manifold import interpolate
 from ..model import Model
-from ..model.named_configurations import start_of
+from ..model.structure import start_of
 from .stage import ViewerError
 
 RATE = 50.0

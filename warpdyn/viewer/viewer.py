@@ -12,7 +12,7 @@ from viser import uplot
 
 from ..model import Model
 from ..model.mesh_files import NONE, Packages
-from ..model.named_configurations import start_of
+from ..model.structure import start_of
 from .controls import Controls
 from .overlays import OVERLAYS, Overlays, arrows
 from .pages import picture_of, written
