@@ -75,9 +75,8 @@ def picture(model: Model, motion: Trajectories, path: Path) -> None:
     rows = -(-len(shown) // columns)
     figure = Figure(figsize=(11, 4.4 + 1.9 * rows), layout="constrained")
     figure.suptitle(f"{model.name}: released at rest; joints stop at their limits")
-    upper: Any
-    lower: Any
-    upper, lower = figure.subfigures(2, 1, height_ratios=(4.0, max(1.9 * rows, 0.1)))
+    parts: Any = figure.subfigures(2, 1, height_ratios=(4.0, max(1.9 * rows, 0.1)))
+    upper, lower = parts
     _draw_robot(upper, model, motion)
     plots: Any = (
         lower.subplots(rows, columns, sharex=True, squeeze=False) if rows else np.empty((0, 0))
