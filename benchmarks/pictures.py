@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from PIL import Image
 
 import warpdyn as wd
+from warpdyn import rl
 from warpdyn.viewer import Viewer
 from warpdyn.viewer.browser import Browser
 from warpdyn.viewer.pages import PageCamera
@@ -89,7 +91,7 @@ def ghost(page: Viewer) -> None:
     page.ghost(arm, np.add(q, [0.55, 0.25, 0.0, 0.35, 0.0, 0.2, 0.0, 0.0]))
     hand = np.asarray(wd.fk(arm, q[None]))[0, arm.link_index("panda_hand"), :3, 3]
     page.arrows([hand], [[0.0, -18.0, 12.0]], "force", scale=0.012)
-    frame(page, (1.0, -0.85, 0.35), distance=0.85, level=0.0)
+    frame(page, (1.0, -0.85, 0.35), distance=1.15, level=0.0)
 
 
 def gravity(page: Viewer) -> None:
@@ -109,7 +111,7 @@ def contacts(page: Viewer) -> None:
     feet = [view.poses[0, k, :3] for k, name in enumerate(dog.link_names) if name.endswith("_foot")]
     weight = sum(link.mass for link in dog.links) * 9.81
     page.arrows(feet, [[0.0, 0.0, weight / len(feet)]] * len(feet), "forces", scale=0.006)
-    frame(page, (1.0, -0.9, 0.4), distance=0.85)
+    frame(page, (1.0, -0.9, 0.4), distance=1.1)
 
 
 def many(page: Viewer) -> None:
@@ -124,11 +126,18 @@ def many(page: Viewer) -> None:
 
 
 def walking(page: Viewer) -> None:
-    """A quadruped at moments of a trot."""
-    dog = wd.load_robot("quadruped", floating_base=True)
-    for k, q in enumerate(trot(dog, np.linspace(0.0, 1.05, 4))):
-        page.add(dog, q, f"moment {k}", at=(0.75 * k, 0.0, 0.0), opacity=0.25 + 0.25 * k)
-    frame(page, (0.65, -1.0, 0.35), distance=0.78)
+    """The policy that comes with warpdyn, told to go ahead at 1 m/s: every 0.7 s a moment."""
+    task, policy = rl.make("quadruped_velocity"), rl.Policy(rl.shipped("quadruped_velocity"))
+    env, ahead = rl.VecEnv(task, 1, seed=2), torch.tensor([[1.0, 0.0, 0.0]])
+    env.reset()
+    env.carried["q"][:, 5:7] = torch.tensor([0.0, 1.0])  # facing along x
+    for k in range(4 * 35 + 50):
+        env.carried["wanted"].copy_(ahead)
+        env.step(torch.from_numpy(policy(env.observations["policy"])))
+        if k >= 50 and (k - 50) % 35 == 34:
+            q = env.carried["q"][0].double().numpy()
+            page.add(task.model, q, f"moment {k}", opacity=0.3 + 0.005 * (k - 50))
+    frame(page, (0.6, -1.0, 0.4), level=0.0)
 
 
 def trot(dog: wd.Model, phases: np.ndarray) -> np.ndarray:
