@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lint, types and tests: bash scripts/test.sh [--quick | pytest arguments]
-# Installs into .venv with the test extra; and, without `--quick`, Chromium where it may (browser_env.sh).
+# Installs into .venv with the test extra; and, without arguments, Chromium where it may (browser_env.sh).
 # `--quick` runs lint and the tests that tell most of every room (tests/quick.py). With other arguments only pytest
 # runs, with those.
 set -euo pipefail
@@ -19,11 +19,11 @@ if [[ $* == --quick ]]; then
     ruff format --check .
     exec pytest -n 2 --quick --ignore tests/ros
 fi
-# shellcheck source=scripts/browser_env.sh
-source scripts/browser_env.sh
 if (($#)); then
     exec pytest "$@"
 fi
+# shellcheck source=scripts/browser_env.sh
+source scripts/browser_env.sh
 
 ruff check .
 ruff format --check .

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -41,42 +42,72 @@ class ReusedMemory:
     """Pieces of memory by their size, `most` bytes of them."""
 
     def __init__(self, most: int):
-        self.most, self.kept = most, 0
+        self.most = most
         self._idle: dict[int, list[np.ndarray]] = {}
-        self._lock = threading.RLock()  # a collection may give memory back while some is taken
+        self._size = 0
+        self._returned: deque[np.ndarray] = deque()
+        """Pieces that came back, perhaps in the middle of another call, and are not sorted in yet."""
+        self._lock = threading.Lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin_anew)
+
+    @property
+    def kept(self) -> int:
+        """Bytes that wait to be used again."""
+        with self._lock:
+            self._sort_in()
+            return self._size
 
     def bytes(self, size: int) -> np.ndarray:
         """(size,) uint8, aligned; its numbers are whatever the memory held."""
         whole = -(-(size + ALIGNMENT) // 4096) * 4096
         raw = None
         with self._lock:
+            self._sort_in()
             waiting = self._idle.get(whole)
             if waiting:
                 raw = waiting.pop()
-                self.kept -= whole
+                self._size -= whole
         if raw is None:
             raw = np.empty(whole, np.uint8)
         return np.asarray(_Lent(self, raw, size))
 
     def take_back(self, raw: np.ndarray) -> None:
-        """Keep a piece, unless there is enough already; older sizes make room for it."""
-        with self._lock:
-            if raw.size > self.most:
-                return
-            while self.kept + raw.size > self.most:
-                size = next(iter(self._idle))
-                self.kept -= size * len(self._idle.pop(size))
-            # The size that came last goes last, too.
-            waiting = self._idle.pop(raw.size, [])
-            waiting.append(raw)
-            self._idle[raw.size] = waiting
-            self.kept += raw.size
+        """Keep a piece, unless there is enough already. Never waits: a collection may come here from
+        anywhere."""
+        if raw.size <= self.most:
+            self._returned.append(raw)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._sort_in()
+            finally:
+                self._lock.release()
 
     def clear(self) -> None:
         """Give all that is kept back to the operating system."""
         with self._lock:
-            self._idle.clear()
-            self.kept = 0
+            self._sort_in()
+            self._idle, self._size = {}, 0
+
+    def _sort_in(self) -> None:
+        """Pieces that came back to those of their size; older sizes make room for them."""
+        while self._returned:
+            raw = self._returned.popleft()
+            waiting = self._idle.pop(raw.size, [])  # the size that came last goes last, too
+            waiting.append(raw)
+            self._idle[raw.size] = waiting
+            self._size += raw.size
+            while self._size > self.most:
+                size = next(iter(self._idle))
+                pieces = self._idle[size]
+                pieces.pop()
+                self._size -= size
+                if not pieces:
+                    del self._idle[size]
+
+    def _begin_anew(self) -> None:
+        """In a process that was forked, perhaps while another thread held the lock."""
+        self._lock = threading.Lock()
 
 
 def _most() -> int:

@@ -58,7 +58,7 @@ def play(args: argparse.Namespace) -> int:
     check_picture(args.png or Path("play.png"))
     rl, task, policy = task_and_policy(args)
     moving = args.gif
-    if moving is None and args.png is None and find_spec("viser") is not None:
+    if moving is None and args.png is None and find_spec("viser") and find_spec("trimesh"):
         return _on_page(args, rl, task, policy)
     if moving is None and args.png is None and not on_screen():
         moving = Path(f"{args.task}.gif")

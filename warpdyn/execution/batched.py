@@ -46,6 +46,8 @@ class Function(Generic[P, R]):
         self.of_a_model = next(iter(signature.parameters), "") == "model"
         self.__signature__ = signature.replace(return_annotation=_result(signature))
         self._known_calls: dict[Key, KnownCall] = {}
+        self._called_once: set[Key] = set()
+        """What a number that changes from call to call would fill plans with."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result, for arrays of any library that warpdyn knows."""
@@ -68,12 +70,20 @@ class Function(Generic[P, R]):
         job = computed(call)
         if call.out is not None:
             library.written(job.results)
-        plans, named = self._known_calls, self.__signature__.bind(*args, **kwargs).arguments
-        plan = known_call(call, job, arrays, named, forget=lambda _: plans.pop(key, None))
-        if plan is not None:
-            if len(plans) >= MOST:
-                plans.clear()
-            plans[key] = plan
+        plans, once = self._known_calls, self._called_once
+        if key in once:
+            # In the order of `key_of`.
+            first = self.__signature__.bind_partial(*args).arguments
+            named = {**first, **kwargs}
+            plan = known_call(call, job, arrays, named, forget=lambda _: plans.pop(key, None))
+            if plan is not None:
+                if len(plans) >= MOST:
+                    plans.clear()
+                plans[key] = plan
+        else:
+            if len(once) >= MOST:
+                once.clear()
+            once.add(key)
         return call.handed_out(job.handed_back())
 
     def argument_shape(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
+from math import prod
 from operator import or_
 from typing import Any, NamedTuple
 from weakref import ref
@@ -28,7 +29,10 @@ from .kernel import Command
 from .threads import ENOUGH
 
 MOST = 512
-"""Calls that a function remembers before it begins anew."""
+"""Calls that a function remembers before it begins anew; from their second time on they are."""
+
+KEPT = 1024
+"""Numbers that are not the caller's and that a call keeps at most, such as those of gravity."""
 
 PLAIN = frozenset((type(None), bool, int, float, str))
 """Types of arguments that are told by their values."""
@@ -235,6 +239,8 @@ def known_call(
             if len(same) != 1:
                 return None
         read |= dict.fromkeys(same, name)
+    if sum(prod(job.inputs[name].shape) for name in job.arrays if name not in read.values()) > KEPT:
+        return None
     # What is not read as it is may have been looked at for its numbers.
     if sorted(read) != [*range(len(names))]:
         return None

@@ -97,7 +97,7 @@ class MjcfShapes:
         if "fromto" in written and kind in ("capsule", "cylinder", "box"):
             ends = self.values.numbers(element, "fromto", written, 6)
             half = 0.5 * math.dist(ends[:3], ends[3:])
-            size = (size[0], half) if kind != "box" else (size[0], size[-1], half)
+            size = (size[0], half) if kind != "box" else (size[0], size[0], half)
         if kind == "sphere":
             measures: tuple[float, ...] = size[:1]
         elif kind in ("capsule", "cylinder"):

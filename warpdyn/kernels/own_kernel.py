@@ -51,6 +51,7 @@ class OwnKernel(Function[..., Any]):
         self.of_a_model = True
         self.__signature__ = self.signature.call
         self._known_calls = {}
+        self._called_once = set()
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """The result for arrays; inside another kernel, for its robot's values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
@@ -52,7 +53,8 @@ class MujocoEnv(VecEnv):
             raise TaskError("MuJoCo is not installed: pip install mujoco")
         uneven = isinstance(task.terrain, HeightMap)
         if dt is None:
-            dt = STEP_ON_HEIGHTS if uneven else STEP
+            longest = STEP_ON_HEIGHTS if uneven else STEP
+            dt = task.step_seconds / max(math.ceil(task.step_seconds / longest - 1e-9), 1)
         if contact_time is None and uneven:
             contact_time = max(STIFF * dt, SHORTEST)
         self.steps = round(task.step_seconds / dt)

@@ -11,7 +11,6 @@ from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from rsl_rl.algorithms import PPO
 
@@ -25,6 +24,7 @@ CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
 OF_A_TASK = (
     *("scales", "numbers", "vary", "push", "noise", "history", "groups", "keep", "drives"),
     *("ground", "points", "dt", "substeps", "sweeps", "seconds", "largest_action"),
+    *("stance", "stride", "rise"),
 )
 """Attributes of a task without which a training would go on as another one."""
 
@@ -215,7 +215,7 @@ def _plain(x: Any) -> Any:
         x = x._asdict()
     if isinstance(x, Mapping):
         return {name: _plain(each) for name, each in x.items()}
-    if isinstance(x, np.ndarray | np.generic):
+    if hasattr(x, "tolist"):  # arrays and numbers of NumPy and Torch
         return x.tolist()
     return [_plain(each) for each in x] if isinstance(x, list | tuple) else x
 
@@ -227,7 +227,7 @@ def _differences(kept: Any, now: Any, name: str = "") -> Iterator[str]:
             # A checkpoint of an earlier version says less of its training.
             if name or key in kept:
                 yield from _differences(kept.get(key), now.get(key), f"{name} {key}".strip())
-    elif kept != now:
+    elif repr(kept) != repr(now):  # NaN is NaN
         yield f"{name} {kept} instead of {now}"
 
 

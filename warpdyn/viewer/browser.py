@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -128,7 +129,7 @@ class Browser:
                 raise ViewerError(self._gone()) from None
         try:
             return answer.result(PATIENCE)
-        except TimeoutError:
+        except FutureTimeoutError:
             raise ViewerError(f"the browser has not answered {method} in {PATIENCE:g} s") from None
 
     def listen(self, session: str, listener: Listener) -> None:
