@@ -73,6 +73,7 @@ class ExternalTorques:
                 q=self.q,
                 external=self.external,
                 frame=self.link,
+                reference="local",
                 out=self.wrench,
             )
 

@@ -218,6 +218,11 @@ OTHER = {
     "topic": "/arm/joint_states",
     "host": "0.0.0.0",
     "port": "0",
+    "law": "joint_impedance",
+    "law_options": "[frame=tool0]",
+    "feedback": "12.0",
+    "friction": "0.5",
+    "hand": "false",
 }
 """A value of each argument that is not its default."""
 
@@ -244,11 +249,12 @@ def test_executables_are_installed_by_the_package(file, describe):
         assert f"{executable} =" in setup
 
 
-def test_there_are_six_launch_files():
+def test_there_are_seven_launch_files():
     assert [f.name.split(".")[0] for f in FILES] == [
         "batch",
         "demo",
         "gravity_compensation",
+        "teleoperation",
         "view",
         "walk",
         "warpdyn",

@@ -27,7 +27,7 @@ def momentum_observer(
     rate: Array[A],
     external: Array[A],
     *,
-    dt: float | Array[A],
+    dt: float | Array[A] = 0.005,
     gain: float | Array[A] = 50.0,
     f_ext: Forces = None,
     gravity: Gravity = None,
@@ -48,8 +48,7 @@ def momentum_observer(
     2005; Haddadin, De Luca and Albu-Schäffer, Robot collisions: a survey, IEEE T-RO 33 (2017).
 
     >>> model = wd.load_robot("panda")
-    >>> q, rest = model.neutral, np.zeros(model.nv)
-    >>> tau = wd.gravity_torques(model, q) - 3.0  # held, so something pushes with 3 N·m
+    >>> q, rest, tau = model.neutral, np.zeros(8), wd.gravity_torques(model, model.neutral) - 3.0
     >>> state = wd.momentum_observer(model, q, rest, tau, rest, rest, rest, dt=0.0)
     >>> for _ in range(100):
     ...     state = wd.momentum_observer(model, q, rest, tau, *state, dt=1e-3)
@@ -79,6 +78,7 @@ def momentum_observer(
         f_ext=f_ext,
         params=params,
         unsigned=("dt", "gain"),
+        local_only="convert_velocity(model, q, v, ...) before it",
     )
 
 
@@ -89,7 +89,7 @@ def external_wrench(
     external: Array[A],
     *,
     frame: str,
-    reference: Reference = "local",
+    reference: Reference = "local_world_aligned",
     damping: float = 0.01,
     params: Params | None = None,
     out: Array[A] | None = None,

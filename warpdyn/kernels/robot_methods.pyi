@@ -967,7 +967,7 @@ class RobotMethods:
         rate: Array,
         external: Array,
         *,
-        dt: float | Array,
+        dt: float | Array = ...,
         gain: float | Array = ...,
         f_ext: Forces = ...,
         gravity: Gravity = ...,
@@ -986,8 +986,7 @@ class RobotMethods:
         2005; Haddadin, De Luca and Albu-Schäffer, Robot collisions: a survey, IEEE T-RO 33 (2017).
 
         >>> model = wd.load_robot("panda")
-        >>> q, rest = model.neutral, np.zeros(model.nv)
-        >>> tau = wd.gravity_torques(model, q) - 3.0  # held, so something pushes with 3 N·m
+        >>> q, rest, tau = model.neutral, np.zeros(8), wd.gravity_torques(model, model.neutral) - 3.0
         >>> state = wd.momentum_observer(model, q, rest, tau, rest, rest, rest, dt=0.0)
         >>> for _ in range(100):
         ...     state = wd.momentum_observer(model, q, rest, tau, *state, dt=1e-3)

@@ -150,7 +150,7 @@ class Trainer:
             "seed": self.seed,
             "recipe": self.recipe.as_dict(),
         }
-        return identity | {name: _plain(getattr(self.task, name)) for name in OF_A_TASK}
+        return identity | {name: _plain(getattr(self.task, name, None)) for name in OF_A_TASK}
 
     def _resume(self, path: Path) -> None:
         whole = torch.load(path, weights_only=False)
