@@ -102,14 +102,15 @@ def expected(shown: Any, name: str = "robot") -> np.ndarray:
     return silhouette(shown, view.drawn.solids, view.first)
 
 
-def silhouette(shown: Any, solids: Any, poses: np.ndarray) -> np.ndarray:
-    """Numbers of links (HEIGHT, WIDTH) that are nearest, -1 where none is; poses (nlinks, 7)."""
+def silhouette(shown: Any, solids: Any, poses: np.ndarray, height: int = HEIGHT) -> np.ndarray:
+    """Numbers of links (HEIGHT, WIDTH) that are nearest, -1 where none is; poses (nlinks, 7); height:
+    of the part of the page that the robot is drawn in."""
     camera = shown.stage.server.initial_camera
     ahead = camera.look_at - camera.position
     ahead /= np.linalg.norm(ahead)
     right = np.cross(ahead, (0, 0, 1.0))
     right /= np.linalg.norm(right)
-    scale = HEIGHT / 2 / np.tan(camera.fov / 2)
+    scale = height / 2 / np.tan(camera.fov / 2)
     found = []
     for solid in solids:
         rays = (
@@ -117,8 +118,8 @@ def silhouette(shown: Any, solids: Any, poses: np.ndarray) -> np.ndarray:
         )
         depth = rays @ ahead
         x = WIDTH / 2 + scale * (rays @ right) / depth
-        y = HEIGHT / 2 + scale * (rays @ np.cross(ahead, right)) / depth
-        inside = (x >= 0) & (x < WIDTH) & (y >= 0) & (y < HEIGHT)
+        y = height / 2 + scale * (rays @ np.cross(ahead, right)) / depth
+        inside = (x >= 0) & (x < WIDTH) & (y >= 0) & (y < height)
         found.append(np.stack([depth, y, x, np.full(len(x), solid.link)])[:, inside])
     depth, y, x, link = np.concatenate(found, axis=1)
     order = np.argsort(-depth, kind="stable")  # the nearest is written last

@@ -80,16 +80,19 @@ def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
     shown.look()
     shown.trajectory(MODEL, MOTION, TIMES)
     path = shown.record(tmp_path / "arm.html")
-    rows = np.stack([MOTION["shoulder"], MOTION["elbow"]], axis=1)[:350:7]
+    rows = np.stack([MOTION["shoulder"], MOTION["elbow"]], axis=1)[:250:10]
     poses = np.asarray(wd.fk(MODEL, rows, form="pose"))
     solids = shown.robots["robot"].drawn.solids
-    frames = [silhouette(shown, solids, each) for each in poses]
     shown.stop()
     with socket.socket() as nobody, pytest.raises(ConnectionRefusedError):
         nobody.connect((shown.stage.server.get_host(), shown.stage.server.get_port()))
     tab = browser.open(path.as_uri(), WIDTH, HEIGHT)
     asked = "performance.getEntriesByType('resource').map((x) => x.name)"
     seen: set[int] = set()
+    canvas = "document.querySelector('canvas')?.clientHeight ?? 0"
+    wait_until(lambda: 0 < evaluate(tab, canvas) < HEIGHT, "a canvas above the time bar")
+    height = evaluate(tab, canvas)
+    frames = [silhouette(shown, solids, each, height) for each in poses]
 
     def moved() -> bool:
         pixels = picture(tab)
