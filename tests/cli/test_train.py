@@ -44,7 +44,10 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     words = ["train", "cartpole_swing_up", "--envs", "8", "--folder", str(tmp_path / "a")]
     assert main([*words, "--minutes", "0.005"]) == 0
     assert main([*words, "--minutes", "0.005", "--seed", "1"]) == 2
-    assert "is of another training, with seed 0 instead of 1; choose another folder" in capsys.readouterr().err
+    assert (
+        "is of another training, with seed 0 instead of 1; choose another folder"
+        in capsys.readouterr().err
+    )
 
 
 def test_curves_are_written_for_tensorboard(

@@ -150,6 +150,7 @@ def arguments(
     s = states(model, count)
     parameters = signature(function).values()
     arrays = {"q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "b": s.tau}
+    arrays |= {"momentum": s.a, "rate": s.tau, "external": s.v}
     arrays |= {"forces": np.ones((count, 1, 3)), "pattern": np.array([[0.1, 0.2], [0.3, -0.1]])}
     options = {p.name: OPTIONS[p.name] for p in parameters if p.name in OPTIONS}
     if function is wd.state_derivative:

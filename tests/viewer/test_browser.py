@@ -146,7 +146,7 @@ def test_ctrl_c_ends_the_command_cleanly() -> None:
         host, port = re.findall(r"http://([\d.]+):(\d+)", line)[0]
         with socket.create_connection((host, int(port))):
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=60.0)
+            _, errors = process.communicate(timeout=240.0)
     finally:
         process.kill()
     assert process.returncode == 0 and "Traceback" not in errors, errors
