@@ -88,3 +88,19 @@ def test_shapes_that_make_no_sense_are_left_out() -> None:
         model = wd.load(text)
         assert "ball" not in {x.name for x in model.link("a").visuals}
         assert model.nv == 1
+
+
+def test_what_is_no_shape_is_said_once() -> None:
+    """A floor at height 0 is a simulation's own; one elsewhere, and an ellipsoid, are named."""
+    text = (
+        '<mujoco><worldbody><geom type="plane" size="1 1 1"/>{}<body><joint/>'
+        '<geom type="box" size=".1 .2 .3" fromto="0 0 0 0 0 1"/></body></worldbody></mujoco>'
+    )
+    model = wd.load_mjcf(text.format(""))
+    assert model.warnings == ()
+    (box,) = model.links[-1].collisions
+    assert box.size == pytest.approx((0.2, 0.2, 1.0))  # as MuJoCo has it
+    more = '<geom type="plane" size="1 1 1" pos="0 0 -1"/><geom type="ellipsoid" size=".1 .2 .3"/>'
+    with pytest.warns(wd.ModelWarning):
+        (line,) = wd.load_mjcf(text.format(more)).warnings
+    assert "no shapes here, and that nothing touches: 1 plane, 1 ellipsoid" in line

@@ -171,7 +171,12 @@ class MjcfReader:
             source=self.values.source,
             floating_base=bool(free),
             quaternion=quaternion,
-            warnings=[*self.values.ignored_lines(), *self.values.remarks, *unphysical(self.links)],
+            warnings=[
+                *self.values.ignored_lines(),
+                *self.values.remarks,
+                *self.shapes.remarks(),
+                *unphysical(self.links),
+            ],
             named=named,
         )
 

@@ -50,6 +50,9 @@ class MjcfShapes:
         for element in root.findall("compiler"):
             settings |= {str(key): str(value) for key, value in element.attrib.items()}
         meshes = Path(settings.get("meshdir", settings.get("assetdir", "")))
+        self.left_out: dict[str, int] = {}
+        """Geoms that are no shapes, by type; not level planes at height 0, which are a simulation's
+        ground without being told."""
         self.meshes: dict[str, MeshAsset] = {}
         self.colors: dict[str, Color] = {}
         for element in root.iterfind("asset/mesh"):
@@ -61,6 +64,16 @@ class MjcfShapes:
         for element in root.iterfind("asset/material"):
             written = values.attributes(element, "material", None)
             self.colors[written.get("name", "")] = color_of(written.get("rgba")) or (1, 1, 1, 1)
+
+    def remarks(self) -> list[str]:
+        """A line on geoms that are no shapes, if there are some."""
+        if not self.left_out:
+            return []
+        kinds = ", ".join(f"{count} {kind}" for kind, count in self.left_out.items())
+        return [
+            f"geoms that are no shapes here, and that nothing touches: {kinds}; a simulation's ground is "
+            "level at height 0 unless terrain= is another"
+        ]
 
     def of(self, geoms: Sequence[Part]) -> BodyShapes:
         """Shapes of a body's geoms: visual ones are those of the groups that MuJoCo draws; all that may touch
@@ -105,6 +118,9 @@ class MjcfShapes:
         elif kind == "box":
             measures = tuple(2.0 * x for x in size[:3])
         else:
+            height, up = list(place.p)[2], [list(row) for row in place.R.matrix.rows][2][2]
+            if kind != "plane" or abs(height) > 1e-9 or up < 1.0 - 1e-9:
+                self.left_out[kind] = self.left_out.get(kind, 0) + 1
             return None
         if len(measures) != {"sphere": 1, "box": 3}.get(kind, 2) or min(measures) < 0:
             return None
