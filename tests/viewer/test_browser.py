@@ -139,6 +139,8 @@ def test_ctrl_c_ends_the_command_cleanly() -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        # Tests that run in the background of a shell have Ctrl-C ignored, and so have their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         assert process.stdout is not None
