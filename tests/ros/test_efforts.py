@@ -197,7 +197,9 @@ def test_after_a_collision_the_arm_can_float(arm):
         ("collision_reaction", "gravity"),
         ("collision_threshold", THRESHOLD),
     ):
-        assert peer.set_parameter(name, value).successful
+        peer.wait(
+            lambda n=name, x=value: peer.set_parameter(n, x).successful, f"{name} to be taken"
+        )
     arm.states(20, HELD)
     assert peer.enable(each=lambda: arm.state(HELD)).success
     aside = Q + np.array([0, 0.1, 0, 0, 0, 0, 0, 0])

@@ -142,7 +142,9 @@ def test_shutdown_and_signals_stop_an_enabled_arm(way, context):
             assert peer.go("shutdown", each=peer.show)
             peer.stopped()
             assert peer.state == "finalized"
-        assert node.end(signal.SIGINT) == 0
+        node.process.send_signal(signal.SIGINT)
+        peer.wait(lambda: node.process.poll() is not None, "the end of the process")
+        assert node.process.returncode == 0
         peer.wait(lambda: not np.any(peer.commands[-5:]), "five zeros")
         assert "Traceback" not in node.text()
         peer.close()
