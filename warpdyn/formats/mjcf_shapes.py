@@ -98,13 +98,13 @@ class MjcfShapes:
     def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
         """None for planes, height fields and ellipsoids, which no `Geometry` is."""
         kind = written.get("type", "sphere")
-        place = X.compose(self._place(element, written)).as_matrix()
+        pose = Pose.of(X.compose(self._place(element, written)))
         color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
         if "mesh" in written:  # a primitive that names one is fitted to it, and drawn as the mesh
             asset = self.meshes.get(written["mesh"])
             if asset is None:
                 return None
-            name, pose = written.get("name"), Pose.of(place)
+            name = written.get("name")
             return Geometry("mesh", asset.scale, asset.file, pose, name, self.folder, color)
         size = _numbers(written.get("size", ""))
         if "fromto" in written and kind in ("capsule", "cylinder", "box"):
@@ -118,13 +118,13 @@ class MjcfShapes:
         elif kind == "box":
             measures = tuple(2.0 * x for x in size[:3])
         else:
-            height, up = list(place.p)[2], [list(row) for row in place.R.matrix.rows][2][2]
+            height, up = pose.position[2], pose.rotation[2][2]
             if kind != "plane" or abs(height) > 1e-9 or up < 1.0 - 1e-9:
                 self.left_out[kind] = self.left_out.get(kind, 0) + 1
             return None
         if len(measures) != {"sphere": 1, "box": 3}.get(kind, 2) or min(measures) < 0:
             return None
-        return Geometry(kind, measures, None, Pose.of(place), written.get("name"), None, color)
+        return Geometry(kind, measures, None, pose, written.get("name"), None, color)
 
     def _place(self, element: Element, written: dict[str, str]) -> Placement:
         """Where a geom is in its body or frame: between two ends, or as written."""
