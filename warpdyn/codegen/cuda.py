@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from math import prod
 
-from ..recording.graph import COLUMN, KEPT, SHARED, Repetition
+from ..recording.graph import COLUMN, SHARED
 from ..recording.order import CELL
 from ..recording.program import Program
 from ..recording.table import LOOK
@@ -20,6 +21,7 @@ from .arguments import (
     result_identifier,
 )
 from .emit import Dialect, Region, emit, literal
+from .one_robot_loop import entries_written, looped
 
 AXES = "xyz"
 
@@ -80,7 +82,11 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
     lines = []
     for name, routine in program.routines.items():
         arrays = [f"{name}_{array}" for array in (SHARED, COLUMN, "out")]
-        sizes = [prod(routine.inputs[SHARED]), prod(routine.inputs[COLUMN]), _results(routine)]
+        sizes = [
+            prod(routine.inputs[SHARED]),
+            prod(routine.inputs[COLUMN]),
+            entries_written(routine),
+        ]
         lines += [
             f"{T} {array}[{max(size, 1)}];" for array, size in zip(arrays, sizes, strict=True)
         ]
@@ -92,7 +98,9 @@ def _routines(program: Program, T: str) -> tuple[dict[str, Region], list[str]]:
             parameters += f", const {T}* kept"  # the states lie behind the results
             rest = f", {regions[repetition.reads].out} + {kept}"
         body = (
-            _looped(routine, repetition, T, stride) if repetition else _body(routine, T, {}, "out")
+            looped(routine, repetition, T, stride, partial(_body, routine, T))
+            if repetition
+            else _body(routine, T, {}, "out")
         )
         around = "&" if _looks(routine) else ""  # its tables are declared outside of it
         lines += [f"auto {name} = [{around}]({parameters}) {{", *body, "};"]
@@ -107,37 +115,6 @@ def _looks(routine: Program) -> bool:
         or routine.uses(CELL)
         or any(_looks(inner) for inner in routine.routines.values())
     )
-
-
-def _results(routine: Program) -> int:
-    """Entries that a routine writes, the states that a loop keeps among them."""
-    results = prod(routine.results["out"])
-    if routine.repetition and routine.repetition.kept:
-        results += routine.repetition.times * prod(routine.inputs[COLUMN])
-    return results
-
-
-def _looped(routine: Program, repetition: Repetition, T: str, stride: int) -> Iterator[str]:
-    """The steps of a loop. Indices are known but for those of kept states, so that its two arrays
-    stay in registers. `stride`: entries of each kept state that it reads."""
-    size = prod(routine.inputs[COLUMN])
-    results = prod(routine.results["out"])
-    yield f"{T} then[{results}];"
-    yield from (f"out[{k}] = column[{k}];" for k in range(size))
-    yield f"for (int step = 0; step < {repetition.times}; ++step) {{"
-    if repetition.kept:
-        yield from (f"out[{results + k} + {size} * step] = out[{k}];" for k in range(size))
-    if repetition.end_unread:
-        yield f"if (step == {repetition.times - 1}) break;"
-    inputs = {COLUMN: "out"}
-    if repetition.reads:
-        yield f"const {T}* const before = kept + {stride} * ({repetition.times - 1} - step);"
-        inputs[KEPT] = "before"
-    yield from _body(routine, T, inputs, "then")
-    yield from (f"out[{k}] = then[{k}];" for k in range(size))
-    if repetition.ends:
-        yield f"if (then[{size}] > 0) break;"
-    yield "}"
 
 
 def _body(routine: Program, T: str, arrays: Mapping[str, str], out: str) -> Iterator[str]:

@@ -38,6 +38,10 @@ class Dialect:
     workspace: str = "work"
     regions: Mapping[str, Region] = field(default_factory=dict)
     """For each routine, where its inputs and results are."""
+    forms: Mapping[str, str] = field(default_factory=lambda: FORMS)
+    """C++ of the operations on values."""
+    broadcast: Callable[[str], str] = str
+    """A constant as an argument of a function, where operators take it as it is."""
 
 
 class Region(NamedTuple):
@@ -145,13 +149,16 @@ def expression(statement: Statement, dialect: Dialect) -> str:
         table, row, column = statement.arguments
         return dialect.look(table, _value(row, dialect), _value(column, dialect))
     x = [_value(a, dialect) for a in statement.arguments]
+    if operation in CALLED:
+        pairs = zip(x, statement.arguments, strict=True)
+        x = [text if isinstance(a, int) else dialect.broadcast(text) for text, a in pairs]
     if operation in COMPARISONS:
         return dialect.select(x[0], COMPARISONS[operation], *x[1:])
     if operation in ("min", "max"):
         first, second = x
         less, greater = (second, first) if operation == "min" else (first, second)
         return dialect.select(less, "<", greater, second, first)
-    return FORMS[operation].format(*x, one=dialect.constant(1.0), **dialect.functions)
+    return dialect.forms[operation].format(*x, one=dialect.constant(1.0), **dialect.functions)
 
 
 def _value(argument: int | float, dialect: Dialect) -> str:
@@ -161,6 +168,9 @@ def _value(argument: int | float, dialect: Dialect) -> str:
 
 COMPARISONS = {"select": "<", "select_equal": "<="}
 """Choices, by what stands between their first two arguments."""
+
+CALLED = (*COMPARISONS, "min", "max", "atan2", "uniform")
+"""Operations on several values that a target may write as functions."""
 
 FORMS = {
     "add": "{0} + {1}",

@@ -1,0 +1,220 @@
+"""A header of C++17 or C99 with programs of one robot: for one robot at a time, and for many in lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from ..recording.program import Program
+from .portable import Style, function, number, without_a_library
+
+LINE = 100
+"""Columns of a comment."""
+
+
+@dataclass(frozen=True)
+class ExportedFunction:
+    """A program with the names that it has in C."""
+
+    name: str
+    program: Program
+    inputs: Mapping[str, str]
+    results: Mapping[str, str]
+    """C names of the program's arrays, in the order of parameters."""
+    about: Sequence[str]
+    """Lines of its comment."""
+
+
+@dataclass(frozen=True)
+class ExportedRobot:
+    """What a header says of its robot."""
+
+    about: Sequence[str]
+    """Lines of the comment that it begins with."""
+    whole: Mapping[str, int] = field(default_factory=dict)
+    """Constants: nq, nv."""
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+def exported_header(
+    robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
+) -> str:
+    """The whole text of a header."""
+    write = _cpp if style.language == "c++" else _c
+    return "\n".join(line.rstrip() for line in write(robot, functions, style)) + "\n"
+
+
+def _cpp(
+    robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
+) -> Iterator[str]:
+    yield from (f"// {line}" for line in robot.about)
+    yield "#pragma once"
+    yield from (f"#include <{name}>" for name in (["cmath"] if style.libm else []))
+    yield from ("#include <cstddef>", "#include <cstring>", "#include <limits>", "")
+    yield f"namespace {style.prefix} {{"
+    yield from ("", style.helpers("number"), "")
+    yield from (f"constexpr int {name} = {value};" for name, value in robot.whole.items())
+    for name, texts in robot.names.items():
+        listed = ", ".join(_quoted(x) for x in texts)
+        yield f"constexpr const char *{name}[] = {{{listed}}};"
+    for name, values in robot.tables.items():
+        listed = ", ".join(_limit(x, style) for x in values)
+        yield f"constexpr number {name}[] = {{{listed}}};"
+    yield from (
+        "",
+        "namespace detail {",
+        "",
+        "using std::size_t;",
+        style.helpers("select"),
+        style.helpers("abs"),
+    )
+    yield style.helpers("sine_cosine")
+    yield style.helpers("libm" if style.libm else "own")
+    yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
+    if style.libm:
+        yield style.helpers("lanes_libm")
+    yield from (
+        "template <typename V>",
+        "inline V as(number x) noexcept {",
+        "  if constexpr (sizeof(V) == sizeof(number)) return x;",
+        "  else return all(x);",
+        "}",
+        "#else",
+        "template <typename V>",
+        "inline V as(number x) noexcept { return x; }",
+        "#endif",
+        "",
+        "// The programs, for values that are numbers or lanes of numbers.",
+    )
+    for each in functions:
+        yield from ("", function(each.program, each.name, each.inputs, each.results, style))
+    yield from ("", "}  // namespace detail")
+    for each in functions:
+        yield ""
+        yield from (f"/// {line}".rstrip() for line in each.about)
+        yield f"inline void {each.name}({', '.join(_parameters(each, 'number'))}) noexcept {{"
+        names = ", ".join([*each.inputs.values(), *each.results.values()])
+        yield from (f"  detail::{each.name}<number>({names});", "}")
+        yield f"/// The same for n robots, a row each: {', '.join(_rows(each))}."
+        yield from _batch(each, style, "noexcept ")
+    yield from ("", f"}}  // namespace {style.prefix}")
+
+
+def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style) -> Iterator[str]:
+    guard = f"{style.prefix.upper()}_H"
+    real = style.type(False)
+    yield from ("/*", *(f" * {line}".rstrip() for line in robot.about), " */")
+    yield from (f"#ifndef {guard}", f"#define {guard}", "")
+    yield from (f"#include <{name}>" for name in (["math.h"] if style.libm else []))
+    yield from ("#include <stddef.h>", "#include <string.h>" if style.libm else _MEMCPY, "")
+    yield style.helpers("number")
+    constants = ", ".join(f"{style.prefix}_{n} = {x}" for n, x in robot.whole.items())
+    yield f"enum {{ {constants} }};"
+    for name, texts in robot.names.items():
+        listed = ", ".join(_quoted(x) for x in texts)
+        yield f"static const char *const {style.prefix}_{name}[] = {{{listed}}};"
+    for name, values in robot.tables.items():
+        listed = ", ".join(_limit(x, style) for x in values)
+        yield f"static const {real} {style.prefix}_{name}[] = {{{listed}}};"
+    yield from ("", style.helpers("select"), style.helpers("abs"))
+    yield style.helpers("sine_cosine")
+    yield style.helpers("libm" if style.libm else "own")
+    yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
+    if style.libm:
+        yield style.helpers("lanes_libm")
+    yield "#endif"
+    for each in functions:
+        name = f"{style.prefix}_{each.name}"
+        yield from ("", "/*", *(f" * {line}".rstrip() for line in each.about), " */")
+        yield function(each.program, name, each.inputs, each.results, style)
+        yield ""
+        yield "#if defined(__GNUC__)"
+        yield function(each.program, f"{name}_lanes", each.inputs, each.results, style, lanes=True)
+        yield "#endif"
+        yield f"/* The same for n robots, a row each: {', '.join(_rows(each))}. */"
+        yield from _batch(each, style, "")
+    yield from ("", "#endif")
+
+
+_MEMCPY = """#if defined(__GNUC__)
+#define memcpy __builtin_memcpy
+#else
+#include <string.h>
+#endif"""
+"""Bits of a number without a library: compilers put moves in its place."""
+
+
+def _width() -> Iterator[str]:
+    """Lanes as wide as the processor's registers."""
+    yield "#ifndef WARPDYN_LANE_BYTES"
+    for macro, width in (("__AVX512F__", 64), ("__AVX__", 32)):
+        yield f"{'#if' if width == 64 else '#elif'} defined({macro})"
+        yield f"#define WARPDYN_LANE_BYTES {width}"
+    yield from ("#else", "#define WARPDYN_LANE_BYTES 16", "#endif", "#endif")
+
+
+def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
+    cpp = style.language == "c++"
+    name = each.name if cpp else f"{style.prefix}_{each.name}"
+    real, lanes = ("number", "detail::lanes") if cpp else (style.type(False), style.type(True))
+    inside = "detail::" if cpp else f"{style.prefix}_lanes_"
+    count = "detail::lane_count" if cpp else f"{style.prefix}_lane_count"
+    size_t = "std::size_t" if cpp else "size_t"
+    sizes = {
+        **{c: max(prod(each.program.inputs[n]), 1) for n, c in each.inputs.items()},
+        **{c: max(prod(each.program.results[n]), 1) for n, c in each.results.items()},
+    }
+    rows = [f"const {real} *{x}" for x in each.inputs.values()]
+    rows += [f"{real} *{x}" for x in each.results.values()]
+    yield f"{style.inline} void {name}_batch({size_t} n, {', '.join(rows)}) {after}{{"
+    yield "#if defined(__GNUC__)"
+    yield f"  const {size_t} width = {count};"
+    yield f"  for ({size_t} first = 0; first < n; first += width) {{"
+    yield f"    const {size_t} here = n - first < width ? n - first : width;"
+    yield "    " + lanes + " " + ", ".join(f"{x}_lanes[{sizes[x]}]" for x in sizes) + ";"
+    for x in each.inputs.values():
+        yield f"    {inside}gather({x}_lanes, {x} + first * {sizes[x]}, {sizes[x]}, here);"
+    arguments = ", ".join(f"{x}_lanes" for x in sizes)
+    yield f"    {f'detail::{each.name}<detail::lanes>' if cpp else f'{name}_lanes'}({arguments});"
+    for x in each.results.values():
+        yield f"    {inside}scatter({x}_lanes, {x} + first * {sizes[x]}, {sizes[x]}, here);"
+    yield from ("  }", "#else")
+    moved = ", ".join(f"{x} + i * {sizes[x]}" for x in sizes)
+    yield f"  for ({size_t} i = 0; i < n; ++i) {name}({moved});"
+    yield from ("#endif", "}")
+
+
+def _parameters(each: ExportedFunction, real: str) -> list[str]:
+    inputs = [
+        f"const {real} {c}[{max(prod(each.program.inputs[n]), 1)}]" for n, c in each.inputs.items()
+    ]
+    results = [
+        f"{real} {c}[{max(prod(each.program.results[n]), 1)}]" for n, c in each.results.items()
+    ]
+    return inputs + results
+
+
+def _rows(each: ExportedFunction) -> list[str]:
+    sizes = [(c, each.program.inputs[n]) for n, c in each.inputs.items()]
+    sizes += [(c, each.program.results[n]) for n, c in each.results.items()]
+    return [f"{c}[{' x '.join(['n', *map(str, shape)])}]" for c, shape in sizes]
+
+
+def _quoted(text: str) -> str:
+    plain = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{plain}"'
+
+
+def _limit(x: float, style: Style) -> str:
+    """A number of a table; of C++ infinity has its own name."""
+    if abs(x) == float("inf") and style.language == "c++":
+        return f"{'-' if x < 0 else ''}std::numeric_limits<number>::infinity()"
+    return number(x, style)
+
+
+def needed_of_a_library(functions: Sequence[ExportedFunction]) -> dict[str, set[str]]:
+    """For each function that has some, what it needs of the C library beside sines and roots."""
+    needed = {each.name: without_a_library(each.program) for each in functions}
+    return {name: names for name, names in needed.items() if names}

@@ -1,0 +1,24 @@
+"""Names of robots, links and arrays as identifiers of C and C++."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+WORDS = """alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
+constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit
+export extern false float for friend goto if inline int long mutable namespace new noexcept not
+not_eq nullptr operator or or_eq private protected public register reinterpret_cast restrict
+return short signed sizeof static static_assert static_cast struct switch template this
+thread_local throw true try typedef typeid typename union unsigned using virtual void volatile
+wchar_t while xor xor_eq"""
+KEYWORDS = frozenset(re.split(r"\s+", WORDS))
+
+
+def identifier(text: str) -> str:
+    """A name as C takes it: letters without their marks, an underscore for what is none."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    plain = re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_") or "x"
+    if plain[0].isdigit():
+        plain = f"n{plain}"
+    return f"{plain}_" if plain in KEYWORDS else plain

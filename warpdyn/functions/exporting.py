@@ -1,0 +1,189 @@
+"""Functions of a robot as a file of C++ or C that a controller includes, with no library behind it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, Literal
+
+from ..codegen.exported_header import (
+    ExportedFunction,
+    ExportedRobot,
+    exported_header,
+    needed_of_a_library,
+)
+from ..codegen.identifiers import identifier
+from ..codegen.portable import Style, refused
+from ..execution.call import Call, input_shapes, inputs_of
+from ..execution.evaluate import record_call
+from ..model import Model
+from .compile_ahead import Precision, call_on_zeros, zeros_of
+
+ExportLanguage = Literal["c++", "c"]
+"""C++17, or C99."""
+
+RESULTS = {
+    "rnea": "tau", "aba": "a", "crba": "M", "fk": "pose", "jacobian": "J", "minv": "M_inverse",
+    "bias_force": "h", "gravity_compensation": "tau",
+}  # fmt: skip
+"""Names of results that have one in the books; of all others it is `out`."""
+
+ABOUT = {
+    "q": "configuration [rad, m], {}; quaternions are x y z w",
+    "v": "velocity [rad/s, m/s], {}",
+    "a": "acceleration [rad/s^2, m/s^2], {}",
+    "tau": "joint torques and forces [N m, N], {}",
+    "gravity": "acceleration of free fall in the world's axes [m/s^2], {}",
+    "pose": "homogeneous transform, link axes to world axes [m], {}",
+    "J": "rows: linear, then angular [m, rad a unit of v], {}",
+    "M": "joint-space inertia, {}",
+}
+"""What arrays hold, by name, with their shapes."""
+
+
+def export(
+    model: Model,
+    calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+    path: str | Path | None = None,
+    *,
+    namespace: str | None = None,
+    dtype: Precision = "float64",
+    language: ExportLanguage = "c++",
+    libm: bool = True,
+    overwrite: bool = False,
+) -> str:
+    """The text of one header with these functions for a robot, written to `path` if it is given.
+
+    calls: functions of a model, users' own kernels among them, and `functools.partial(wd.jacobian,
+    frame="hand")` for one with options; a mapping gives them names. What varies of a model
+    (`params=model.params(mass=...)` in a partial) becomes an argument.
+    namespace: of C++, or the prefix of C; the robot's name, as an identifier, if it is not given.
+    dtype: of all numbers. language: "c++" (C++17) or "c" (C99). libm: without it nothing is
+    included but `stddef.h`, and programs that need exp, log or atan2 are refused.
+
+    Each function has a form for one robot, `rnea(q, v, a, tau)`, and one for n robots in rows,
+    `rnea_batch(n, q, v, a, tau)`. Neither allocates, locks, throws or loops over an unknown count.
+    """
+    if language not in ("c++", "c"):
+        raise ValueError(f'language must be "c++" or "c", got {language!r}')
+    style = Style(language, dtype == "float32", identifier(namespace or model.name), libm)
+    zeros = zeros_of(dtype, "cpu")
+    named = dict(calls) if isinstance(calls, Mapping) else _named(calls)
+    if not named:
+        raise ValueError("nothing to export: name one function at least, such as [wd.rnea]")
+    functions = [
+        _exported(name, function, call_on_zeros(model, function, zeros), style)
+        for name, function in named.items()
+    ]
+    if not libm and (needed := needed_of_a_library(functions)):
+        name, what = next(iter(needed.items()))
+        raise ValueError(
+            f"{name} needs {', '.join(sorted(what))} of the C library, which libm=False leaves out"
+        )
+    text = exported_header(_robot(model, style), functions, style)
+    if path is not None:
+        file = Path(path)
+        if file.exists() and not overwrite:
+            raise FileExistsError(f"{file} exists; overwrite=True replaces it")
+        file.write_text(text, encoding="utf-8")
+    return text
+
+
+def _named(calls: Iterable[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """Functions by the names that they get: with their frame, where they have one."""
+    if callable(calls):
+        raise TypeError(f"calls must be a list: wd.export(model, [{calls!r}])")
+    found: dict[str, Callable[..., Any]] = {}
+    for each in calls:
+        whole: Any = each
+        name = whole.func.__name__ if isinstance(whole, partial) else whole.__name__
+        if isinstance(whole, partial) and isinstance(frame := whole.keywords.get("frame"), str):
+            name = f"{name}_{frame}"
+        name = identifier(name)
+        if name in found:
+            raise ValueError(
+                f"two functions would be called {name}; give names: "
+                'wd.export(model, {"first": ..., "second": ...})'
+            )
+        found[name] = each
+    return found
+
+
+def _exported(
+    name: str, function: Callable[..., Any], call: Call[Any], style: Style
+) -> ExportedFunction:
+    program = record_call(call, input_shapes(call), style.single)
+    if why := refused(program):
+        raise ValueError(f"{name} cannot be exported: {why}")
+    labels = {x: inputs_of(call)[x].name for x in program.inputs}
+    inputs = {x: _array_name(label) for x, label in labels.items()}
+    results: dict[str, str] = {}
+    for result in program.results:
+        wanted = RESULTS.get(call.name, "out") if len(program.results) == 1 else result
+        written = _array_name(wanted)
+        results[result] = f"{written}_out" if written in inputs.values() else written
+    taken = [*inputs.values(), *results.values()]
+    twice = sorted({x for x in taken if taken.count(x) > 1})
+    if twice:
+        raise ValueError(
+            f"{name}: arrays {', '.join(n for n, c in [*inputs.items(), *results.items()] if c in twice)} "
+            f"would all be called {twice[0]}; rename a link"
+        )
+    whole: Any = function.func if isinstance(function, partial) else function
+    about = (inspect.getdoc(whole) or "").split("\n\n", 1)[0]
+    lines = [f"{name}: {' '.join(about.split())}" if about else name, ""]
+    for c, shape in _shapes(program.inputs, inputs) + _shapes(program.results, results):
+        lines += wrap(f"{c}: {ABOUT.get(c, '{}').format(_shape(shape))}", 92)
+    operations = f"{program.operations} operations, {len(program.angles)} sines and cosines."
+    return ExportedFunction(
+        name, program, inputs, results, [*wrap(lines[0], 92), *lines[1:], operations]
+    )
+
+
+def _shapes(
+    shapes: Mapping[str, tuple[int, ...]], names: Mapping[str, str]
+) -> list[tuple[str, tuple[int, ...]]]:
+    return [(names[x], shapes[x]) for x in names]
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    if not shape:
+        return "one number"
+    return f"{' x '.join(map(str, shape))}{', rows one after the other' if len(shape) > 1 else ''}"
+
+
+def _array_name(label: str) -> str:
+    """The C name of an array: "f_ext:hand", "params:mass" are f_ext_hand and mass."""
+    return identifier(label.removeprefix("params:"))
+
+
+def _robot(model: Model, style: Style) -> ExportedRobot:
+    """What the header says of the robot: names in order, limits, and how to read all arrays."""
+    from .. import __version__
+
+    base = "a free base" if model.floating_base else "a fixed base"
+    about = [
+        f"{model.name}: dynamics as straight-line code, written by warpdyn {__version__}.",
+        f"Model {model.key[:16]}: {base}, nq = {model.nq}, nv = {model.nv}.",
+        "",
+        "Arrays of one robot lie without gaps, matrices row by row, and must not overlap.",
+        "No function allocates, locks, throws, keeps state or branches on its arguments; stacks are",
+        "bounded. Sines and cosines are within two units in the last place for angles up to",
+        f"{'8000' if style.single else '500000'} rad, and lose digits beyond. NaN and infinity come"
+        " out as NaN. Do not compile with",
+        "-ffast-math; numbers too small to be normal may count as zero where the processor says so.",
+    ]
+    return ExportedRobot(
+        about,
+        {"nq": model.nq, "nv": model.nv},
+        {"joint_names": list(model.joint_names)},
+        {
+            "lower": [float(x) for x in model.position_lower],
+            "upper": [float(x) for x in model.position_upper],
+            "velocity_limit": [float(x) for x in model.velocity_limit],
+            "effort_limit": [float(x) for x in model.effort_limit],
+        },
+    )
