@@ -76,7 +76,7 @@ def source(program: Program, single: bool) -> str:
 
     constants = lanes.Constants(single, program.tables)
     dialect = lanes.in_lanes(constants, load, store)
-    parts, slots = split(program, PART, at_hand)
+    parts, slots = split(program.statements, PART, at_hand)
     # What a routine reads and writes lies behind the workspace of the parts, which is in use while
     # they call it.
     regions, functions, slots = routines(program, constants, slots)

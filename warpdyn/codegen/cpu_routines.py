@@ -55,7 +55,7 @@ class TileFunctions:
                 s.operation in ("sin", "cos") and s.arguments[0] in turns
             )
 
-        parts, slots = split(program, STEP_PART, at_hand)
+        parts, slots = split(program.statements, STEP_PART, at_hand)
         regions, functions, self.slots = routines(program, table, slots, f"{name}_")
         dialect = lanes.in_lanes(
             table,
@@ -147,7 +147,7 @@ def _column(routine: Program, name: str, table: lanes.Constants) -> tuple[list[s
         lambda array, entry: f"{array}[{entry}]",
         lambda entries, value: " ".join(f"out[{k}] = {value};" for k in entries),
     )
-    parts, workspace = split(routine, PART, lambda s: s.operation == "input")
+    parts, workspace = split(routine.statements, PART, lambda s: s.operation == "input")
     stored: set[int] = set()
     functions = []
     for k, part in enumerate(parts):

@@ -64,6 +64,7 @@ def _cpp(
         yield f"constexpr number {name}[] = {{{listed}}};"
     yield from (
         "",
+        *_apart(),
         "namespace detail {",
         "",
         "using std::size_t;",
@@ -118,7 +119,7 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
     for name, values in robot.tables.items():
         listed = ", ".join(_limit(x, style) for x in values)
         yield f"static const {real} {style.prefix}_{name}[] = {{{listed}}};"
-    yield from ("", style.helpers("select"), style.helpers("abs"))
+    yield from ("", *_apart(), style.helpers("select"), style.helpers("abs"))
     yield style.helpers("sine_cosine")
     yield style.helpers("libm" if style.libm else "own")
     yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
@@ -144,6 +145,13 @@ _MEMCPY = """#if defined(__GNUC__)
 #include <string.h>
 #endif"""
 """Bits of a number without a library: compilers put moves in its place."""
+
+
+def _apart() -> Iterator[str]:
+    """A function that stays one: compilers take long over functions of thousands of lines."""
+    yield from ("#ifndef WARPDYN_APART", "#if defined(__GNUC__)")
+    yield "#define WARPDYN_APART __attribute__((noinline))"
+    yield from ("#else", "#define WARPDYN_APART", "#endif", "#endif")
 
 
 def _width() -> Iterator[str]:

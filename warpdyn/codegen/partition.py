@@ -11,21 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..recording.order import CELL, Statement, operands
-from ..recording.program import Program
 
 CORNER_SLOTS = 4
 """Slots at the beginning of the workspace of a program that looks up cells of tables."""
 
 
 def split(
-    program: Program, size: int, at_hand: Callable[[Statement], bool]
+    statements: Sequence[Statement], size: int, at_hand: Callable[[Statement], bool]
 ) -> tuple[list[list[Statement]], int]:
     """Parts of about `size` statements, and the number of slots that their workspace needs.
 
     Further operations: `recall(slot)` reads the workspace, `keep(slot)` writes its target there.
     `at_hand` tells which statements only load what every part can load.
     """
-    statements = program.statements
     bounds = _bounds(statements, size, at_hand)
     part_of = {
         s.target: k for k, (start, stop) in enumerate(bounds) for s in statements[start:stop]

@@ -16,7 +16,7 @@ from ..codegen.exported_header import (
     needed_of_a_library,
 )
 from ..codegen.identifiers import identifier
-from ..codegen.portable import Style, refused
+from ..codegen.portable import LOCAL, Style, refused
 from ..execution.call import Call, input_shapes, inputs_of
 from ..execution.evaluate import record_call
 from ..model import Model
@@ -157,7 +157,8 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 def _array_name(label: str) -> str:
     """The C name of an array: "f_ext:hand", "params:mass" are f_ext_hand and mass."""
-    return identifier(label.removeprefix("params:"))
+    name = identifier(label.removeprefix("params:"))
+    return f"{name}_" if LOCAL.fullmatch(name) else name
 
 
 def _robot(model: Model, style: Style) -> ExportedRobot:
