@@ -65,6 +65,7 @@ from .functions.dynamics import (
     solve,
 )
 from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
+from .functions.exporting import export
 from .functions.gravity_diagnosis import diagnose_gravity
 from .functions.ground import Ground, SoftGround
 from .functions.group import Group
@@ -114,6 +115,7 @@ from .functions.poses import (
     pose_to_matrix,
     quaternion_to_matrix,
 )
+from .functions.python_extension import export_python
 from .functions.randomise import add, randomise, scale
 from .functions.regressors import (
     joint_torque_regressor,
@@ -240,6 +242,8 @@ __all__ = [
     "effect_torques",
     "empty_cache",
     "estimate_good_contact_parameters",
+    "export",
+    "export_python",
     "external_wrench",
     "fk",
     "force_transform",

@@ -24,6 +24,7 @@ from .check import check
 from .command_line import UserError
 from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
+from .export_code import export_code
 from .info import info
 from .learning_arguments import Commands, add_device, add_page, add_policies, add_train
 from .print_source import print_source
@@ -75,6 +76,7 @@ def parser() -> argparse.ArgumentParser:
     _add_bench(commands)
     _add_compile(commands)
     _add_source(commands)
+    _add_export(commands)
     _add_demo(commands)
     _add_simulate(commands)
     add_train(commands)
@@ -179,6 +181,33 @@ def _add_source(commands: Commands) -> None:
         default="text",
         help="text, or C++ for a device",
     )
+
+
+def _add_export(commands: Commands) -> None:
+    text = "write functions of a robot as a header of C++ or C that needs no library"
+    sub = _add_command(commands, "export", export_code, text)
+    sub.add_argument(
+        "functions",
+        nargs="+",
+        metavar="FUNCTION",
+        help=f"rnea,aba,fk:LINK,jacobian:LINK, or a kernel of your own, {KERNEL}",
+    )
+    _add_option(sub)
+    text = "default: ROBOT.hpp or ROBOT.h; with --python a folder"
+    sub.add_argument("--out", type=Path, metavar="FILE", help=text)
+    text = "namespace of C++, prefix of C, module of Python; default: the robot's name"
+    sub.add_argument("--namespace", metavar="NAME", help=text)
+    sub.add_argument("--frame", metavar="LINK", help="of a kernel's option frame")
+    precision = sub.add_mutually_exclusive_group()
+    precision.add_argument("--float32", action="store_true", help="numbers are floats")
+    precision.add_argument("--float64", action="store_true", help="numbers are doubles (default)")
+    kinds = sub.add_mutually_exclusive_group()
+    kinds.add_argument("--c", action="store_true", help="C99 instead of C++17")
+    kinds.add_argument(
+        "--python", action="store_true", help="compile a module of Python that needs no warpdyn"
+    )
+    sub.add_argument("--no-libm", action="store_true", help="include no <cmath> or <math.h>")
+    sub.add_argument("--force", action="store_true", help="replace a file that exists")
 
 
 def _add_demo(commands: Commands) -> None:

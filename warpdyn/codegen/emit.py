@@ -38,7 +38,7 @@ class Dialect:
     workspace: str = "work"
     regions: Mapping[str, Region] = field(default_factory=dict)
     """For each routine, where its inputs and results are."""
-    forms: Mapping[str, str] = field(default_factory=lambda: FORMS)
+    forms: Mapping[str, str] = field(default_factory=lambda: dict(FORMS))
     """C++ of the operations on values."""
     broadcast: Callable[[str], str] = str
     """A constant as an argument of a function, where operators take it as it is."""
@@ -172,7 +172,7 @@ COMPARISONS = {"select": "<", "select_equal": "<="}
 CALLED = (*COMPARISONS, "min", "max", "atan2", "uniform")
 """Operations on several values that a target may write as functions."""
 
-FORMS = {
+FORMS: Mapping[str, str] = {
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
     "mul": "{0} * {1}",

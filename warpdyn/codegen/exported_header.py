@@ -112,7 +112,7 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
     yield from ("#include <stddef.h>", "#include <string.h>" if style.libm else _MEMCPY, "")
     yield style.helpers("number")
     constants = ", ".join(f"{style.prefix}_{n} = {x}" for n, x in robot.whole.items())
-    yield f"enum {{ {constants} }};"
+    yield from ([f"enum {{ {constants} }};"] if constants else [])
     for name, texts in robot.names.items():
         listed = ", ".join(_quoted(x) for x in texts)
         yield f"static const char *const {style.prefix}_{name}[] = {{{listed}}};"

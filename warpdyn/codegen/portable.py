@@ -296,9 +296,8 @@ def _routines(
         )
         unused = [f"(void){x};" for x in ("shared", "column")]
         before += [*first, *_defined(own, parameters, [*unused, *held, *lines], style)]
-        regions[routine_name] = Region(
-            own if style.language == "c" else f"{own}<V>", *places, more=rest
-        )
+        called = own if style.language == "c" else f"{own}<V>"
+        regions[routine_name] = Region(called, places[0], places[1], places[2], rest)
     return regions, before, arrays
 
 

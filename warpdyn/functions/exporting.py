@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, Literal
@@ -15,19 +16,19 @@ from ..codegen.exported_header import (
     exported_header,
     needed_of_a_library,
 )
-from ..codegen.identifiers import identifier
 from ..codegen.portable import LOCAL, Style, refused
 from ..execution.call import Call, input_shapes, inputs_of
 from ..execution.evaluate import record_call
 from ..model import Model
 from .compile_ahead import Precision, call_on_zeros, zeros_of
+from .identifiers import identifier
 
 ExportLanguage = Literal["c++", "c"]
 """C++17, or C99."""
 
 RESULTS = {
-    "rnea": "tau", "aba": "a", "crba": "M", "fk": "pose", "jacobian": "J", "minv": "M_inverse",
-    "bias_force": "h", "gravity_compensation": "tau",
+    "rnea": "tau", "aba": "a", "crba": "M", "fk": "pose", "jacobian": "J", "gravity_torques": "tau",
+    "mass_matrix_inverse": "M_inverse", "bias_forces": "h",
 }  # fmt: skip
 """Names of results that have one in the books; of all others it is `out`."""
 
@@ -70,14 +71,7 @@ def export(
     if language not in ("c++", "c"):
         raise ValueError(f'language must be "c++" or "c", got {language!r}')
     style = Style(language, dtype == "float32", identifier(namespace or model.name), libm)
-    zeros = zeros_of(dtype, "cpu")
-    named = dict(calls) if isinstance(calls, Mapping) else _named(calls)
-    if not named:
-        raise ValueError("nothing to export: name one function at least, such as [wd.rnea]")
-    functions = [
-        _exported(name, function, call_on_zeros(model, function, zeros), style)
-        for name, function in named.items()
-    ]
+    functions = exported_functions(model, calls, dtype)
     if not libm and (needed := needed_of_a_library(functions)):
         name, what = next(iter(needed.items()))
         raise ValueError(
@@ -90,6 +84,22 @@ def export(
             raise FileExistsError(f"{file} exists; overwrite=True replaces it")
         file.write_text(text, encoding="utf-8")
     return text
+
+
+def exported_functions(
+    model: Model,
+    calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+    dtype: Precision,
+) -> list[ExportedFunction]:
+    """Programs of functions, with the names that they and their arrays have in C."""
+    zeros = zeros_of(dtype, "cpu")
+    named = dict(calls) if isinstance(calls, Mapping) else _named(calls)
+    if not named:
+        raise ValueError("nothing to export: name one function at least, such as [wd.rnea]")
+    return [
+        _exported(name, function, call_on_zeros(model, function, zeros), dtype == "float32")
+        for name, function in named.items()
+    ]
 
 
 def _named(calls: Iterable[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
@@ -113,9 +123,9 @@ def _named(calls: Iterable[Callable[..., Any]]) -> dict[str, Callable[..., Any]]
 
 
 def _exported(
-    name: str, function: Callable[..., Any], call: Call[Any], style: Style
+    name: str, function: Callable[..., Any], call: Call[Any], single: bool
 ) -> ExportedFunction:
-    program = record_call(call, input_shapes(call), style.single)
+    program = record_call(call, input_shapes(call), single)
     if why := refused(program):
         raise ValueError(f"{name} cannot be exported: {why}")
     labels = {x: inputs_of(call)[x].name for x in program.inputs}
@@ -163,11 +173,9 @@ def _array_name(label: str) -> str:
 
 def _robot(model: Model, style: Style) -> ExportedRobot:
     """What the header says of the robot: names in order, limits, and how to read all arrays."""
-    from .. import __version__
-
     base = "a free base" if model.floating_base else "a fixed base"
     about = [
-        f"{model.name}: dynamics as straight-line code, written by warpdyn {__version__}.",
+        f"{model.name}: dynamics as straight-line code, written by warpdyn {version('warpdyn')}.",
         f"Model {model.key[:16]}: {base}, nq = {model.nq}, nv = {model.nv}.",
         "",
         "Arrays of one robot lie without gaps, matrices row by row, and must not overlap.",

@@ -1,0 +1,27 @@
+"""Draws when cycles of the loop began and how long their computation took: latency.csv latency.png."""
+
+from __future__ import annotations
+
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+
+def main(table: str = "latency.csv", picture: str = "latency.png") -> None:
+    late, took = np.loadtxt(table, delimiter=",", skiprows=1, unpack=True)
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    for axis, values, title in (
+        (axes[0], late, "begins after its time [µs]"),
+        (axes[1], took, "computes gravity's torques [µs]"),
+    ):
+        bins = np.logspace(np.log10(max(values.min(), 1e-2)), np.log10(values.max() + 1e-2), 60)
+        axis.hist(values, bins=bins, color="tab:blue")
+        axis.set(xscale="log", yscale="log", xlabel=title, ylabel="cycles")
+        median, most = np.median(values), np.percentile(values, 99.9)
+        axis.set_title(f"median {median:.2f}, 99.9 % {most:.2f}, worst {values.max():.1f}")
+    figure.savefig(picture, dpi=120)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

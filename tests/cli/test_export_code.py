@@ -1,0 +1,59 @@
+"""`warpdyn export`: the file that it writes, and what it refuses in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpdyn.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_header_of_several_functions(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Functions one after the other or with commas, a frame after a colon, one's own kernel."""
+    (here / "mine.py").write_text(
+        "import warpdyn as wd\n\n\n@wd.kernel\ndef damped(robot, q, v, *, gain=1.0):\n"
+        '    """A damper."""\n    return {"tau": -gain * v}\n'
+    )
+    asked = ["rnea,fk:panda_hand", "crba", "mine.py:damped", "--option", "gain=3.0"]
+    assert main(["export", "panda", *asked]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("panda.hpp: rnea, fk_panda_hand, crba, damped, each with _batch; ")
+    text = (here / "panda.hpp").read_text()
+    assert "inline void fk_panda_hand(const number q[8], number pose[16])" in text
+    assert "3.0 *" in text or "-3.0 *" in text
+    assert main(["export", "panda", "rnea"]) == 2
+    assert "panda.hpp exists; --force replaces it" in capsys.readouterr().err
+    assert main(["export", "panda", "rnea", "--force", "--float32"]) == 0
+    assert "typedef float number;" in (here / "panda.hpp").read_text()
+
+
+def test_c_of_another_name(here: Path) -> None:
+    """--c, --namespace and --out."""
+    command = ["export", "cartpole", "aba", "--c", "--no-libm", "--namespace", "my cart"]
+    assert main([*command, "--out", "cart.h"]) == 0
+    assert "static inline void my_cart_aba(" in (here / "cart.h").read_text()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["rnee"], "did you mean 'rnea'?"),
+        (["fk:nohand"], "did you mean 'panda_hand'?"),
+        (["rnea,rnea"], "two functions would be called rnea"),
+        (["inverse_kinematics:panda_hand"], "cannot be exported: it repeats until it is done"),
+    ],
+)
+def test_what_it_refuses(
+    asked: list[str], said: str, capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
+    """In one line, and no file is written."""
+    assert main(["export", "panda", *asked]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1 and not list(here.glob("*.hpp"))

@@ -1,0 +1,98 @@
+"""Programs as functions of C and C++: loops and routines in them, and what they need of a library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exported_code import Compiled
+
+from warpdyn.algebra import scalar
+from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
+from warpdyn.codegen.portable import Style, refused, without_a_library
+from warpdyn.recording.program import Program, record
+
+
+def oscillator(x, k):
+    """Steps of an oscillator with a sine in its force: a loop whose state goes round."""
+
+    def step(state):
+        position, speed = state
+        speed = speed - 0.01 * k[0] * scalar.sin(position)
+        return [position + 0.01 * speed, speed]
+
+    return scalar.repeat(step, list(x), 50)
+
+
+def chosen(x, k):
+    """Selects, minima, roots and arcs, some of them of constants."""
+    larger = scalar.select_less(x[0], 0.5, 2.0, k[0])
+    return [
+        scalar.maximum(larger, x[1]),
+        scalar.minimum(x[0], 0.25),
+        scalar.sqrt(scalar.absolute(x[1])) * scalar.atan2(x[0], 1.5),
+        scalar.floor(4.0 * x[0]),
+        0.75,
+    ]
+
+
+def made(program: Program, folder: Path, language: str) -> Compiled:
+    """The program as the function `go(x, k, out)` of a header."""
+    style = Style(language, False, "some")
+    each = ExportedFunction("go", program, {"x": "x", "k": "k"}, {"out": "out"}, ["go"])
+    text = exported_header(ExportedRobot(["some"]), [each], style)
+    return Compiled(folder, text, {"go": ("x", "k", "out")}, namespace="some", language=language)
+
+
+@pytest.mark.parametrize("language", ["c++", "c"])
+@pytest.mark.parametrize("text", [oscillator, chosen])
+def test_a_text_computes_what_its_program_does(text, language: str, tmp_path: Path) -> None:
+    """Loops, selects and functions, on numbers one by one and in lanes."""
+    program = record(text, {"x": (2,), "k": (1,)})
+    draw = np.random.default_rng(3)
+    x, k = draw.uniform(-1, 1, (9, 2)), draw.uniform(0, 5, (9, 1))
+    expected = [
+        program.on_numbers({"x": list(a), "k": list(b)})["out"] for a, b in zip(x, k, strict=True)
+    ]
+    compiled = made(program, tmp_path, language)
+    for found in (compiled.one_by_one, compiled.batch):
+        np.testing.assert_allclose(found("go", [x, k], (len(expected[0]),)), expected, atol=1e-14)
+
+
+def test_sines_are_right_over_their_range(tmp_path: Path) -> None:
+    """Sine and cosine within two units in the last place up to 500,000 rad; NaN and infinity are NaN."""
+    program = record(
+        lambda x, k: [scalar.sin(x[0]), scalar.cos(x[0]), k[0]], {"x": (1,), "k": (1,)}
+    )
+    compiled = made(program, tmp_path, "c++")
+    draw = np.random.default_rng(0)
+    x = draw.uniform(-1, 1, 4000) * 10.0 ** draw.uniform(-8, np.log10(5e5), 4000)
+    x = np.concatenate([x, np.arange(-40, 41) * np.pi / 4])[:, None]
+    for found in (compiled.one_by_one, compiled.batch):
+        out = found("go", [x, np.ones_like(x)], (3,))
+        for column, exact in ((0, np.sin(x[:, 0])), (1, np.cos(x[:, 0]))):
+            # Near a zero of the function its own spacing is smaller than that of the reduced angle.
+            error = np.abs(out[:, column] - exact) / np.spacing(np.maximum(np.abs(exact), 2.0**-4))
+            assert error.max() <= 2.0
+        odd = np.array([[np.nan], [np.inf], [-np.inf]])
+        assert np.isnan(found("go", [odd, np.ones_like(odd)], (3,))[:, :2]).all()
+
+
+def test_what_a_program_needs_of_a_library() -> None:
+    """Arcs and exponentials; roots and sines have forms of their own."""
+    program = record(chosen, {"x": (2,), "k": (1,)})
+    assert without_a_library(program) == {"atan2"}
+    assert without_a_library(record(oscillator, {"x": (2,), "k": (1,)})) == set()
+
+
+def test_a_loop_that_ends_by_itself_is_refused() -> None:
+    """Its time depends on its arguments."""
+
+    def halved(x):
+        return scalar.repeat(
+            lambda state: [0.5 * state[0]], list(x), 100, until=lambda state: 1.0 - state[0]
+        )
+
+    assert "until it is done" in refused(record(halved, {"x": (1,)}))
+    assert not refused(record(oscillator, {"x": (2,), "k": (1,)}))

@@ -1,0 +1,215 @@
+"""Exported code computes what the oracle does, whatever compiles it, and says what it cannot hold."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exported_code import WARNINGS, Compiled, compiler
+
+import warpdyn as wd
+from warpdyn.cli.workload import random_states
+
+ROBOTS = ("panda", "ur5e", "cartpole", "quadruped", "humanoid")
+FREE = ("quadruped", "humanoid")
+STATES = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau"), "crba": ("q",), "fk": ("q",)}
+ROWS = 11
+"""Robots of a batch: no whole number of vectors."""
+
+
+def functions_of(model: wd.Model) -> dict:
+    """The five algorithms, of the last link where they are of one."""
+    frame = model.link_names[-1]
+    return {
+        "rnea": wd.rnea,
+        "aba": wd.aba,
+        "crba": wd.crba,
+        "fk": partial(wd.fk, frame=frame),
+        "jacobian": partial(wd.jacobian, frame=frame),
+    }
+
+
+def robot(name: str) -> wd.Model:
+    return wd.load_robot(name, floating_base=True) if name in FREE else wd.load_robot(name)
+
+
+CASES = [
+    *((name, "c++", k % 2, f"-O{2 + k % 2}", "float64") for k, name in enumerate(ROBOTS)),
+    *((name, "c", (k + 1) % 2, f"-O{3 - k % 2}", "float64") for k, name in enumerate(ROBOTS[:3])),
+    ("panda", "c++", 0, "-O3", "float32"),
+    ("quadruped", "c", 0, "-O2", "float32"),
+]
+
+
+@pytest.mark.parametrize(("name", "language", "which", "level", "dtype"), CASES)
+def test_it_is_the_oracle(
+    name: str, language: str, which: int, level: str, dtype: str, tmp_path: Path
+) -> None:
+    """For one robot and for a batch, in both languages and precisions, by gcc and clang."""
+    compiler(language, which)
+    model = robot(name)
+    functions = functions_of(model)
+    text = wd.export(model, functions, language=language, dtype=dtype)
+    made = Compiled(
+        tmp_path,
+        text,
+        {f: (*STATES.get(f, ("q",)), "out") for f in functions},
+        namespace=name,
+        language=language,
+        which=which,
+        options=(level, "-march=native"),
+        single=dtype == "float32",
+    )
+    states = {k: x.astype(dtype) for k, x in random_states(model, ROWS).items()}
+    for f, function in functions.items():
+        inputs = [states[x] for x in STATES.get(f, ("q",))]
+        whole = function.func if isinstance(function, partial) else function
+        options = function.keywords if isinstance(function, partial) else {}
+        expected = np.asarray(
+            wd.oracle(whole, model, *(x.astype(float) for x in inputs), **options)
+        )
+        for found in (made.one_by_one, made.batch):
+            error = np.abs(found(f, inputs, expected.shape[1:]) - expected).max()
+            bound = 1e-13 if dtype == "float64" else 1e-5
+            assert error <= bound * max(1.0, np.abs(expected).max()), (f, found.__name__)
+
+
+def test_without_a_library_in_a_free_standing_environment(tmp_path: Path) -> None:
+    """C without the mathematical library has the same numbers; so has C++ without exceptions."""
+    model = robot("quadruped")
+    states = random_states(model, ROWS)
+    expected = wd.oracle(wd.rnea, model, states["q"], states["v"], states["a"])
+    for language, options in (
+        ("c", ("-O2", "-ffreestanding", "-fno-math-errno")),
+        ("c++", ("-O2", "-fno-exceptions", "-fno-rtti")),
+    ):
+        text = wd.export(model, [wd.rnea], language=language, libm=False)
+        assert "#include <math.h>" not in text and "#include <cmath>" not in text
+        made = Compiled(
+            tmp_path,
+            text,
+            {"rnea": ("q", "v", "a", "tau")},
+            namespace="quadruped",
+            language=language,
+            options=options,
+        )
+        found = made.batch("rnea", [states[x] for x in "qva"], (model.nv,))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_nothing_that_a_sanitizer_reports(tmp_path: Path) -> None:
+    """A program that ends well under the sanitizers of addresses and undefined behaviour."""
+    gcc = compiler("c++", 0)
+    model = robot("quadruped")
+    (tmp_path / "quadruped.hpp").write_text(wd.export(model, functions_of(model)))
+    (tmp_path / "main.cpp").write_text(
+        '#include "quadruped.hpp"\n'
+        "int main() {\n"
+        "  using namespace quadruped;\n"
+        "  double q[5 * nq] = {}, v[5 * nv] = {}, a[5 * nv] = {}, M[5 * nv * nv];\n"
+        "  for (int k = 0; k < 5; ++k) q[k * nq + 6] = 1.0;\n"
+        "  rnea(q, v, a, M); aba(q, v, a, M); crba(q, M);\n"
+        "  rnea_batch(5, q, v, a, M); aba_batch(5, q, v, a, M); crba_batch(5, q, M);\n"
+        "  return M[0] > 0 ? 0 : 1;\n"
+        "}\n"
+    )
+    checks = "-fsanitize=address,undefined"
+    build = [gcc, "-std=c++17", *WARNINGS, "-O1", checks, "-fno-sanitize-recover", "main.cpp"]
+    subprocess.run([*build, "-o", "main"], cwd=tmp_path, check=True)
+    ran = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[:2000]
+
+
+def test_another_processor_has_the_same_numbers(tmp_path: Path) -> None:
+    """Built for aarch64 and run by qemu, where both are there."""
+    cross, qemu = "aarch64-linux-gnu-g++", "qemu-aarch64"
+    if shutil.which(cross) is None or shutil.which(qemu) is None:
+        pytest.skip(f"there is no {cross} or no {qemu} here")
+    model = robot("panda")
+    (tmp_path / "panda.hpp").write_text(wd.export(model, [wd.rnea]))
+    (tmp_path / "main.cpp").write_text(
+        '#include <cstdio>\n#include "panda.hpp"\nint main() {\n'
+        "  double q[8], v[8], a[8], tau[8];\n"
+        "  for (int k = 0; k < 8; ++k) { q[k] = 0.1 * k; v[k] = 0.2 - 0.1 * k; a[k] = 0.3; }\n"
+        "  panda::rnea_batch(1, q, v, a, tau);\n"
+        '  for (int k = 0; k < 8; ++k) std::printf("%.17g\\n", tau[k]);\n}\n'
+    )
+    build = [cross, "-std=c++17", *WARNINGS, "-O3", "-static", "main.cpp", "-o", "main"]
+    subprocess.run(build, cwd=tmp_path, check=True)
+    ran = subprocess.run([qemu, "./main"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    k = np.arange(8)
+    expected = wd.oracle(wd.rnea, model, 0.1 * k, 0.2 - 0.1 * k, np.full(8, 0.3))
+    np.testing.assert_allclose([float(x) for x in ran.stdout.split()], expected, atol=1e-13)
+
+
+def test_what_varies_is_an_argument(tmp_path: Path) -> None:
+    """Params that a partial holds are arrays of the function, after the others."""
+    model = robot("panda")
+    links = ["panda_hand"]
+    some = model.params(mass={x: np.array(1.0) for x in links})
+    text = wd.export(model, [partial(wd.rnea, params=some)])
+    assert "const number mass[" in text
+    sizes = model.params(mass={x: np.array(1.0) for x in links}).shape("mass")
+    made = Compiled(tmp_path, text, {"rnea": ("q", "v", "a", "mass", "tau")}, namespace="panda")
+    states = random_states(model, 3)
+    masses = np.full((3, *sizes), 2.5)
+    found = made.one_by_one("rnea", [*(states[x] for x in "qva"), masses], (model.nv,))
+    heavier = model.params(mass={x: np.full(3, 2.5) for x in links})
+    expected = wd.oracle(wd.rnea, model, *(states[x] for x in "qva"), params=heavier)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_a_kernel_of_ones_own(tmp_path: Path) -> None:
+    """A user's kernel exports like a function of the library, its options fixed."""
+
+    @wd.kernel
+    def impedance(robot, q, v, q_wanted, *, stiffness: float = 40.0):
+        """Torques of springs at the joints, and what gravity takes."""
+        return {"tau": stiffness * (q_wanted - q) - 2.0 * v + robot.rnea(q, 0.0 * v, 0.0 * v)}
+
+    model = robot("ur5e")
+    text = wd.export(model, [impedance])
+    assert "/// impedance: Torques of springs at the joints" in text
+    made = Compiled(tmp_path, text, {"impedance": ("q", "v", "q_wanted", "tau")}, namespace="ur5e")
+    states = random_states(model, 4)
+    inputs = [states["q"], states["v"], states["q"] + 0.1]
+    found = made.one_by_one("impedance", inputs, (model.nv,))
+    gravity = wd.oracle(wd.rnea, model, states["q"], 0 * states["v"], 0 * states["v"])
+    np.testing.assert_allclose(found, 4.0 - 2.0 * states["v"] + gravity, atol=1e-12)
+
+
+def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
+    """Loops that end by themselves, functions of one name, an existing file."""
+    model = robot("panda")
+    search = partial(wd.inverse_kinematics, frame="panda_hand")
+    with pytest.raises(ValueError, match="it repeats until it is done"):
+        wd.export(model, [search])
+    frames = [partial(wd.fk, frame="panda_hand"), partial(wd.fk, frame="panda_hand")]
+    with pytest.raises(ValueError, match=r"two functions would be called fk_panda_hand; give"):
+        wd.export(model, frames)
+    with pytest.raises(ValueError, match="nothing to export"):
+        wd.export(model, [])
+    with pytest.raises(TypeError, match="calls must be a list"):
+        wd.export(model, wd.rnea)
+    file = tmp_path / "panda.hpp"
+    wd.export(model, [wd.crba], file)
+    with pytest.raises(FileExistsError, match="overwrite=True replaces it"):
+        wd.export(model, [wd.crba], file)
+    assert wd.export(model, [wd.crba], file, overwrite=True) == file.read_text()
+
+
+def test_names_that_are_none_in_c() -> None:
+    """A robot and links of any name; arrays do not take the names that a program uses itself."""
+
+    @wd.kernel
+    def spring(robot, q, t1: (2,), work: (2,)):
+        """Something of arrays with short names."""
+        return {"out": q[0] * t1 + work}
+
+    text = wd.export(robot("cartpole"), {"spring": spring}, namespace="1st robot: Ärm")
+    assert "namespace n1st_robot_Arm {" in text
+    assert "const number t1_[2], const number work_[2], number out_[2]" in text

@@ -1,0 +1,67 @@
+"""A module of Python that needs no warpdyn: the same numbers, clear refusals, quick calls."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.cli.workload import random_states
+
+HERE = Path(sysconfig.get_path("include"), "Python.h").exists() and shutil.which("cc") is not None
+needs_headers = pytest.mark.skipif(not HERE, reason="needs a C compiler and Python's headers")
+
+USER = """
+import sys
+import numpy as np, panda
+q, v, a = np.load("states.npy")
+tau = np.empty_like(q)
+panda.rnea_batch(q, v, a, tau)
+one = np.empty(8)
+panda.rnea(q[0], v[0], a[0], one)
+assert (one == tau[0]).all() or abs(one - tau[0]).max() < 1e-13
+for wrong, kind, said in (
+    (lambda: panda.rnea(q[0], v[0], a[0]), TypeError, "takes 4 arrays, got 3"),
+    (lambda: panda.rnea(q[0, :3], v[0], a[0], one), ValueError, "q must hold 8 numbers, got 3"),
+    (lambda: panda.rnea(q[0].astype("f4"), v[0], a[0], one), TypeError, "float64"),
+    (lambda: panda.rnea_batch(q, v[:2], a, tau), ValueError, "as many rows as q, 5, got 2"),
+):
+    try:
+        wrong()
+    except kind as error:
+        assert said in str(error), error
+    else:
+        raise AssertionError(said)
+assert not {"warp", "warpdyn"} & set(sys.modules)
+np.save("tau.npy", tau)
+"""
+
+
+@needs_headers
+def test_a_process_without_warpdyn_calls_it(tmp_path: Path) -> None:
+    """Torques of rows of robots, and errors that name the array."""
+    model = wd.load_robot("panda")
+    made = wd.export_python(model, [wd.rnea], tmp_path)
+    assert made.name == "panda.abi3.so" and (tmp_path / "panda.pyi").exists()
+    states = random_states(model, 5)
+    np.save(tmp_path / "states.npy", np.stack([states[x] for x in "qva"]))
+    subprocess.run([sys.executable, "-c", USER], cwd=tmp_path, check=True, env={})
+    expected = wd.oracle(wd.rnea, model, *(states[x] for x in "qva"))
+    np.testing.assert_allclose(np.load(tmp_path / "tau.npy"), expected, atol=1e-12)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        wd.export_python(model, [wd.rnea], tmp_path)
+
+
+def test_without_a_compiler_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line with the package's name."""
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(RuntimeError, match=r"a C compiler is needed .* apt-get install gcc"):
+        wd.export_python(wd.load_robot("cartpole"), [wd.rnea], tmp_path)

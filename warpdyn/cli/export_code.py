@@ -1,0 +1,81 @@
+"""`warpdyn export`: functions of a robot as a header of C++ or C, or as a module of Python."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..functions.compile_ahead import Precision
+from ..functions.exporting import ExportLanguage, export
+from ..functions.identifiers import identifier
+from ..functions.python_extension import export_python
+from ..kernels.loading import names_a_kernel
+from ..model import Model
+from .command_line import UserError, read_model, refuse_immobile
+from .compile_kernels import COMPILABLE
+from .own_kernels import ChosenKernel
+
+
+def export_code(args: argparse.Namespace) -> int:
+    """Write the file, and say what is in it."""
+    model = refuse_immobile(read_model(args))
+    args.kernel = None
+    calls: dict[str, Callable[..., Any]] = {}
+    for text in [x for each in args.functions for x in each.split(",") if x]:
+        name, call = _function(text, args, model)
+        if name in calls:
+            raise UserError(f"two functions would be called {name}: name each once")
+        calls[name] = call
+    dtype: Precision = "float32" if args.float32 else "float64"
+    language: ExportLanguage = "c" if args.c else "c++"
+    namespace = identifier(args.namespace or model.name)
+    try:
+        if args.python:
+            made = export_python(
+                model, calls, args.out or Path(), name=namespace, dtype=dtype, overwrite=args.force
+            )
+            print(f"{made}: import {namespace}; {', '.join(calls)}, each with _batch")
+            return 0
+        out = args.out or Path(f"{namespace}.{'h' if args.c else 'hpp'}")
+        text = export(
+            model,
+            calls,
+            out,
+            namespace=namespace,
+            dtype=dtype,
+            language=language,
+            libm=not args.no_libm,
+            overwrite=args.force,
+        )
+    except FileExistsError as error:
+        raise UserError(f"{error.args[0].partition(';')[0]}; --force replaces it") from None
+    except (ValueError, RuntimeError) as error:
+        raise UserError(str(error)) from None
+    print(f"{out}: {', '.join(calls)}, each with _batch; {len(text.splitlines())} lines")
+    return 0
+
+
+def _function(text: str, args: argparse.Namespace, model: Model) -> tuple[str, Callable[..., Any]]:
+    """The function that `rnea`, `fk:hand` or `my.py:impedance` names, and its name in the file."""
+    name, _, frame = text.partition(":")
+    if name not in COMPILABLE and names_a_kernel(text):
+        own = ChosenKernel.of(text, args, model)
+        return identifier(own.kernel.__name__), own.with_options()
+    if name not in COMPILABLE:
+        near = get_close_matches(name, COMPILABLE, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise UserError(
+            f"there is no function {name!r}; {hint}Functions of a robot are those of warpdyn, such "
+            "as rnea, aba, crba, fk:LINK, jacobian:LINK, or your own, my.py:impedance"
+        )
+    if not frame:
+        return name, COMPILABLE[name]
+    try:
+        model.link_index(frame)
+    except KeyError as error:
+        raise UserError(error.args[0]) from None
+    return identifier(f"{name}_{frame}"), partial(COMPILABLE[name], frame=frame)
