@@ -92,12 +92,6 @@ TAGS = {
     "dynamics": Tag({"damping": (1, "0"), "friction": (1, "0")}),
     "mimic": Tag({"joint": TEXT, "multiplier": (1, "1"), "offset": (1, "0")}),
 }
-SHAPES = {
-    parser.Box: "box",
-    parser.Cylinder: "cylinder",
-    parser.Sphere: "sphere",
-    parser.Mesh: "mesh",
-}
 WITHOUT_DYNAMICS = {
     *(
         "gazebo",
@@ -161,14 +155,27 @@ class UrdfReader(Reading):
     # XML to urdf_parser_py's objects.
 
     def parse(self, root: etree._Element) -> Any:
-        """urdf_parser_py's robot, from a copy that holds only what it knows."""
-        kept = etree.tostring(self._copy(root, "robot"))
+        """urdf_parser_py's robot, from a copy that holds only what it knows.
+
+        Two packages bring that module, urdf-parser-py and urdfdom_py, and the one that was
+        installed last is there: names of shapes, which the second does not know, pass it by.
+        """
+        kept = self._copy(root, "robot")
+        names = {
+            tag: iter([shape.attrib.pop("name") for shape in kept.iter(tag)])
+            for tag in ("visual", "collision")
+        }
         try:
-            return parser.URDF.from_xml_string(kept)
+            robot = parser.URDF.from_xml_string(etree.tostring(kept))
         except Exception as error:  # whatever it raises on what the table let through
             raise ModelError(
                 f"{self.source}: urdf_parser_py refuses it: {error}; correct that element"
             ) from error
+        for link in robot.links:
+            for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
+                for shape in shapes:
+                    shape.name = next(names[tag])
+        return robot
 
     def _copy(self, element: etree._Element, tag: str) -> etree._Element:
         """The part of an element that `TAGS` names, checked, with its defaults written out."""
@@ -356,7 +363,7 @@ def _geometry(element: Any, folder: Path | None) -> Geometry:
         "sphere": lambda: (shape.radius,),
         "mesh": lambda: _vector(shape.scale),
     }
-    kind, material = SHAPES[type(shape)], getattr(element, "material", None)
+    kind, material = type(shape).__name__.lower(), getattr(element, "material", None)
     return Geometry(
         shape=kind,
         size=sizes[kind](),
