@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from urdf_texts import LIMIT, ROUND_OFF, body, inertia, joint, links, load, refusal, remarks, robot
 
+import warpdyn as wd
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.model.description import EYE, Geometry, Limits, Mimic, ModelWarning
 
@@ -71,6 +72,25 @@ def test_elements_without_dynamics_are_left_out_silently() -> None:
 def test_unknown_parts_are_ignored_with_a_remark(text: str, said: str) -> None:
     """A misspelt word is seen, not swallowed."""
     assert remarks(text) == (f"{said} (line 1)",)
+
+
+def test_a_joint_named_floating_base_leaves_the_base_free() -> None:
+    """Quadrupeds of the field hold their trunk in a link "base" by a fixed joint of that name; the
+    base's own joint takes another."""
+    trunk = body('<mass value="12"/>' + inertia(1, 2, 2.5), "trunk")
+    held = joint("floating_base", "fixed", "base", "trunk", '<origin xyz="0.1 0 0"/>')
+    leg = body('<mass value="1"/>' + inertia(1, 1, 1), "leg") + joint(
+        "hip", "revolute", "trunk", "leg"
+    )
+    text = robot(links("base"), trunk, held, leg)
+    model = load(text, floating_base=True)
+    assert model.base_joint == "floating_base_2" and model.joint_names == ("hip",)
+    base = [1.0, 2.0, 3.0, 0.0, 0.6, 0.0, 0.8]
+    q = wd.pack_q(model, {"hip": 0.5, model.base_joint: np.array(base)})
+    np.testing.assert_array_equal(q, [*base, 0.5])
+    other = load(text.replace("floating_base", "weld"), floating_base=True)
+    np.testing.assert_array_equal(wd.oracle(wd.crba, model, q), wd.oracle(wd.crba, other, q))
+    assert not load(text).floating_base
 
 
 def test_xacro_is_refused() -> None:

@@ -49,7 +49,7 @@ class Model(Structure):
         """
         if quaternion not in get_args(QuaternionOrder):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
-        links, joints = in_tree_order(source, links, joints, floating_base=floating_base)
+        links, joints = in_tree_order(source, links, joints)
         return cls(
             name=name,
             links=links,
