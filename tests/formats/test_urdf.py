@@ -93,10 +93,27 @@ def test_a_joint_named_floating_base_leaves_the_base_free() -> None:
     assert not load(text).floating_base
 
 
-def test_xacro_is_refused() -> None:
-    """An unexpanded xacro file is half a robot."""
-    text = '<robot xmlns:xacro="http://ros.org/wiki/xacro">\n<link name="a"/><xacro:arm/></robot>'
-    assert "expand the file first" in refusal(text) and "(line 2)" in refusal(text)
+def test_a_xacro_element_left_beside_links_is_ignored_with_a_remark() -> None:
+    """Expanded files keep macros and properties that were not used; urdfdom reads over them."""
+    left = '\n<xacro:macro name="m"><link name="x"/></xacro:macro><sensor:camera/><xacro:arm/><arm:tip/>'
+    assert remarks(robot(links("a"), left)) == (
+        "ignored element <xacro:macro> of <robot> (line 2)",
+        "ignored element <sensor:camera> of <robot> (line 2)",
+        "ignored element <xacro:arm> of <robot> (line 2)",
+        "ignored element <arm:tip> of <robot> (line 2)",
+    )
+
+
+def test_a_file_of_xacro_is_refused(tmp_path: Path) -> None:
+    """A file that is not expanded is half a robot: no link but from macros, a link of macros, or a
+    name that says so."""
+    whole = robot(links("a"), "<xacro:arm/>")
+    path = tmp_path / "arm.urdf.xacro"
+    path.write_text(whole)
+    declared = '<robot xmlns:xacro="http://ros.org/wiki/xacro">\n<xacro:arm/></robot>'
+    for source in (declared, robot('<link name="a">\n<xacro:inertial/></link>')):
+        assert "expand the file first" in refusal(source) and "(line 2)" in refusal(source)
+    assert "expand the file first" in refusal(path)
 
 
 # Links.

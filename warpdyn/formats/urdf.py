@@ -186,7 +186,7 @@ class UrdfReader(Reading):
         seen: set[str] = set()
         for child in element:
             name = tag_name(child)
-            if child.prefix == "xacro":
+            if name.startswith("xacro:") and not (tag == "robot" and self._expanded(element)):
                 raise self.refusal(
                     child,
                     "a xacro element is left; use load_xacro, or expand the file first with xacro",
@@ -213,6 +213,11 @@ class UrdfReader(Reading):
             self.remarks.append(f"{self.place(element)}: <inertial> has no <mass>; taken as 0 kg")
             etree.SubElement(copy, "mass", value="0")
         return copy
+
+    def _expanded(self, robot: etree._Element) -> bool:
+        """Whether a xacro element that is left beside links is a leftover, as urdfdom takes it: not
+        where nothing but such elements makes the robot."""
+        return not self.source.endswith(".xacro") and robot.find("{*}link") is not None
 
     def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:
         written = {str(key): str(value) for key, value in element.attrib.items()}
