@@ -31,6 +31,16 @@ def test_text_may_begin_with_blanks_and_name_any_encoding(before: str, declarati
     assert load(before + declaration + robot(links("é"))).link_names == ("é",)
 
 
+@pytest.mark.parametrize("version", ["0.0", "1", "2.0", "", "1.0"])
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_any_declared_version_of_xml_is_read(version: str, quote: str) -> None:
+    """Files say version 0.0 and mean XML; what else they declare, and their lines, count all the
+    same."""
+    head = f"<?xml version={quote}{version}{quote} encoding={quote}iso-8859-1{quote}?>\n"
+    assert load((head + robot(links("é"))).encode("latin-1")).link_names == ("é",)
+    assert "(line 2)" in refusal(head + robot("<link/>"))
+
+
 def test_bytes_are_read_in_their_own_encoding() -> None:
     """Bytes carry their encoding in a mark or a declaration."""
     text = robot(links("é"))

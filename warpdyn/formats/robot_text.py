@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,10 @@ from .registry import Format, format_of_root, format_of_text
 
 GRAVITY, NEARLY = -9.8, 0.02
 """Gravity [m/s²] of a file that passes without a remark for the default of every function."""
+
+
+DECLARED_VERSION = re.compile(rb"""\A(<\?xml\s+version\s*=\s*)("[^"<>]*"|'[^'<>]*')""")
+"""An XML declaration up to its version; files write 0.0 or 1, which lxml refuses, and mean 1.0."""
 
 
 @dataclass
@@ -126,7 +131,8 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
     try:
         # An XML declaration must come first, blank lines may not; any other text keeps them for
         # the line numbers.
-        root = etree.fromstring(data.lstrip() if data.lstrip().startswith(b"<?xml") else data, xml)
+        text = data.lstrip() if data.lstrip().startswith(b"<?xml") else data
+        root = etree.fromstring(DECLARED_VERSION.sub(rb'\1"1.0"', text), xml)
     except (etree.LxmlError, ValueError, LookupError):
         root = None  # the log says what is wrong
     if _declares_entities(root) if root is not None else b"<!ENTITY" in data:
