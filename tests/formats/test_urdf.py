@@ -13,7 +13,7 @@ from urdf_texts import LIMIT, ROUND_OFF, body, inertia, joint, links, load, refu
 
 import warpdyn as wd
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model.description import EYE, Geometry, Limits, Mimic, ModelWarning
+from warpdyn.model.description import EYE, Geometry, Limits, Mimic, ModelError, ModelWarning
 
 # Sources.
 
@@ -91,6 +91,24 @@ def test_a_joint_named_floating_base_leaves_the_base_free() -> None:
     other = load(text.replace("floating_base", "weld"), floating_base=True)
     np.testing.assert_array_equal(wd.oracle(wd.crba, model, q), wd.oracle(wd.crba, other, q))
     assert not load(text).floating_base
+
+
+def test_a_root_that_floats_already_is_not_freed_twice() -> None:
+    """A file with a floating joint on its empty root needs no floating_base=True: one remark says
+    so, and so does forward dynamics."""
+    trunk = body('<mass value="12"/>' + inertia(1, 2, 2.5), "trunk")
+    text = robot(links("world"), trunk, joint("free", "floating", "world", "trunk", ""))
+    assert load(text).nv == 6
+    said = "leave floating_base=True out"
+    with pytest.warns(ModelWarning, match=said) as caught:
+        model = load_urdf(text, floating_base=True)
+    assert model.nv == 12 and len(caught) == len(model.warnings) == 1
+    with pytest.raises(ModelError, match=said):
+        wd.aba(model, model.neutral, np.zeros(12), np.zeros(12))
+    heavy = text.replace(
+        '<link name="world"/>', body('<mass value="1"/>' + inertia(1, 1, 1), "world")
+    )
+    assert load(heavy, floating_base=True).nv == 12
 
 
 def test_a_xacro_element_left_beside_links_is_ignored_with_a_remark() -> None:
