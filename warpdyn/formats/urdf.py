@@ -39,7 +39,7 @@ from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
 from .colors import urdf_color
 from .registry import URDF
-from .robot_text import Reading, RobotText, tag_name
+from .robot_text import LARGEST, Reading, RobotText, tag_name
 from .srdf import with_group_states
 
 
@@ -233,7 +233,8 @@ class UrdfReader(Reading):
                 raise self.refusal(element, f'<{tag}> has no {key}; write {key}="..."')
             if count:
                 infinite = tag == "limit"
-                self.finite_numbers(element, f"<{tag}> {key}", value, count, infinite)
+                largest = math.inf if tag in ("limit", "dynamics", "axis") else LARGEST
+                self.finite_numbers(element, f"<{tag}> {key}", value, count, infinite, largest)
             if tag == "joint" and key == "type" and value not in URDF_KINDS:
                 raise self.refusal(
                     element, f'its type "{value}" is unknown; a joint is {", ".join(URDF_KINDS)}'
