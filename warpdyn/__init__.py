@@ -108,6 +108,7 @@ from .functions.point_kinematics import (
     point_velocities,
 )
 from .functions.poses import (
+    chain_product,
     convert_quaternion,
     matrix_to_pose,
     matrix_to_quaternion,
@@ -130,11 +131,12 @@ from .functions.representations import (
     force_transform,
     motion_transform,
 )
-from .functions.screws import Screws, screws
+from .functions.screws import Screws, screw_axes, screws
 from .functions.sensors import Sensors, contact_flags, imu, link_contact_forces
 from .functions.simulation import Simulation
 from .functions.simulation_step import Step, step
 from .functions.state_derivative import StateDerivative, state_derivative
+from .functions.states import ModelState, random_state
 from .functions.terrain import HeightMap, Plane
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
@@ -185,6 +187,7 @@ __all__ = [
     "Model",
     "ModelBuilder",
     "ModelError",
+    "ModelState",
     "ModelWarning",
     "Params",
     "Plane",
@@ -212,6 +215,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_matrix_derivative",
     "centroidal_momentum_rate",
+    "chain_product",
     "check_state",
     "clamp",
     "com",
@@ -303,12 +307,14 @@ __all__ = [
     "quaternion_to_matrix",
     "random",
     "random_configuration",
+    "random_state",
     "randomise",
     "repeat",
     "rnea",
     "rnea_derivatives",
     "robot_names",
     "scale",
+    "screw_axes",
     "screws",
     "select_q",
     "select_v",

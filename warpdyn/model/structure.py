@@ -183,6 +183,35 @@ class Structure:
         self.link_index(link)
         return tuple(j.child for j in self.joints if j.parent == link)
 
+    def subtree_joints(self, link: str, *, fixed: bool = False) -> tuple[str, ...]:
+        """Names of the joints beyond a link, those of the description that move (mimic joints too),
+        with fixed ones where `fixed` asks for them; their number is its length."""
+        self.link_index(link)
+        carried, names = {link}, []
+        for joint in self.joints:  # parents come first
+            if joint.parent in carried:
+                carried.add(joint.child)
+                names += [joint.name] if fixed or joint.kind.nv else []
+        return tuple(names)
+
+    @cached_property
+    def moving_link_names(self) -> tuple[str, ...]:
+        """Names of the links that a joint moves, not a fixed one; the root's first where the base
+        floats."""
+        moving = tuple(joint.child for joint in self.joints if joint.kind.nv)
+        return (self.root, *moving) if self.floating_base else moving
+
+    @cached_property
+    def supports(self) -> np.ndarray:
+        """(nlinks, nlinks) booleans, read-only: whether link k (column) carries link i (row), or is
+        it: the links between the root and i, both included."""
+        table = np.eye(self.nlinks, dtype=bool)
+        for joint in self.joints:  # parents come first
+            child, parent = self.link_index(joint.child), self.link_index(joint.parent)
+            table[child] |= table[parent]
+        table.setflags(write=False)
+        return table
+
     @cached_property
     def _link_indices(self) -> Mapping[str, int]:
         return {name: i for i, name in enumerate(self.link_names)}
