@@ -15,6 +15,7 @@ from .formats.load import load
 from .formats.mjcf import load_mjcf
 from .formats.sdf import load_sdf
 from .formats.urdf import load_urdf
+from .formats.usd import load_usd
 from .formats.xacro import load_xacro
 from .functions import inertial
 from .functions.centroidal import (
@@ -277,6 +278,7 @@ __all__ = [
     "load_robot",
     "load_sdf",
     "load_urdf",
+    "load_usd",
     "load_xacro",
     "locked_inertia",
     "manipulability",
