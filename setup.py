@@ -128,6 +128,7 @@ setup(
             "pyyaml",
         ],
         "formats": ["xacro", "mujoco"],
+        "usd": ["usd-core>=24.11"],
         "meshes": MESHES,
         "rl": RL,
         "viewer": VIEWER,

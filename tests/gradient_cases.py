@@ -170,6 +170,8 @@ def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
         return wd.quaternion_to_matrix(turn(draw, count))
     if name == "matrix":
         return wd.pose_to_matrix(value(model, "pose", seed, count))
+    if name == "matrices":
+        return wd.pose_to_matrix(value(model, "pose", seed, 3 * count)).reshape(count, 3, 4, 4)
     last = model.links[-1]
     widths = {
         "gravity": (3,),
@@ -322,5 +324,6 @@ CASES = (
     Case("matrix_to_pose", "", "matrix"),
     Case("matrix_to_quaternion", "", "rotation", second=True),
     Case("pose_to_matrix", "", "pose", second=True),
+    Case("chain_product", "", "matrices"),
     Case("quaternion_to_matrix", "", "quaternion"),
 )

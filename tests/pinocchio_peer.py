@@ -89,7 +89,7 @@ class Peer:
         return columns.tolist()
 
     def _id(self, joint) -> int:
-        name = "root_joint" if joint.name == "floating_base" else joint.name
+        name = "root_joint" if joint.name == self.full.base_joint else joint.name
         number = self.pin.getJointId(name)
         assert number < self.pin.njoints, f"Pinocchio has no joint {name}"
         return number

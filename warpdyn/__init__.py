@@ -15,6 +15,7 @@ from .formats.load import load
 from .formats.mjcf import load_mjcf
 from .formats.sdf import load_sdf
 from .formats.urdf import load_urdf
+from .formats.usd import load_usd
 from .formats.xacro import load_xacro
 from .functions import inertial
 from .functions.centroidal import (
@@ -109,6 +110,7 @@ from .functions.point_kinematics import (
     point_velocities,
 )
 from .functions.poses import (
+    chain_product,
     convert_quaternion,
     matrix_to_pose,
     matrix_to_quaternion,
@@ -132,11 +134,12 @@ from .functions.representations import (
     force_transform,
     motion_transform,
 )
-from .functions.screws import Screws, screws
+from .functions.screws import Screws, screw_axes, screws
 from .functions.sensors import Sensors, contact_flags, imu, link_contact_forces
 from .functions.simulation import Simulation
 from .functions.simulation_step import Step, step
 from .functions.state_derivative import StateDerivative, state_derivative
+from .functions.states import ModelState, random_state
 from .functions.terrain import HeightMap, Plane
 from .kernels import random_numbers as random
 from .kernels.array_functions import solve_symmetric
@@ -187,6 +190,7 @@ __all__ = [
     "Model",
     "ModelBuilder",
     "ModelError",
+    "ModelState",
     "ModelWarning",
     "Params",
     "Plane",
@@ -214,6 +218,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_matrix_derivative",
     "centroidal_momentum_rate",
+    "chain_product",
     "check_state",
     "clamp",
     "com",
@@ -277,6 +282,7 @@ __all__ = [
     "load_robot",
     "load_sdf",
     "load_urdf",
+    "load_usd",
     "load_xacro",
     "locked_inertia",
     "manipulability",
@@ -307,12 +313,14 @@ __all__ = [
     "quaternion_to_matrix",
     "random",
     "random_configuration",
+    "random_state",
     "randomise",
     "repeat",
     "rnea",
     "rnea_derivatives",
     "robot_names",
     "scale",
+    "screw_axes",
     "screws",
     "select_q",
     "select_v",

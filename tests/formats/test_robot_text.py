@@ -9,7 +9,15 @@ import pytest
 from urdf_texts import joint, links, load, refusal, remarks, robot
 
 from warpdyn.formats.registry import MJCF, URDF
-from warpdyn.formats.robot_text import GRAVITY, Reading, RobotText, cuts_loops, tag_name, xml_root
+from warpdyn.formats.robot_text import (
+    GRAVITY,
+    LARGEST,
+    Reading,
+    RobotText,
+    cuts_loops,
+    tag_name,
+    xml_root,
+)
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.model.description import ModelError
 
@@ -29,6 +37,16 @@ def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:
 def test_text_may_begin_with_blanks_and_name_any_encoding(before: str, declaration: str) -> None:
     """A str is text already: blanks, a byte order mark and a declared encoding change nothing."""
     assert load(before + declaration + robot(links("é"))).link_names == ("é",)
+
+
+@pytest.mark.parametrize("version", ["0.0", "1", "2.0", "", "1.0"])
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_any_declared_version_of_xml_is_read(version: str, quote: str) -> None:
+    """Files say version 0.0 and mean XML; what else they declare, and their lines, count all the
+    same."""
+    head = f"<?xml version={quote}{version}{quote} encoding={quote}iso-8859-1{quote}?>\n"
+    assert load((head + robot(links("é"))).encode("latin-1")).link_names == ("é",)
+    assert "(line 2)" in refusal(head + robot("<link/>"))
 
 
 def test_bytes_are_read_in_their_own_encoding() -> None:
@@ -210,6 +228,16 @@ def test_numbers_are_so_many_and_finite(
         return
     with pytest.raises(ModelError, match=r"file: <a>: size is .*; it needs .*\(line 1\)"):
         reading.finite_numbers(element("<a/>"), "size", text, count, infinite)
+
+
+def test_numbers_beyond_what_can_be_meant_are_refused() -> None:
+    """A length of 1e308 is a damaged file: every result of it would be NaN."""
+    reading = Reading("text")
+    at = element('<a x="1"/>')
+    assert reading.finite_numbers(at, "x", "-1e9 1e9", 2, largest=LARGEST) == [-1e9, 1e9]
+    assert reading.finite_numbers(at, "x", "1e308", 1) == [1e308]
+    with pytest.raises(ModelError, match=r'<a>: x is "0 -1e10"; .* beyond 1e\+09.*line 1'):
+        reading.finite_numbers(at, "x", "0 -1e10", 2, largest=LARGEST)
 
 
 def test_what_was_ignored_is_said_once_with_its_first_line() -> None:

@@ -106,6 +106,11 @@ BAD = {
     ),
     "infinite mass": (robot(link("a").replace("2.0", "inf")), ["a finite number"]),
     "negative mass": (robot(link("a", mass=-1)), ["mass is -1 kg"]),
+    "mass beyond all": (
+        robot(link("a").replace("2.0", "2e9")),
+        ['<mass> is "2e9"', "beyond 1e+09"],
+    ),
+    "far link": (robot(link("a", "1e308 0 0 0 0 0")), ["<pose> is", "beyond 1e+09", "(line "]),
     "underscore": (robot(link("a").replace("2.0", "1_0")), ['"1_0"']),
     "auto inertia": (
         robot(link("a").replace("<inertial>", '<inertial auto="true">')),

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from urdf_texts import LIMIT, ROUND_OFF, body, inertia, joint, links, load, refusal, remarks, robot
 
+import warpdyn as wd
 from warpdyn.formats.urdf import load_urdf
-from warpdyn.model.description import EYE, Geometry, Limits, Mimic, ModelWarning
+from warpdyn.model.description import EYE, Geometry, Limits, Mimic, ModelError, ModelWarning
 
 # Sources.
 
@@ -73,10 +74,64 @@ def test_unknown_parts_are_ignored_with_a_remark(text: str, said: str) -> None:
     assert remarks(text) == (f"{said} (line 1)",)
 
 
-def test_xacro_is_refused() -> None:
-    """An unexpanded xacro file is half a robot."""
-    text = '<robot xmlns:xacro="http://ros.org/wiki/xacro">\n<link name="a"/><xacro:arm/></robot>'
-    assert "expand the file first" in refusal(text) and "(line 2)" in refusal(text)
+def test_a_joint_named_floating_base_leaves_the_base_free() -> None:
+    """Quadrupeds of the field hold their trunk in a link "base" by a fixed joint of that name; the
+    base's own joint takes another."""
+    trunk = body('<mass value="12"/>' + inertia(1, 2, 2.5), "trunk")
+    held = joint("floating_base", "fixed", "base", "trunk", '<origin xyz="0.1 0 0"/>')
+    leg = body('<mass value="1"/>' + inertia(1, 1, 1), "leg") + joint(
+        "hip", "revolute", "trunk", "leg"
+    )
+    text = robot(links("base"), trunk, held, leg)
+    model = load(text, floating_base=True)
+    assert model.base_joint == "floating_base_2" and model.joint_names == ("hip",)
+    base = [1.0, 2.0, 3.0, 0.0, 0.6, 0.0, 0.8]
+    q = wd.pack_q(model, {"hip": 0.5, model.base_joint: np.array(base)})
+    np.testing.assert_array_equal(q, [*base, 0.5])
+    other = load(text.replace("floating_base", "weld"), floating_base=True)
+    np.testing.assert_array_equal(wd.oracle(wd.crba, model, q), wd.oracle(wd.crba, other, q))
+    assert not load(text).floating_base
+
+
+def test_a_root_that_floats_already_is_not_freed_twice() -> None:
+    """A file with a floating joint on its empty root needs no floating_base=True: one remark says
+    so, and so does forward dynamics."""
+    trunk = body('<mass value="12"/>' + inertia(1, 2, 2.5), "trunk")
+    text = robot(links("world"), trunk, joint("free", "floating", "world", "trunk", ""))
+    assert load(text).nv == 6
+    said = "leave floating_base=True out"
+    with pytest.warns(ModelWarning, match=said) as caught:
+        model = load_urdf(text, floating_base=True)
+    assert model.nv == 12 and len(caught) == len(model.warnings) == 1
+    with pytest.raises(ModelError, match=said):
+        wd.aba(model, model.neutral, np.zeros(12), np.zeros(12))
+    heavy = text.replace(
+        '<link name="world"/>', body('<mass value="1"/>' + inertia(1, 1, 1), "world")
+    )
+    assert load(heavy, floating_base=True).nv == 12
+
+
+def test_a_xacro_element_left_beside_links_is_ignored_with_a_remark() -> None:
+    """Expanded files keep macros and properties that were not used; urdfdom reads over them."""
+    left = '\n<xacro:macro name="m"><link name="x"/></xacro:macro><sensor:camera/><xacro:arm/><arm:tip/>'
+    assert remarks(robot(links("a"), left)) == (
+        "ignored element <xacro:macro> of <robot> (line 2)",
+        "ignored element <sensor:camera> of <robot> (line 2)",
+        "ignored element <xacro:arm> of <robot> (line 2)",
+        "ignored element <arm:tip> of <robot> (line 2)",
+    )
+
+
+def test_a_file_of_xacro_is_refused(tmp_path: Path) -> None:
+    """A file that is not expanded is half a robot: no link but from macros, a link of macros, or a
+    name that says so."""
+    whole = robot(links("a"), "<xacro:arm/>")
+    path = tmp_path / "arm.urdf.xacro"
+    path.write_text(whole)
+    declared = '<robot xmlns:xacro="http://ros.org/wiki/xacro">\n<xacro:arm/></robot>'
+    for source in (declared, robot('<link name="a">\n<xacro:inertial/></link>')):
+        assert "expand the file first" in refusal(source) and "(line 2)" in refusal(source)
+    assert "expand the file first" in refusal(path)
 
 
 # Links.

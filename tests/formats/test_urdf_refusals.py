@@ -110,6 +110,19 @@ BAD = {
         ['joint "j"', "<dynamics> damping"],
     ),
     "NaN mass": (body('<mass value="nan"/>'), ['link "a"', "<mass> value", "finite number"]),
+    "mass beyond all": (body('<mass value="1e10"/>'), ['link "a"', '"1e10"', "beyond 1e+09"]),
+    "inertia beyond all": (
+        body('<mass value="1"/>' + inertia(1e300, 1, 1)),
+        ['link "a"', "<inertia> ixx", "beyond 1e+09"],
+    ),
+    "joint far away": (
+        AB + joint(inside='<origin xyz="0 1e308 0"/>'),
+        ['joint "j"', '<origin> xyz is "0 1e308 0"', "beyond 1e+09", "(line 1)"],
+    ),
+    "angle beyond all": (
+        AB + joint(inside='<origin rpy="1e12 0 0"/>'),
+        ['joint "j"', "<origin> rpy", "beyond 1e+09"],
+    ),
     "negative mass": (
         body('<mass value="-1"/>'),
         ['link "a": mass is -1 kg', "must not be negative"],

@@ -69,6 +69,30 @@ def test_a_rotation_matrix_is_the_corner_of_a_homogeneous_one() -> None:
     assert np.array_equal(T[:, 3], np.tile([0.0, 0.0, 0.0, 1.0], (6, 1)))
 
 
+def test_a_chain_ends_where_its_matrices_lead() -> None:
+    """T_1 T_2 .. T_n is NumPy's product, and forward kinematics of the poses of a chain's links in
+    each other."""
+    chains = T.reshape(2, 3, 4, 4)
+    product = np.array([np.linalg.multi_dot(list(chain)) for chain in chains])
+    assert error(wd.oracle(wd.chain_product, chains), product) <= ROUND_OFF
+    check_shapes(wd.chain_product, chains, shapes=(4, 4))
+    check_call(wd.chain_product, chains)
+    model = wd.load_robot("double_pendulum")
+    q, names = np.array([0.4, -1.1]), model.link_names
+    steps = [
+        wd.oracle(wd.fk, model, q, frame=name, relative_to=model.parent(name)) for name in names[1:]
+    ]
+    end = wd.oracle(wd.fk, model, q, frame=names[-1], relative_to=names[0])
+    assert error(wd.oracle(wd.chain_product, np.array(steps)), end) <= ROUND_OFF
+
+
+def test_a_chain_needs_a_matrix() -> None:
+    """Of no matrices there is no product."""
+    for given in (np.eye(4), np.zeros((0, 4, 4))):
+        with pytest.raises(ValueError, match=r"must be \(B, n, 4, 4\) with n at least 1"):
+            wd.chain_product(given)
+
+
 # Refusals.
 
 

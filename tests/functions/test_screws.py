@@ -135,3 +135,17 @@ def test_refusals() -> None:
         screws(by_name("branches").model, "a2", base="b1")
     with pytest.raises(KeyError, match="no link named 'nose'"):
         screws(model, "nose")
+
+
+def test_axes_and_points_give_the_screws_of_a_chain() -> None:
+    """S = [ω, -ω × p] of each axis where it stands at q = 0, whichever of its points is taken."""
+    model = wd.load_robot("ur5e")
+    whole = screws(model, "tool0")
+    poses = wd.oracle(wd.fk, model, model.neutral)
+    joints = [model.joint(name) for name in whole.names]
+    frames = [poses[model.link_index(joint.child)] for joint in joints]
+    axes = np.array([T[:3, :3] @ joint.axis for T, joint in zip(frames, joints, strict=True)])
+    points = np.array([T[:3, 3] for T in frames]) + 0.7 * axes
+    assert error(wd.screw_axes(axes, points), whole.space) <= ROUND_OFF
+    with pytest.raises(ValueError, match=r"both be \(n, 3\), got \(6, 3\) and \(3,\)"):
+        wd.screw_axes(axes, points[0])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import numpy as np
 from hand_models import hand, joint
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warpdyn.model import BASE_JOINT, Model
 from warpdyn.model.assembly import in_tree_order, rebuilt
-from warpdyn.model.description import Link, ModelError
+from warpdyn.model.description import Link
 
 
 def test_tree_order_is_depth_first_with_siblings_as_they_stand() -> None:
@@ -38,12 +38,33 @@ def test_every_tree_is_ordered_parents_first(parents: tuple[int, ...], random: o
         assert list(model.children(name)) == [j.child for j in joints if j.parent == name]
 
 
-def test_joint_may_be_called_floating_base_where_there_is_none() -> None:
-    """The base joint's name is taken only when the base floats; then the clash is refused."""
+def test_joint_may_be_called_floating_base() -> None:
+    """The base's joint takes another name where one of the description has its own."""
     parts = [Link("a"), Link("b")], [joint(BASE_JOINT, "a", "b")]
     assert Model.assemble("m", *parts).joint_names == (BASE_JOINT,)
-    with pytest.raises(ModelError, match="rename it"):
-        Model.assemble("m", *parts, floating_base=True)
+    model = Model.assemble("m", *parts, floating_base=True)
+    assert model.base_joint == "floating_base_2" and model.joint_names == (BASE_JOINT,)
+    assert model.q_names[0] == "floating_base_2.x" and model.q_names[7] == BASE_JOINT
+    thrice = model.attach(Model.assemble("n", [Link("c"), Link("d")], [joint("j", "c", "d")]), "b")
+    thrice = thrice.rename(joints={"j": "floating_base_2"})
+    assert thrice.base_joint == "floating_base_3"
+
+
+def test_configurations_follow_the_base_from_name_to_name() -> None:
+    """What a configuration says of the base stays with it, whichever joint has its name before or
+    after."""
+    model = hand(floating_base=True)
+    there, one = (1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0), model.joint_names[0]
+    named = model.with_configuration("home", {BASE_JOINT: there, one: 0.25})
+    swapped = named.rename(joints={one: BASE_JOINT})
+    assert swapped.base_joint != BASE_JOINT
+    np.testing.assert_array_equal(swapped.configurations["home"], named.configurations["home"])
+    back = swapped.rename(joints={BASE_JOINT: one})
+    assert back.base_joint == BASE_JOINT
+    np.testing.assert_array_equal(back.configurations["home"], named.configurations["home"])
+    both = named.attach(swapped, model.root, prefix="other_", joint=BASE_JOINT)
+    assert both.base_joint != BASE_JOINT
+    np.testing.assert_array_equal(both.configurations["home"][:7], there)
 
 
 def test_a_rebuilt_model_is_the_same() -> None:
@@ -58,5 +79,5 @@ def test_a_chain_of_thousands_of_links_is_no_recursion() -> None:
     count = 3000
     links = [Link(f"l{i}") for i in range(count)]
     joints = [joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(count - 1)]
-    ordered, _ = in_tree_order("chain", links[::-1], joints[::-1], floating_base=True)
+    ordered, _ = in_tree_order("chain", links[::-1], joints[::-1])
     assert [link.name for link in ordered] == [link.name for link in links]

@@ -15,6 +15,7 @@ from robots import Robot
 from warpdyn.algebra.quaternions import quaternion_exp
 from warpdyn.algebra.spatial import Placement, as_matrix
 from warpdyn.model.description import (
+    Joint,
     Limits,
     Link,
     Pose,
@@ -25,6 +26,7 @@ from warpdyn.model.description import (
     several,
     unit_vector,
 )
+from warpdyn.model.joints import KINDS
 
 ANGLES = st.tuples(*[st.floats(-4, 4)] * 3)
 
@@ -131,3 +133,18 @@ def test_names_are_looked_up_with_near_ones_at_hand() -> None:
     with pytest.raises(TypeError, match=r'for one name \["wrist"\]'):
         several("wrist")
     assert several(["wrist"]) == ["wrist"]
+
+
+@pytest.mark.parametrize("library", [float, np.array, pytest.param("torch"), pytest.param("jax")])
+def test_a_joint_clamps_its_position(library: object) -> None:
+    """A number or an array of any library that clips; without limits it stays."""
+    if isinstance(library, str):
+        module = pytest.importorskip("torch" if library == "torch" else "jax.numpy")
+        library = module.tensor if library == "torch" else module.array
+    joint = Joint("j", KINDS["revolute"], "a", "b", limits=Limits(-1.0, 2.0))
+    for position, kept in ((-3.0, -1.0), (0.5, 0.5), (9.0, 2.0)):
+        assert float(joint.clamp(library(position))) == kept  # type: ignore[operator]
+    free = Joint("j", KINDS["continuous"], "a", "b")
+    assert float(free.clamp(library(1e3))) == 1e3  # type: ignore[operator]
+    with pytest.raises(ValueError, match=r'joint "p" \(planar\) has 3 coordinates; clamp a whole'):
+        Joint("p", KINDS["planar"], "a", "b").clamp(0.0)

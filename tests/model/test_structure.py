@@ -113,3 +113,32 @@ def test_key_depends_on_what_the_dynamics_depend_on() -> None:
         replace(model, joints=tuple(replace(j, mimic=None) for j in model.joints)),
     ]
     assert len({model.key, *(other.key for other in others)}) == 5
+
+
+def test_joints_of_a_subtree() -> None:
+    """What moves beyond a link; with fixed joints all of them."""
+    model = hand(floating_base=True)
+    assert model.subtree_joints("base") == tuple(j.name for j in model.joints if j.kind.nv)
+    assert model.subtree_joints("base", fixed=True) == tuple(j.name for j in model.joints)
+    assert model.subtree_joints("palm") == ("slide", "finger", "follower")
+    assert model.subtree_joints("eye", fixed=True) == ()
+    with pytest.raises(KeyError, match="no link named 'plam'"):
+        model.subtree_joints("plam")
+
+
+def test_links_that_joints_move() -> None:
+    """Those on fixed joints are left out, and the root of a robot that stands."""
+    assert hand().moving_link_names == ("palm", "puck", "left", "right")
+    assert hand(floating_base=True).moving_link_names[0] == "base"
+
+
+def test_links_that_carry_a_link() -> None:
+    """A row is the way from the root; a column all that a link carries."""
+    model = hand()
+    for i, name in enumerate(model.link_names):
+        way, above = [name], model.parent(name)
+        while above is not None:
+            way.append(above)
+            above = model.parent(above)
+        assert [model.link_names[k] for k in np.flatnonzero(model.supports[i])] == way[::-1]
+    assert model.supports[:, 0].all() and not model.supports.flags.writeable

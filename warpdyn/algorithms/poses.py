@@ -59,3 +59,11 @@ def pose_to_matrix(tree: Tree, pose: Sequence[Scalar], order: str) -> list[list[
     """Homogeneous matrix, 4 by 4, of a pose, 7."""
     quaternion = reordered(pose[3:], order, XYZW)
     return homogeneous(from_position_and_quaternion([*pose[:3], *quaternion]))
+
+
+def chain_product(tree: Tree, matrices: Sequence[Sequence[Sequence[Scalar]]]) -> list[list[Scalar]]:
+    """Homogeneous matrix T_1 T_2 .. T_n, 4 by 4, of n of them."""
+    first, *others = map(from_homogeneous, matrices)
+    for other in others:
+        first = first.compose(other)
+    return homogeneous(first)

@@ -43,8 +43,16 @@ MJCF = Format(
     reader="load_mjcf",
     root="mujoco",
 )
+USD = Format(
+    name="USD",
+    noun="a USD stage",
+    module="warpdyn.formats.usd",
+    reader="load_usd",
+    recognises=lambda data: data.startswith((b"#usda", b"PXR-USDC")),
+    suffixes=(".usd", ".usda", ".usdc", ".usdz"),
+)
 
-FORMATS = [URDF, SDF, MJCF]
+FORMATS = [URDF, SDF, MJCF, USD]
 """In the order in which messages list them."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,14 @@ from .registry import Format, format_of_root, format_of_text
 
 GRAVITY, NEARLY = -9.8, 0.02
 """Gravity [m/s²] of a file that passes without a remark for the default of every function."""
+
+
+LARGEST = 1e9
+"""Size [m, rad, kg, kg·m²] up to which a description can mean a length, an angle, a mass or an
+inertia; beyond it results overflow."""
+
+DECLARED_VERSION = re.compile(rb"""\A(<\?xml\s+version\s*=\s*)("[^"<>]*"|'[^'<>]*')""")
+"""An XML declaration up to its version; files write 0.0 or 1, which lxml refuses, and mean 1.0."""
 
 
 @dataclass
@@ -126,7 +135,8 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
     try:
         # An XML declaration must come first, blank lines may not; any other text keeps them for
         # the line numbers.
-        root = etree.fromstring(data.lstrip() if data.lstrip().startswith(b"<?xml") else data, xml)
+        text = data.lstrip() if data.lstrip().startswith(b"<?xml") else data
+        root = etree.fromstring(DECLARED_VERSION.sub(rb'\1"1.0"', text), xml)
     except (etree.LxmlError, ValueError, LookupError):
         root = None  # the log says what is wrong
     if _declares_entities(root) if root is not None else b"<!ENTITY" in data:
@@ -196,9 +206,16 @@ class Reading:
         return f"line {element.sourceline or 0}{f' of {file}' if file else ''}"
 
     def finite_numbers(
-        self, element: etree._Element, what: str, text: str, count: int, infinite: bool = False
+        self,
+        element: etree._Element,
+        what: str,
+        text: str,
+        count: int,
+        infinite: bool = False,
+        largest: float = math.inf,
     ) -> list[float]:
-        """So many finite numbers (or, if `infinite`, infinite ones), refused by the name `what`."""
+        """So many finite numbers (or, if `infinite`, infinite ones), of at most the size `largest`,
+        refused by the name `what`."""
         try:
             numbers = [float(word) for word in text.split()]
         except ValueError:
@@ -207,6 +224,10 @@ class Reading:
         if len(numbers) != count or not sound or "_" in text:
             needed = "a finite number" if count == 1 else f"{count} finite numbers"
             raise self.refusal(element, f'{what} is "{text}"; it needs {needed}')
+        if any(abs(x) > largest for x in numbers):
+            raise self.refusal(
+                element, f'{what} is "{text}"; no robot has numbers beyond {largest:g}, correct it'
+            )
         return numbers
 
     def remark_gravity(self, element: str, x: float, y: float, z: float) -> None:

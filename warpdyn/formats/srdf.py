@@ -15,7 +15,6 @@ from lxml import etree
 from ..model import Model
 from ..model.description import Joint, ModelError
 from ..model.named_configurations import Configuration
-from ..model.structure import BASE_JOINT
 from .robot_text import Reading, RobotText, tag_name
 
 PINOCCHIO_BASE = "root_joint"
@@ -67,10 +66,10 @@ class SrdfReader(Reading):
             for element in state.iterchildren("joint"):
                 joint = element.get("name", "")
                 if joint in base and joint not in known:
-                    joint = BASE_JOINT
+                    joint = model.base_joint
                 if joint in moving:
                     coordinates[joint] = self._values(element, moving[joint])
-                elif joint != BASE_JOINT and joint not in known:
+                elif joint != model.base_joint and joint not in known:
                     self.remarks.append(
                         f'{self.place(element)}: {model.name} has no joint "{joint}"; it is left out'
                     )

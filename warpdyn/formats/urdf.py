@@ -39,7 +39,7 @@ from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
 from .colors import urdf_color
 from .registry import URDF
-from .robot_text import Reading, RobotText, tag_name
+from .robot_text import LARGEST, Reading, RobotText, tag_name
 from .srdf import with_group_states
 
 
@@ -91,12 +91,6 @@ TAGS = {
     ),
     "dynamics": Tag({"damping": (1, "0"), "friction": (1, "0")}),
     "mimic": Tag({"joint": TEXT, "multiplier": (1, "1"), "offset": (1, "0")}),
-}
-SHAPES = {
-    parser.Box: "box",
-    parser.Cylinder: "cylinder",
-    parser.Sphere: "sphere",
-    parser.Mesh: "mesh",
 }
 WITHOUT_DYNAMICS = {
     *(
@@ -161,14 +155,27 @@ class UrdfReader(Reading):
     # XML to urdf_parser_py's objects.
 
     def parse(self, root: etree._Element) -> Any:
-        """urdf_parser_py's robot, from a copy that holds only what it knows."""
-        kept = etree.tostring(self._copy(root, "robot"))
+        """urdf_parser_py's robot, from a copy that holds only what it knows.
+
+        Two packages bring that module, urdf-parser-py and urdfdom_py, and the one that was
+        installed last is there: names of shapes, which the second does not know, pass it by.
+        """
+        kept = self._copy(root, "robot")
+        names = {
+            tag: iter([shape.attrib.pop("name") for shape in kept.iter(tag)])
+            for tag in ("visual", "collision")
+        }
         try:
-            return parser.URDF.from_xml_string(kept)
+            robot = parser.URDF.from_xml_string(etree.tostring(kept))
         except Exception as error:  # whatever it raises on what the table let through
             raise ModelError(
                 f"{self.source}: urdf_parser_py refuses it: {error}; correct that element"
             ) from error
+        for link in robot.links:
+            for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
+                for shape in shapes:
+                    shape.name = next(names[tag])
+        return robot
 
     def _copy(self, element: etree._Element, tag: str) -> etree._Element:
         """The part of an element that `TAGS` names, checked, with its defaults written out."""
@@ -179,7 +186,7 @@ class UrdfReader(Reading):
         seen: set[str] = set()
         for child in element:
             name = tag_name(child)
-            if child.prefix == "xacro":
+            if name.startswith("xacro:") and not (tag == "robot" and self._expanded(element)):
                 raise self.refusal(
                     child,
                     "a xacro element is left; use load_xacro, or expand the file first with xacro",
@@ -207,6 +214,11 @@ class UrdfReader(Reading):
             etree.SubElement(copy, "mass", value="0")
         return copy
 
+    def _expanded(self, robot: etree._Element) -> bool:
+        """Whether a xacro element that is left beside links is a leftover, as urdfdom takes it: not
+        where nothing but such elements makes the robot."""
+        return not self.source.endswith(".xacro") and robot.find("{*}link") is not None
+
     def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:
         written = {str(key): str(value) for key, value in element.attrib.items()}
         if tag == "origin" and "quat_xyzw" in written:
@@ -221,7 +233,8 @@ class UrdfReader(Reading):
                 raise self.refusal(element, f'<{tag}> has no {key}; write {key}="..."')
             if count:
                 infinite = tag == "limit"
-                self.finite_numbers(element, f"<{tag}> {key}", value, count, infinite)
+                largest = math.inf if tag in ("limit", "dynamics", "axis") else LARGEST
+                self.finite_numbers(element, f"<{tag}> {key}", value, count, infinite, largest)
             if tag == "joint" and key == "type" and value not in URDF_KINDS:
                 raise self.refusal(
                     element, f'its type "{value}" is unknown; a joint is {", ".join(URDF_KINDS)}'
@@ -356,7 +369,7 @@ def _geometry(element: Any, folder: Path | None) -> Geometry:
         "sphere": lambda: (shape.radius,),
         "mesh": lambda: _vector(shape.scale),
     }
-    kind, material = SHAPES[type(shape)], getattr(element, "material", None)
+    kind, material = type(shape).__name__.lower(), getattr(element, "material", None)
     return Geometry(
         shape=kind,
         size=sizes[kind](),

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import A, Array
 from ..arrays.columns import Part, column, columns, joined, picked
-from ..model import BASE_JOINT, Model
+from ..model import Model
 from ..model.structure import Coordinates
 
 Values = Mapping[str, Any] | Array | Sequence[float]
@@ -41,7 +41,7 @@ def pack_q(model: Model, joints: Values, *, base: Any = None, default: Any = Non
     """The configuration q (..., nq) from the coordinates of joints [m, rad].
 
     joints: a mapping by joint name, (...) of a joint with one coordinate and (..., n) of one with
-    n; the base's seven under "floating_base". Or all of them in the order of `model.joint_names`:
+    n; the base's seven under "floating_base" (`model.base_joint`). Or all of them in the order of `model.joint_names`:
     (..., nq), less the base's.
     base: (..., 7) [x y z qx qy qz qw] (in the model's own order of quaternions), instead of the
     mapping's entry.
@@ -75,7 +75,7 @@ def pack_v(model: Model, joints: Values, *, base: Any = None, default: Any = Non
 
 
 def unpack_q(model: Model, q: Array[A]) -> dict[str, A]:
-    """The columns of q (..., nq) by joint name, the base's seven under "floating_base"; what
+    """The columns of q (..., nq) by joint name, the base's seven under "floating_base" (`model.base_joint`); what
     `pack_q` takes."""
     return _unpacked(model, "q", q)
 
@@ -121,7 +121,7 @@ def _total(model: Model, which: str) -> int:
 def _base_width(model: Model, which: str) -> int:
     if not model.floating_base:
         return 0
-    place = _slice(model.coordinates[BASE_JOINT], which)
+    place = _slice(model.coordinates[model.base_joint], which)
     return place.stop - place.start
 
 
@@ -141,7 +141,7 @@ def _packed(model: Model, which: str, joints: Any, base: Any, default: Any) -> A
         )
     if isinstance(joints, Mapping):
         return _from_names(
-            model, which, joints if base is None else {**joints, BASE_JOINT: base}, default
+            model, which, joints if base is None else {**joints, model.base_joint: base}, default
         )
     if default is not None:
         raise ValueError(

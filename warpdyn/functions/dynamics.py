@@ -18,7 +18,8 @@ from ..execution.base_velocity import ACCELERATION, BIAS_FORCE, CONFIGURATION, F
 from ..execution.batched import batched
 from ..execution.call import Call, Forces, Gravity, Solves
 from ..execution.evaluate import tree_of
-from ..model import BASE_JOINT, Model
+from ..model import Model
+from ..model.checks import freed_twice
 from ..model.description import ModelError
 from ..model.params import Params
 
@@ -349,7 +350,9 @@ def refuse_unmoved(model: Model) -> None:
     joint = _aba.unmoved_joint(tree_of(model))
     if joint is not None:
         remedy = "give the links beyond it mass and inertia"
-        if joint != BASE_JOINT:
+        if joint == model.base_joint:
+            remedy = next(freed_twice(model.links, model.joints), remedy)
+        else:
             remedy += f', or add rotor inertia: model.with_armature({{"{joint}": 1e-4}})'
         raise ModelError(
             f'{model.name}: joint "{joint}" moves no inertia, so forward dynamics is not defined; {remedy}'

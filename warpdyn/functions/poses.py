@@ -103,6 +103,25 @@ def convert_quaternion(
     )
 
 
+@batched
+def chain_product(matrices: Array[A], *, out: Array[A] | None = None) -> Call[A]:
+    """The pose at the end of a chain of poses, T_1 T_2 .. T_n.
+
+    matrices: (B, n, 4, 4) homogeneous, each in the one before it.  Returns (B, 4, 4).  RBDA 2.8.
+    """
+    shape = tuple(getattr(matrices, "shape", ()))
+    if len(shape) < 3 or not shape[-3]:
+        raise ValueError(f"matrices must be (B, n, 4, 4) with n at least 1, got {shape}")
+    return Call(
+        "chain_product",
+        SPACE,
+        (_poses.chain_product,),
+        {"matrices": matrices},
+        out=out,
+        shapes={"matrices": (shape[-3], 4, 4)},
+    )
+
+
 def _call(
     name: str,
     algorithm: Callable[..., Any],

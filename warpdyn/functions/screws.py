@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import Motion, Placement, Vector
@@ -98,6 +99,19 @@ def screws(model: Model, frame: str, base: str | None = None) -> Screws:
         np.array(inertias).reshape(n, 6, 6),
         np.array(com_homes).reshape(n, 4, 4),
     )
+
+
+def screw_axes(axes: ArrayLike, points: ArrayLike) -> np.ndarray:
+    """Space screws of turning axes: S_i = [ω_i, -ω_i × p_i], by which a `Screws.space` is made by
+    hand.
+
+    axes: (n, 3) directions ω.  points: (n, 3), a point p on each axis [m].  Returns (6, n).
+    Lynch and Park, Modern Robotics, 3.3.2.2; ManipulaPy's w_p_to_slist.
+    """
+    w, p = np.asarray(axes, dtype=float), np.asarray(points, dtype=float)
+    if w.ndim != 2 or w.shape[-1] != 3 or p.shape != w.shape:
+        raise ValueError(f"axes and points must both be (n, 3), got {w.shape} and {p.shape}")
+    return np.hstack([w, np.cross(p, w)]).T
 
 
 def _path(tree: Tree, start: int, end: int) -> list[int] | None:

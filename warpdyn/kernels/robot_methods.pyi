@@ -183,6 +183,14 @@ class RobotMethods:
         among them, and of their moments about the centre of mass.
         Orin, Goswami and Lee (2013); by the forward pass of RBDA table 5.1."""
 
+    def chain_product(
+        self,
+        matrices: Array,
+    ) -> Values:
+        """The pose at the end of a chain of poses, T_1 T_2 .. T_n.
+
+        matrices: (B, n, 4, 4) homogeneous, each in the one before it.  Returns (B, 4, 4).  RBDA 2.8."""
+
     def clamp(
         self,
         q: Array,

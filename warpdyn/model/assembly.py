@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from .checks import check_description, find_root
-from .description import Joint, Link, ModelError
+from .description import Joint, Link
 from .gearbox import without_gears
-from .structure import BASE_JOINT, Robot
+from .structure import Robot
 
 
 def in_tree_order(
-    source: str, links: Sequence[Link], joints: Sequence[Joint], *, floating_base: bool
+    source: str, links: Sequence[Link], joints: Sequence[Joint]
 ) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
     """Sound links and joints, depth first, siblings as they stand; gearboxes as mimic joints.
 
@@ -22,10 +23,6 @@ def in_tree_order(
     joints = without_gears(source, links, joints)
     check_description(source, links, joints)
     root = find_root(source, links, joints)
-    if floating_base and any(joint.name == BASE_JOINT for joint in joints):
-        raise ModelError(
-            f'{source}: joint "{BASE_JOINT}" has the name of the free base\'s own joint; rename it'
-        )
     by_parent: dict[str, list[Joint]] = {}
     for joint in joints:
         by_parent.setdefault(joint.parent, []).append(joint)
@@ -40,9 +37,19 @@ def in_tree_order(
     return tuple(ordered_links), tuple(ordered_joints)
 
 
-def rebuilt(robot: Robot, links: Sequence[Link], joints: Sequence[Joint]) -> Robot:
+def rebuilt(
+    robot: Robot,
+    links: Sequence[Link],
+    joints: Sequence[Joint],
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> Robot:
     """The same robot with other links and joints, checked and put in tree order; its configurations
-    are kept for the joints that still move."""
-    links, joints = in_tree_order(robot.name, links, joints, floating_base=robot.floating_base)
+    are kept for the joints that still move.
+
+    names: new names of joints, old ones as keys.
+    """
+    links, joints = in_tree_order(robot.name, links, joints)
     result = replace(robot, links=links, joints=joints)
-    return replace(result, named=tuple(c.kept(result.coordinates) for c in result.named))
+    now = {**names, robot.base_joint: result.base_joint} if robot.floating_base else names
+    named = (c.renamed(now).kept(result.coordinates) for c in robot.named)
+    return replace(result, named=tuple(named))

@@ -88,7 +88,7 @@ class ModelBuilder:
         damping: float = 0.0,
         friction: float = 0.0,
         armature: float = 0.0,
-        mimic: str | tuple[str, float, float] | None = None,
+        mimic: str | tuple[str, float, float] | Mimic | None = None,
         pitch: float = 0.0,
         axis2: Sequence[float] | np.ndarray | None = None,
         limits2: Limits | None = None,
@@ -102,7 +102,7 @@ class ModelBuilder:
         or x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad or m; by s; N·m
         or N], damping, friction and armature are data of the coordinate (of the first axis; with a
         2, of the second).
-        mimic: the joint to follow, or (joint, multiplier, offset). pitch: a screw's advance
+        mimic: the joint to follow, or (joint, multiplier, offset), or a Mimic. pitch: a screw's advance
         [m/rad].
         gearbox: (ratio, reference link) of a gearbox.
         """
@@ -129,7 +129,7 @@ class ModelBuilder:
             damping=damping,
             friction=friction,
             armature=armature,
-            mimic=Mimic(mimic) if isinstance(mimic, str) else mimic and Mimic(*mimic),
+            mimic=_mimic(mimic),
             axis2=second,
             limits2=limits2 or UNLIMITED,
             damping2=damping2,
@@ -164,3 +164,9 @@ class ModelBuilder:
             warnings=list(unphysical(links)),
         )
         return warn(self.name, model.with_base_velocity(base_velocity))
+
+
+def _mimic(written: str | tuple[str, float, float] | Mimic | None) -> Mimic | None:
+    if written is None or isinstance(written, Mimic):
+        return written
+    return Mimic(written) if isinstance(written, str) else Mimic(*written)

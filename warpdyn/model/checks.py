@@ -13,7 +13,7 @@ import numpy as np
 from ..algebra.scalar import as_number
 from ..algebra.spatial import Vector
 from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Vector3, matrix3, vector3
-from .joints import JointKind
+from .joints import FLOATING, JointKind
 
 ROUNDING = 1e-3
 """Part of the largest principal moment by which an inertia may miss the laws of physics: files
@@ -211,3 +211,15 @@ def unphysical(links: Sequence[Link]) -> Iterator[str]:
             yield f'link "{link.name}": a principal moment of its inertia is negative ({shown} kg·m²)'
         elif moments[0] + moments[1] < (1 - ROUNDING) * moments[2]:
             yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'
+
+
+def freed_twice(links: Sequence[Link], joints: Sequence[Joint]) -> Iterator[str]:
+    """A remark for each joint by which a floating robot moves freely already: a floating joint on a
+    root (the first link) without mass."""
+    root = links[0]
+    for joint in joints:
+        if joint.parent == root.name and joint.kind is FLOATING and not root.mass:
+            yield (
+                f'joint "{joint.name}" lets link "{joint.child}" move freely already, on the '
+                f'massless root "{root.name}"; leave floating_base=True out'
+            )

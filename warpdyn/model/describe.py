@@ -13,7 +13,7 @@ from .collision_points import collision_spheres
 from .description import Geometry, Joint, Limits, Link, Vector3
 from .joints import JointKind
 from .mesh_files import MESH_READER, NO_READER, MeshError, mesh_file
-from .structure import BASE_JOINT, Structure
+from .structure import Structure
 
 DEEPEST = 40
 """Branches within branches that HTML opens and shuts; readers of HTML lose count beyond a few
@@ -138,7 +138,7 @@ def html(self: Structure) -> str:
     written = [
         f'<details open="open"><summary><b>{escape(name)}</b>: {escape(numbers)}</summary><ul>'
     ]
-    base = f"free base {_columns(self, BASE_JOINT)}" if self.floating_base else "fixed base"
+    base = f"free base {_columns(self, self.base_joint)}" if self.floating_base else "fixed base"
     # Links with the row that each has, how deep it stands, and whether a list of its own begins
     # with it; or the end of such a list. A stack, as chains may be longer than calls may be nested.
     root = _link_html(self.links[0], f"<i>{base}</i>")

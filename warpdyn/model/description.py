@@ -20,6 +20,7 @@ from ..algebra.spatial import Inertia, Placement, Rotation, Symmetric, Vector, a
 from .joints import FIXED, JointKind
 
 T = TypeVar("T")
+Clamped = TypeVar("Clamped", bound=Any)
 
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -289,6 +290,19 @@ class Joint:
         return single and any(
             math.isfinite(x) for limits in self.v_limits for x in (limits.lower, limits.upper)
         )
+
+    def clamp(self, position: Clamped) -> Clamped:
+        """`position` [rad, m] of this joint within its limits, a number or an array (NumPy, Torch,
+        JAX); of a whole configuration see `warpdyn.clamp`."""
+        if not self.kind.single:
+            raise ValueError(
+                f'joint "{self.name}" ({self.kind.name}) has {self.kind.nq} coordinates; clamp a '
+                "whole configuration: wd.clamp(model, q)"
+            )
+        lower, upper = self.limits.lower, self.limits.upper
+        if isinstance(position, (int, float)):
+            return min(max(position, lower), upper)
+        return position.clip(lower, upper)
 
     def with_effects(self, **values: Sequence[float] | None) -> Joint:
         """This joint with effects of these values, one a velocity coordinate; those that are None

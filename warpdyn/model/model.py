@@ -12,6 +12,7 @@ from typing import get_args
 
 from . import describe, edits, restructure
 from .assembly import in_tree_order
+from .checks import freed_twice
 from .description import Joint, Link, ModelError
 from .named_configurations import Configuration
 from .params import params as parameters
@@ -49,7 +50,9 @@ class Model(Structure):
         """
         if quaternion not in get_args(QuaternionOrder):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
-        links, joints = in_tree_order(source, links, joints, floating_base=floating_base)
+        links, joints = in_tree_order(source, links, joints)
+        if floating_base:
+            warnings = [*warnings, *freed_twice(links, joints)]
         return cls(
             name=name,
             links=links,

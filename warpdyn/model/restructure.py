@@ -259,11 +259,11 @@ def attach(
         )
     there = {c.name: c.kept(other.joint_names) for c in other.named}
     prefixed = {name: prefix + name for name in other.joint_names}
+    both = rebuilt(self, [*self.links, *links], [*self.joints, mount, *joints])
     named = (
-        c.joined(there[c.name].renamed(prefixed)) if c.name in there else c for c in self.named
+        c.joined(there[c.name].renamed(prefixed)) if c.name in there else c for c in both.named
     )
-    both = replace(self, named=tuple(named))
-    return rebuilt(both, [*self.links, *links], [*self.joints, mount, *joints])
+    return replace(both, named=tuple(named))
 
 
 def detach(self: Robot, link: str) -> Robot:
@@ -302,8 +302,7 @@ def rename(
         self.link(link)
     for joint in joints or {}:
         self.joint(joint)
-    named = replace(self, named=tuple(c.renamed(joints or {}) for c in self.named))
-    result = rebuilt(named, *renamed(self, links or {}, joints or {}))
+    result = rebuilt(self, *renamed(self, links or {}, joints or {}), joints or {})
     return result if name is None else replace(result, name=name)
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -21,7 +22,8 @@ from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
 
 BASE_JOINT = "floating_base"
-"""Name of the joint between the world and the root link of a floating model."""
+"""Name of the joint between the world and the root link of a floating model, unless a joint of its
+description has it (`Structure.base_joint`)."""
 
 QuaternionOrder = Literal["xyzw", "wxyz"]
 """Where a quaternion's scalar part stands."""
@@ -70,11 +72,19 @@ class Structure:
         return tuple(link.name for link in self.links)
 
     @cached_property
+    def base_joint(self) -> str:
+        """Name of the joint by which a floating root moves: "floating_base", or "floating_base_2"
+        and so on where joints of the description have that name."""
+        taken = {joint.name for joint in self.joints}
+        names = (f"{BASE_JOINT}_{k}" if k > 1 else BASE_JOINT for k in count(1))
+        return next(name for name in names if name not in taken)
+
+    @cached_property
     def moving_joints(self) -> tuple[Joint, ...]:
         """Joints that have coordinates, in their order; the base's 6-dof joint first when it
         floats."""
         independent = tuple(j for j in self.joints if j.kind.nv and j.mimic is None)
-        base = Joint(BASE_JOINT, FLOATING, "", self.root)
+        base = Joint(self.base_joint, FLOATING, "", self.root)
         return (base, *independent) if self.floating_base else independent
 
     @cached_property
@@ -172,6 +182,35 @@ class Structure:
         """The links whose joints hang on a link."""
         self.link_index(link)
         return tuple(j.child for j in self.joints if j.parent == link)
+
+    def subtree_joints(self, link: str, *, fixed: bool = False) -> tuple[str, ...]:
+        """Names of the joints beyond a link, those of the description that move (mimic joints too),
+        with fixed ones where `fixed` asks for them; their number is its length."""
+        self.link_index(link)
+        carried, names = {link}, []
+        for joint in self.joints:  # parents come first
+            if joint.parent in carried:
+                carried.add(joint.child)
+                names += [joint.name] if fixed or joint.kind.nv else []
+        return tuple(names)
+
+    @cached_property
+    def moving_link_names(self) -> tuple[str, ...]:
+        """Names of the links that a joint moves, not a fixed one; the root's first where the base
+        floats."""
+        moving = tuple(joint.child for joint in self.joints if joint.kind.nv)
+        return (self.root, *moving) if self.floating_base else moving
+
+    @cached_property
+    def supports(self) -> np.ndarray:
+        """(nlinks, nlinks) booleans, read-only: whether link k (column) carries link i (row), or is
+        it: the links between the root and i, both included."""
+        table = np.eye(self.nlinks, dtype=bool)
+        for joint in self.joints:  # parents come first
+            child, parent = self.link_index(joint.child), self.link_index(joint.parent)
+            table[child] |= table[parent]
+        table.setflags(write=False)
+        return table
 
     @cached_property
     def _link_indices(self) -> Mapping[str, int]:

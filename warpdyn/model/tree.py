@@ -37,7 +37,7 @@ from ..algebra.spatial import (
 from .description import UNLIMITED, Effects, Limits, followed
 from .joints import FLOATING, JointKind, aligned
 from .link_inertia import Point, Spread, all_numbers
-from .structure import BASE_JOINT, Structure
+from .structure import Structure
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
@@ -320,9 +320,9 @@ def build_tree(model: Structure) -> Tree:
     frames: dict[str, Frame] = {}
     ground = ZERO_INERTIA
     if model.floating_base:
-        q_index, v_index = coordinates[BASE_JOINT]
+        q_index, v_index = coordinates[model.base_joint]
         base = Body(
-            joint=BASE_JOINT,
+            joint=model.base_joint,
             parent=WORLD,
             kind=FLOATING,
             axis=2,

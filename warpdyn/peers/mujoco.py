@@ -11,7 +11,7 @@ import numpy as np
 from lxml import etree
 
 from ..algebra.quaternions import quaternion_rotation
-from ..model import BASE_JOINT, Model
+from ..model import Model
 from ..model.joints import FLOATING
 from .mujoco_mjcf import bare_spec, frame_numbers, held_positions, joint_numbers
 from .peer import NotComparable, bare, driven_joints, first_line, refuse_mimic_joints
@@ -61,7 +61,7 @@ class MuJoCo:
             self.robot.dof_armature[:] = 0.0
             numbers = self._numbers(mujoco.mjtObj.mjOBJ_JOINT, [j.name for j in model.joints])
             if model.floating_base:
-                numbers[BASE_JOINT] = 0
+                numbers[model.base_joint] = 0
             bodies = self._numbers(mujoco.mjtObj.mjOBJ_BODY, model.link_names)
             self.frames = {name: (False, number) for name, number in bodies.items()}
             self.frames.setdefault(model.root, (False, 0))
@@ -209,7 +209,7 @@ def urdf_spec(mujoco: Any, root: etree._Element, model: Model) -> Any:
             raise NotComparable(f'MuJoCo has no {joint.kind.name} joint in URDF ("{joint.name}")')
     spec = mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
     if model.floating_base:
-        spec.worldbody.first_body().add_freejoint().name = BASE_JOINT
+        spec.worldbody.first_body().add_freejoint().name = model.base_joint
     return spec
 
 

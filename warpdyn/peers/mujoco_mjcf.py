@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import BASE_JOINT, Model
+from ..model import Model
 from ..model.description import Joint
 from ..model.joints import FLOATING
 from .peer import NotComparable
@@ -46,7 +46,7 @@ def bare_spec(mujoco: Any, path: Path, model: Model) -> Any:
         spec.delete(element)
     free = [j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
     if model.floating_base and not free:
-        spec.worldbody.first_body().add_freejoint().name = BASE_JOINT
+        spec.worldbody.first_body().add_freejoint().name = model.base_joint
     elif not any(joint.kind is FLOATING for joint in model.moving_joints):
         for joint in free:  # held where the file puts their bodies
             spec.delete(joint)
@@ -60,7 +60,7 @@ def joint_numbers(robot: Any, model: Model) -> dict[str, int]:
     moving = (joint for joint in model.joints if joint.kind.nv and joint.name not in named)
     nameless = [i for i in range(robot.njnt) if not robot.joint(i).name]
     if model.floating_base:
-        numbers[BASE_JOINT] = 0
+        numbers[model.base_joint] = 0
         nameless = [i for i in nameless if i]
     numbers |= dict(zip((joint.name for joint in moving), nameless, strict=False))
     for joint in (j for j in model.moving_joints if j.name in numbers):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import BASE_JOINT, Model
+from ..model import Model
 from ..model.joints import FLOATING
 from .peer import NotComparable, driven_joints, first_line, refuse_mimic_joints, xyzw_columns
 
@@ -42,7 +42,7 @@ class Pinocchio:
         self.G = np.zeros((self.robot.nv, model.nv))
         # Pinocchio numbers joints alphabetically among siblings: rows of G are placed by name.
         for d in driven_joints(model):
-            name = "root_joint" if d.joint.name == BASE_JOINT else d.joint.name
+            name = "root_joint" if d.joint.name == model.base_joint else d.joint.name
             number = self.robot.getJointId(name)
             if number >= self.robot.njoints:
                 raise NotComparable(f'Pinocchio has no joint "{d.joint.name}"')

@@ -1,0 +1,220 @@
+"""What is written in a USD stage, in metres, kilograms and radians: placements, masses, limits,
+drives.
+
+The numbers of joints and masses are of single precision in USD; rotations are made of unit length.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model.description import Limits, Link, Mimic, ModelError, matrix3, vector3
+from .robot_text import LARGEST
+
+NO_READER = "the package usd-core reads USD, and is not installed: pip install 'warpdyn[usd]'"
+
+UP = {
+    "Z": np.eye(4),
+    "Y": np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
+}
+"""Axes of a stage in the world, whose third axis is up."""
+
+ARMATURE = ("newton:armature", "physxJoint:armature", "mjc:armature")
+SPEED = ("newton:velocityLimit", "physxJoint:maxJointVelocity")
+"""What simulators call numbers of a joint that UsdPhysics has no word for; speeds in degrees."""
+
+
+def library() -> Any:
+    """pxr, with its modules Gf, Sdf, Tf, Usd, UsdGeom and UsdPhysics."""
+    try:
+        import pxr
+        import pxr.Gf
+        import pxr.Sdf
+        import pxr.Tf
+        import pxr.Usd
+        import pxr.UsdGeom
+        import pxr.UsdPhysics
+    except ImportError:
+        raise ModelError(NO_READER) from None
+    return pxr
+
+
+@dataclass(frozen=True)
+class Units:
+    """What a length and a mass of the stage are, and its axes in the world."""
+
+    metre: float
+    kilogram: float
+    up: np.ndarray
+
+    @classmethod
+    def of(cls, pxr: Any, stage: Any, source: str) -> Units:
+        up = str(pxr.UsdGeom.GetStageUpAxis(stage))
+        metre = float(pxr.UsdGeom.GetStageMetersPerUnit(stage))
+        kilogram = float(pxr.UsdPhysics.GetStageKilogramsPerUnit(stage))
+        if up not in UP or not (0 < metre < LARGEST and 0 < kilogram < LARGEST):
+            raise ModelError(
+                f"{source}: its upAxis is {up}, metersPerUnit {metre:g}, kilogramsPerUnit "
+                f"{kilogram:g}; they must be Y or Z, and positive"
+            )
+        return cls(metre, kilogram, UP[up])
+
+    def effort(self, turns: bool) -> float:
+        """A torque or a force of the stage [N·m, N]."""
+        return self.kilogram * self.metre ** (2 if turns else 1)
+
+
+class UsdValues:
+    """One stage: its prims' numbers, and what is remarked of them."""
+
+    def __init__(self, pxr: Any, stage: Any, source: str) -> None:
+        self.pxr, self.source = pxr, source
+        self.units = Units.of(pxr, stage, source)
+        self.remarks: list[str] = []
+        self._poses = pxr.UsdGeom.XformCache()
+
+    def refusal(self, prim: Any, problem: str) -> ModelError:
+        return ModelError(f"{self.source}: {prim.GetPath()}: {problem}")
+
+    def value(self, prim: Any, *names: str) -> Any:
+        """The first of these attributes that has a value; None without one."""
+        values = (prim.GetAttribute(name).Get() for name in names if prim.HasAttribute(name))
+        return next((x for x in values if x is not None), None)
+
+    def numbers(self, prim: Any, what: str, values: Any) -> list[float]:
+        """Finite numbers of a size that can be meant."""
+        numbers = [float(x) for x in values]
+        if not all(abs(x) <= LARGEST for x in numbers):
+            shown = ", ".join(f"{x:g}" for x in numbers)
+            raise self.refusal(
+                prim, f"{what} is ({shown}); it needs finite numbers up to {LARGEST:g}"
+            )
+        return numbers
+
+    # Placements, 4x4 in metres.
+
+    def in_stage(self, prim: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Placement of a prim in the stage without its scale, and its scale (3,)."""
+        transform = self.pxr.Gf.Transform(self._poses.GetLocalToWorldTransform(prim))
+        position = self.numbers(prim, "its place", transform.GetTranslation())
+        turn = transform.GetRotation().GetQuat()
+        scale = np.array(self.numbers(prim, "its scale", transform.GetScale()))
+        return self.placed(prim, np.array(position), turn), scale
+
+    def placed(self, prim: Any, position: np.ndarray, turn: Any) -> np.ndarray:
+        """A placement of a position in the stage's unit and a quaternion of any length."""
+        w, *v = self.numbers(prim, "a rotation", [turn.GetReal(), *turn.GetImaginary()])
+        length = math.hypot(w, *v)
+        if not length:
+            raise self.refusal(prim, "a rotation is (0, 0, 0, 0); it needs a unit quaternion")
+        w, x, y, z = (each / length for each in (w, *v))
+        T = np.eye(4)
+        T[:3, :3] = [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+        T[:3, 3] = position * self.units.metre
+        return T
+
+    # Bodies.
+
+    def link(self, prim: Any, name: str) -> Link:
+        """Mass, centre of mass and inertia as MassAPI writes them; what would follow from shapes is
+        refused."""
+        api, units = self.pxr.UsdPhysics.MassAPI(prim), self.units
+        _, scale = self.in_stage(prim)
+        mass, density = (float(x.Get() or 0) for x in (api.GetMassAttr(), api.GetDensityAttr()))
+        moments = self.numbers(prim, "its inertia", api.GetDiagonalInertiaAttr().Get() or (0, 0, 0))
+        shapes = any(each.HasAPI(self.pxr.UsdPhysics.CollisionAPI) for each in self.below(prim))
+        if not mass and not density and not shapes:
+            self.remarks.append(f'link "{name}": it has neither mass nor shapes; it weighs nothing')
+            return Link(name)
+        if not mass or not any(moments):
+            raise self.refusal(
+                prim,
+                f"it has no {'physics:diagonalInertia' if mass else 'physics:mass'}, which would "
+                "have to be computed from its shapes; write its mass and inertia",
+            )
+        (mass,) = self.numbers(prim, "its mass", [mass])
+        com = np.array(api.GetCenterOfMassAttr().Get() or (math.nan,) * 3, dtype=float)
+        if not np.isfinite(com).all():
+            com = np.zeros(3)
+            if shapes:
+                self.remarks.append(
+                    f'link "{name}": it has no physics:centerOfMass; taken as its origin'
+                )
+        axes = api.GetPrincipalAxesAttr().Get()
+        turn = axes if axes is not None and axes.GetLength() else self.pxr.Gf.Quatf(1.0)
+        R = self.placed(prim, np.zeros(3), turn)[:3, :3]
+        J = R @ np.diag(moments) @ R.T * units.kilogram * units.metre**2
+        return Link(
+            name,
+            mass * units.kilogram,
+            vector3(self.numbers(prim, "its centre of mass", com * scale * units.metre)),
+            matrix3((J + J.T) / 2),
+        )
+
+    def below(self, body: Any) -> Iterator[Any]:
+        """A body's prims, without those of bodies below it."""
+        prims = iter(self.pxr.Usd.PrimRange(body, self.pxr.Usd.TraverseInstanceProxies()))
+        for prim in prims:
+            if prim != body and prim.HasAPI(self.pxr.UsdPhysics.RigidBodyAPI):
+                prims.PruneChildren()
+            else:
+                yield prim
+
+    # Joints.
+
+    def limits(self, prim: Any, turns: bool, lower: Any, upper: Any, drive: str) -> Limits:
+        """Of one axis: its range, in degrees where it turns, a drive's greatest force, and the
+        speed that a simulator's own word allows."""
+        unit = math.pi / 180 if turns else self.units.metre
+        force = self.value(prim, f"drive:{drive}:physics:maxForce")
+        speed = self.value(prim, *SPEED)
+        bounds = [math.inf if x is None or x > LARGEST else float(x) for x in (force, speed)]
+        return Limits(
+            -math.inf if lower is None else float(lower) * unit,
+            math.inf if upper is None else float(upper) * unit,
+            velocity=bounds[1] * unit,
+            effort=bounds[0] * self.units.effort(turns),
+        )
+
+    def along(self, prim: Any, turns: bool) -> dict[str, float]:
+        """Armature, damping and friction of a joint of one coordinate [SI]."""
+        unit = self.units.effort(turns)
+        inertia = unit if turns else self.units.kilogram
+        damping = self.value(prim, "mjc:damping")  # by radian; Newton's is by degree
+        by_degree = self.value(prim, "newton:damping")
+        if by_degree is not None:
+            damping = float(by_degree) * (180 / math.pi if turns else 1.0)
+        speed = 1.0 if turns else self.units.metre
+        written = {
+            "armature": (self.value(prim, *ARMATURE) or 0.0) * inertia,
+            "damping": (damping or 0.0) * unit / speed,
+            "friction": (self.value(prim, "newton:friction", "mjc:frictionloss") or 0.0) * unit,
+        }
+        return {name: self.numbers(prim, name, [x])[0] for name, x in written.items()}
+
+    def mimic(self, prim: Any, turns: bool) -> tuple[Any, Mimic] | None:
+        """Path of the joint that a joint follows, and how (its name is filled in by the caller)."""
+        unit = math.pi / 180 if turns else self.units.metre
+        if prim.HasRelationship("newton:mimicJoint"):
+            targets = prim.GetRelationship("newton:mimicJoint").GetTargets()
+            offset = self.value(prim, "newton:mimicCoef0") or 0.0
+            factor = self.value(prim, "newton:mimicCoef1")
+            factor = 1.0 if factor is None else factor
+            return (targets[0], Mimic("", float(factor), float(offset) * unit)) if targets else None
+        for name in prim.GetPropertyNames():
+            head, _, tail = name.rpartition(":")
+            if tail == "referenceJoint" and head.startswith("physxMimicJoint:"):
+                targets = prim.GetRelationship(name).GetTargets()
+                gearing = self.value(prim, f"{head}:gearing") or 0.0
+                offset = self.value(prim, f"{head}:offset") or 0.0
+                return (targets[0], Mimic("", -float(gearing), -float(offset) * unit))
+        return None
