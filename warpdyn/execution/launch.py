@@ -48,7 +48,7 @@ def carry_out(call: Call[R]) -> R:
     """Run a call; where its arrays ask for gradients, in a way that their library can
     differentiate."""
     edge = library_of(next(iter(call.arrays.values()))).edge
-    results = compute(call) if edge is None else _edge(edge)(call, compute)
+    results = compute(call) if edge is None else edge_of(edge).run(call, compute)
     return call.handed_out(results)
 
 
@@ -70,11 +70,9 @@ def computed(call: Call) -> Job:
 
 
 @functools.cache
-def _edge(library: str) -> Callable[[Call, Callable[[Call], Any]], Any]:
-    """The function that runs a call as an operation of a library that differentiates by itself."""
-    edge = import_module(f".{library}_gradients", __package__)
-    run: Callable[[Call, Callable[[Call], Any]], Any] = edge.run
-    return run
+def edge_of(library: str) -> Any:
+    """The module that runs calls as operations of a library that differentiates by itself."""
+    return import_module(f".{library}_gradients", __package__)
 
 
 def prepare(call: Call) -> Job:

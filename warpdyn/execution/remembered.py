@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from math import prod
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from weakref import ref
 
 from ..arrays import Array, views
@@ -26,6 +26,7 @@ from ..model.params import Params
 from .call import Call
 from .job import Job
 from .kernel import Command
+from .launch import edge_of
 from .threads import ENOUGH
 
 MOST = 512
@@ -119,8 +120,31 @@ class Pair(NamedTuple):
     """From one address to the other where they lay over each other, rightly."""
 
 
-class KnownCall:
+class Plan(Protocol):
     """How a call is carried out on other arrays of the same kinds."""
+
+    def run(self, arrays: Sequence[Array]) -> Any:
+        """The results; `MISS` where something is out of order."""
+
+
+class Models:
+    """The models that a call is of, which are not kept alive."""
+
+    def __init__(self, call: Call, forget: Callable[[object], Any]):
+        """forget: what to do when a model is gone, and its kernels are to go, too."""
+        self._models: list[ref[Any]] = [ref(call.model, forget)]
+        if call.params is not None and call.params.model is not call.model:
+            self._models.append(ref(call.params.model, forget))
+
+    def alive(self) -> bool:
+        for model in self._models:
+            if model() is None:
+                return False
+        return True
+
+
+class KnownCall:
+    """How a call is carried out on other arrays of the same kinds, written where they lie."""
 
     def __init__(
         self,
@@ -130,19 +154,15 @@ class KnownCall:
         read: Sequence[str],
         forget: Callable[[object], Any],
     ):
-        """read: the input that each of the caller's arrays is; those of `out` follow. forget: what to
-        do when a model is gone, and its kernels are to go, too."""
+        """read: the input that each of the caller's arrays is; those of `out` follow. forget: as
+        `Models` has it."""
         source, library = job.kernel.source, job.library
-        self.models: list[ref[Any]] = [ref(call.model, forget)]
-        if call.params is not None and call.params.model is not call.model:
-            self.models.append(ref(call.params.model, forget))
+        self.models = Models(call, forget)
         self.library, self.named, self.lead = library, call.named, job.lead
         self.job = job.emptied()
-        self.kept = [x for name, x in job.arrays.items() if name not in read]
-        """Arrays that are nobody's, such as numbers that stand for gravity."""
-        start, inputs = len(HEADER), list(job.inputs)
-        results = [start + FIELDS * (len(inputs) + k) for k in range(len(source.results))]
-        self.places = [start + FIELDS * inputs.index(name) for name in read]
+        self.kept = unread(job, read)
+        results = result_places(job)
+        self.places = input_places(job, read)
         """Where the addresses of arrays stand among the arguments."""
         self.unaligned = (4 if job.single else 8) - 1
         self.outs: list[int] = []
@@ -165,11 +185,8 @@ class KnownCall:
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` where something is out of order."""
         library = self.library
-        if not library.at_rest():
+        if not (library.at_rest() and self.models.alive()):
             return MISS
-        for model in self.models:
-            if model() is None:
-                return MISS
         where = [*map(library.address, arrays)]
         if self.outs:
             outs = [arrays[k] for k in self.outs]
@@ -219,12 +236,12 @@ def known_call(
     arrays: Sequence[Array],
     given: Mapping[str, Any],
     forget: Callable[[object], Any],
-) -> KnownCall | None:
+) -> Plan | None:
     """What is known of calls like this one; None where not every array is read, or written, as it is.
 
     arrays: of `key_of`. given: the arguments by name. forget: is called when a model is gone.
     """
-    if job.copied or job.sums or job.stream is not None or not job.library.in_place:
+    if job.copied or job.sums or job.stream is not None:
         return None
     if not job.count or any(known[type(x)] is not job.library for x in arrays):
         return None
@@ -244,7 +261,28 @@ def known_call(
     # What is not read as it is may have been looked at for its numbers.
     if sorted(read) != [*range(len(names))]:
         return None
-    return KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
+    inputs = [read[k] for k in range(len(names))]
+    if job.library.in_place:
+        return KnownCall(call, job, arrays, inputs, forget)
+    plan: Plan | None = edge_of(job.library.name).known_call(call, job, inputs, forget)
+    return plan
+
+
+def unread(job: Job, read: Sequence[str]) -> list[Array]:
+    """Arrays that are nobody's, such as numbers that stand for gravity."""
+    return [x for name, x in job.arrays.items() if name not in read]
+
+
+def input_places(job: Job, names: Sequence[str]) -> list[int]:
+    """Where the addresses of inputs stand among a launch's arguments."""
+    inputs = list(job.inputs)
+    return [len(HEADER) + FIELDS * inputs.index(name) for name in names]
+
+
+def result_places(job: Job) -> list[int]:
+    """Where the addresses of results stand among a launch's arguments."""
+    start, results = len(HEADER) + FIELDS * len(job.inputs), len(job.kernel.source.results)
+    return [start + FIELDS * k for k in range(results)]
 
 
 def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:
