@@ -18,6 +18,7 @@ class JaxArrays(NumpyArrays):
 
     name, array_type, operations = "jax", (jax.Array, jax.core.Tracer), jnp
     edge = "jax"
+    takes_numpy = True
     in_place = False
 
     def sort(self, array: Any) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ from .compiling import collecting
 from .config import config
 from .inputs import CONFIGURATIONS
 from .launch import carry_out, computed, prepare
+from .mixed_libraries import in_one_library
 from .remembered import MISS, MOST, Key, Plan, key_of, known_call
 
 P = ParamSpec("P")
@@ -63,7 +64,7 @@ class Function(Generic[P, R]):
             results: R = plan.run(arrays)
             if results is not MISS:
                 return results
-        call = self.describe(*args, **kwargs)
+        call = in_one_library(self.describe(*args, **kwargs))
         library = library_of(next(iter(call.arrays.values())))
         if library.edge is not None and not library.at_rest():
             return carry_out(call)

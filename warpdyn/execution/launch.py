@@ -37,6 +37,7 @@ from .job import COUNT, STREAM, Job
 from .kernel import compile_kernel
 from .kernel_cache import start_kernel_cache
 from .leading import Rows
+from .mixed_libraries import in_one_library
 from .state_checks import check_arrays
 
 R = TypeVar("R")
@@ -47,6 +48,7 @@ _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 def carry_out(call: Call[R]) -> R:
     """Run a call; where its arrays ask for gradients, in a way that their library can
     differentiate."""
+    call = in_one_library(call)
     edge = library_of(next(iter(call.arrays.values()))).edge
     results = compute(call) if edge is None else edge_of(edge).run(call, compute)
     return call.handed_out(results)
