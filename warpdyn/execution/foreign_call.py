@@ -23,7 +23,6 @@ from .compiling import Kernel, collecting, noted
 from .job import COUNT, FIRST, Job
 from .kernel import Command, compile_kernel
 from .kernel_cache import start_kernel_cache
-from .remembered import result_places
 
 _C_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64))
 
@@ -76,7 +75,7 @@ class ForeignCall:
         results, width = job.kernel.source.results.values(), 4 if job.single else 8
         self._results = [
             (place, job.count * prod(shape) * width)
-            for place, shape in zip(result_places(job), results, strict=True)
+            for place, shape in zip(job.places[len(job.inputs) :], results, strict=True)
         ]
         if collecting():
             noted(self.kernel)

@@ -29,10 +29,9 @@ from .config import config
 from .evaluate import result_shapes
 from .foreign_call import ForeignCall, handler
 from .inputs import Input
-from .job import Job
 from .launch import prepare
 from .leading import all_in_rows, with_leading
-from .remembered import MISS, Models, input_places, result_places, unread
+from .remembered import MISS, KnownCall
 
 Compute = Callable[[Call], Any]
 
@@ -179,7 +178,7 @@ def _foreign_call(template: _Template, operands: Sequence[Any]) -> ForeignCall |
         return None
     results = _abstract(*operands, template=template)
     job = prepare(replace(call, out=tuple(np.empty(x.shape, dtype) for x in results)))
-    return ForeignCall(job, [*input_places(job, template.names), *result_places(job)])
+    return ForeignCall(job, job.places)
 
 
 def _program(template: _Template, operands: Sequence[Any]) -> Program | None:
@@ -193,32 +192,31 @@ def _program(template: _Template, operands: Sequence[Any]) -> Program | None:
     return programs[key]
 
 
-class KnownCall:
+class KnownByXla:
     """How a call is carried out on other JAX arrays of the same shapes and dtype."""
 
-    def __init__(self, call: Call, job: Job, read: Sequence[str], forget: Callable[[object], Any]):
-        """read, forget: as `remembered.KnownCall` has them."""
-        self.models, self.named, self.kept = Models(call, forget), call.named, unread(job, read)
-        foreign = ForeignCall(job, [*input_places(job, read), *result_places(job)])
-        dtype = jnp.float32 if job.single else jnp.float64
-        shapes = [(*job.lead, *shape) for shape in job.kernel.source.results.values()]
-        self.program = _launched_by_xla(foreign, [jax.ShapeDtypeStruct(x, dtype) for x in shapes])
+    def __init__(self, known: KnownCall):
+        self.known, job = known, known.job
+        shapes = [(*known.lead, *shape) for shape in job.kernel.source.results.values()]
+        kinds = [
+            jax.ShapeDtypeStruct(x, jnp.float32 if job.single else jnp.float64) for x in shapes
+        ]
+        self.program = _launched_by_xla(ForeignCall(job, known.places), kinds)
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """The results; `MISS` where a model is gone."""
-        if not self.models.alive():
-            return MISS
-        results = self.program(*arrays)
-        if self.named is not None:
-            return self.named(*results)
+        for model in self.known.models:
+            if model() is None:
+                return MISS
+        results: Any = self.program(*arrays)
+        if self.known.named is not None:
+            return self.known.named(*results)
         return tuple(results) if len(results) > 1 else results[0]
 
 
-def known_call(
-    call: Call, job: Job, read: Sequence[str], forget: Callable[[object], Any]
-) -> KnownCall | None:
-    """What is known of calls like this one, on arrays that `read` names."""
-    return KnownCall(call, job, read, forget) if _registered() else None
+def known_call(known: KnownCall) -> KnownByXla | None:
+    """What is remembered of calls like this one, which XLA launches."""
+    return KnownByXla(known) if _registered() else None
 
 
 def _launched_by_xla(foreign: ForeignCall, results: Sequence[Any]) -> Program:

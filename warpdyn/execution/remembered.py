@@ -106,6 +106,13 @@ def _named(x: Any, name: str) -> list[str]:
     return [n for y in x for n in _named(y, name)] if isinstance(x, (tuple, list)) else []
 
 
+class Plan(Protocol):
+    """How a call that was made before is carried out."""
+
+    def run(self, arrays: Sequence[Array]) -> Any:
+        """The results for arrays of the same kinds; `MISS` where something is out of order."""
+
+
 class Pair(NamedTuple):
     """Two arrays that must lie apart, or as they lay: their numbers, and the bytes that each reaches
     from its address."""
@@ -120,31 +127,8 @@ class Pair(NamedTuple):
     """From one address to the other where they lay over each other, rightly."""
 
 
-class Plan(Protocol):
-    """How a call is carried out on other arrays of the same kinds."""
-
-    def run(self, arrays: Sequence[Array]) -> Any:
-        """The results; `MISS` where something is out of order."""
-
-
-class Models:
-    """The models that a call is of, which are not kept alive."""
-
-    def __init__(self, call: Call, forget: Callable[[object], Any]):
-        """forget: what to do when a model is gone, and its kernels are to go, too."""
-        self._models: list[ref[Any]] = [ref(call.model, forget)]
-        if call.params is not None and call.params.model is not call.model:
-            self._models.append(ref(call.params.model, forget))
-
-    def alive(self) -> bool:
-        for model in self._models:
-            if model() is None:
-                return False
-        return True
-
-
 class KnownCall:
-    """How a call is carried out on other arrays of the same kinds, written where they lie."""
+    """How a call is carried out on other arrays of the same kinds."""
 
     def __init__(
         self,
@@ -154,15 +138,19 @@ class KnownCall:
         read: Sequence[str],
         forget: Callable[[object], Any],
     ):
-        """read: the input that each of the caller's arrays is; those of `out` follow. forget: as
-        `Models` has it."""
+        """read: the input that each of the caller's arrays is; those of `out` follow. forget: what to
+        do when a model is gone, and its kernels are to go, too."""
         source, library = job.kernel.source, job.library
-        self.models = Models(call, forget)
+        self.models: list[ref[Any]] = [ref(call.model, forget)]
+        if call.params is not None and call.params.model is not call.model:
+            self.models.append(ref(call.params.model, forget))
         self.library, self.named, self.lead = library, call.named, job.lead
         self.job = job.emptied()
-        self.kept = unread(job, read)
-        results = result_places(job)
-        self.places = input_places(job, read)
+        self.kept = [x for name, x in job.arrays.items() if name not in read]
+        """Arrays that are nobody's, such as numbers that stand for gravity."""
+        start, inputs = len(HEADER), list(job.inputs)
+        results = [start + FIELDS * (len(inputs) + k) for k in range(len(source.results))]
+        self.places = [start + FIELDS * inputs.index(name) for name in read]
         """Where the addresses of arrays stand among the arguments."""
         self.unaligned = (4 if job.single else 8) - 1
         self.outs: list[int] = []
@@ -185,8 +173,11 @@ class KnownCall:
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` where something is out of order."""
         library = self.library
-        if not (library.at_rest() and self.models.alive()):
+        if not library.at_rest():
             return MISS
+        for model in self.models:
+            if model() is None:
+                return MISS
         where = [*map(library.address, arrays)]
         if self.outs:
             outs = [arrays[k] for k in self.outs]
@@ -261,28 +252,11 @@ def known_call(
     # What is not read as it is may have been looked at for its numbers.
     if sorted(read) != [*range(len(names))]:
         return None
-    inputs = [read[k] for k in range(len(names))]
+    found = KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
     if job.library.in_place:
-        return KnownCall(call, job, arrays, inputs, forget)
-    plan: Plan | None = edge_of(job.library.name).known_call(call, job, inputs, forget)
+        return found
+    plan: Plan | None = edge_of(job.library.name).known_call(found)
     return plan
-
-
-def unread(job: Job, read: Sequence[str]) -> list[Array]:
-    """Arrays that are nobody's, such as numbers that stand for gravity."""
-    return [x for name, x in job.arrays.items() if name not in read]
-
-
-def input_places(job: Job, names: Sequence[str]) -> list[int]:
-    """Where the addresses of inputs stand among a launch's arguments."""
-    inputs = list(job.inputs)
-    return [len(HEADER) + FIELDS * inputs.index(name) for name in names]
-
-
-def result_places(job: Job) -> list[int]:
-    """Where the addresses of results stand among a launch's arguments."""
-    start, results = len(HEADER) + FIELDS * len(job.inputs), len(job.kernel.source.results)
-    return [start + FIELDS * k for k in range(results)]
 
 
 def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:
