@@ -236,11 +236,6 @@ WRONG = (
         "q must be float32 or float64, got int64",
     ),
     (
-        lambda x: wd.rnea(MODELS["pendulum"], ONE, x, x),
-        TypeError,
-        r"v is traced by JAX.*first array.*jnp.asarray",
-    ),
-    (
         lambda x: wd.bind(wd.crba, MODELS["pendulum"], x),
         TypeError,
         "bind takes none that are traced",

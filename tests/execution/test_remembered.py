@@ -240,16 +240,6 @@ def test_numbers_that_change_each_time_are_not_kept() -> None:
     assert not plans(grown)
 
 
-def test_jax_is_looked_at_each_time() -> None:
-    jnp = pytest.importorskip("jax.numpy")
-    q, v, a = (jnp.asarray(x) for x in drawn(3, 12))
-    plans(wd.rnea).clear()
-    first = wd.rnea(ARM, q, v, a)
-    for _ in range(3):
-        assert np.array_equal(wd.rnea(ARM, q, v, a), first)
-    assert not plans(wd.rnea)
-
-
 def test_many_threads_share_a_plan() -> None:
     """Each gets the result of its own arrays."""
     given = [drawn(2, seed) for seed in range(8)]

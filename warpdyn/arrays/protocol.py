@@ -100,6 +100,8 @@ class Library(ABC):
     differentiates; None: it differentiates nothing."""
     in_place: bool = True
     """Arrays can be written where they lie; a result is the memory that its kernel wrote."""
+    takes_numpy: bool = False
+    """NumPy arrays in a call beside its own are converted, as its operations do."""
 
     @abstractmethod
     def view(self, name: str, array: Any) -> View:

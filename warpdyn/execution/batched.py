@@ -20,7 +20,8 @@ from .compiling import collecting
 from .config import config
 from .inputs import CONFIGURATIONS
 from .launch import carry_out, computed, prepare
-from .remembered import MISS, MOST, Key, KnownCall, key_of, known_call
+from .mixed_libraries import in_one_library
+from .remembered import MISS, MOST, Key, Plan, key_of, known_call
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +46,7 @@ class Function(Generic[P, R]):
         signature = inspect.signature(describe)
         self.of_a_model = next(iter(signature.parameters), "") == "model"
         self.__signature__ = signature.replace(return_annotation=_result(signature))
-        self._known_calls: dict[Key, KnownCall] = {}
+        self._known_calls: dict[Key, Plan] = {}
         self._called_once: set[Key] = set()
         """What a number that changes from call to call would fill plans with."""
 
@@ -63,7 +64,7 @@ class Function(Generic[P, R]):
             results: R = plan.run(arrays)
             if results is not MISS:
                 return results
-        call = self.describe(*args, **kwargs)
+        call = in_one_library(self.describe(*args, **kwargs))
         library = library_of(next(iter(call.arrays.values())))
         if library.edge is not None and not library.at_rest():
             return carry_out(call)

@@ -1,8 +1,9 @@
 """Calls inside `jax.jit`, `jax.vmap`, `jax.grad` and `jax.jvp`: one JAX primitive.
 
 Its tangent is the recorded "jvp" call, the transpose of that the recorded "vjp" call, and both are
-calls again, so that JAX takes derivatives of derivatives as it likes. Compiled, it is a foreign
-call of Warp's that works on XLA's own buffers, on the CPU and on CUDA streams.
+calls again, so that JAX takes derivatives of derivatives as it likes. Compiled for the CPU, it is
+the kernel itself, called by XLA on its own buffers (`foreign_call`). On a GPU, in debug mode, and
+where results are summed, it is a foreign call of Warp's, which calls Python.
 """
 
 from __future__ import annotations
@@ -12,17 +13,25 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import warp as wp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from ..model import Model
 from .call import Call, derived, gather, gathered, summed_tables, tables_of, without_seeds
+from .compiling import collecting
+from .config import config
 from .evaluate import result_shapes
+from .foreign_call import ForeignCall, handler
 from .inputs import Input
+from .launch import prepare
 from .leading import all_in_rows, with_leading
+from .remembered import MISS, KnownCall
 
 Compute = Callable[[Call], Any]
 
@@ -120,6 +129,9 @@ def _abstract(*operands: Any, template: _Template) -> list[Any]:
 def _eager(*operands: Any, template: _Template) -> list[Any]:
     if any(_on_gpu(x) for x in operands):
         return _compiled(template)(*operands)
+    program = None if config.debug or collecting() else _program(template, operands)
+    if program is not None:
+        return program(*operands)
     results = template.compute(
         template.filled([jnp.asarray(x) for x in operands])
     )  # JAX's literals among them
@@ -129,6 +141,107 @@ def _eager(*operands: Any, template: _Template) -> list[Any]:
 @cache
 def _compiled(template: _Template) -> Callable[..., list[Any]]:
     return jax.jit(lambda *operands: recorded.bind(*operands, template=template))
+
+
+# On the CPU: XLA calls the kernel.
+
+TARGET = "warpdyn_kernel"
+"""What XLA calls the handler."""
+
+Program = Callable[..., list[Any]]
+
+_programs: WeakKeyDictionary[Model, dict[tuple, Program | None]] = WeakKeyDictionary()
+"""A launch each, compiled by XLA. They do not hold their model."""
+
+
+@cache
+def _registered() -> bool:
+    """Whether XLA knows the handler; an XLA of another version refuses it."""
+    made = handler()
+    if made is None:
+        return False
+    try:
+        jax.ffi.register_ffi_target(TARGET, made, platform="cpu")
+    except Exception:  # XLA's errors have no common type
+        return False
+    return True
+
+
+def _foreign_call(template: _Template, operands: Sequence[Any]) -> ForeignCall | None:
+    """The launch on arrays of these shapes and dtype, by rows; None where Python has to be called."""
+    if config.debug or not _registered():
+        return None
+    dtype = np.dtype(operands[0].dtype)
+    # Laid out for memory that nobody touches.
+    call = template.filled([np.empty(x.shape, dtype) for x in operands])
+    if summed_tables(call):
+        return None
+    results = _abstract(*operands, template=template)
+    job = prepare(replace(call, out=tuple(np.empty(x.shape, dtype) for x in results)))
+    return ForeignCall(job, job.places)
+
+
+def _program(template: _Template, operands: Sequence[Any]) -> Program | None:
+    """The launch on arrays like these; None where Python has to be called."""
+    programs = _programs.setdefault(template.call.model, {})
+    key = (template.key, operands[0].dtype, *(x.shape for x in operands))
+    if key not in programs:
+        foreign = _foreign_call(template, operands)
+        results = _abstract(*operands, template=template)
+        programs[key] = None if foreign is None else _launched_by_xla(foreign, results)
+    return programs[key]
+
+
+class KnownByXla:
+    """How a call is carried out on other JAX arrays of the same shapes and dtype."""
+
+    def __init__(self, known: KnownCall):
+        self.known, job = known, known.job
+        shapes = [(*known.lead, *shape) for shape in job.kernel.source.results.values()]
+        kinds = [
+            jax.ShapeDtypeStruct(x, jnp.float32 if job.single else jnp.float64) for x in shapes
+        ]
+        self.program = _launched_by_xla(ForeignCall(job, known.places), kinds)
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """The results; `MISS` where a model is gone."""
+        for model in self.known.models:
+            if model() is None:
+                return MISS
+        results: Any = self.program(*arrays)
+        if self.known.named is not None:
+            return self.known.named(*results)
+        return tuple(results) if len(results) > 1 else results[0]
+
+
+def known_call(known: KnownCall) -> KnownByXla | None:
+    """What is remembered of calls like this one, which XLA launches."""
+    return KnownByXla(known) if _registered() else None
+
+
+def _launched_by_xla(foreign: ForeignCall, results: Sequence[Any]) -> Program:
+    """A function of JAX arrays that makes a launch, with results of these shapes and dtypes."""
+    plan = np.array(foreign.plan, np.int64)
+    kinds = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
+
+    def program(*operands: Any, _alive: ForeignCall = foreign) -> list[Any]:
+        found: list[Any] = jax.ffi.ffi_call(TARGET, kinds)(*operands, plan=plan)
+        return found
+
+    return jax.jit(program)
+
+
+def _lowered(context: Any, *operands: Any, template: _Template) -> Any:
+    """The launch as a part of a program that XLA compiles for the CPU."""
+    foreign = _foreign_call(template, context.avals_in)
+    if foreign is None:
+        return _by_python(context, *operands, template=template)
+    context.module_context.add_keepalive(foreign)
+    lowering = jax.ffi.ffi_lowering(TARGET)
+    return lowering(context, *operands, plan=np.array(foreign.plan, np.int64))
+
+
+# Elsewhere: by Warp's foreign function, which calls Python.
 
 
 def _foreign(*operands: Any, template: _Template) -> list[Any]:
@@ -143,7 +256,9 @@ def _foreign(*operands: Any, template: _Template) -> list[Any]:
     return call(*operands, output_dims={f"r{k}": x.shape for k, x in enumerate(results)})
 
 
-mlir.register_lowering(recorded, mlir.lower_fun(_foreign, multiple_results=True))
+_by_python = mlir.lower_fun(_foreign, multiple_results=True)
+mlir.register_lowering(recorded, _by_python)
+mlir.register_lowering(recorded, _lowered, platform="cpu")
 _numbers = count()
 
 

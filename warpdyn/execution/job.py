@@ -8,7 +8,7 @@ from typing import Any
 
 from ..arrays import Array, Library, View
 from ..arrays.layout import BLOCK, LOOP_BLOCK
-from ..codegen.arguments import HEADER
+from ..codegen.arguments import FIELDS, HEADER
 from . import threads
 from .compiling import Kernel
 from .kernel import Command
@@ -59,6 +59,12 @@ class Job:
         source = self.kernel.source
         operations, size = source.operations, source.bytes
         return self.count * (operations * SECONDS_PER_OPERATION + size * SECONDS_PER_BYTE)
+
+    @property
+    def places(self) -> list[int]:
+        """Where addresses stand among the arguments: those of the inputs, then those of the results."""
+        number = len(self.inputs) + len(self.kernel.source.results)
+        return [len(HEADER) + FIELDS * k for k in range(number)]
 
     def moved(self, addresses: Iterable[tuple[int, int]]) -> Job:
         """The same launch on arrays elsewhere: their places among the arguments, and addresses."""

@@ -59,6 +59,22 @@ class Command:
         self._on_cuda = device.is_cuda
         self.run: Callable[..., None] = _entry(self._launch) or self._launch.launch
 
+    @property
+    def address(self) -> int | None:
+        """The kernel's C function, of (bounds, arguments); None where this Warp keeps it elsewhere."""
+        if _forward(self._launch) is None:
+            return None
+        return ctypes.cast(self._launch.hooks.forward, ctypes.c_void_p).value
+
+    @property
+    def bounds(self) -> list[int]:
+        """What the kernel's C function takes first, in words of 64 bits."""
+        bounds = self._launch.params[0]
+        size = ctypes.sizeof(bounds)
+        words = (ctypes.c_int64 * -(-size // 8))()
+        ctypes.memmove(words, ctypes.addressof(bounds), size)
+        return list(words)
+
     def set(self, arguments: Sequence[int]) -> None:
         self.arguments[:] = list(arguments)
 
@@ -76,10 +92,8 @@ def _entry(launch: wp.Launch) -> Callable[..., None] | None:
     While Warp records launches (a capture on the CPU), its own way is taken.
     """
     runtime: Any = getattr(wp._src.context, "runtime", None)
-    forward = getattr(launch.hooks, "forward", None)
-    if not launch.device.is_cpu or launch.block_dim != 1 or not callable(forward):
-        return None
-    if not hasattr(runtime, "_apic_capture"):
+    forward = _forward(launch)
+    if forward is None or not hasattr(runtime, "_apic_capture"):
         return None
     bounds, packed = (ctypes.byref(x) for x in launch.params)
 
@@ -90,3 +104,12 @@ def _entry(launch: wp.Launch) -> Callable[..., None] | None:
             launch.launch()
 
     return run
+
+
+def _forward(launch: wp.Launch) -> Callable[..., None] | None:
+    """The C function of a CPU kernel, of (bounds, arguments); None where this Warp keeps it
+    elsewhere."""
+    forward = getattr(launch.hooks, "forward", None)
+    if not launch.device.is_cpu or launch.block_dim != 1 or not callable(forward):
+        return None
+    return forward

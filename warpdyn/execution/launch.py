@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from math import prod
 from typing import Any, TypeVar
@@ -37,6 +37,7 @@ from .job import COUNT, STREAM, Job
 from .kernel import compile_kernel
 from .kernel_cache import start_kernel_cache
 from .leading import Rows
+from .mixed_libraries import in_one_library
 from .state_checks import check_arrays
 
 R = TypeVar("R")
@@ -47,8 +48,9 @@ _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
 def carry_out(call: Call[R]) -> R:
     """Run a call; where its arrays ask for gradients, in a way that their library can
     differentiate."""
+    call = in_one_library(call)
     edge = library_of(next(iter(call.arrays.values()))).edge
-    results = compute(call) if edge is None else _edge(edge)(call, compute)
+    results = compute(call) if edge is None else edge_of(edge).run(call, compute)
     return call.handed_out(results)
 
 
@@ -70,11 +72,9 @@ def computed(call: Call) -> Job:
 
 
 @functools.cache
-def _edge(library: str) -> Callable[[Call, Callable[[Call], Any]], Any]:
-    """The function that runs a call as an operation of a library that differentiates by itself."""
-    edge = import_module(f".{library}_gradients", __package__)
-    run: Callable[[Call, Callable[[Call], Any]], Any] = edge.run
-    return run
+def edge_of(library: str) -> Any:
+    """The module that runs calls as operations of a library that differentiates by itself."""
+    return import_module(f".{library}_gradients", __package__)
 
 
 def prepare(call: Call) -> Job:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from math import prod
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from weakref import ref
 
 from ..arrays import Array, views
@@ -26,6 +26,7 @@ from ..model.params import Params
 from .call import Call
 from .job import Job
 from .kernel import Command
+from .launch import edge_of
 from .threads import ENOUGH
 
 MOST = 512
@@ -103,6 +104,13 @@ def _named(x: Any, name: str) -> list[str]:
     if isinstance(x, dict):
         return [n for key, y in x.items() for n in _named(y, str(key))]
     return [n for y in x for n in _named(y, name)] if isinstance(x, (tuple, list)) else []
+
+
+class Plan(Protocol):
+    """How a call that was made before is carried out."""
+
+    def run(self, arrays: Sequence[Array]) -> Any:
+        """The results for arrays of the same kinds; `MISS` where something is out of order."""
 
 
 class Pair(NamedTuple):
@@ -219,12 +227,12 @@ def known_call(
     arrays: Sequence[Array],
     given: Mapping[str, Any],
     forget: Callable[[object], Any],
-) -> KnownCall | None:
+) -> Plan | None:
     """What is known of calls like this one; None where not every array is read, or written, as it is.
 
     arrays: of `key_of`. given: the arguments by name. forget: is called when a model is gone.
     """
-    if job.copied or job.sums or job.stream is not None or not job.library.in_place:
+    if job.copied or job.sums or job.stream is not None:
         return None
     if not job.count or any(known[type(x)] is not job.library for x in arrays):
         return None
@@ -244,7 +252,11 @@ def known_call(
     # What is not read as it is may have been looked at for its numbers.
     if sorted(read) != [*range(len(names))]:
         return None
-    return KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
+    found = KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
+    if job.library.in_place:
+        return found
+    plan: Plan | None = edge_of(job.library.name).known_call(found)
+    return plan
 
 
 def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:

@@ -3,13 +3,16 @@ interpreter lock."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Callable, Sequence
 from math import ceil
 from queue import SimpleQueue
 
-_number: int | None = None
+_wanted = ctypes.c_int64(0)
+"""The number asked for; 0: all cores. In memory, where compiled code reads it too."""
+WANTED_AT = ctypes.addressof(_wanted)
 _workers: list[_Worker] = []
 _lock = threading.Lock()
 
@@ -25,18 +28,17 @@ SLICE = 4.0e-5
 def set_num_threads(number: int | None) -> None:
     """Use `number` CPU threads for large batches; None: all cores. Small batches always run on the
     calling thread."""
-    global _number
     if number is not None and (not isinstance(number, int) or number < 1):
         raise ValueError(
             f"the number of threads must be at least 1, or None for all cores, got {number!r}"
         )
-    _number = number
+    _wanted.value = number or 0
 
 
 def get_num_threads() -> int:
     """The number of CPU threads that large batches use."""
-    if _number is not None:
-        return _number
+    if _wanted.value:
+        return _wanted.value
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,0 +1,84 @@
+"""NumPy's arrays beside Torch tensors and JAX arrays: as if the caller had converted them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import warp as wp
+
+import warpdyn as wd
+
+jax = pytest.importorskip("jax")
+
+ARM = wd.load_robot("ur5e")
+Q, V, A = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 5, 6))
+"""float64, as NumPy makes them; the others are float32."""
+
+
+def of_torch(x: Any) -> torch.Tensor:
+    return torch.tensor(x, dtype=torch.float32)
+
+
+def of_jax(x: Any) -> Any:
+    return jax.numpy.asarray(x, np.float32)
+
+
+LIBRARIES = pytest.mark.parametrize("of", [of_torch, of_jax])
+
+
+@LIBRARIES
+def test_results_are_as_of_converted_arrays(of: Any) -> None:
+    """Whichever comes first; gravity for each robot, forces and params too; again and again."""
+    kind = type(of(Q))
+    params = ARM.params(mass={"forearm_link": np.linspace(1.0, 2.0, 5)})
+    more = {"gravity": A[:, :3], "f_ext": {"wrist_3_link": V}, "params": params}
+    by_hand = ARM.params(mass={"forearm_link": of(np.linspace(1.0, 2.0, 5))})
+    wanted = wd.rnea(
+        ARM, *map(of, (Q, V, A)), gravity=of(A[:, :3]), f_ext={"wrist_3_link": of(V)}, params=by_hand
+    )
+    for _ in range(3):
+        for arrays in ((of(Q), V, A), (Q, of(V), A), (Q, V, of(A))):
+            found = wd.rnea(ARM, *arrays, **more)
+            assert isinstance(found, kind) and found.dtype == wanted.dtype
+            assert np.array_equal(found, wanted)
+
+
+def test_gradients_of_torch() -> None:
+    """By the tensors; NumPy's numbers are constants."""
+    v = of_torch(V).requires_grad_()
+    wd.rnea(ARM, Q, v, A).sum().backward()
+    w = of_torch(V).requires_grad_()
+    wd.rnea(ARM, of_torch(Q), w, of_torch(A)).sum().backward()
+    assert v.grad is not None and torch.equal(v.grad, w.grad)
+
+
+def test_gradients_of_jax() -> None:
+    """By what is traced, first or not; inside of jit."""
+    found = jax.jit(jax.grad(lambda v: wd.rnea(ARM, Q, v, A).sum()))(of_jax(V))
+    wanted = jax.grad(lambda v: wd.rnea(ARM, of_jax(Q), v, of_jax(A)).sum())(of_jax(V))
+    assert np.array_equal(found, wanted)
+
+
+@LIBRARIES
+def test_products_of_derivatives(of: Any) -> None:
+    """`vjp` with NumPy's cotangents."""
+    found = wd.vjp(wd.aba, ARM, of(Q), V, A, cotangents=Q)
+    wanted = wd.vjp(wd.aba, ARM, *map(of, (Q, V, A)), cotangents=of(Q))
+    for x, y in zip(found, wanted, strict=True):
+        assert isinstance(x, type(of(Q))) and np.array_equal(x, y)
+
+
+@LIBRARIES
+def test_what_is_still_refused(of: Any) -> None:
+    """Whole numbers, `out` of another library, arrays that are bound, and Warp's."""
+    with pytest.raises(TypeError, match="v must be float32 or float64, got int64"):
+        wd.rnea(ARM, of(Q), V.astype(int), A)
+    with pytest.raises(TypeError, match="out"):
+        wd.rnea(ARM, of(Q), V, A, out=np.empty((5, 6), np.float32))
+    with pytest.raises(TypeError, match="v is numpy; convert v to"):
+        wd.bind(wd.rnea, ARM, of(Q), V, of(A))
+    with pytest.raises(TypeError, match="q is warp, v is numpy; convert v to warp"):
+        wd.rnea(ARM, wp.array(Q, dtype=wp.float64, device="cpu"), V, A)
