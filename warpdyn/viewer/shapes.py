@@ -10,7 +10,7 @@ import trimesh
 
 from ..formats.mesh_surface import colored_surfaces
 from ..model import Model
-from ..model.description import Geometry, Link
+from ..model.description import Geometry, Link, Pose
 from ..model.mesh_files import NONE, MeshError, Packages, mesh_file
 
 Which = Literal["visual", "collision"]
@@ -112,7 +112,7 @@ def triangles(
     else:
         found = [(_primitive(shape.shape, size), shape.color)]
     for mesh, _ in found:
-        mesh.apply_transform(_matrix(shape))
+        mesh.apply_transform(matrix_of(shape.pose))
     return [(creased(mesh), color) for mesh, color in found]
 
 
@@ -165,7 +165,8 @@ def inertia_box(link: Link) -> Any:
     return trimesh.creation.box(extents=extents, transform=placed)
 
 
-def _matrix(shape: Geometry) -> np.ndarray:
+def matrix_of(pose: Pose) -> np.ndarray:
+    """A pose as a matrix (4, 4)."""
     matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = shape.pose.rotation, shape.pose.position
+    matrix[:3, :3], matrix[:3, 3] = pose.rotation, pose.position
     return matrix
