@@ -2,10 +2,11 @@
 
     python -m benchmarks.viewer
 
-The server is a process of its own. The browser counts: what comes over its websocket, in viser's own
-worker; the arrays of poses that go on to WebGL, one for each handle and update; the pictures. Without a
-graphics card nearly all of the time goes into drawing, so each case is measured as it is, and with
-WebGL's draw calls left out, when the browser does everything but draw.
+The server is a process of its own. Each case is measured by three readers: `wire`, a connection like a
+page's that only reads; `undrawn`, the browser without WebGL's draw calls, when it does everything but
+draw; `drawn`, the browser as it is, which without a graphics card draws by the program's own cores. The
+browser counts what comes over its websocket, in viser's own worker; the pictures that show something new;
+and, of many robots, the arrays of poses that go on to WebGL, one for each body that moves.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import viser
+from websockets.sync.client import connect
 
 import warpdyn as wd
 from warpdyn import viewer
@@ -30,6 +32,7 @@ from warpdyn.viewer.browser import Browser
 
 CASES = (("panda", 4096, 30.0), ("panda", 256, 60.0), ("panda", 1, 60.0))
 """Robot, how many, and how many updates a second the program asks for."""
+READERS = ("wire", "undrawn", "drawn")
 SECONDS = 10.0
 """How long is measured, after the browser has applied its first updates [s]."""
 RESULT = Path(__file__).parent / "results" / "viewer.json"
@@ -48,7 +51,8 @@ phase = np.random.default_rng(0).uniform(0.0, 6.3, (envs, model.nq))
 swing = lambda k: (low + high) / 2 + (high - low) / 4 * np.sin(phase + 2 * np.pi * k / 64)
 rows = [swing(k).astype(np.float32) for k in range(64)]
 page = viewer.show(model, rows[0], controls=False)
-print(json.dumps([page.address, len(page.robots["robot"]._handles)]), flush=True)
+moving = sum(body.link > 0 for body in page.robots["robot"].bodies)
+print(json.dumps([page.address, moving]), flush=True)
 due, count, spent, begun = time.perf_counter(), 0, 0.0, time.perf_counter()
 while True:
     start = time.perf_counter()
@@ -75,15 +79,29 @@ self.WebSocket = class extends WebSocket {
 """
 
 IN_THE_PAGE = """
-self.counted = {pictures: 0, uploads: 0};
+self.counted = {pictures: 0, fresh: 0, uploads: 0};
 {
+  let waiting = false;
+  self.Worker = class extends Worker {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener("message", (event) => {
+        waiting ||= event.data?.type === "message_batch";
+      });
+    }
+  };
   const upload = WebGL2RenderingContext.prototype.texSubImage2D;
   WebGL2RenderingContext.prototype.texSubImage2D = function (...given) {
     if (given[7] === this.FLOAT) self.counted.uploads += 1;
     return upload.apply(this, given);
   };
   const frame = self.requestAnimationFrame;
-  self.requestAnimationFrame = (draw) => frame((at) => { self.counted.pictures += 1; return draw(at); });
+  self.requestAnimationFrame = (draw) => frame((at) => {
+    self.counted.pictures += 1;
+    self.counted.fresh += waiting;
+    waiting = false;
+    return draw(at);
+  });
   if (UNDRAWN)
     for (const name of ["drawElements", "drawElementsInstanced", "drawArrays", "drawArraysInstanced"])
       WebGL2RenderingContext.prototype[name] = () => {};
@@ -117,6 +135,10 @@ class Counted:
         counted = self._evaluate(self.tab.session, "self.counted")
         return {"at": time.perf_counter(), **arrived, **counted}
 
+    def close(self) -> None:
+        """Close the tab."""
+        self.tab.close()
+
     def _evaluate(self, session: str, expression: str) -> Any:
         found = self.browser.call(
             "Runtime.evaluate", session, expression=expression, returnByValue=True
@@ -136,44 +158,77 @@ class Counted:
         self._found.set()
 
 
-def measured(browser: Browser, case: tuple[str, int, float], drawn: bool) -> dict[str, Any]:
+class Reader:
+    """A connection like a page's that counts what comes and does nothing with it."""
+
+    def __init__(self, address: str, least: int):
+        protocols: Any = [f"viser-v{viser.__version__}"]
+        place = address.replace("http", "ws")
+        self._connection = connect(place, subprotocols=protocols, compression=None, max_size=None)
+        self._least, self._counts = least, {"messages": 0, "bytes": 0, "updates": 0}
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def read(self) -> dict[str, float]:
+        """Counts so far, and when they were read [s]."""
+        return {"at": time.perf_counter(), **self._counts}
+
+    def close(self) -> None:
+        """Leave."""
+        self._connection.close()
+
+    def _run(self) -> None:
+        for message in self._connection:
+            self._counts["messages"] += 1
+            self._counts["bytes"] += len(message)
+            self._counts["updates"] += len(message) > self._least
+
+
+def measured(browser: Browser, case: tuple[str, int, float], reader: str) -> dict[str, Any]:
     """Updates a second that were sent, that arrived and that were applied; bytes; pictures."""
-    name, envs, _ = case
+    name, envs, asked = case
     server = subprocess.Popen(
         [sys.executable, "-c", SERVER, json.dumps(case)], stdout=subprocess.PIPE, text=True
     )
     try:
         assert server.stdout is not None
-        address, handles = json.loads(server.stdout.readline())
+        address, moving = json.loads(server.stdout.readline())
         sent: list[list[float]] = []
         lines = server.stdout
         threading.Thread(target=lambda: sent.extend(map(json.loads, lines)), daemon=True).start()
-        page = Counted(browser, address, 28 * envs if envs > 1 else 0, drawn)
+        least = 28 * envs if envs > 1 else 0
+        page: Reader | Counted
+        if reader == "wire":
+            page, wanted = Reader(address, least), {"updates": 20.0}
+        else:
+            page = Counted(browser, address, least, reader == "drawn")
+            wanted = {"updates": 20.0, "fresh": 4.0, "uploads": 4.0 * moving * (envs > 1)}
         end = time.monotonic() + 180.0
-        while page.read()["uploads"] < 4 * handles and time.monotonic() < end:
-            time.sleep(1.0)
+        while any(page.read()[k] < wanted[k] for k in wanted) and time.monotonic() < end:
+            time.sleep(0.5)
         first, sent_first = page.read(), sent[-1]
         time.sleep(SECONDS)
         last, sent_last = page.read(), sent[-1]
-        page.tab.close()
+        page.close()
     finally:
         server.kill()
         server.wait()
     passed = last["at"] - first["at"]
     rate = {k: (last[k] - first[k]) / passed for k in first if k != "at"}
     count, begun, spent = np.subtract(sent_last, sent_first)
-    return {
+    found = {
         "robot": name,
         "envs": envs,
-        "drawn": drawn,
-        "handles": handles,
+        "reader": reader,
+        "asked": asked,
         "sent": count / begun,
         "ms_of_update": 1e3 * spent / count,
         "arrived": rate["updates"],
         "bytes": rate["bytes"],
-        "applied": rate["uploads"] / handles,
-        "pictures": rate["pictures"],
     }
+    if reader != "wire":
+        found["applied"] = rate["uploads"] / moving if envs > 1 else rate["fresh"]
+        found["pictures"] = rate["pictures"]
+    return found
 
 
 def page_of_a_trajectory() -> dict[str, Any]:
@@ -204,8 +259,8 @@ def main() -> None:
     }
     with Browser() as browser:
         for case in CASES:
-            for drawn in (False, True):
-                found["cases"].append(measured(browser, case, drawn))
+            for reader in READERS:
+                found["cases"].append(measured(browser, case, reader))
                 print(json.dumps(found["cases"][-1]), flush=True)
     RESULT.write_text(json.dumps(found, indent=1) + "\n")
 

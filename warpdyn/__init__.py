@@ -1,7 +1,9 @@
 """Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NoReturn
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from .arrays.reused_memory import empty_cache
 from .execution.batched import bind
@@ -360,10 +362,14 @@ _FIELD_WORDS = {
 """Words of the field for functions that are called by their algorithm here."""
 
 
-if not TYPE_CHECKING:  # a type checker is to refuse unknown names itself
+if TYPE_CHECKING:
+    from . import viewer as viewer
+else:  # a type checker is to refuse unknown names itself
 
-    def __getattr__(name: str) -> NoReturn:
-        """Name what was probably meant."""
+    def __getattr__(name: str) -> ModuleType:
+        """The viewer, when it is asked for; of another name, what was probably meant."""
+        if name == "viewer":
+            return import_module(".viewer", __name__)
         meant = _FIELD_WORDS.get(name) or next(iter(get_close_matches(name, __all__, n=1)), None)
         hint = f"; did you mean wd.{meant}?" if meant else ""
         raise AttributeError(f"module 'warpdyn' has no attribute {name!r}{hint}")

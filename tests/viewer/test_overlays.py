@@ -12,7 +12,7 @@ import warpdyn as wd
 
 pytest.importorskip("warpdyn.viewer")
 from warpdyn.viewer.overlays import OVERLAYS, Overlays, model_has
-from warpdyn.viewer.robot_view import RobotView
+from warpdyn.viewer.robot_view import RobotView, turned
 from warpdyn.viewer.stage import Page
 
 
@@ -55,23 +55,32 @@ def test_the_robots_centre_of_mass_is_where_com_says(stage: Any) -> None:
 
 
 def test_torques_against_gravity_are_told(stage: Any) -> None:
-    """As numbers beside the joints."""
+    """By rings about the joints' axes, and numbers on them."""
     model = wd.load_robot("panda")
     view = RobotView(stage, model, "torques")
     view.update(model.configurations["home"])
     over = Overlays(stage, view)
     over.switch("gravity torques", True)
-    balls, *labels = over._handles["gravity torques"]
+    rings, *labels = over._handles["gravity torques"]
     for q in (model.configurations["home"], model.neutral):
         view.update(q)
         over.update()
         wanted = wd.gravity_torques(model, view.q.astype(float))[0]
         assert np.allclose([float(x.text) for x in labels], wanted, rtol=5e-3, atol=5e-3)
-        joints = [view.first[model.link_index(x.child), :3] for x in model.moving_joints]
-        assert np.allclose(balls.batched_positions, joints, atol=1e-5)
-        assert np.allclose([x.position for x in labels], joints, atol=1e-5)
+        joints = [view.first[model.link_index(x.child)] for x in model.moving_joints]
+        axes = [
+            turned(x[3:], np.array(joint.axis))
+            for x, joint in zip(joints, model.moving_joints, strict=True)
+        ]
+        w, *xyz = rings.batched_wxyzs.T
+        ahead = turned(np.stack([*xyz, w], axis=1), np.array([[0.0, 0.0, 1.0]]))
+        assert np.allclose(rings.batched_positions, [x[:3] for x in joints], atol=1e-5)
+        assert np.allclose(np.abs((ahead * axes).sum(1)), 1.0, atol=1e-5), "about the axes"
+        beside = [label.position - x[:3] for label, x in zip(labels, joints, strict=True)]
+        assert np.allclose(np.linalg.norm(beside, axis=1), rings.batched_scales, atol=1e-5)
+        assert np.allclose((np.array(beside) * axes).sum(1), 0.0, atol=1e-5)
         share = np.abs(wanted) / model.effort_limit
-        order = np.argsort(balls.batched_colors[:, 0].astype(int), kind="stable")
+        order = np.argsort(rings.batched_colors[:, 0].astype(int), kind="stable")
         assert (np.diff(share[order]) > -0.01).all(), "the redder, the more of its limit"
-    assert over._handles["gravity torques"][0] is balls, "it is moved, not drawn anew"
+    assert over._handles["gravity torques"][0] is rings, "it is moved, not drawn anew"
     view.remove()

@@ -65,8 +65,11 @@ def _shown(args: argparse.Namespace, model: Model, shown: Viewer) -> int:
     if not (args.record or args.png):
         if args.host not in LOOPBACKS:
             say(f"whoever reaches {args.host} can see the page and move the robot on it")
-        say(f"{model.name} at {shown.address}; Ctrl-C ends it")
-        shown.wait()
+        try:
+            say(f"{model.name} at {shown.address}; Ctrl-C ends it")
+            shown.wait()
+        except KeyboardInterrupt:  # between the line and the wait
+            pass
     return 0
 
 

@@ -6,10 +6,12 @@ The package trimesh reads the files (`pip install warpdyn[meshes]`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from lxml import etree
 
 from ..model.mesh_files import NO_READER, MeshError
 from .colors import Color
@@ -54,7 +56,9 @@ def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
     mean colour. Raises `MeshError` where the mesh cannot be used, or has no triangles."""
     scene = _scene(path, materials=True)
     try:
-        meshes = [mesh for mesh in scene.dump() if len(getattr(mesh, "faces", ()))]
+        meshes = _with_triangles(scene)
+        if not meshes and path.suffix.lower() == ".dae":
+            meshes = _with_triangles(_without_materials(path))
         found = [part for mesh in meshes for part in _by_color(mesh)]
     except Exception as error:  # as above
         raise _unreadable(error) from error
@@ -83,6 +87,23 @@ def _scene(path: Path, materials: bool) -> Any:
             return read(file, file_type=kind, process=False, skip_materials=True)
     except Exception as error:  # as above
         raise _unreadable(error) from error
+
+
+def _with_triangles(scene: Any) -> list[Any]:
+    return [mesh for mesh in scene.dump() if len(getattr(mesh, "faces", ()))]
+
+
+def _without_materials(path: Path) -> Any:
+    """What trimesh reads of a COLLADA file without its materials: where one of them is not in the file it
+    leaves out what has it."""
+    import trimesh
+
+    text = etree.parse(path, etree.XMLParser(resolve_entities=False, no_network=True))
+    for name in ("library_effects", "library_materials", "bind_material"):
+        for element in text.findall(f".//{{*}}{name}"):
+            element.getparent().remove(element)
+    read: Any = trimesh.load_scene
+    return read(BytesIO(etree.tostring(text)), file_type="dae", process=False)
 
 
 def _unreadable(error: Exception) -> MeshError:

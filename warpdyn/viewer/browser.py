@@ -40,7 +40,7 @@ FLAGS = (
 )
 """WebGL without a graphics card, and pages that are drawn although nobody sees them."""
 
-PATIENCE = 120.0
+PATIENCE = 240.0
 """How long a browser may take for an answer [s]; it may have to draw without a graphics card."""
 
 Listener = Callable[[str, dict[str, Any]], None]
@@ -58,6 +58,12 @@ def find_browser() -> str:
     return found
 
 
+def _ending_with_parent() -> tuple[str, ...]:
+    """What a command begins with so that it ends when this process does, killed or not; on Linux."""
+    program = shutil.which("setpriv")
+    return () if program is None else (program, "--pdeathsig", "KILL")
+
+
 class Browser:
     """A browser without a window, until the end of its `with`."""
 
@@ -66,7 +72,13 @@ class Browser:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         quiet = subprocess.DEVNULL
         self.process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={self._folder.name}", "about:blank"],
+            [
+                *_ending_with_parent(),
+                program,
+                *FLAGS,
+                f"--user-data-dir={self._folder.name}",
+                "about:blank",
+            ],
             stdin=quiet,
             stdout=quiet,
             stderr=quiet,

@@ -123,43 +123,108 @@ def _contacts(stage: Page, view: RobotView, path: str) -> list[Any]:
 
 
 def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
-    """The torque that each joint needs against gravity: its number [N·m, N], and a ball from green to red by
-    its share of the effort limit, or of the largest torque."""
-    at, colors, texts = _gravity_torques(view)
+    """The torque that each joint needs against gravity: its number [N·m, N], and a ring about its axis from
+    green to red by its share of the effort limit, or of the largest torque."""
+    at, axes, links = _coordinates(view)
     if not len(at):
         return []
+    local = np.array([turned(x, axis) for x, axis in zip(_undone(view, links), axes, strict=True)])
+    radii = np.array([_girth(view, link, axis) for link, axis in zip(links, local, strict=True)])
+    ring = trimesh.creation.torus(1.0, 0.1, major_sections=36, minor_sections=8)
+    colors, texts = _gravity_torques(view)
     scene = stage.server.scene
-    sizes = np.full(len(at), 0.04 * view.size)
+    rings = scene.add_batched_meshes_simple(
+        f"{path}/rings",
+        ring.vertices.astype(np.float32),
+        ring.faces.astype(np.uint32),
+        _towards(axes),
+        at.astype(np.float32),
+        batched_scales=radii.astype(np.float32),
+        batched_colors=colors,
+        lod="off",
+        cast_shadow=False,
+    )
+    beside = _beside(at, axes, radii)
     labels = [
         scene.add_label(f"{path}/{k}", text, position=p)
-        for k, (text, p) in enumerate(zip(texts, at, strict=True))
+        for k, (text, p) in enumerate(zip(texts, beside, strict=True))
     ]
-    return [_balls(scene, f"{path}/balls", at, sizes, colors), *labels]
+    return [rings, *labels]
 
 
 def _gravity_moved(view: RobotView, handles: list[Any]) -> None:
-    """The same balls and numbers, as they are now."""
-    at, colors, texts = _gravity_torques(view)
-    balls, *labels = handles
-    balls.batched_positions, balls.batched_colors = at.astype(np.float32), colors
-    for label, text, p in zip(labels, texts, at, strict=True):
+    """The same rings and numbers, as they are now."""
+    rings, *labels = handles
+    at, axes, _ = _coordinates(view)
+    colors, texts = _gravity_torques(view)
+    rings.batched_positions, rings.batched_wxyzs = at.astype(np.float32), _towards(axes)
+    rings.batched_colors = colors
+    beside = _beside(at, axes, np.asarray(rings.batched_scales))
+    for label, text, p in zip(labels, texts, beside, strict=True):
         label.text, label.position = text, p
 
 
-def _gravity_torques(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Each joint's coordinates: where (n, 3), in which colour (n, 3) of bytes, and which number."""
+def _coordinates(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Of each velocity coordinate but the base's: where its joint is (n, 3), along which axis of the world it
+    acts (n, 3), and the number of the joint's child. Of joints with several they are the child's axes."""
+    model = view.model
+    axes, links = [], []
+    for joint in model.moving_joints[int(model.floating_base) :]:
+        local = [joint.axis] if joint.kind.nv == 1 else np.eye(3)[np.arange(joint.kind.nv) % 3]
+        links += [model.link_index(joint.child)] * len(local)
+        axes += [turned(view.first[links[-1], 3:], np.array(axis, float)) for axis in local]
+    return view.first[links, :3], np.array(axes).reshape(-1, 3), links
+
+
+def _beside(at: np.ndarray, axes: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Points (n, 3) on rings, above and below in turn: joints may share a place."""
+    turns = np.where(np.arange(len(at)) % 2, 1.0, -1.0)
+    return at + (turns * radii)[:, None] * _across(axes)
+
+
+def _undone(view: RobotView, links: list[int]) -> np.ndarray:
+    """Quaternions (n, 4) that turn the world's axes into those of links."""
+    return view.first[links, 3:] * [-1.0, -1.0, -1.0, 1.0]
+
+
+def _girth(view: RobotView, link: int, axis: np.ndarray) -> float:
+    """Radius of a ring about a link [m], around an axis in its frame: how far it reaches in three quarters of
+    all directions; in the others it goes on to the next joint."""
+    found = [solid.vertices for solid in view.drawn.solids if solid.link == link]
+    points = np.concatenate(found) if found else np.zeros((1, 3))
+    across = _across(axis[None])[0]
+    x, y = points @ across, points @ np.cross(axis, across)
+    reach = np.zeros(12)
+    np.maximum.at(reach, ((np.arctan2(y, x) / np.pi + 1.0) * 5.999).astype(int), np.hypot(x, y))
+    return float(np.clip(1.1 * np.percentile(reach, 75), 0.03 * view.size, 0.12 * view.size))
+
+
+def _across(axes: np.ndarray) -> np.ndarray:
+    """Unit vectors (n, 3) at right angles to axes, upwards where there is one such."""
+    up = np.where(np.abs(axes[:, 2:]) < 0.9, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
+    found = up - np.sum(up * axes, axis=1, keepdims=True) * axes
+    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
+
+
+def _towards(axes: np.ndarray) -> np.ndarray:
+    """Quaternions w x y z (n, 4) that turn z into axes, either way round."""
+    x, y, z = np.where(axes[:, 2:] < 0, -axes, axes).T
+    found = np.stack([1.0 + z, -y, x, np.zeros(len(x))], axis=1)
+    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+
+
+def _gravity_torques(view: RobotView) -> tuple[np.ndarray, list[str]]:
+    """Each coordinate's colour (n, 3) of bytes, and its number."""
     model = view.model
     tau = np.asarray(gravity_torques(model, view.q[:1].astype(float)))[0]
-    joints = model.moving_joints[int(model.floating_base) :]
-    columns = [(model.coordinates[joint.name].v, model.link_index(joint.child)) for joint in joints]
-    links = [link for v, link in columns for _ in range(v.start, v.stop)]
     wanted = tau[6 * model.floating_base :]
     limits = np.asarray(model.effort_limit, dtype=float)[6 * model.floating_base :]
     bounded = np.isfinite(limits) & (limits > 0)
     largest = max(float(np.abs(tau).max(initial=0.0)), 1e-9)
     share = np.minimum(np.abs(wanted) / np.where(bounded, limits, largest), 1.0)[:, None]
     colors = np.round((1 - share) * np.array(GREEN) + share * np.array(RED)).astype(np.uint8)
-    return view.first[links, :3], colors, [f"{x:.3g}" for x in wanted]
+    shown = np.where(np.abs(wanted) < 1e-4 * largest, 0.0, wanted)
+    return colors, [f"{x:.3g}" for x in shown]
 
 
 def arrows(

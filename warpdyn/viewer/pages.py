@@ -63,7 +63,7 @@ class PageCamera:
     def __init__(self, stage: Page, browser: Browser, width: int, height: int):
         self.stage, self.width, self.height = stage, width, height
         before = set(stage.server.get_clients())
-        browser.open(stage.address, width, height)
+        self._tab = browser.open(stage.address, width, height)
         self._client = self._come(before)
 
     def picture(self) -> np.ndarray:
@@ -78,6 +78,10 @@ class PageCamera:
         )
         opaque = drawn[..., 3:] / 255.0
         return np.rint(drawn[..., :3] * opaque + 255.0 * (1.0 - opaque)).astype(np.uint8)
+
+    def close(self) -> None:
+        """Close its tab, which else draws on."""
+        self._tab.close()
 
     def _come(self, before: set[int]) -> Any:
         """The page's client that the browser is."""

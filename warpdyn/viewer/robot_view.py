@@ -1,4 +1,4 @@
-"""A robot on a page, or thousands of them: one instanced mesh for each link and colour."""
+"""A robot on a page, or thousands of them: one instanced mesh for each link that moves."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import numpy as np
 from ..functions.kinematics import fk
 from ..model import Model
 from ..model.mesh_files import NONE, Packages
+from .bodies import bodies, colored_glb
 from .shapes import Color, Drawn, Which, solids
 from .stage import Page, ViewerError
+
+SHADOWS = 256
+"""So many robots cast shadows; of more a page would draw four times as much."""
 
 
 class RobotView:
@@ -36,8 +40,12 @@ class RobotView:
         packages: Packages = NONE,
     ):
         self.stage, self.model, self.name, self.which = stage, model, name, which
-        self.color, self.opacity, self.spacing = color, opacity, spacing
+        self.opacity, self.spacing = opacity, spacing
         self.drawn: Drawn = solids(model, which, packages)
+        shown = self.drawn.solids
+        if color is not None:
+            shown = tuple(solid._replace(color=color) for solid in shown)
+        self.bodies = bodies(model, shown, opacity)
         self.envs = 0
         self._handles: list[Any] = []
         self._origin = np.asarray(at, np.float32).reshape(1, 1, 3)
@@ -55,9 +63,14 @@ class RobotView:
         positions = poses[..., :3] + self._at
         turns = poses[..., [6, 3, 4, 5]]
         with self.stage.server.atomic():
-            for solid, handle in zip(self.drawn.solids, self._handles, strict=True):
-                handle.batched_positions = np.ascontiguousarray(positions[:, solid.link])
-                handle.batched_wxyzs = np.ascontiguousarray(turns[:, solid.link])
+            for body, handle in zip(self.bodies, self._handles, strict=True):
+                if (
+                    self.envs == 1
+                ):  # the mesh itself moves: less work for a browser than its instances
+                    handle.position, handle.wxyz = positions[0, body.link], turns[0, body.link]
+                else:
+                    handle.batched_positions = np.ascontiguousarray(positions[:, body.link])
+                    handle.batched_wxyzs = np.ascontiguousarray(turns[:, body.link])
         self.stage.server.flush()
         self.q, self.poses = rows, poses
 
@@ -123,22 +136,33 @@ class RobotView:
             at = np.stack([k // side, k % side, np.zeros(envs)], axis=1) - [side / 2, side / 2, 0]
             self._at = self._origin + (step * at)[:, None].astype(np.float32)
         scene = self.stage.server.scene
-        for number, solid in enumerate(self.drawn.solids):
-            red, green, blue, alpha = self.color or solid.color
-            opacity = alpha * self.opacity
-            self._handles.append(
-                scene.add_batched_meshes_simple(
-                    f"/{self.name}/{self.model.link_names[solid.link]}/{number}",
+        still = (
+            np.tile(np.array([1, 0, 0, 0], np.float32), (envs, 1)),
+            np.zeros((envs, 3), np.float32),
+        )
+        options: dict[str, Any] = {
+            "cast_shadow": envs <= SHADOWS,
+            "receive_shadow": False,
+            "lod": "auto" if envs > 1 else "off",
+        }
+        for number, body in enumerate(self.bodies):
+            name = f"/{self.name}/{self.model.link_names[body.link]}/{number}"
+            if len(body.solids) > 1:
+                handle = scene.add_batched_glb(name, colored_glb(body.solids), *still, **options)
+            else:
+                (solid,) = body.solids
+                *shade, alpha = solid.color
+                opacity = alpha * self.opacity
+                handle = scene.add_batched_meshes_simple(
+                    name,
                     solid.vertices,
                     solid.faces,
-                    np.tile(np.array([1, 0, 0, 0], np.float32), (envs, 1)),
-                    np.zeros((envs, 3), np.float32),
-                    batched_colors=np.array([round(255 * x) for x in (red, green, blue)], np.uint8),
+                    *still,
+                    batched_colors=np.array([round(255 * x) for x in shade], np.uint8),
                     opacity=None if opacity >= 1.0 else opacity,
-                    receive_shadow=False,
-                    lod="auto" if envs > 1 else "off",
+                    **options,
                 )
-            )
+            self._handles.append(handle)
 
 
 def _corners(vertices: np.ndarray) -> np.ndarray:

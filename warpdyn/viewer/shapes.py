@@ -10,7 +10,7 @@ import trimesh
 
 from ..formats.mesh_surface import colored_surfaces
 from ..model import Model
-from ..model.description import Geometry, Link
+from ..model.description import Geometry, Link, Pose
 from ..model.mesh_files import NONE, MeshError, Packages, mesh_file
 
 Which = Literal["visual", "collision"]
@@ -55,12 +55,14 @@ def solids(model: Model, which: Which = "visual", packages: Packages = NONE) -> 
     packages: folders of the packages that meshes name.
 
     A mesh that cannot be read is drawn as the link's collision shapes, or else as the box of its
-    inertia, and remarked. Links without visual shapes are drawn likewise.
+    inertia, and remarked. A robot without visual shapes is drawn likewise; where others have some, a
+    link without is not to be seen.
     """
     found: list[Solid] = []
     remarks: list[str] = []
+    bare = not any(link.visuals for link in model.links)
     for number, link in enumerate(model.link_names):
-        parts = list(_parts(model.link(link), which, packages, remarks))
+        parts = list(_parts(model.link(link), which, packages, remarks, bare))
         for color in dict.fromkeys(color for _, color in parts):
             whole: Any = trimesh.util.concatenate([mesh for mesh, each in parts if each == color])
             vertices, faces = np.asarray(whole.vertices), np.asarray(whole.faces)
@@ -69,14 +71,16 @@ def solids(model: Model, which: Which = "visual", packages: Packages = NONE) -> 
 
 
 def _parts(
-    link: Link, which: Which, packages: Packages, remarks: list[str]
+    link: Link, which: Which, packages: Packages, remarks: list[str], bare: bool
 ) -> Iterator[tuple[Any, Color]]:
-    """Triangles of a link with their colours."""
+    """Triangles of a link with their colours; bare: of a robot that has no visual shapes."""
     if which == "collision":
         for mesh, _ in _read(link, link.collisions, packages, remarks):
             yield mesh, TOUCHING
         return
     drawn = list(_read(link, link.visuals, packages, remarks))
+    if not (drawn or bare or link.visuals):
+        return
     if not drawn:
         drawn = list(_read(link, link.collisions, packages, remarks))
     if not drawn and (box := inertia_box(link)) is not None:
@@ -112,7 +116,7 @@ def triangles(
     else:
         found = [(_primitive(shape.shape, size), shape.color)]
     for mesh, _ in found:
-        mesh.apply_transform(_matrix(shape))
+        mesh.apply_transform(matrix_of(shape.pose))
     return [(creased(mesh), color) for mesh, color in found]
 
 
@@ -121,6 +125,8 @@ def _primitive(kind: str, size: Sequence[float]) -> Any:
         return trimesh.creation.box(extents=size)
     if kind == "sphere":
         return trimesh.creation.uv_sphere(radius=size[0], count=(16, 24))
+    if kind == "ellipsoid":
+        return trimesh.creation.uv_sphere(radius=1.0, count=(16, 24)).apply_scale(size)
     if kind == "cylinder":
         return trimesh.creation.cylinder(radius=size[0], height=size[1], sections=32)
     mesh: Any = trimesh.creation.capsule(radius=size[0], height=size[1], count=(24, 16))
@@ -165,7 +171,8 @@ def inertia_box(link: Link) -> Any:
     return trimesh.creation.box(extents=extents, transform=placed)
 
 
-def _matrix(shape: Geometry) -> np.ndarray:
+def matrix_of(pose: Pose) -> np.ndarray:
+    """A pose as a matrix (4, 4)."""
     matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = shape.pose.rotation, shape.pose.position
+    matrix[:3, :3], matrix[:3, 3] = pose.rotation, pose.position
     return matrix

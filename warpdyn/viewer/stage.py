@@ -17,6 +17,9 @@ GROUND, LINES = (178, 188, 200), (238, 242, 247)
 FADES = 8.0
 """How far from the camera the ground is gone, in sizes of what is looked at."""
 
+FILLED = 0.85
+"""How much of the page's height what is looked at fills."""
+
 
 class ViewerError(ValueError):
     """What cannot be shown, and what to do."""
@@ -80,11 +83,17 @@ class Page:
 
     def look(self, low: np.ndarray, high: np.ndarray) -> None:
         """The camera so that the box from low to high (3,) [m] fills the page."""
-        middle, size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 0.2)
+        middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.05)
         towards = np.array([0.75, -0.9, 0.5])
+        towards /= np.linalg.norm(towards)
+        right = np.cross((0.0, 0.0, 1.0), towards)
+        right /= np.linalg.norm(right)
+        corners = half * np.stack(np.meshgrid(*[(-1.0, 1.0)] * 3), axis=-1).reshape(-1, 3)
+        aside = np.maximum(np.abs(corners @ right), np.abs(corners @ np.cross(towards, right)))
         camera = self.server.initial_camera
         camera.fov = np.radians(40.0)
-        camera.position = middle + towards / np.linalg.norm(towards) * 1.25 * size
+        edge = FILLED * np.tan(camera.fov / 2)
+        camera.position = middle + towards * float(np.max(corners @ towards + aside / edge))
         camera.look_at = middle
 
     def stop(self) -> None:

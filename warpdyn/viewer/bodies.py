@@ -1,0 +1,112 @@
+"""What of a robot moves as one: a link with all that is fixed to it, and one mesh for its colours."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import trimesh
+
+from ..model import Model
+from .shapes import Color, Solid, matrix_of
+
+
+class Body(NamedTuple):
+    """Solids that one instanced mesh draws, in the axes of a link that carries them: opaque ones of any
+    colours, or transparent ones of one."""
+
+    link: int
+    solids: tuple[Solid, ...]
+
+
+def bodies(model: Model, solids: Sequence[Solid], opacity: float = 1.0) -> tuple[Body, ...]:
+    """A robot's solids by what moves as one. opacity: that of the whole robot, times each solid's."""
+    carriers = _carriers(model)
+    groups: dict[tuple[int, Color | None], dict[Color, list[Solid]]] = {}
+    for solid in solids:
+        carrier, placed = carriers[solid.link]
+        vertices = solid.vertices @ placed[:3, :3].T + placed[:3, 3]
+        moved = solid._replace(link=carrier, vertices=vertices.astype(np.float32))
+        clear = None if solid.color[3] * opacity >= 1.0 else solid.color
+        groups.setdefault((carrier, clear), {}).setdefault(solid.color, []).append(moved)
+    return tuple(
+        Body(carrier, tuple(map(_joined, by_color.values())))
+        for (carrier, _), by_color in groups.items()
+    )
+
+
+def colored_glb(solids: Sequence[Solid]) -> bytes:
+    """A GLB file of one mesh, its solids' colours at the vertices; opaque and dull."""
+    whole = _joined(solids)
+    normals = trimesh.Trimesh(whole.vertices, whole.faces, process=False).vertex_normals
+    colors = [np.tile(_linear(solid.color), (len(solid.vertices), 1)) for solid in solids]
+    arrays = (
+        whole.vertices,
+        np.asarray(normals, np.float32),
+        np.concatenate(colors),
+        whole.faces.reshape(-1, 1),
+    )
+    parts = [np.ascontiguousarray(x).tobytes() for x in arrays]
+    starts = np.cumsum([0, *map(len, parts)]).tolist()
+    accessors: list[dict[str, Any]] = [
+        {
+            "bufferView": k,
+            "componentType": 5126 if x.dtype == np.float32 else 5125,
+            "count": len(x),
+            "type": "VEC3" if x.shape[1] == 3 else "SCALAR",
+        }
+        for k, x in enumerate(arrays)
+    ]
+    accessors[0] |= {"min": whole.vertices.min(0).tolist(), "max": whole.vertices.max(0).tolist()}
+    mesh = {"attributes": {"POSITION": 0, "NORMAL": 1, "COLOR_0": 2}, "indices": 3, "material": 0}
+    document = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [mesh]}],
+        "materials": [{"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 1.0}}],
+        "accessors": accessors,
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": start, "byteLength": len(part)}
+            for start, part in zip(starts, parts, strict=False)
+        ],
+        "buffers": [{"byteLength": starts[-1]}],
+    }
+    text = json.dumps(document).encode()
+    chunks = ((b"JSON", text + b" " * (-len(text) % 4)), (b"BIN\0", b"".join(parts)))
+    body = b"".join(struct.pack("<I", len(data)) + kind + data for kind, data in chunks)
+    return b"glTF" + struct.pack("<II", 2, 12 + len(body)) + body
+
+
+def _carriers(model: Model) -> list[tuple[int, np.ndarray]]:
+    """For each link, the number of the link that carries it through fixed joints, and its pose (4, 4) in
+    that one's axes."""
+    found = [(0, np.eye(4))]
+    for number, joint in enumerate(model.joints, start=1):
+        if joint.kind.nv:
+            found.append((number, np.eye(4)))
+        else:
+            carrier, placed = found[model.link_index(joint.parent)]
+            found.append((carrier, placed @ matrix_of(joint.pose)))
+    return found
+
+
+def _joined(solids: Sequence[Solid]) -> Solid:
+    """The triangles of several solids, as one of the first one's colour."""
+    starts = np.cumsum([0, *(len(solid.vertices) for solid in solids)])
+    faces = [solid.faces + start for solid, start in zip(solids, starts, strict=False)]
+    return solids[0]._replace(
+        vertices=np.concatenate([solid.vertices for solid in solids]),
+        faces=np.concatenate(faces).astype(np.uint32),
+    )
+
+
+def _linear(color: Color) -> np.ndarray:
+    """Red, green, blue as GLB files have them, by the light that they send back."""
+    coded = np.array(color[:3])
+    linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
+    return linear.astype(np.float32)
