@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +23,7 @@ from ..execution.evaluate import record_call
 from ..model import Model
 from .compile_ahead import Precision, call_on_zeros, zeros_of
 from .identifiers import identifier
+from .stack_usage import stacks
 
 ExportLanguage = Literal["c++", "c"]
 """C++17, or C99."""
@@ -77,13 +79,29 @@ def export(
         raise ValueError(
             f"{name} needs {', '.join(sorted(what))} of the C library, which libm=False leaves out"
         )
-    text = exported_header(_robot(model, style), functions, style)
+    robot = _robot(model, style)
+    text = exported_header(robot, functions, style)
     if path is not None:
         file = Path(path)
         if file.exists() and not overwrite:
             raise FileExistsError(f"{file} exists; overwrite=True replaces it")
+        text = exported_header(robot, with_stacks(functions, text, style), style)
         file.write_text(text, encoding="utf-8")
     return text
+
+
+def with_stacks(
+    functions: Sequence[ExportedFunction], text: str, style: Style
+) -> list[ExportedFunction]:
+    """Functions whose comments say how much stack they take, where gcc is there to tell."""
+    found, by = stacks(text, [each.name for each in functions], style.prefix, style.language)
+    said = {
+        name: f"Stack: {one} bytes, a batch {many} ({by})." for name, (one, many) in found.items()
+    }
+    return [
+        replace(each, about=[*each.about, *([said[each.name]] if each.name in said else [])])
+        for each in functions
+    ]
 
 
 def exported_functions(
