@@ -166,6 +166,23 @@ def test_it_starts_by_itself_once_and_never_after_another_model():
     assert first.robots[0].enabled
 
 
+@pytest.mark.parametrize("how", ["disabled", "fault"])
+def test_what_was_closed_before_it_had_started_does_not_start(how):
+    """~/enable with false, or a fault and ~/reset, before the first state: the gate stays closed."""
+    fleet = panda_fleet(start_enabled=True)
+    robot = fleet.robots[0]
+    if how == "fault":
+        robot.fail("an exception in a callback", 0.0)
+        robot.reset()
+    else:
+        assert robot.disable(0.0) == (True, "already disabled")
+    for k in range(3):
+        feed(robot, 0.01 * k)
+        assert launch(fleet, robot, 0.01 * k) == (True, None)
+    assert not robot.enabled
+    assert robot.enable(0.02, 0.02)[0]
+
+
 def test_with_a_controller_to_be_asked_it_does_not_start_by_itself():
     """The gate starts it, once it has asked."""
     fleet = panda_fleet(start_enabled=True, command_controller="c")
