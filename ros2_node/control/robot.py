@@ -29,7 +29,7 @@ from .state import State
 from .torque_output import TorqueOutput, finite
 
 FLOAT_TIME = 0.05
-"""Within this the commands go over to gravity torques at a collision [s]."""
+"""Within this commands go over to gravity torques at a collision, and to rest at a reference's end [s]."""
 UNGUARDED = "collision_threshold is set, and no external torque is known"
 
 
@@ -149,8 +149,8 @@ class Robot:
         if not settings.needs_velocity:
             return
         wanted, state = self.setpoint, self.state
-        if settings.reference_timeout and now - wanted.arrived > settings.reference_timeout:
-            wanted.rest()
+        if wanted.ends(now, settings.reference_timeout):
+            self.output.blend(FLOAT_TIME)
         if settings.law:
             wanted.compare(state.q)
             wanted.write(state)
@@ -224,7 +224,7 @@ class Robot:
             return False, astray
         if self.touch is not None:
             if self._unguarded(now) and self._settings.effort_source == "message":
-                return False, f"{UNGUARDED}: {self.touch.blind or 'there was one state alone'}"
+                return False, f"{UNGUARDED}: {self.touch.blind or 'states come too seldom'}"
             self.touch.hit, self.touch.guarded = "", now
         if self.pose is not None:
             self.pose.stay()

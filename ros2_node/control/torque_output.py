@@ -91,15 +91,15 @@ class TorqueOutput:
         if other.joints == self.joints:
             self.command[:] = other.command
 
-    def blend(self) -> None:
+    def blend(self, longest: float = math.inf) -> None:
         """Go over from the last command to what comes next within the ramp time, as when the
-        payload changes."""
-        self._blend.begin(self._ramp_time)
+        payload changes, and at most `longest` [s]."""
+        self._blend.begin(min(self._ramp_time, longest))
 
     def give_way(self, longest: float) -> None:
-        """Go over likewise within at most `longest` [s], whatever was coming in before."""
+        """Go over likewise, whatever was coming in before."""
         self._blend.clear()
-        self._blend.begin(min(self._ramp_time, longest))
+        self.blend(longest)
 
     def settle(self, torque: np.ndarray, now: float) -> None:
         """Let a stop sequence that holds begin at these torques (nv,) in place of the last."""
