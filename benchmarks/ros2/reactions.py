@@ -39,6 +39,7 @@ class FaultyArm(Client):
         self.executor = EventsExecutor()
         self.executor.add_node(self.node)
         self.commands: list[tuple[float, np.ndarray]] = []
+        self._clients: dict[str, Any] = {}
         self._weight = np.asarray(wd.gravity_torques(model, Q))
         deep = QoSProfile(depth=1000)
         self._states = self.node.create_publisher(JointState, "joint_states", deep)
@@ -84,19 +85,27 @@ class FaultyArm(Client):
             sent = self.period()
         return sent
 
+    def client(self, kind: type, service: str) -> Any:
+        """A client whose service is there; it is kept."""
+        if service not in self._clients:
+            self._clients[service] = self.node.create_client(kind, service)
+        while not self._clients[service].service_is_ready():
+            self.period()
+        return self._clients[service]
+
     def answered(self, kind: type, service: str, **fields: Any) -> Any:
-        """The answer of a service; states go on meanwhile."""
-        client: Any = self.node.create_client(kind, service)
-        end = time.monotonic() + 30.0
-        while not client.service_is_ready() and time.monotonic() < end:
-            self.period()
-        future = client.call_async(client.srv_type.Request(**fields))
-        while not future.done() and time.monotonic() < end:
-            self.period()
-        self.node.destroy_client(client)
-        if not future.done():
-            raise RuntimeError(f"{service} did not answer")
-        return future.result()
+        """The answer of a service; states go on meanwhile. An answer that is lost is asked for again."""
+        client = self.client(kind, service)
+        for _ in range(15):
+            future, end = (
+                client.call_async(client.srv_type.Request(**fields)),
+                time.monotonic() + 2.0,
+            )
+            while not future.done() and time.monotonic() < end:
+                self.period()
+            if future.done():
+                return future.result()
+        raise RuntimeError(f"{service} did not answer")
 
     def set(self, **values: Any) -> None:
         wanted = [Parameter(name, value=x).to_parameter_msg() for name, x in values.items()]
@@ -171,10 +180,7 @@ def jumped(arm: FaultyArm) -> float:
 
 
 def disabled(arm: FaultyArm) -> float:
-    client: Any = arm.node.create_client(SetBool, "warpdyn/enable")
-    while not client.service_is_ready():
-        arm.period()
-    client.call_async(SetBool.Request(data=False))
+    arm.client(SetBool, "warpdyn/enable").call_async(SetBool.Request(data=False))
     return time.perf_counter()
 
 

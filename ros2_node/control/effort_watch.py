@@ -55,7 +55,7 @@ class EffortWatch:
         """What a collision is told by, until `Robot.command` has seen it; empty where there was none.
         """
         self.guarded = -np.inf
-        """When an external torque was last compared with its threshold [s]."""
+        """When an external torque was last compared with its threshold, or could have been [s]."""
         self._settings = settings
         self._begins = self._silent = True
         self._warm()
@@ -117,8 +117,9 @@ class EffortWatch:
         self.torques.tau[0] = tau - friction.resisting(v) if friction.told else tau
         self.torques.update(dt, known)
         self.external[:] = np.where(known, self.torques.external[0], np.nan)
-        if dt > 0.0 and self.guard.watches(known):
-            self.guarded = now
+        if dt > 0.0:
+            if self.guard.watches(known) or not self.guard.watching:
+                self.guarded = now
             self.hit = self.guard.hit(self.external, v, known) or self.hit
         self.rest.add(dt, self._state.q, v, tau, known)
         if self.record.listening:

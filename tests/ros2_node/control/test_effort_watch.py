@@ -195,6 +195,19 @@ def test_who_is_to_tell_of_collisions_and_feels_nothing_is_not_enabled_and_stops
     assert robot.fault.startswith("collision_threshold is set")
 
 
+def test_a_threshold_may_be_set_while_enabled(fleet):
+    """It is watched from the next state on, and no reason to stop by itself."""
+    robot = fleet.robots[0]
+    fleet.change(fleet.settings.changed({"collision_threshold": 0.0}))
+    now, _ = go(fleet, HELD, 0.0, 5)
+    assert robot.enable(now, now)[0]
+    now, _ = go(fleet, HELD, now, 100)
+    fleet.change(fleet.settings.changed({"collision_threshold": 3.0}))
+    assert robot.watch(now, now) is None and robot.enabled
+    go(fleet, HELD - PUSH, now, 20)
+    assert "panda_joint2" in robot.fault
+
+
 def test_a_joint_that_is_not_seen_is_named(fleet):
     """A gripper without effort under one threshold for all: enabled, and the answer names it."""
     robot = fleet.robots[0]
