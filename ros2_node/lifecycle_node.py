@@ -99,6 +99,8 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
         """The stop sequence; nothing more is read."""
         self.active = False
         self.stop()
+        if self._models.fleet is not None:
+            self._models.fleet.pending.clear()
         self._withhold()
         return DONE
 

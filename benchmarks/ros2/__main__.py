@@ -3,6 +3,7 @@
     python -m benchmarks.ros2 latency fleet batch start drift float faults      # a quarter of an hour
     python -m benchmarks.ros2 soak                                 # ten minutes
     python -m benchmarks.ros2 collision_stop                       # from a push to the stop
+    python -m benchmarks.ros2 reactions                            # from other faults to theirs
     python -m benchmarks.ros2 minute                               # a quadruped walks under a policy
 
 Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node,
@@ -34,6 +35,7 @@ from .latency import latency
 from .lifetime import soak, start
 from .many_robots import batch, fleet
 from .minute import minute
+from .reactions import reactions
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
@@ -63,6 +65,7 @@ CASES: dict[str, Callable[..., dict[str, Any]]] = {
     "float": float_,
     "faults": faults,
     "collision_stop": collision_stop,
+    "reactions": reactions,
     "soak": soak,
     "minute": minute,
 }

@@ -28,6 +28,15 @@ class CollisionGuard:
         self._factor = settings.collision_speed_factor
         self.watching = bool((threshold > 0.0).any())
 
+    def unseen(self, known: np.ndarray) -> list[str]:
+        """Joints that have a threshold and are not known."""
+        lacks = np.isfinite(self._threshold) & ~known[self._columns]
+        return [self._joints[k] for k in np.flatnonzero(lacks)]
+
+    def watches(self, known: np.ndarray) -> bool:
+        """Whether a joint that is known has a threshold."""
+        return self.watching and bool((np.isfinite(self._threshold) & known[self._columns]).any())
+
     def hit(self, external: np.ndarray, v: np.ndarray, known: np.ndarray) -> str:
         """What a collision is told by: joint, torque, threshold; empty where there is none."""
         if not self.watching:

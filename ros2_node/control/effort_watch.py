@@ -47,20 +47,27 @@ class EffortWatch:
         self.guard = CollisionGuard(output.joints, list(self._columns), settings)
         self.rest = RestPoses(model.nq, model.nv)
         self.record = MotionRecord(self._identify)
+        self._recorded = np.zeros(model.nv, dtype=bool)
+        """The joints whose torques were known when the record had its last state."""
         self.external = np.full(model.nv, np.nan)
         self.valid = False
         self.hit = ""
-        """What the last state's collision is told by; empty where there was none."""
+        """What a collision is told by, until `Robot.command` has seen it; empty where there was none.
+        """
+        self.guarded = -np.inf
+        """When an external torque was last compared with its threshold, or could have been [s]."""
         self._settings = settings
-        self._begins = True
+        self._begins = self._silent = True
         self._warm()
 
     def _warm(self) -> None:
         """Compile what the services need, so that they do not in a callback."""
         link = self._settings.payload_link
-        if link and self._settings.effort_source == "message":
-            q, rest = np.tile(self._model.neutral, (3, 1)), np.zeros((3, self._model.nv))
-            self._diagnosed(q, rest)
+        if self._settings.effort_source != "message":
+            return
+        q, rest = np.tile(self._model.neutral, (3, 1)), np.zeros((3, self._model.nv))
+        self._diagnosed(q, rest)
+        if link:
             gravity = self._settings.gravity
             wd.rnea(self._model, q, rest, rest, gravity=gravity)
             wd.joint_torque_regressor(self._model, q, rest, rest, links=[link], gravity=gravity)
@@ -83,11 +90,13 @@ class EffortWatch:
     ) -> None:
         """The efforts of the state that was read last; `command` is what was sent last, None where
         nothing was."""
-        self.hit = ""
+        if command is None:
+            self.hit = ""  # there is nothing to stop
+        self._silent = self._settings.effort_source == "command" and command is None
         if self._settings.effort_source == "command":
-            changed = self.efforts.command(self._columns, command)
+            self.efforts.command(self._columns, command)
         else:
-            changed = self.efforts.read(effort)
+            self.efforts.read(effort)
         dt = self.efforts.passed(stamp, now)
         if dt is None:
             return
@@ -101,16 +110,30 @@ class EffortWatch:
             self._begins = True
             self.external[:] = np.nan
             return
-        if changed or self._begins:
+        if self._begins:
             dt, self._begins = 0.0, False
-        self.torques.v[0], self.torques.tau[0] = v, self.efforts.tau
-        self.torques.update(dt)
+        tau, friction = self.efforts.tau, self._dynamics.friction
+        self.torques.v[0] = v
+        self.torques.tau[0] = tau - friction.resisting(v) if friction.told else tau
+        self.torques.update(dt, known)
         self.external[:] = np.where(known, self.torques.external[0], np.nan)
         if dt > 0.0:
-            self.hit = self.guard.hit(self.external, v, known)
-        self.rest.add(dt, self._state.q, v, self.efforts.tau, known)
+            if self.guard.watches(known) or not self.guard.watching:
+                self.guarded = now
+            self.hit = self.guard.hit(self.external, v, known) or self.hit
+        self.rest.add(dt, self._state.q, v, tau, known)
         if self.record.listening:
-            self.record.add(dt, self._state.q, v, self.efforts.tau)
+            other = not np.array_equal(known, self._recorded)
+            self.record.add(0.0 if other else dt, self._state.q, v, tau)
+            self._recorded[:] = known
+
+    @property
+    def blind(self) -> str:
+        """Which joints have a threshold and no external torque; empty where there are none."""
+        if self._silent or not self.guard.watching:
+            return ""
+        unseen = self.guard.unseen(self.efforts.known & self.valid)
+        return f"collisions of {', '.join(unseen)} are not seen: no effort" if unseen else ""
 
     @property
     def joints(self) -> list[str]:

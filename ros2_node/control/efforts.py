@@ -27,16 +27,16 @@ class Efforts:
         """Which joints' torques are known."""
         self._states, self._counts = states, counts
         self._stamp, self._now = 0, -np.inf
+        self._told_by: NameMap | None = None
+        """Whose stamp that is: arm and gripper may publish apart."""
 
     def forget(self) -> None:
         """Begin anew, as after a jump of the clock."""
         self._stamp, self._now = 0, -np.inf
 
-    def read(self, effort: Sequence[float]) -> bool:
-        """Take the efforts of the message that `JointStates` has taken. Returns whether other
-        joints are known now than before."""
+    def read(self, effort: Sequence[float]) -> None:
+        """Take the efforts of the message that `JointStates` has taken."""
         m = self._states.recent
-        before = self.known.copy()
         if m is None or len(effort) not in (0, len(m.names)):
             self._counts["effort_wrong_length"] += 1
             self.known[:] = False
@@ -46,7 +46,6 @@ class Efforts:
             self._take(m, np.full(len(m.names), np.nan))
         else:
             self._take(m, np.asarray(effort, dtype=float))
-        return not np.array_equal(before, self.known)
 
     def _take(self, m: NameMap, effort: np.ndarray) -> None:
         values = effort[m.entries]
@@ -56,20 +55,20 @@ class Efforts:
         self.tau[m.v_columns] = np.where(good, values, 0.0)
         self.known[m.v_columns] = good
 
-    def command(self, columns: np.ndarray, command: np.ndarray | None) -> bool:
+    def command(self, columns: np.ndarray, command: np.ndarray | None) -> None:
         """Take the command that was sent last, in place of measured efforts; None: none is."""
-        before = self.known.copy()
         self.known[:] = False
         if command is not None:
             self.known[columns], self.tau[columns] = True, command
-        return not np.array_equal(before, self.known)
 
     def passed(self, stamp: int, now: float) -> float | None:
         """Seconds since the state before, by stamps [ns] where there are any and by arrivals `now`
         [s] otherwise; 0 where the observer is to begin, None where no time has passed."""
         by_stamp = stamp > 0 and self._stamp > 0
         dt = (stamp - self._stamp) * 1e-9 if by_stamp else now - self._now
-        self._stamp, self._now = stamp, now
+        if -LONGEST < dt < 0.0 and self._states.recent is not self._told_by:
+            return None  # another publisher's, whose states come later
+        self._stamp, self._now, self._told_by = stamp, now, self._states.recent
         if dt == 0.0:
             return None
         if dt < 0.0:

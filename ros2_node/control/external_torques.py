@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import warpdyn as wd
+from warpdyn import Model
 
 from .fleet_dynamics import FleetDynamics
 from .payload import Payload
@@ -22,20 +23,20 @@ class ExternalTorques:
         nv = dynamics.model.nv
         self._dynamics, self._row = dynamics, slice(index, index + 1)
         self.link = settings.external_wrench_link
-        if self.link and self.link not in dynamics.model.link_names:
-            raise ValueError(
-                f"external_wrench_link {self.link!r} is not a link of {dynamics.model.name}, which has "
-                f"{', '.join(dynamics.model.link_names[:40])}"
-            )
+        check_felt(dynamics.model, settings)
         self.q = dynamics.state.q[self._row]
         self.v, self.tau, self.external = (np.zeros((1, nv)) for _ in range(3))
         self.momentum, self.rate = np.zeros((1, nv)), np.zeros((1, nv))
         self.wrench = np.zeros((1, 6))
         self._dt, self._gain = np.zeros(1), np.full(1, settings.observer_gain)
+        self._known = np.zeros(nv, dtype=bool)
+        """Joints whose torques were known at the last update."""
         self.floating = np.zeros((1, nv))
         """(1, nv), torques against gravity alone, after `weigh`."""
+        self._moves = dynamics.model.v_indices(joints_before(dynamics.model, self.link))
+        """Columns of the joints that move the link."""
         self._bind(dynamics.payload)
-        self.update(0.0)
+        self.update(0.0, self._known)
         self.weigh()
 
     def _bind(self, payload: Payload) -> None:
@@ -81,19 +82,57 @@ class ExternalTorques:
         """Follow with another gain."""
         self._gain[:] = settings.observer_gain
 
-    def update(self, dt: float) -> None:
-        """Go on by dt [s]; 0: begin at this state."""
-        if self._payload is not self._dynamics.payload:  # on another link; its kernels are warm
-            self._dt[:] = dt = 0.0
+    def rebase(self) -> None:
+        """Go on from the last state under another load, or one on another link: what is felt stays,
+        and the momentum that the load alone has changed is no push."""
+        felt = self.external.copy()
+        if self._payload is not self._dynamics.payload:  # its kernels are warm
             self._bind(self._dynamics.payload)
-        self._dt[:] = dt
+        self._dt[:] = 0.0
         self._observe()
+        self.external[:] = felt
+
+    def update(self, dt: float, known: np.ndarray) -> None:
+        """Go on by dt [s]; 0: begin at this state.
+
+        known (nv,): joints whose entry of `tau` is their torque. One that was unknown begins by
+        itself; the wrench is not a number where one that moves its link is unknown.
+        """
+        if self._payload is not self._dynamics.payload:
+            self.rebase()
+        else:
+            self._dt[:] = dt
+            self._observe()
+        self.external[0, ~(known & self._known)] = 0.0
+        self._known[:] = known
         if self._resolve is not None:
             self._resolve()
+            if not known[self._moves].all():
+                self.wrench[:] = np.nan
 
     def weigh(self) -> np.ndarray:
         """(nv,), torques that carry the robot and its load where it is."""
         if self._payload is not self._dynamics.payload:
-            self._bind(self._dynamics.payload)
+            self.rebase()
         self._weigh()
         return self.floating[0]
+
+
+def check_felt(model: Model, settings: Settings) -> None:
+    """ValueError when the model has no such link."""
+    link = settings.external_wrench_link
+    if link and link not in model.link_names:
+        raise ValueError(
+            f"external_wrench_link {link!r} is not a link of {model.name}, which has "
+            f"{', '.join(model.link_names[:40])}"
+        )
+
+
+def joints_before(model: Model, link: str) -> list[str]:
+    """The joints on which the place of a link depends, those that others follow in their place."""
+    above, found = {joint.child: joint for joint in model.joints}, []
+    while (joint := above.get(link)) is not None:
+        link = joint.parent
+        if joint.kind.nv:
+            found.append(joint.mimic.joint if joint.mimic is not None else joint.name)
+    return list(dict.fromkeys(reversed(found)))

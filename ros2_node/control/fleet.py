@@ -78,7 +78,7 @@ class Fleet:
             if self.dynamics.law is not None:
                 self.dynamics.law.check(settings)
             self.dynamics.friction.change(settings)
-            self.dynamics.payload.change(settings)
+            reloaded = self.dynamics.payload.change(settings)
         except ValueError:
             for robot in self.robots:
                 robot.change(self.settings)
@@ -86,6 +86,8 @@ class Fleet:
             raise
         self.settings = settings
         self.dynamics.change_gravity(settings.gravity)
+        if reloaded:
+            self._rebase()
         if self.dynamics.law is not None:
             self.dynamics.law.change(settings)
         self.batch.change(settings)
@@ -118,5 +120,12 @@ class Fleet:
         """Go over to the payload of another fleet without a step in the commands."""
         self.dynamics.carry(other.dynamics.payload)
         self.batch = FlatBatch(self.dynamics, self.settings)
+        self._rebase()
         for robot in self.robots:
             robot.output.blend()
+
+    def _rebase(self) -> None:
+        """The load is another; what the robots feel is not."""
+        for robot in self.robots:
+            if robot.touch is not None:
+                robot.touch.torques.rebase()

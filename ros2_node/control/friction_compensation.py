@@ -37,19 +37,29 @@ class FrictionCompensation:
             per_joint("friction.coulomb", settings.friction_coulomb, n),
             per_joint("friction.viscous", settings.friction_viscous, n),
         )
-        coulomb, viscous = (
-            scale * np.where(x > 0.0, x, described)
+        self._coulomb, self._viscous = (
+            np.where(x > 0.0, x, described)
             for x, described in zip(given, self._described, strict=True)
         )
-        self._coulomb, self._viscous, self._speed = coulomb, viscous, settings.friction_speed
+        self._scale, self._speed = scale, settings.friction_speed
         self.active = bool(scale.any())
+        self.told = self.active or any(bool(x.any()) for x in given)
+        """Whether parameters say that the joints have friction."""
 
     def add(self) -> None:
         """Add it to the torques that were computed at the present velocities."""
         v = self._state.v[:, self._columns]
-        self._state.torque[:, self._columns] += (
-            self._coulomb * v / np.sqrt(v * v + self._speed**2) + self._viscous * v
-        )
+        self._state.torque[:, self._columns] += self._scale * self._friction(v)
+
+    def resisting(self, v: np.ndarray) -> np.ndarray:
+        """(nv,), all of the friction at velocities v (nv,), in the direction of the motion."""
+        taken = np.zeros(len(v))
+        taken[self._columns] = self._friction(v[self._columns])
+        return taken
+
+    def _friction(self, v: np.ndarray) -> np.ndarray:
+        smooth = v / np.sqrt(v * v + self._speed**2)
+        return np.asarray(self._coulomb * smooth + self._viscous * v)
 
 
 def friction_of(model: Model, joint: str) -> tuple[float, float]:

@@ -45,13 +45,16 @@ class MotionRecord:
             self.listening = True
             end = f"for {seconds:g} s" if seconds else "until the next call"
             return True, f"listening {end}: move the arm, then call again"
-        if self._until:
-            return False, f"listening, {max(self._until - self._time, 0.0):.1f} s are left"
+        if self._until and seconds:
+            none = "" if self._rows else "; no state with efforts has come yet"
+            return False, f"listening, {max(self._until - self._time, 0.0):.1f} s are left{none}"
         self.end()
         return True, f"heard {self._time:.1f} s: computing, call again for the answer"
 
     def add(self, dt: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
         """One state while it listens, dt [s] after the one before; 0 is a gap, which spoils it."""
+        if not self.listening:
+            return
         self._broken |= dt <= 0.0 and bool(self._rows)
         self._time += dt
         self._rows.append(np.concatenate([[self._time], q, v, tau]))
@@ -72,7 +75,8 @@ class MotionRecord:
             if self._broken:
                 raise ValueError("states were lost or efforts were missing meanwhile: try again")
             nq, nv = self._sizes
-            time, q, v, tau = np.split(np.array(self._rows), np.cumsum([1, nq, nv]), axis=1)
+            rows, self._rows = np.array(self._rows), []
+            time, q, v, tau = np.split(rows, np.cumsum([1, nq, nv]), axis=1)
             self._answer = True, self._find(time[:, 0], q, v, tau)
         except Exception as error:  # whatever a motion provokes, it is an answer
             self._answer = False, str(error)

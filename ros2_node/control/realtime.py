@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import resource
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -12,6 +14,8 @@ PRIORITY = 49
 never keep waiting."""
 CURRENT_AND_FUTURE = 3
 """MCL_CURRENT | MCL_FUTURE of mlockall."""
+CAP_IPC_LOCK = 14
+"""The bit of the capability for which there is no limit."""
 
 
 def make_realtime(
@@ -43,6 +47,17 @@ def make_realtime(
     return refused
 
 
+def lasting_lock(limit: int, capabilities: int) -> bool:
+    """Whether a lock of all memory to come is safe: under a limit [B] it may succeed now, and every
+    allocation beyond would fail later, as of another model, and end the process."""
+    return limit == resource.RLIM_INFINITY or bool(capabilities >> CAP_IPC_LOCK & 1)
+
+
+def _capabilities() -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("CapEff:")[2].split()[0], 16)
+
+
 def _threads() -> list[int]:
     return [int(task.name) for task in Path("/proc/self/task").iterdir()]
 
@@ -53,6 +68,8 @@ def _first_in_first_out(thread: int) -> None:
 
 
 def _lock_memory() -> None:
+    if not lasting_lock(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0], _capabilities()):
+        raise OSError(errno.EPERM, "it is limited")
     library = ctypes.CDLL(None, use_errno=True)
     if library.mlockall(CURRENT_AND_FUTURE):
         number = ctypes.get_errno()

@@ -86,6 +86,8 @@ class Reporter:
         parts += [f"{subject}: {text}" for subject, text in self.remarks.items()]
         if robot is None:
             return WARN, "; ".join(["waiting for a model", *parts])
+        if robot.touch is not None and (blind := robot.touch.blind):
+            parts.append(blind)
         phase = robot.phase(now)
         text = robot.fault or (robot.lost if phase is Phase.LOST else robot.floating)
         head = f"{phase.value}: {text}" if text else phase.value

@@ -11,9 +11,12 @@ import numpy as np
 from warpdyn import Model
 
 from .base_state import BaseMotion
+from .collision import CollisionGuard
 from .effort_watch import EffortWatch
+from .external_torques import check_felt
 from .external_wrench import ExternalWrench
 from .fleet_dynamics import FleetDynamics
+from .friction_compensation import FrictionCompensation
 from .joint_states import JointStates
 from .law import Law
 from .payload import Payload
@@ -26,7 +29,8 @@ from .state import State
 from .torque_output import TorqueOutput, finite
 
 FLOAT_TIME = 0.05
-"""Within this the commands go over to gravity torques at a collision [s]."""
+"""Within this commands go over to gravity torques at a collision, and to rest at a reference's end [s]."""
+UNGUARDED = "collision_threshold is set, and no external torque is known"
 
 
 class Phase(Enum):
@@ -74,6 +78,8 @@ class Robot:
         )
         self.floating = ""
         """The collision after which the arm floats, until ~/enable is called with false."""
+        self.starting = False
+        """Whether it is to be enabled by itself, as soon as it can be."""
         self.enabled = False
         self.lost = ""
         self.fault = ""
@@ -135,16 +141,16 @@ class Robot:
     def prepare(self, now: float) -> None:
         """Fill the rows that come from the reference, and let an old wrench go."""
         settings = self._settings
+        self.wrench.refresh(now, settings.state_timeout)
         if self.pilot is not None:
             if self.pilot.prepare(now, settings):
                 self.counts["policy_late"] += 1
             return
-        self.wrench.refresh(now, settings.state_timeout)
         if not settings.needs_velocity:
             return
         wanted, state = self.setpoint, self.state
-        if settings.reference_timeout and now - wanted.arrived > settings.reference_timeout:
-            wanted.rest()
+        if wanted.ends(now, settings.reference_timeout):
+            self.output.blend(FLOAT_TIME)
         if settings.law:
             wanted.compare(state.q)
             wanted.write(state)
@@ -204,6 +210,8 @@ class Robot:
             )
         if self.age(now) > self._settings.state_timeout:
             return False, f"there is no fresh odom, which the policy needs{self._of_base()}"
+        if self.floating:
+            return False, f"floating after a {self.floating}: call ~/enable with false first"
         if self.enabled:
             return True, "already enabled"
         if self.output.unlimited and not self._settings.unlimited_effort:
@@ -214,29 +222,42 @@ class Robot:
         self.setpoint.stay(self.state.q, since=now - self._settings.state_timeout)
         if astray := self.setpoint.astray(self.state.q):
             return False, astray
+        if self.touch is not None:
+            if self._unguarded(now) and self._settings.effort_source == "message":
+                return False, f"{UNGUARDED}: {self.touch.blind or 'states come too seldom'}"
+            self.touch.hit, self.touch.guarded = "", now
         if self.pose is not None:
             self.pose.stay()
         self.lost = ""
-        self.enabled = True
+        self.enabled, self.starting = True, False
         self.output.start(steady)
         if self.pilot is not None:
             self.pilot.begin()
         self.prepare(now)  # a launch that comes before the next state is to track what was set here
-        return True, "enabled"
+        blind = self.touch.blind if self.touch is not None else ""
+        return True, "; ".join(filter(None, ("enabled", blind)))
+
+    def _unguarded(self, now: float) -> bool:
+        """Whether collisions are to be told, and nothing has been felt for `state_timeout`."""
+        touch = self.touch
+        if touch is None or not touch.guard.watching:
+            return False
+        return now - touch.guarded > self._settings.state_timeout
 
     def replace(self, other: Robot) -> None:
         """Take another robot's place: do not start by itself, whatever `start_enabled` says, and
         begin at the command that it left standing."""
-        self._start_by_itself = False
+        self.starting = False
         self.output.take_over(other.output)
 
     def start(self) -> None:
-        """With `start_enabled`, enable by itself at the next valid state."""
-        settings = self._settings
-        self._start_by_itself = settings.start_enabled and not settings.command_controller
+        """With `start_enabled`, be enabled by itself at the next valid state, or, with
+        `command_controller`, when the controller has been asked."""
+        self.starting = self._settings.start_enabled
 
     def disable(self, steady: float) -> tuple[bool, str]:
-        """Begin the stop sequence."""
+        """Begin the stop sequence; one that was to start by itself does not."""
+        self.starting = False
         if not self.enabled:
             return True, "already disabled"
         self.enabled = False
@@ -272,28 +293,35 @@ class Robot:
             ]
             self.fail(f"the computed torque of {', '.join(bad)} is not finite", steady)
             return False, None
-        if self._start_by_itself:
-            self._start_by_itself = not self.enable(now, steady)[0]
+        if self.starting and not self._settings.command_controller:
+            self.enable(now, steady)
             return True, None  # these torques are of before
         if not self.enabled:
             return True, None
+        torque = self.state.torque
         if self.touch is not None:
-            if self.touch.hit and not self.floating:
+            hit, self.touch.hit = self.touch.hit, ""
+            if hit and not self.floating:
                 self.counts["collision"] += 1
                 if self._settings.collision_reaction == "stop":
-                    self.fail(self.touch.hit, steady)
+                    if self._settings.stale_action == "hold":  # what pushed is not to stand
+                        self.output.settle(self.touch.torques.weigh(), steady)
+                    self.fail(hit, steady)
                     return True, self.output.stop_step(steady)
-                self.floating = self.last_fault = self.touch.hit
-                self.output.blend(FLOAT_TIME)
+                self.floating = self.last_fault = hit
+                self.output.give_way(FLOAT_TIME)
             if self.floating:
-                return True, self.output.compute(self.touch.torques.weigh(), steady)
-        if astray := self.setpoint.astray() or (self.pose.astray() if self.pose else ""):
+                torque = self.touch.torques.weigh()
+        if not self.floating and (astray := self._astray()):
             self.fail(astray, steady)
             return True, None
-        command = self.output.compute(self.state.torque, steady)
+        command = self.output.compute(torque, steady)
         if command is None:
             self.fail("the command is not finite", steady)
         return True, command
+
+    def _astray(self) -> str:
+        return self.setpoint.astray() or (self.pose.astray() if self.pose is not None else "")
 
     def watch(self, now: float, steady: float) -> np.ndarray | None:
         """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop
@@ -306,6 +334,8 @@ class Robot:
             self.last_fault = self.lost + (why if joints else self._of_base())
             self.counts["state_lost"] += 1
             self.disable(steady)
+        elif self.enabled and self._unguarded(now):
+            self.fail(UNGUARDED, steady)
         return self.output.stop_step(steady) if self.output.stopping else None
 
     # What it is like.
@@ -362,5 +392,9 @@ def check_robot(model: Model, settings: Settings) -> None:
     if settings.law:
         gravity = np.tile(np.array(settings.gravity), (1, 1))
         Law(model, settings, State.of_robots(model, 1), gravity, payload)
+    FrictionCompensation(model, settings, State.of_robots(model, 1))
+    if settings.feels:
+        check_felt(model, settings)
+        CollisionGuard(commanded, model.v_indices(commanded), settings)
     if settings.policy:
         check_joints(model, loaded(settings.policy, settings.policy_task)[1], settings)

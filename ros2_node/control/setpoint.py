@@ -131,9 +131,14 @@ class Setpoint:
             self.v[:], self.a[:] = 0.0, 0.0
             self.arrived = -np.inf
 
-    def rest(self) -> None:
-        """Nobody refreshes the reference any more: stay where it was."""
+    def ends(self, now: float, timeout: float) -> bool:
+        """Stay where the reference was, once nobody refreshes it for so long [s]; 0 = never. Returns
+        whether it has moved until now."""
+        if not timeout or now - self.arrived <= timeout:
+            return False
+        moved = bool(self.v.any() or self.a.any())
         self.v[:], self.a[:] = 0.0, 0.0
+        return moved
 
     def track(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
         """Add kp (q_ref - q) + kd (v_ref - v) to the accelerations of the tracked joints that have

@@ -96,13 +96,19 @@ class TorqueOutput:
         payload changes, and at most `longest` [s]."""
         self._blend.begin(min(self._ramp_time, longest))
 
+    def give_way(self, longest: float) -> None:
+        """Go over likewise, whatever was coming in before."""
+        self._blend.clear()
+        self.blend(longest)
+
+    def settle(self, torque: np.ndarray, now: float) -> None:
+        """Let a stop sequence that holds begin at these torques (nv,) in place of the last."""
+        self.command[:] = np.clip(self._ramped(torque, now), -self.limit, self.limit)
+
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,); None when something is not finite. The array
         is used again."""
-        wanted = torque[self._columns] * self._scale
-        started = self._started if self._started is not None else now
-        if now - started < self._ramp_time:
-            wanted *= (now - started) / self._ramp_time
+        wanted = self._ramped(torque, now)
         # One product tells of nearly every command that all of it is finite and within the limits.
         ratio = wanted * self._per_limit
         if not ratio @ ratio <= 1.0:
@@ -125,6 +131,14 @@ class TorqueOutput:
         self._computed = now
         self.command[:] = wanted
         return self.command
+
+    def _ramped(self, torque: np.ndarray, now: float) -> np.ndarray:
+        """Of the command joints, scaled, and ramped in after ~/enable."""
+        wanted: np.ndarray = torque[self._columns] * self._scale
+        started = self._started if self._started is not None else now
+        if now - started < self._ramp_time:
+            wanted *= (now - started) / self._ramp_time
+        return wanted
 
     def _keep_bound(self, now: float, duration: float) -> None:
         """Let a command that is beyond the limits, as after a change of them, come back with the

@@ -47,7 +47,7 @@ class Side:
         if message is None or time.monotonic() - self._arrived > FRESH:
             return
         names = list(message.name)
-        if not all(name in names for name in self._joints):
+        if len(message.position) != len(names) or not set(self._joints) <= set(names):
             return
         rows = [names.index(name) for name in self._joints or names]
         point = JointTrajectoryPoint(positions=[message.position[k] for k in rows])

@@ -40,6 +40,7 @@ def follower() -> dict[str, Any]:
         "law": "joint_impedance",
         "law_inputs.stiffness": STIFFNESS,
         "law_inputs.damping_ratio": 1.0,
+        "reference_timeout": 0.2,
     }
 
 

@@ -11,6 +11,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from warpdyn import Model
+
 from ..control.effort_watch import EffortWatch
 from ..control.robot import Robot
 from ..control.settings import Settings
@@ -40,6 +42,8 @@ class EffortTopics:
         self._prefixes = [frame_prefix(settings, each) for each in names]
         self._torques, self._wrenches = [], []
         self._message, self._wrench = JointState(), WrenchStamped()
+        self._model: Model | None = None
+        """The model whose joints the message names."""
         for i, (_, private) in enumerate(names):
             wiring.serve(Trigger, private + "identify_payload", self._identify, [i])
             wiring.serve(Trigger, private + "diagnose_gravity", self._diagnose, [i])
@@ -56,10 +60,10 @@ class EffortTopics:
         if touch is None or not touch.valid:
             return
         if self._torques[i].get_subscription_count():
-            joints = robot.states.joints
-            if tuple(self._message.name) != tuple(joints):
+            if self._model is not robot.dynamics.model:
+                self._model, joints = robot.dynamics.model, robot.states.joints
                 self._message.name = list(joints)
-                self._columns = np.array(robot.dynamics.model.v_indices(joints), dtype=int)
+                self._columns = np.array(self._model.v_indices(joints), dtype=int)
             self._message.header.stamp = time_message(stamp)
             self._message.effort = numbers(touch.external[self._columns])
             self._torques[i].publish(self._message)

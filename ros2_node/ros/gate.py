@@ -38,10 +38,10 @@ class Gate:
         self._supervisor, self._topics, self._now = supervisor, topics, now
         self._wiring, self._log = wiring, node.get_logger()
         self._controllers = Controllers(node, settings.command_controller, names)
-        self._starting: dict[int, Future[Verdict] | None] = {}
-        """Robots that are to start by themselves, and what their controllers say."""
-        if settings.command_controller and settings.start_enabled:
-            self._starting = dict.fromkeys(range(len(names)))
+        self._asked: dict[int, Future[Verdict]] = {}
+        """What the controllers of robots say that are to start by themselves."""
+        self._closings = [0] * len(names)
+        """How often each robot's gate was asked to close."""
         enable = self.enable_in_order if settings.command_controller else self.enable
         for i, (outer, private) in enumerate(names):
             if outer:
@@ -54,37 +54,37 @@ class Gate:
 
     def start(self) -> None:
         """With `start_enabled`, let the robots start by themselves once more."""
-        settings = self._supervisor.settings
         for robot in self._supervisor.robots:
             robot.start()
-        if settings.command_controller and settings.start_enabled:
-            self._starting = dict.fromkeys(range(len(self._topics)))
 
     def watch(self, steady: float) -> None:
         """Ask controllers, take their answers, start robots; call it often."""
         self._controllers.watch(steady)
-        robots = self._supervisor.robots
-        for i, verdict in list(self._starting.items()) if robots else ():
-            if verdict is None:
-                if robots[i].phase(self._supervisor.clock.now) is Phase.READY:
-                    joints = robots[i].output.joints
-                    self._starting[i] = self._controllers.ask(i, joints, steady)
+        for i, robot in enumerate(self._supervisor.robots if self._controllers else ()):
+            verdict = self._asked.get(i)
+            if not robot.starting:  # closed meanwhile, or another model's
+                self._asked.pop(i, None)
+            elif verdict is None:
+                if robot.phase(self._supervisor.clock.now) is Phase.READY:
+                    self._asked[i] = self._controllers.ask(i, robot.output.joints, steady)
             elif verdict.done() and (said := verdict.result()) is not None:
                 self._begin(i, said, steady)
 
     def _begin(self, i: int, verdict: Verdict, steady: float) -> None:
-        del self._starting[i]
+        del self._asked[i]
         if verdict.refusal:
             self._log.error(f"not started: {verdict.refusal}")
+            self._supervisor.robots[i].starting = False
             return
         good, text = self._supervisor.enable([i], True, self._now(steady), steady)
-        if good:
+        if good:  # else it is asked again, as where its state has just become stale
             self._log.info("; ".join(filter(None, [f"started: {text}", verdict.remark])))
-        else:  # as where its state has just become stale
-            self._starting[i] = None
 
     def enable(self, robots: list[int], request: SetBool.Request) -> Answer:
         """~/enable; the answer says where nobody listens."""
+        if not request.data:
+            for i in robots:
+                self._closings[i] += 1
         steady = time.monotonic()
         good, text = self._supervisor.enable(robots, request.data, self._now(steady), steady)
         if good and request.data:
@@ -94,6 +94,7 @@ class Gate:
     async def enable_in_order(self, robots: list[int], request: SetBool.Request) -> Answer:
         """~/enable, once the controllers have said in which order they take the joints."""
         verdicts: list[Verdict] = []
+        asked_of, closings = list(self._supervisor.robots), [self._closings[i] for i in robots]
         if request.data and self._supervisor.robots:
             steady = time.monotonic()
             orders = [self._supervisor.robots[i].output.joints for i in robots]
@@ -102,6 +103,10 @@ class Gate:
             verdicts = [said for verdict in asked if (said := await verdict) is not None]
         if refusals := [each.refusal for each in verdicts if each.refusal]:
             return False, "; ".join(refusals)
+        if request.data and closings != [self._closings[i] for i in robots]:
+            return False, "~/enable was called with false while the controller was asked"
+        if list(self._supervisor.robots) != asked_of:
+            return False, "another model came while the controller was asked: try again"
         good, text = self.enable(robots, request)
         return good, "; ".join([text, *(each.remark for each in verdicts if each.remark and good)])
 

@@ -55,6 +55,17 @@ def test_a_life(node):
         assert node.trigger_cleanup() == DONE and node._models.fleet is None
 
 
+def test_a_state_that_waited_is_not_computed_after_deactivation(node):
+    """One of many robots' that came in the same cycle: it would be shown, or start its robot."""
+    assert node.trigger_configure() == DONE and node.trigger_activate() == DONE and fed(node)
+    fleet = node._models.fleet
+    fleet.pending.add(0)
+    fleet.robots[0].starting = True
+    assert node.trigger_deactivate() == DONE
+    assert not node.pending and not fleet.pending and not fleet.robots[0].starting
+    assert node.trigger_cleanup() == DONE
+
+
 def test_an_error_in_a_transition_stops_the_robot_and_leaves_it_unconfigured(node, monkeypatch):
     assert node.trigger_configure() == DONE and node.trigger_activate() == DONE
     assert fed(node) and enabled(node)[0] and fed(node)

@@ -38,6 +38,16 @@ def test_speed_raises_the_threshold_of_its_own_joint():
     assert one.hit(felt * [np.nan, 1, 99, 1], v, KNOWN & (felt > 9)) == ""
 
 
+def test_joints_that_are_not_seen_are_named():
+    """Those with a threshold alone; one that is known is enough to watch."""
+    one, none = guard(collision_threshold=[1.0, 10.0, 0.0]), np.zeros(4, dtype=bool)
+    assert one.unseen(none) == ["a", "b"] and not one.watches(none) and one.unseen(KNOWN) == []
+    known = np.array([True, False, False, False])
+    assert one.unseen(known) == ["a"] and one.watches(known)
+    known = np.array([False, True, False, True])
+    assert not one.watches(known), "the one that is known has no threshold"
+
+
 def test_a_list_must_fit():
     with pytest.raises(ValueError, match="collision_threshold has 2 numbers"):
         guard(collision_threshold=[1.0, 1.0])

@@ -8,17 +8,18 @@ from feeling import feeling_fleet
 from fleets import MODEL, Q, panda_settings
 
 import warpdyn as wd
-from ros2_node.control.external_torques import ExternalTorques
+from ros2_node.control.external_torques import ExternalTorques, joints_before
 from ros2_node.control.payload import Payload
 
+KNOWN = np.ones(8, dtype=bool)
 PUSH = np.array([1.0, -2.0, 0.5, 0.3, 0.1, -0.2, 0.05, 0.0])
 
 
 def settle(torques, tau, steps=60):
     torques.q[:], torques.v[:], torques.tau[0] = Q, 0.0, tau
-    torques.update(0.0)
+    torques.update(0.0, KNOWN)
     for _ in range(steps):
-        torques.update(0.02)
+        torques.update(0.02, KNOWN)
     return torques.external[0]
 
 
@@ -44,3 +45,56 @@ def test_a_link_that_is_not_there_is_refused():
     settings = panda_settings(effort_source="message", external_wrench_link="panda_hnad")
     with pytest.raises(ValueError, match="external_wrench_link 'panda_hnad' is not a link"):
         ExternalTorques(feeling_fleet().dynamics, 0, settings)
+
+
+def test_another_load_is_no_push():
+    """While the arm moves, the momentum that a load of 5 kg alone has changed is not felt (as 100 N·m);
+    what was felt before stays. So with a load on another link."""
+    fleet = feeling_fleet(gravity=[0.0, 0.0, 0.0])
+    dynamics, torques = fleet.dynamics, fleet.robots[0].touch.torques
+    v = np.array([0.5, 0.5, -0.5, 0.5, 0.5, -0.5, 0.5, 0.0])
+    torques.v[0], torques.q[:] = v, Q
+    torques.update(0.0, KNOWN)
+
+    def moving(model):
+        torques.q[0] += 0.001 * v
+        torques.tau[0] = wd.rnea(model, torques.q[0], v, 0 * v, gravity=(0, 0, 0)) - PUSH
+        torques.update(0.001, KNOWN)
+        return torques.external[0].copy()
+
+    before = [moving(MODEL) for _ in range(60)][-1]
+    np.testing.assert_allclose(before, PUSH, atol=0.02)
+    settings = fleet.settings.changed({"payload.mass": 5.0, "payload.com": (0.0, 0.0, 0.1)})
+    fleet.change(settings)
+    after = moving(MODEL.with_payload("panda_hand", 5.0, (0, 0, 0.1)))
+    np.testing.assert_allclose(after, PUSH, atol=0.5)
+    other = feeling_fleet(payload__link="panda_link7", payload__mass=9.0)
+    fleet.blend_to(other)
+    after = moving(MODEL.with_payload("panda_link7", 9.0, (0, 0, 0)))
+    assert dynamics.payload is other.dynamics.payload
+    np.testing.assert_allclose(after, PUSH, atol=0.5)
+
+
+def test_a_joint_that_was_unknown_begins_by_itself():
+    """The others go on feeling; and a wrench that an unknown joint of the arm is needed for is not a
+    number, while a finger behind the hand does not count."""
+    torques = feeling_fleet().robots[0].touch.torques
+    own = wd.gravity_torques(MODEL, Q)
+    for joint in (1, 7):
+        np.testing.assert_allclose(settle(torques, own - PUSH), PUSH, atol=1e-6)
+        lacking, tau = KNOWN.copy(), own - PUSH
+        lacking[joint] = False
+        tau[joint] = 0.0
+        for known in (lacking, KNOWN, lacking, KNOWN, lacking):
+            torques.tau[0] = tau if known is lacking else own - PUSH
+            torques.update(0.001, known)
+            np.testing.assert_allclose(torques.external[0, lacking], PUSH[lacking], atol=1e-6)
+            assert torques.external[0, joint] == 0.0
+            assert np.isnan(torques.wrench).all() == (joint == 1 and known is lacking)
+
+
+def test_the_joints_before_a_link():
+    """A mimic joint stands for the one that it follows."""
+    assert joints_before(MODEL, "panda_link0") == [] == joints_before(MODEL, "")
+    assert joints_before(MODEL, "panda_hand") == list(MODEL.joint_names[:7])
+    assert joints_before(MODEL, "panda_rightfinger") == list(MODEL.joint_names)

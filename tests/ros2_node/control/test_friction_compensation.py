@@ -59,6 +59,23 @@ def test_numbers_come_from_the_description_where_none_are_given():
     np.testing.assert_allclose(tau[0, :2], [0.2 + 10.0, 0.2 + 0.015], rtol=1e-4)
 
 
+def test_all_of_it_whatever_share_is_overcome():
+    """What the observer counts: the parameters' numbers and the description's where they give none, as
+    soon as one of them is given."""
+    v = np.array([2.0, -2.0, 2.0, -2.0, 2.0, 2.0, 2.0, 2.0])
+    state = State.of_robots(MODEL, 1)
+    values = {"friction__coulomb": [1.0] * 4 + [0.0] * 4, "friction__viscous": [0.5] + [0.0] * 7}
+    friction = FrictionCompensation(MODEL, panda_settings(**values), state)
+    assert friction.told and not friction.active
+    wanted = np.array([1.0, -1.0, 1.0, -1.0, 0.2, 0.2, 0.2, 0.0]) + 0.003 * v
+    wanted[[0, 7]] = 1.0 + 0.5 * 2.0, 0.6 * 2.0
+    np.testing.assert_allclose(friction.resisting(v), wanted, atol=1e-3)
+    friction.change(panda_settings(mode="computed_torque", friction__scale=0.1))
+    assert friction.told
+    friction.change(panda_settings())
+    assert not friction.told
+
+
 def test_a_share_beyond_one_and_mode_gravity_are_refused():
     with pytest.raises(ValueError, match=r"friction.scale must lie in 0 .. 1, got 1.1"):
         panda_settings(law="teaching", friction__scale=1.1)

@@ -83,7 +83,7 @@ def test_another_model_waits_for_the_stop_of_the_old_one_and_begins_disabled():
         pass
     assert models.step(other, 0.0) is Event.READY and not models.changing
     assert models.fleet.dynamics.model.name == "wheel" and not models.fleet.robots[0].enabled
-    assert not models.fleet.robots[0]._start_by_itself
+    assert not models.fleet.robots[0].starting
 
 
 def test_another_payload_goes_on_with_the_same_robots():

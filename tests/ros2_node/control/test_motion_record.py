@@ -39,9 +39,13 @@ def test_from_one_call_to_the_next():
 def test_for_a_time():
     record = MotionRecord(lambda *arrays: "found")
     record.ask(0.1)
-    assert record.ask(0.1) == (False, "listening, 0.1 s are left")
+    waiting = "listening, 0.1 s are left; no state with efforts has come yet"
+    assert record.ask(0.1) == (False, waiting)
     heard(record)
     assert not record.listening and ask_until_known(record) == (True, "found")
+    assert not record._rows, "what was heard takes no memory any more"
+    record.ask(9.0)
+    assert "computing" in record.ask(0.0)[1], "another time, 0, ends it"
 
 
 def test_what_cannot_be_is_an_answer_too():

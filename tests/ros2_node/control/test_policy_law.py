@@ -270,3 +270,13 @@ def test_other_settings_have_no_pilot():
     robot.read_base("", here(0.0), 0, 0.0)
     robot.read_speeds(1.0, 0.0, 0.0, 0.0)
     assert robot.pilot is None and not robot.counts and panda_settings().policy == ""
+
+
+def test_an_old_wrench_is_forgotten_under_a_policy_too(fleet):
+    """It says nothing to the policy; the observer of external torques would count it for ever."""
+    robot = fleet.robots[0]
+    link = robot.dynamics.model.link_names[-1]
+    assert robot.wrench.read(link, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0) is None
+    assert robot.state.wrench.any()
+    robot.prepare(9.0)
+    assert not robot.state.wrench.any()

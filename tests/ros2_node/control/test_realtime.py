@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 
 import pytest
 
-from ros2_node.control.realtime import PRIORITY, make_realtime
+from ros2_node.control.realtime import PRIORITY, lasting_lock, make_realtime
 
 ASK = """
 import os
@@ -38,6 +39,17 @@ def test_every_thread_is_asked_for_and_what_is_refused_is_a_line(allowed):
         scheduling, memory = refused
         assert f"SCHED_FIFO {PRIORITY} is not allowed" in scheduling and "rtprio" in scheduling
         assert "memlock" in memory and all("goes on without it" in line for line in refused)
+
+
+def test_memory_is_not_locked_under_a_limit():
+    """mlockall may succeed under one that has room today; what is allocated later would end the node."""
+    assert lasting_lock(resource.RLIM_INFINITY, 0) and lasting_lock(1 << 20, 1 << 14)
+    assert not lasting_lock(1 << 40, 0) and not lasting_lock(1 << 40, ~(1 << 14))
+    code = ASK.replace("refused = make", "import ros2_node.control.realtime as r, resource; "
+                       "r._capabilities = lambda: 0; resource.getrlimit = lambda which: (1 << 40,) * 2\n"
+                       "refused = make")  # fmt: skip
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split()[-1] == "0", "no memory is locked"
 
 
 def test_a_process_has_what_it_was_not_refused():

@@ -10,7 +10,7 @@ from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, w
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.robot import Phase, check_robot
+from ros2_node.control.robot import FLOAT_TIME, Phase, check_robot
 from ros2_node.control.settings import Settings
 from ros2_node.control.torque_output import LAST_COMMANDS, STOP_TIME
 
@@ -166,6 +166,23 @@ def test_it_starts_by_itself_once_and_never_after_another_model():
     assert first.robots[0].enabled
 
 
+@pytest.mark.parametrize("how", ["disabled", "fault"])
+def test_what_was_closed_before_it_had_started_does_not_start(how):
+    """~/enable with false, or a fault and ~/reset, before the first state: the gate stays closed."""
+    fleet = panda_fleet(start_enabled=True)
+    robot = fleet.robots[0]
+    if how == "fault":
+        robot.fail("an exception in a callback", 0.0)
+        robot.reset()
+    else:
+        assert robot.disable(0.0) == (True, "already disabled")
+    for k in range(3):
+        feed(robot, 0.01 * k)
+        assert launch(fleet, robot, 0.01 * k) == (True, None)
+    assert not robot.enabled
+    assert robot.enable(0.02, 0.02)[0]
+
+
 def test_with_a_controller_to_be_asked_it_does_not_start_by_itself():
     """The gate starts it, once it has asked."""
     fleet = panda_fleet(start_enabled=True, command_controller="c")
@@ -319,3 +336,36 @@ def test_a_robot_is_checked_without_being_made(change):
     else:
         with pytest.raises(ValueError):
             check_robot(MODEL, settings)
+
+
+def test_a_reference_that_ends_in_motion_makes_no_step():
+    """As of a leader that vanishes: velocity and acceleration are gone within FLOAT_TIME, not at once."""
+    fleet = panda_fleet(mode="computed_torque", ramp_time=0.1, reference_timeout=0.2)
+    robot, v, commands = fleet.robots[0], np.array([*[0.5] * 7, 0.0]), []
+    for k in range(500):
+        now = 0.001 * k
+        feed(robot, now, v=v)
+        if k == 5:
+            assert robot.enable(now, now - 10.0)[0]
+        if 10 <= k < 250:
+            robot.refer(NAMES, (Q, v, np.ones(8)), now)
+        command = launch(fleet, robot, now)[1]
+        if command is not None:
+            commands.append(command.copy())
+    steps = np.abs(np.diff(commands[300:], axis=0)).max(axis=0)
+    whole = np.abs(commands[-1] - commands[300])
+    assert whole.max() > 10.0, "the moving reference made torques"
+    assert (steps <= 1.05 * whole / (FLOAT_TIME / 0.001)).all()
+
+
+def test_what_does_not_fit_another_robot_is_refused_before_it_is_built():
+    """Lists of friction and thresholds, and the link of the wrench, with the parameter's name."""
+    felt = {"effort_source": "message"}
+    for values, said in (
+        ({"friction__coulomb": [1.0] * 8}, "friction.coulomb has 8 numbers"),
+        ({**felt, "collision_threshold": [1.0] * 8}, "collision_threshold has 8 numbers"),
+        ({**felt, "external_wrench_link": "panda_hand"}, "external_wrench_link 'panda_hand'"),
+    ):
+        check_robot(MODEL, panda_settings(**values))
+        with pytest.raises(ValueError, match=said):
+            check_robot(wd.load_urdf(wheel_text()), panda_settings(**values))

@@ -65,9 +65,11 @@ def test_there_is_a_position_to_track_once_one_was_said(setpoint):
     assert other.placed and (other.q == 0.3).all() and other.arrived == -np.inf
 
 
-def test_rest_keeps_the_position_only(setpoint):
+def test_what_nobody_refreshes_keeps_its_position_only(setpoint):
+    """Once it is older than the timeout, and told once; 0 is never."""
     setpoint.read(NAMES, (np.ones(N), np.ones(N), np.ones(N)), 0.0)
-    setpoint.rest()
+    assert not setpoint.ends(0.5, 0.5) and not setpoint.ends(9.0, 0.0) and setpoint.v.all()
+    assert setpoint.ends(0.6, 0.5) and not setpoint.ends(0.7, 0.5)
     assert (setpoint.q == 1.0).all() and not setpoint.v.any() and not setpoint.a.any()
 
 

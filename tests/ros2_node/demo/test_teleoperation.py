@@ -65,6 +65,8 @@ def test_an_old_state_and_one_that_lacks_a_joint_are_not(between):
     side = node.sides[0]
     side._on_state(state(["a"], [1.0]))
     node._hand_on()
+    side._on_state(state(["a", "b"], [1.0]))
+    node._hand_on()
     side._on_state(state(["a", "b"], [1.0, 2.0]))
     side._arrived -= 2.0 * FRESH + 1.0
     node._hand_on()

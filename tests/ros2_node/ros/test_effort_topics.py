@@ -79,6 +79,10 @@ def test_what_is_felt_is_sent_to_who_listens(node):
     assert joints.name == ["c", "a"] and list(joints.effort) == [3.0, 1.0]
     assert joints.header.stamp.sec == 7 and wrench.header.frame_id == "r0/hand"
     assert (wrench.wrench.force.y, wrench.wrench.torque.z) == (1.0, 5.0)
+    # Another model with joints of the same names, in other places.
+    robot.dynamics.model = SimpleNamespace(v_indices=lambda names: [0, 1])
+    topics.send(0, robot, Time(sec=8))
+    assert list(sent[2].effort) == [1.0, 2.0] and len(sent) == 4
     touch.valid = False
     topics.send(0, robot, Time(sec=8))
-    assert len(sent) == 2
+    assert len(sent) == 4

@@ -19,13 +19,15 @@ from ros2_node.ros.topics import RobotNames
 
 class Robot:
     output = SimpleNamespace(joints=("a",))
-    started = 0
+
+    def __init__(self, starting):
+        self.starting = starting
 
     def phase(self, now):
         return Phase.READY
 
     def start(self):
-        self.started += 1
+        self.starting = True
 
 
 class Supervisor:
@@ -33,12 +35,14 @@ class Supervisor:
 
     def __init__(self, **values):
         self.settings = Settings.of(values)
-        self.robots = [Robot(), Robot()]
+        self.robots = [Robot(self.settings.start_enabled) for _ in range(2)]
         self.clock = SimpleNamespace(now=0.0)
         self.asked, self.stale = [], False
 
     def enable(self, robots, on, now, steady):
         self.asked.append((list(robots), on))
+        for i in robots:
+            self.robots[i].starting &= self.stale and on
         return (False, "stale") if self.stale else (True, "enabled" if on else "disabled")
 
     def reset(self, robots):
@@ -128,4 +132,45 @@ def test_a_start_by_itself_asks_and_tries_again_while_a_state_is_stale(make):
     made.gate.start()
     for _ in range(2):
         made.gate.watch(0.0)
-    assert len(made.supervisor.asked) == 4 and all(r.started for r in made.supervisor.robots)
+    assert len(made.supervisor.asked) == 4
+
+
+def test_who_is_closed_while_its_controller_is_asked_does_not_start(make):
+    """Neither by itself nor by an ~/enable that waits: what was said last counts, robot by robot."""
+    made = make(command_controller="c", start_enabled=True)
+    made.gate.watch(0.0)
+    close, robots = made.served["l/warpdyn/enable"]
+    assert asyncio.run(close(robots, SetBool.Request(data=False))) == (True, "disabled")
+    for _ in range(3):
+        made.gate.watch(0.0)
+    assert made.supervisor.asked == [([0], False), ([1], True)]
+
+    opens = made.gate.enable_in_order([0, 1], SetBool.Request(data=True))
+    held = Future()
+    made.gate._controllers.ask = lambda robot, joints, steady: held
+    assert opens.send(None) is None, "it waits for the controller"
+    assert made.gate.enable([1], SetBool.Request(data=False))[0]
+    held.set_result(Verdict())
+    assert ended(opens) == (False, "~/enable was called with false while the controller was asked")
+    assert made.supervisor.asked[2:] == [([1], False)]
+
+
+def test_another_model_while_the_controller_is_asked(make):
+    """Its joints are not those that were compared."""
+    made = make(command_controller="c")
+    held = Future()
+    made.gate._controllers.ask = lambda robot, joints, steady: held
+    opens = made.gate.enable_in_order([0], SetBool.Request(data=True))
+    opens.send(None)
+    made.supervisor.robots = [Robot(False), Robot(False)]
+    held.set_result(Verdict())
+    assert ended(opens) == (False, "another model came while the controller was asked: try again")
+
+
+def ended(coroutine):
+    """What a coroutine returns whose futures are done."""
+    try:
+        while True:
+            coroutine.send(None)
+    except StopIteration as end:
+        return end.value
