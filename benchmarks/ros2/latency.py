@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
 from ros2_node.demo.processes import Child, ros_arguments
 
 from .arm import RELIABLE, arm_urdf
 from .driver import Driver
+from .process_use import cpu_seconds
 
 
 def latency(folder: Path, messages: int) -> dict[str, Any]:
@@ -53,14 +53,14 @@ def _compare(driver: Driver, node: Child, peer: Child, total: int, rate: float) 
         driver.block(name, int(rate), rate)
     trips: dict[str, list[np.ndarray]] = {"node": [], "echo": []}
     share: dict[str, list[float]] = {"node": [], "echo": []}
-    processes = {"node": psutil.Process(node.process.pid), "echo": psutil.Process(peer.process.pid)}
+    processes = {"node": node.process.pid, "echo": peer.process.pid}
     lost = {"node": 0, "echo": 0}
     for k in range(total // block):
         for name in ("node", "echo"):
-            before, begun = sum(processes[name].cpu_times()[:2]), time.perf_counter()
+            before, begun = cpu_seconds(processes[name]), time.perf_counter()
             times = driver.block(name, block, rate)
             share[name].append(
-                (sum(processes[name].cpu_times()[:2]) - before) / (time.perf_counter() - begun)
+                (cpu_seconds(processes[name]) - before) / (time.perf_counter() - begun)
             )
             if times is None:
                 lost[name] += block - len(driver.arrivals[name])

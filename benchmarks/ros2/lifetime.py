@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from std_msgs.msg import Float64MultiArray
 
 from ros2_node.demo.processes import Child, ros_arguments
 
 from .arm import RELIABLE, arm_urdf
 from .driver import Driver
+from .process_use import cpu_seconds, resident_megabytes
 
 
 def start(folder: Path, runs: int = 7) -> dict[str, Any]:
@@ -63,12 +63,12 @@ def soak(folder: Path, seconds: float = 600.0, rate: float = 1000.0) -> dict[str
     try:
         node.wait_for("ready:")
         driver.until(driver.to["node"].get_subscription_count, "matching")
-        process, begun = psutil.Process(node.process.pid), time.perf_counter()
+        process, begun = node.process.pid, time.perf_counter()
         driver.block("node", int(rate), rate)
         while (passed := time.perf_counter() - begun) < seconds:
             if driver.block("node", int(5 * rate), rate) is None:
                 lost += int(5 * rate) - len(driver.arrivals["node"])
-            samples.append((passed, process.memory_info().rss / 1e6))
+            samples.append((passed, resident_megabytes(process)))
             print(
                 f"\r  {passed:.0f} of {seconds:.0f} s, {samples[-1][1]:.2f} MB, lost {lost}",
                 end="",
