@@ -12,9 +12,7 @@ from warpdyn import rl
 LAPS = 3
 
 
-def minute(
-    folder: Path, policy: str = "quadruped_velocity", laps: int = LAPS
-) -> dict[str, Any]:
+def minute(folder: Path, policy: str = "quadruped_velocity", laps: int = LAPS) -> dict[str, Any]:
     """60 s under changing commands: falls, errors of the speeds, what the guards noticed."""
     begun = time.monotonic()
     found = walk(COURSE * laps, policy, say=lambda text: print(f"  {text}", flush=True))
