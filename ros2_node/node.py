@@ -150,12 +150,14 @@ class WarpdynNode(Node):
 
     def _make_timers(self, settings: Settings) -> None:
         every = self._wiring.every
-        every(STOP_PERIOD, self._watch, early=True)
+        # States of many robots wake the node all the time, and must not wait for what is shown.
+        early = len(self._robot_names) == 1
+        every(STOP_PERIOD, self._watch, early=early)
         every(settings.diagnostics_period, self._report)
         if settings.rate:
             every(1.0 / settings.rate, self._cycle)
         if settings.publish_frequency:
-            every(1.0 / settings.publish_frequency, self._show, early=True)
+            every(1.0 / settings.publish_frequency, self._show, early=early)
 
     def _fail(self, text: str, robot: int | None) -> None:
         self.get_logger().error(text, throttle_duration_sec=1.0)
