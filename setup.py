@@ -56,7 +56,6 @@ BENCH = [
     "adam-robotics",
     "jaxsim",
     "pytorch_kinematics",
-    "psutil",
     "torch==2.13.0",
     "jax",
 ]

@@ -150,12 +150,14 @@ class WarpdynNode(Node):
 
     def _make_timers(self, settings: Settings) -> None:
         every = self._wiring.every
-        every(STOP_PERIOD, self._watch)
+        # States of many robots wake the node all the time, and must not wait for what is shown.
+        early = len(self._robot_names) == 1
+        every(STOP_PERIOD, self._watch, early=early)
         every(settings.diagnostics_period, self._report)
         if settings.rate:
             every(1.0 / settings.rate, self._cycle)
         if settings.publish_frequency:
-            every(1.0 / settings.publish_frequency, self._show)
+            every(1.0 / settings.publish_frequency, self._show, early=early)
 
     def _fail(self, text: str, robot: int | None) -> None:
         self.get_logger().error(text, throttle_duration_sec=1.0)
@@ -203,6 +205,7 @@ class WarpdynNode(Node):
             if len(fleet.robots) == 1:
                 self.flush()
         robot.note(time.time_ns() if self._simulated is None else int(self._simulated * 1e9))
+        self._wiring.catch_up(time.monotonic())
 
     @property
     def pending(self) -> bool:

@@ -4,6 +4,7 @@ DDS."""
 from __future__ import annotations
 
 from collections import defaultdict
+from types import SimpleNamespace
 
 from builtin_interfaces.msg import Time
 from rclpy.serialization import deserialize_message
@@ -50,13 +51,13 @@ class RecordedClock:
 
 class RecordingNode:
     """Its attributes are dictionaries by topic or name; timers are a list of (period, callback,
-    clock)."""
+    clock), resets one of the periods of timers that began anew."""
 
     def __init__(self):
         self.publishers = {}
         self.subscriptions = {}
         self.services = {}
-        self.timers = []
+        self.timers, self.resets = [], []
         self.log = RecordedLog()
         self.endpoints = {}
         """By topic: what the graph says of its publishers and of its subscriptions."""
@@ -74,6 +75,7 @@ class RecordingNode:
 
     def create_timer(self, period, callback, clock=None):
         self.timers.append((period, callback, clock))
+        return SimpleNamespace(reset=lambda: self.resets.append(period))
 
     def get_logger(self):
         return self.log

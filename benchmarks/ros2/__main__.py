@@ -5,6 +5,7 @@
     python -m benchmarks.ros2 collision_stop                       # from a push to the stop
     python -m benchmarks.ros2 reactions                            # from other faults to theirs
     python -m benchmarks.ros2 minute                               # a quadruped walks under a policy
+    python -m benchmarks.ros2 latency soak --short                 # whether they run; nothing is kept
 
 Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node,
 the echo and the plant are separate processes. Results go to benchmarks/results/ros2-<case>.json,
@@ -70,6 +71,19 @@ CASES: dict[str, Callable[..., dict[str, Any]]] = {
     "minute": minute,
 }
 
+SHORT: dict[str, dict[str, Any]] = {
+    "latency": {"messages": 3000},
+    "fleet": {"seconds": 2.0},
+    "batch": {"seconds": 2.0},
+    "start": {"runs": 1},
+    "drift": {"seconds": 1.0},
+    "float": {"seconds": 3.0, "rate": 200.0},
+    "faults": {"number": 10},
+    "collision_stop": {"trials": 3},
+    "soak": {"seconds": 10.0},
+    "minute": {"laps": 1},
+}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -81,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rate", type=float, default=1000.0, help="states a second, for float")
     parser.add_argument("--policy", default="quadruped_velocity", help="for minute")
     parser.add_argument("--dry", action="store_true", help="print only")
+    parser.add_argument("--short", action="store_true", help="the least of each case; print only")
     options = parser.parse_args(arguments)
     on_this_machine(1 + os.getpid() % 100)
     RESULTS.mkdir(exist_ok=True)
@@ -93,6 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "float": {"rate": options.rate},
             "minute": {"policy": options.policy},
         }.get(case, {})
+        if options.short:
+            extra |= SHORT.get(case, {})
         if case not in ("drift", "float", "minute"):  # they start rclpy themselves
             rclpy.init()
         with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             }
         rclpy.try_shutdown()
         print(json.dumps(result["result"], indent=2), flush=True)
-        if not options.dry:
+        if not (options.dry or options.short):
             (RESULTS / f"ros2-{case}.json").write_text(json.dumps(result, indent=1) + "\n")
     return 0
 

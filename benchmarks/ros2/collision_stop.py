@@ -131,7 +131,7 @@ class PushedArm(Client):
         return None
 
 
-def collision_stop(folder: Path) -> dict[str, Any]:
+def collision_stop(folder: Path, trials: int = TRIALS) -> dict[str, Any]:
     """MuJoCo panda at 1 kHz under gravity compensation, pushed at the hand in random directions."""
     file = arm_urdf(folder)
     parameters = {
@@ -150,7 +150,7 @@ def collision_stop(folder: Path) -> dict[str, Any]:
         node.wait_for("ready:")
         pushed.until(lambda: pushed.node.count_subscribers("joint_states"), "matching")
         for force in FORCES:
-            rows = np.array([pushed.trial(force) for _ in range(TRIALS)])
+            rows = np.array([pushed.trial(force) for _ in range(trials)])
             felt = rows[np.isfinite(rows[:, 1])]
             names = ("samples", "ms", "node_samples", "node_ms")
             found: dict[str, Any] = {"pushes": len(rows), "felt": len(felt)}

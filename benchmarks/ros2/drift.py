@@ -17,7 +17,7 @@ POSES = {
 }
 
 
-def drift(folder: Path) -> dict[str, Any]:
+def drift(folder: Path, seconds: float = 10.0) -> dict[str, Any]:
     """MuJoCo panda, 0.5 N·m·s/rad of damping, gravity compensation alone for ten seconds."""
     results = {}
     for payload in (0.0, 2.0):
@@ -28,7 +28,7 @@ def drift(folder: Path) -> dict[str, Any]:
                 "payload.com": [0.0, 0.0, 0.1],
             }
             plant = {"pose_joints": ARM, "pose": pose, "damping": 0.5} | (load if payload else {})
-            run = closed_loop((1.0, 10.0), plant=plant, node=load if payload else {})
+            run = closed_loop((1.0, seconds), plant=plant, node=load if payload else {})
             results[f"{name}, {payload:g} kg"] = {
                 "fall_deg": float(run.fall.max()),
                 "hold_deg": float(run.hold.max()),

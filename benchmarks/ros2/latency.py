@@ -2,88 +2,107 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
 from ros2_node.demo.processes import Child, ros_arguments
 
 from .arm import RELIABLE, arm_urdf
 from .driver import Driver
+from .process_use import cpu_seconds
 
 
 def latency(folder: Path, messages: int) -> dict[str, Any]:
     """State in to command out, in blocks that alternate with a bare echo of the same message."""
     results: dict[str, Any] = {}
-    for executor in ("events", "single"):
-        parameters = {
-            "robot_description_file": str(arm_urdf(folder)),
-            "executor": executor,
-            "start_enabled": True,
-        }
-        parameters["state_timeout"] = 60.0  # between its blocks no states come
-        node = Child("ros2_node.node", ros_arguments(parameters | RELIABLE), folder / "node.log")
-        peer = Child("benchmarks.ros2.echo", [executor], folder / "echo.log")
-        driver = Driver()
-        try:
-            node.wait_for("ready:")
-            peer.wait_for("ready:")
-            driver.matched()
-            for rate in (1000.0, 500.0):
-                if executor == "single" and rate != 1000.0:
-                    continue
-                total = {("events", 1000.0): messages, ("events", 500.0): messages // 3}.get(
-                    (executor, rate), messages // 6
-                )
-                results[f"{executor} {rate:.0f} Hz"] = _compare(driver, node, peer, total, rate)
-        finally:
-            for child in (node, peer):
-                child.end(signal.SIGINT if child is node else signal.SIGKILL)
-            driver.close()
+    wanted = (
+        ("events", False, 1000.0, messages),
+        ("events", False, 500.0, messages // 3),
+        ("events", True, 1000.0, messages),
+        ("single", False, 1000.0, messages // 6),
+    )
+    for executor, realtime, rate, number in wanted:
+        name = f"{executor} {rate:.0f} Hz" + " realtime" * realtime
+        print(f"  {name}", flush=True)
+        results[name] = _beside_echo(folder, executor, realtime, rate, max(number, 500))
     return results
+
+
+def _beside_echo(
+    folder: Path, executor: str, realtime: bool, rate: float, number: int
+) -> dict[str, Any]:
+    parameters = {
+        "robot_description_file": str(arm_urdf(folder)),
+        "executor": executor,
+        "start_enabled": True,
+        "realtime": realtime,
+        "state_timeout": 60.0,  # between its blocks no states come
+    }
+    node = Child("ros2_node.node", ros_arguments(parameters | RELIABLE), folder / "node.log")
+    peer = Child("benchmarks.ros2.echo", [executor], folder / "echo.log")
+    driver = Driver()
+    try:
+        node.wait_for("ready:")
+        peer.wait_for("ready:")
+        driver.matched()
+        result = _compare(driver, node, peer, number, rate)
+    finally:
+        for child in (node, peer):
+            child.end(signal.SIGINT if child is node else signal.SIGKILL)
+        driver.close()
+    if realtime:
+        lines = node.log.read_text().splitlines()
+        result["not_allowed"] = [x.partition("realtime: ")[2] for x in lines if "realtime: " in x]
+    return result
 
 
 def _compare(driver: Driver, node: Child, peer: Child, total: int, rate: float) -> dict[str, Any]:
     block = int(min(2.5 * rate, total))
-    for name in ("node", "echo"):
+    children = {"node": node, "echo": peer}
+    for name in children:
         driver.block(name, int(rate), rate)
     trips: dict[str, list[np.ndarray]] = {"node": [], "echo": []}
     share: dict[str, list[float]] = {"node": [], "echo": []}
-    processes = {"node": psutil.Process(node.process.pid), "echo": psutil.Process(peer.process.pid)}
-    lost = {"node": 0, "echo": 0}
+    lost, left_out = {"node": 0, "echo": 0}, {"node": 0, "echo": 0}
     for k in range(total // block):
-        for name in ("node", "echo"):
-            before, begun = sum(processes[name].cpu_times()[:2]), time.perf_counter()
+        for name, child in children.items():
+            process = child.process.pid
+            before, begun = cpu_seconds(process), time.perf_counter()
             times = driver.block(name, block, rate)
-            share[name].append(
-                (sum(processes[name].cpu_times()[:2]) - before) / (time.perf_counter() - begun)
-            )
-            if times is None:
+            share[name].append((cpu_seconds(process) - before) / (time.perf_counter() - begun))
+            if times is None:  # which state had no answer is not known
                 lost[name] += block - len(driver.arrivals[name])
+                left_out[name] += 1
             else:
                 trips[name].append(times * 1e6)
         print(f"\r  {rate:.0f} Hz: {(k + 1) * block} of {total}", end="", flush=True)
     print()
+    ratios = np.array(share["node"]) / np.array(share["echo"])
+    result: dict[str, Any] = {
+        "messages": total // block * block,
+        "lost": lost,
+        "blocks_left_out": left_out,
+        "cpu_node": float(np.median(share["node"])),
+        "cpu_echo": float(np.median(share["echo"])),
+        "cpu_ratio_median_of_blocks": float(np.median(ratios)),
+        "load_average": os.getloadavg()[0],
+    }
+    if not (trips["node"] and trips["echo"]):
+        return result
     both = {name: np.concatenate(t) for name, t in trips.items()}
-    p50 = {name: float(np.median(t)) for name, t in both.items()}
-    p99 = {name: float(np.percentile(t, 99)) for name, t in both.items()}
+    for percent in (50, 99, 99.9):
+        node_us, echo_us = (float(np.percentile(both[name], percent)) for name in children)
+        result |= {
+            f"node_p{percent}_us": node_us,
+            f"echo_p{percent}_us": echo_us,
+            f"above_echo_p{percent}_us": node_us - echo_us,
+        }
     blocks = [
         np.median(a) - np.median(b) for a, b in zip(trips["node"], trips["echo"], strict=False)
     ]
-    return {
-        "messages": total // block * block,
-        "lost": lost["node"],
-        "node_p50_us": p50["node"],
-        "node_p99_us": p99["node"],
-        "echo_p50_us": p50["echo"],
-        "echo_p99_us": p99["echo"],
-        "above_echo_p50_us": p50["node"] - p50["echo"],
-        "above_echo_p99_us": p99["node"] - p99["echo"],
-        "above_echo_p50_us_median_of_blocks": float(np.median(blocks)),
-        "cpu_node": float(np.median(share["node"])),
-        "cpu_echo": float(np.median(share["echo"])),
-    }
+    return result | {"above_echo_p50_us_median_of_blocks": float(np.median(blocks))}

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from std_msgs.msg import Float64MultiArray
 
 from ros2_node.demo.processes import Child, ros_arguments
 
 from .arm import RELIABLE, arm_urdf
 from .driver import Driver
+from .process_use import cpu_seconds, resident_megabytes
 
 
 def start(folder: Path, runs: int = 7) -> dict[str, Any]:
@@ -53,35 +53,48 @@ def start(folder: Path, runs: int = 7) -> dict[str, Any]:
 
 
 def soak(folder: Path, seconds: float = 600.0, rate: float = 1000.0) -> dict[str, Any]:
-    """Resident memory over ten minutes at 1 kHz, enabled."""
+    """Resident memory, round trips and CPU time over ten minutes at 1 kHz, enabled."""
     parameters = {"robot_description_file": str(arm_urdf(folder)), "start_enabled": True}
     parameters["state_timeout"] = 60.0  # a busy machine is not what is looked at
     node = Child("ros2_node.node", ros_arguments(parameters | RELIABLE), folder / "soak.log")
     driver = Driver()
     samples: list[tuple[float, float]] = []
-    lost = 0
+    trips: list[np.ndarray] = []
+    lost, used = 0, 0.0
     try:
         node.wait_for("ready:")
         driver.until(driver.to["node"].get_subscription_count, "matching")
-        process, begun = psutil.Process(node.process.pid), time.perf_counter()
+        process = node.process.pid
         driver.block("node", int(rate), rate)
+        begun, used = time.perf_counter(), cpu_seconds(process)
         while (passed := time.perf_counter() - begun) < seconds:
-            if driver.block("node", int(5 * rate), rate) is None:
+            times = driver.block("node", int(5 * rate), rate)
+            if times is None:
                 lost += int(5 * rate) - len(driver.arrivals["node"])
-            samples.append((passed, process.memory_info().rss / 1e6))
+            else:
+                trips.append(times * 1e6)
+            samples.append((passed, resident_megabytes(process)))
             print(
                 f"\r  {passed:.0f} of {seconds:.0f} s, {samples[-1][1]:.2f} MB, lost {lost}",
                 end="",
                 flush=True,
             )
         print()
+        used = (cpu_seconds(process) - used) / (time.perf_counter() - begun)
     finally:
         node.end()
         driver.close()
     after = [mb for at, mb in samples if at >= min(60.0, seconds / 5)]
     return {
         "seconds": seconds,
+        "states": len(samples) * int(5 * rate),
         "lost": lost,
+        "round_trip_us": {
+            f"p{p}": float(np.percentile(np.concatenate(trips), p)) for p in (50, 99, 99.9, 100)
+        }
+        if trips
+        else {},
+        "cpu_node": used,
         "rss_mb_after_first_minute": after[0],
         "rss_mb_end": after[-1],
         "growth_mb": max(after) - after[0],

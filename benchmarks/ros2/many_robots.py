@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from diagnostic_msgs.msg import DiagnosticArray
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -22,6 +21,7 @@ from ros2_node.demo.processes import Child, ros_arguments
 
 from .arm import ARM, Q, arm_urdf
 from .driver import Driver
+from .process_use import cpu_seconds
 
 
 def fleet(
@@ -65,8 +65,8 @@ def fleet(
         )
         driver.rest(1.0)
         message = JointState(name=ARM, position=array("d", Q))
-        process = psutil.Process(node.process.pid)
-        before, begun, sent = sum(process.cpu_times()[:2]), time.perf_counter(), 0
+        process = node.process.pid
+        before, begun, sent = cpu_seconds(process), time.perf_counter(), 0
         due = time.perf_counter()
         for _ in range(int(seconds * rate)):
             message.header.stamp = driver.node.get_clock().now().to_msg()
@@ -81,7 +81,7 @@ def fleet(
         driver_end = time.perf_counter() + 5.0
         while sum(counts) < sent and time.perf_counter() < driver_end:
             driver.executor.spin_once(timeout_sec=0.01)
-        share = (sum(process.cpu_times()[:2]) - before) / wall
+        share = (cpu_seconds(process) - before) / wall
         return {
             "robots": robots,
             "rate_hz": sent / robots / wall,
@@ -125,8 +125,8 @@ def batch(
         state = np.zeros((robots, 2, 7))
         state[:, 0] = Q
         message = Float64MultiArray(data=array("d", state.tobytes()))
-        process = psutil.Process(node.process.pid)
-        before, begun = sum(process.cpu_times()[:2]), time.perf_counter()
+        process = node.process.pid
+        before, begun = cpu_seconds(process), time.perf_counter()
         due = begun
         for _ in range(int(seconds * rate)):
             sent.append(time.perf_counter())
@@ -135,7 +135,7 @@ def batch(
             while (left := due - time.perf_counter()) > 0.0:
                 driver.executor.spin_once(timeout_sec=left)
         wall = time.perf_counter() - begun
-        share = (sum(process.cpu_times()[:2]) - before) / wall
+        share = (cpu_seconds(process) - before) / wall
         end = time.perf_counter() + 3.0
         while len(trips) < len(sent) and time.perf_counter() < end:
             driver.executor.spin_once(timeout_sec=0.01)

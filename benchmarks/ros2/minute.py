@@ -12,10 +12,10 @@ from warpdyn import rl
 LAPS = 3
 
 
-def minute(folder: Path, policy: str = "quadruped_velocity") -> dict[str, Any]:
+def minute(folder: Path, policy: str = "quadruped_velocity", laps: int = LAPS) -> dict[str, Any]:
     """60 s under changing commands: falls, errors of the speeds, what the guards noticed."""
     begun = time.monotonic()
-    found = walk(COURSE * LAPS, policy, say=lambda text: print(f"  {text}", flush=True))
+    found = walk(COURSE * laps, policy, say=lambda text: print(f"  {text}", flush=True))
     file = Path(policy) if Path(policy).exists() else rl.shipped(policy)
     about = rl.Policy(file).about
     speed, turning = found.errors
@@ -23,7 +23,7 @@ def minute(folder: Path, policy: str = "quadruped_velocity") -> dict[str, Any]:
     kept += tuple(k for k in found.diagnostics if k.startswith(("rejected", "noticed")))
     return {
         "policy": {k: about.get(k) for k in ("task", "robot", "seed", "iterations", "commit")},
-        "course": [list(leg) for leg in COURSE * LAPS],
+        "course": [list(leg) for leg in COURSE * laps],
         "simulated_s": float(found.times[-1] - found.times[0]),
         "wall_s": time.monotonic() - begun,
         "fell": found.fell,

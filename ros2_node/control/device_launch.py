@@ -10,6 +10,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn import Model, Params
+from warpdyn.execution.batched import bind_single
 
 
 class DeviceLaunch:
@@ -64,8 +65,14 @@ def bound_on(
     fresh: Sequence[str],
     params: Params | None = None,
     options: Mapping[str, Any] | None = None,
+    single: bool = False,
 ) -> Callable[[], object]:
-    """`function` bound to arrays on the host: in place on the CPU, else a `DeviceLaunch`."""
+    """`function` bound to arrays on the host: in place on the CPU, else a `DeviceLaunch`.
+
+    single: there will never be more than one robot; on the CPU its kernel is then a scalar one, after
+    which the rest of a cycle runs no slower.
+    """
     if device == "cpu":
-        return wd.bind(function, model, **inputs, **(options or {}), params=params, out=out)
+        bind = bind_single if single else wd.bind
+        return bind(function, model, **inputs, **(options or {}), params=params, out=out)
     return DeviceLaunch(function, model, device, inputs, out, fresh, params, options)

@@ -35,11 +35,13 @@ class FlatBatch:
         self._size = -1
 
     def warm(self) -> None:
-        """Compute one robot and its poses, so that no kernel is compiled in a callback."""
+        """Compute one robot, so that no kernel is compiled in a callback; and its poses, but on the
+        CPU, where the kernel of the robots' own poses serves."""
         nv = self._dynamics.model.nv
-        if self._dynamics.model.nq == nv:
+        if self._dynamics.model.nq == nv and self._dynamics.law is None:
             self.compute(np.zeros((1, 2, nv)))
-            self.poses()
+            if self._dynamics.device != "cpu" and self._settings.publish_link_poses:
+                self.poses()
 
     def robots_in(self, length: int, sizes: Sequence[int]) -> int:
         """How many robots a message of `length` numbers holds; ValueError when its dimensions

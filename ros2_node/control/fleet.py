@@ -51,8 +51,7 @@ class Fleet:
             shown.warm(self.dynamics)
         self.robots = [Robot(self.dynamics, i, settings, c) for i, c in enumerate(counts)]
         self.batch = FlatBatch(self.dynamics, settings)
-        if settings.device != "cpu" and settings.publish_link_poses:
-            self.batch.warm()  # on the CPU the kernels of the robots' own poses serve
+        self.batch.warm()
         self.pending: set[int] = set()
         """Robots whose new state waits for a cycle."""
         self.timing = Timing()

@@ -75,8 +75,9 @@ class FleetDynamics:
             "f_ext": state.wrench,
             "gravity": self.gravity,
         }
+        fresh, single = tuple(inputs), len(state.q) == 1
         return bound_on(
-            self.device, wd.rnea, self.model, inputs, state.torque, tuple(inputs), params
+            self.device, wd.rnea, self.model, inputs, state.torque, fresh, params, single=single
         )
 
 

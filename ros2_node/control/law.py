@@ -114,6 +114,7 @@ class Law:
             tuple(self.inputs),
             payload.params,
             self.options,
+            single=len(self._state.q) == 1,
         )
 
     def check(self, settings: Settings) -> None:

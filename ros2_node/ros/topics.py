@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ LAST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 RELIABLE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 MANY = QoSProfile(depth=100)
+LOOK = 0.01
+"""Between two looks whether anybody listens to ~/torques [s]: a look takes as long as two launches."""
 
 
 def overridable() -> QoSOverridingOptions:
@@ -72,6 +75,7 @@ class TorqueTopics:
             event_callbacks=events(names.private + "torques"),
             qos_overriding_options=overridable(),
         )
+        self._heard, self._looked = False, -LOOK
 
     @property
     def unheard(self) -> str:
@@ -97,6 +101,9 @@ class TorqueTopics:
 
     def send_torque(self, torque: np.ndarray, stamp: Any) -> None:
         """(nv,), to whoever listens, with the stamp of the state."""
-        if self.torques.get_subscription_count():
+        now = time.monotonic()
+        if now - self._looked >= LOOK:
+            self._heard, self._looked = bool(self.torques.get_subscription_count()), now
+        if self._heard:
             shown = torque if self._all else torque[self._columns]
             self.torques.publish(self._torque.written(shown, stamp))

@@ -16,8 +16,30 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from .guards import Guards
 
+EARLY = 0.1
+"""`catch_up` calls what is to be called again within this share of its period."""
 SETTLED = 2.0
 """Time after which the graph shows what an event has told [s]."""
+
+
+class Recurring:
+    """A guarded function that a timer calls again and again; `catch_up` may be before it."""
+
+    def __init__(self, node: Node, period: float, function: Callable[[], None]) -> None:
+        self._function, self._wait = function, (1.0 - EARLY) * period
+        self._due = 0.0
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(period, lambda: self._call(time.monotonic()), clock=steady)
+
+    def _call(self, steady: float) -> None:
+        self._due = steady + self._wait
+        self._function()
+
+    def catch_up(self, steady: float) -> None:
+        """Call the function now where it is nearly due; the timer then waits for a whole period."""
+        if steady >= self._due:
+            self._timer.reset()
+            self._call(steady)
 
 
 class Wiring:
@@ -28,6 +50,7 @@ class Wiring:
         self._node, self._guards, self._mismatched = node, guards, mismatched
         self._standing: dict[str, tuple[str, float]] = {}
         """By the text of a mismatch: its topic, and when it came by the steady clock [s]."""
+        self._early: list[Recurring] = []
 
     def subscribe(
         self,
@@ -73,11 +96,18 @@ class Wiring:
         answer, group = self._guards.slow_service(function, robots), ReentrantCallbackGroup()
         self._node.create_service(kind, name, answer, callback_group=group)
 
-    def every(self, period: float, function: Callable[[], None]) -> None:
-        """Call the function again and again, by the steady clock [s]."""
-        guarded = self._guards.callback(function)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._node.create_timer(period, lambda: guarded(), clock=steady)
+    def every(self, period: float, function: Callable[[], None], *, early: bool = False) -> None:
+        """Call the function again and again, by the steady clock [s]. `early`: `catch_up` may call it
+        a little before its time."""
+        recurring = Recurring(self._node, period, self._guards.callback(function))
+        if early:
+            self._early.append(recurring)
+
+    def catch_up(self, steady: float) -> None:
+        """Call what is nearly due, for a process that a message has woken: a timer that wakes it takes
+        160 us of CPU time each, three times what its function does (Intel Xeon, 2.5 GHz)."""
+        for recurring in self._early:
+            recurring.catch_up(steady)
 
     def mismatches(self, steady: float) -> list[str]:
         """Texts of the mismatches that still stand. DDS says when one begins; whether it has ended

@@ -91,7 +91,7 @@ def test_names_and_devices_are_registered_once(received: list) -> None:
 
 def test_an_unknown_target_is_refused() -> None:
     """By its name, with those that there are."""
-    with pytest.raises(ValueError, match="target must be one of cpu, cuda, got 'vulkan'"):
+    with pytest.raises(ValueError, match="target must be one of cpu, cuda, scalar, got 'vulkan'"):
         write(PROGRAM, "ours", True, "vulkan")
 
 
@@ -100,7 +100,7 @@ def test_devices_have_their_targets() -> None:
     assert target_of("cpu") == "cpu" and target_of("cuda") == "cuda"
 
 
-@pytest.mark.parametrize("target", ["cpu", "cuda"])
+@pytest.mark.parametrize("target", ["cpu", "cuda", "scalar"])
 def test_a_source_says_what_a_launch_needs(target: str) -> None:
     """Arrays with their shapes, arithmetic, and the bytes that one environment moves."""
     for single, size in ((True, 4), (False, 8)):

@@ -14,7 +14,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.execution.batched import Function, batched, described
+from warpdyn.execution.batched import Function, batched, bind_single, described
 from warpdyn.execution.call import Call
 
 CLOSE = 1e-12
@@ -166,6 +166,16 @@ def test_bound_calls_of_one_kernel_do_not_disturb_each_other() -> None:
         for run, s in zip(runs, (one, two), strict=True):
             wd.crba(model, s.q[::-1])
             assert error(run(), wd.oracle(wd.crba, model, s.q)) <= CLOSE
+
+
+def test_a_single_environment_is_bound_to_a_kernel_of_its_own() -> None:
+    """Its results are those of a call; more environments are refused."""
+    model = wd.load_robot("panda")
+    s = states(model, 2)
+    run = bind_single(wd.rnea, model, s.q[:1], s.v[:1], s.a[:1])
+    assert np.allclose(run(), wd.rnea(model, s.q[:1], s.v[:1], s.a[:1]), atol=1e-9)
+    with pytest.raises(ValueError, match="for one environment on the CPU, got 2 on cpu"):
+        bind_single(wd.rnea, model, s.q, s.v, s.a)
 
 
 def test_bind_wants_a_batched_function() -> None:

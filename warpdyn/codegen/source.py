@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ..recording.phases import phases
 from ..recording.program import Program
-from . import cpu, cpu_loop, cuda
+from . import cpu, cpu_loop, cuda, scalar
 from .arguments import ArgumentLayout
 
 
@@ -46,7 +46,8 @@ class Backend:
     code: Callable[[Program, bool], str]
     """A program's C++, in float32 if the second argument says so."""
     device: str | None = None
-    """Kind of device whose kernels are written so; None for text that no kernel is made of."""
+    """Kind of device whose kernels are written so, unless a call asks for another backend; None
+    where none are."""
 
 
 TARGETS: dict[str, Backend] = {}
@@ -75,6 +76,7 @@ def _lanes(program: Program, single: bool) -> str:
 
 register("cpu", _lanes, device="cpu")
 register("cuda", cuda.source, device="cuda")
+register("scalar", scalar.source)
 
 
 def write(program: Program, name: str, single: bool, target: str) -> Source:

@@ -160,8 +160,22 @@ def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callabl
     >>> np.allclose(run(), wd.gravity_torques(model, q))
     True
     """
-    call = described(function, args, kwargs)
-    run: Callable[[], Any] = prepare(call).bound()
+    return _bound(described(function, args, kwargs), None)
+
+
+def bind_single(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:
+    """`bind` for one environment on the CPU, in a loop of other work: its kernel is a scalar one,
+    which does not slow the processor down (`codegen/scalar.py`)."""
+    return _bound(described(function, args, kwargs), "scalar")
+
+
+def _bound(call: Call, target: str | None) -> Callable[[], Any]:
+    job = prepare(call, target)
+    if target is not None and (job.count != 1 or job.kernel.device.is_cuda):
+        raise ValueError(
+            f"bind_single is for one environment on the CPU, got {job.count} on {job.kernel.device}"
+        )
+    run: Callable[[], Any] = job.bound()
     return run if call.named is None else lambda: call.handed_out(run())
 
 

@@ -77,9 +77,10 @@ def edge_of(library: str) -> Any:
     return import_module(f".{library}_gradients", __package__)
 
 
-def prepare(call: Call) -> Job:
+def prepare(call: Call, target: str | None = None) -> Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch.
 
+    `target`: the backend that writes the kernel, where it is not the device's.
     The first array of a call decides its library, dtype and device, the first with leading
     dimensions their number and the memory order; all others must agree.
     """
@@ -119,10 +120,12 @@ def prepare(call: Call) -> Job:
     # Shapes follow from the model and the call, and where arrays lie is read at each launch: of the
     # arrays a kernel depends on names, dtype and device alone.
     key = (*call.key, first.single, first.device, *inputs)
+    if target is not None:
+        key = (*key, target)
     kernel = table.get(key)
     if kernel is None:
         shapes = {name: ANY_SIZE if x.table else x.shape for name, x in known.items()}
-        kernel = table[key] = _make_kernel(call, shapes, first.single, first.device)
+        kernel = table[key] = _make_kernel(call, shapes, first.single, first.device, target)
 
     source, count = kernel.source, prod(lead) if lead else 1
     sums: dict[int, tuple[tuple[int, ...], Any]] = {}
@@ -246,13 +249,17 @@ def check_length(kernel: Kernel) -> None:
 
 
 def _make_kernel(
-    call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool, device_name: str
+    call: Call,
+    inputs: Mapping[str, tuple[int, ...]],
+    single: bool,
+    device_name: str,
+    target: str | None,
 ) -> Kernel:
     """A kernel from the disk cache, or newly recorded; Warp compiles it at its first launch, or
     finds it compiled."""
     start_kernel_cache()
     device, label = wp.get_device(device_name), label_of(call)
-    target = target_of("cuda" if device.is_cuda else "cpu")
+    target = target or target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target))
 
     def make() -> Source:

@@ -8,7 +8,7 @@ import warp as wp
 from fleets import MODEL, Q
 
 import warpdyn as wd
-from ros2_node.control.device_launch import DeviceLaunch
+from ros2_node.control.device_launch import DeviceLaunch, bound_on
 
 
 @pytest.mark.parametrize("device", [d.alias for d in wp.get_devices()])
@@ -43,3 +43,13 @@ def test_params_are_read_at_each_call(device):
         launch()
         np.testing.assert_allclose(out, wd.rnea(MODEL, q, 0 * q, 0 * q, params=params), atol=1e-9)
     assert not np.allclose(out, wd.rnea(MODEL, q, 0 * q, 0 * q))
+
+
+def test_a_single_robot_has_the_torques_of_many():
+    """Its kernel is another; the numbers are the same to rounding."""
+    q = np.tile(Q, (1, 1))
+    inputs = {"q": q, "v": 0 * q + 0.3, "a": 0 * q, "gravity": np.array([[0.0, 0.0, -9.81]])}
+    out = {single: np.full_like(q, np.nan) for single in (True, False)}
+    for single, torque in out.items():
+        bound_on("cpu", wd.rnea, MODEL, inputs, torque, tuple(inputs), single=single)()
+    np.testing.assert_allclose(out[True], out[False], rtol=1e-12, atol=1e-12)

@@ -13,7 +13,7 @@ from std_srvs.srv import Trigger
 
 from ros2_node.ros.guards import Guards
 from ros2_node.ros.topics import LAST, LATCHED, RELIABLE
-from ros2_node.ros.wiring import SETTLED, Wiring
+from ros2_node.ros.wiring import EARLY, SETTLED, Wiring
 
 
 @pytest.fixture
@@ -96,6 +96,28 @@ def test_timers_go_by_the_steady_clock(node, wiring):
     wiring.every(0.25, lambda: None)
     period, _, clock = node.timers[0]
     assert period == 0.25 and clock.clock_type is ClockType.STEADY_TIME
+
+
+def test_a_state_serves_a_timer_that_is_nearly_due(node, wiring, events):
+    """At most a period lies between two calls: the timer waits for a whole one from then on. What is
+    not to be early is left to its timer, and what fails is told."""
+    called = []
+    wiring.every(10.0, lambda: called.append("early"), early=True)
+    wiring.every(1.0, lambda: called.append("in time"))
+    begun = time.monotonic()
+    node.timers[0][1]()
+    wiring.catch_up(begun + (1.0 - EARLY) * 10.0 - 0.5)
+    assert called == ["early"] and not node.resets
+    at = begun + 10.0
+    wiring.catch_up(at)
+    assert called == ["early"] * 2 and node.resets == [10.0]
+    wiring.catch_up(at + (1.0 - EARLY) * 10.0 - 1e-3)
+    assert len(called) == 2
+    wiring.catch_up(at + (1.0 - EARLY) * 10.0)
+    assert called == ["early"] * 3 and node.resets == [10.0] * 2
+    wiring.every(0.1, lambda: 1 / 0, early=True)
+    wiring.catch_up(at)
+    assert "ZeroDivisionError" in events.failed[0][0]
 
 
 def test_services_answer_for_their_robots(node, wiring):

@@ -1,0 +1,61 @@
+"""The scalar form on the CPU: a single environment's numbers are those of the oracle."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from robots import by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.codegen.source import write
+from warpdyn.execution.batched import bind_single
+from warpdyn.recording.program import record
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_environment_matches_the_oracle(dtype: type) -> None:
+    """At each launch, of the arrays as they are then."""
+    model = by_name("panda").model
+    s = states(model, 2)
+    q, v, a = (x[:1].astype(dtype) for x in (s.q, s.v, s.a))
+    tau = np.full_like(v, np.nan)
+    run = bind_single(wd.rnea, model, q, v, a, out=tau)
+    for k in range(2):
+        q[:], v[:] = s.q[k], s.v[k]
+        run()
+        expected = wd.oracle(wd.rnea, model, *(x.astype(float) for x in (q, v, a)))
+        assert error(tau, expected) < (1e-5 if dtype is np.float32 else 1e-12)
+
+
+@wd.kernel
+def everything(robot: wd.Robot, q: np.ndarray, x: (3,)):
+    """Each function that is written in another way than in lanes, and loops, one that ends early."""
+    turned = robot.fk(q)[-1, :3, :3] @ np.sqrt(np.abs(x))
+    parts = np.concatenate([np.exp(turned), np.floor(3.0 * x), np.arctan2(x, turned)])
+    root = wd.repeat(
+        40, lambda y: 0.5 * (y + 7.0 / y), x[0] + 5.0, until=lambda y: np.abs(y * y - 7.0) < 1e-9
+    )
+    half = wd.repeat(5, lambda y: 0.5 * y, x)
+    return np.concatenate([parts, half, np.stack([root])])
+
+
+def test_functions_and_loops_match_the_oracle() -> None:
+    model = by_name("panda").model
+    q, x = states(model, 1).q, np.array([[-0.7, 1.3, 2.9]])
+    result = bind_single(everything, model, q, x)()
+    np.testing.assert_allclose(result, wd.oracle(everything, model, q, x), rtol=1e-12)
+    assert np.isclose(result[0, -1] ** 2, 7.0)
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_its_macros_end_with_it(single: bool) -> None:
+    """A kernel's text stands among others'."""
+    program = record(lambda x: [x[0] * x[1]], {"x": (2,)})
+    code = write(program, "ours", single, "scalar").code
+    defined, undefined = (
+        re.findall(rf"^#{word} (\w+)", code, re.M) for word in ("define", "undef")
+    )
+    assert defined == undefined and ("fmaf" if single else "fma") in defined
