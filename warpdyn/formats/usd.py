@@ -244,19 +244,17 @@ class UsdReader:
     def _tree(self, names: dict[str, str], joints: Sequence[Between], root: str) -> Iterator[Joint]:
         """Joints from the root outwards, those that a stage excludes from the articulation last;
         what is left over closes loops."""
-        left = sorted(joints, key=lambda j: bool(self.values.value(j.prim, EXCLUDED)))
         called = _names([str(joint.prim.GetPath()) for joint in joints])
-        reached, waiting = {root}, [root]
-        while waiting:
-            body = waiting.pop(0)
-            for joint in [j for j in left if body in j.bodies]:
-                other = joint.beyond(body)
-                if other in reached:
-                    continue
-                left.remove(joint)
-                reached.add(other)
-                waiting.append(other)
-                yield from self._made(joint, body, names, called)
+        left, reached = list(joints), [root]
+        for excluded in (False, True):
+            for body in reached:  # grows on the way
+                for joint in [j for j in left if body in j.bodies]:
+                    other = joint.beyond(body)
+                    out = bool(self.values.value(joint.prim, EXCLUDED))
+                    if other not in reached and out <= excluded:
+                        left.remove(joint)
+                        reached.append(other)
+                        yield from self._made(joint, body, names, called)
         for joint in left:
             path = joint.prim.GetPath()
             if not self.cut:
