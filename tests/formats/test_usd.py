@@ -190,15 +190,32 @@ def test_a_generic_joint_is_a_joint_for_each_freedom_with_limits_of_its_own() ->
 
 
 def test_generic_joints_that_lock_all_or_free_three_turns() -> None:
-    """A weld, and a ball joint; two turns have no order that all simulators share."""
+    """A weld, and a ball joint."""
     rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
     for turns, kind in ((dict.fromkeys(("rotX", "rotY", "rotZ"), LOCKED), "fixed"), ({}, "ball")):
         apis, inside = limited(**rigid, **turns)
         text = stage(body("a", root=True), body("b"), joint("j", "", inside=inside, apis=apis))
         assert load(text).joint("j").kind.name == kind
-    apis, inside = limited(**rigid, rotX=LOCKED)
-    text = stage(body("a", root=True), body("b"), joint("j", "", inside=inside, apis=apis))
-    assert "/robot/j: it is free along rotY, rotZ" in refusal(text)
+
+
+def test_turns_about_several_axes_are_taken_one_after_the_other() -> None:
+    """About x, then y, then z, as Newton takes them, each with its limits; a remark says so."""
+    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
+    apis, inside = limited(**rigid, rotX=(-30.0, 60.0), rotZ=LOCKED)
+    parts = body("a", root=True), body("b")
+    with pytest.warns(ModelWarning, match="one after the other, rotX, rotY, as Newton does"):
+        model = load_usd(
+            stage(*parts, joint("j", "", inside=inside, apis=apis)), floating_base=False
+        )
+    assert model.joint("j_rotX").limits.upper == pytest.approx(math.pi / 3)
+    assert not np.isfinite(model.joint("j_rotY").limits.upper)
+    T = turn("x", 0.4) @ turn("y", -0.7)
+    assert np.abs(pose(model, [0.4, -0.7], "b") - T).max() <= SINGLE
+    text = stage(*parts, joint("j", "", ("b", "a"), inside=inside, apis=apis))
+    assert "exchange its bodies" in refusal(text)
+    with pytest.warns(ModelWarning, match="rotX, rotY, rotZ"):
+        apis, inside = limited(**rigid, rotX=(-30.0, 60.0))
+        assert load_usd(stage(*parts, joint("j", "", inside=inside, apis=apis))).nv == 9
 
 
 def test_a_joint_that_follows_another() -> None:

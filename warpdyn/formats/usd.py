@@ -29,6 +29,7 @@ WORLD = "world"
 
 AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 EXCLUDED = "physics:excludeFromArticulation"
+SECOND = "its second body carries its first; exchange its bodies and their frames"
 FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
@@ -325,14 +326,16 @@ class UsdReader:
         else:
             raise values.refusal(prim, f"a {prim.GetTypeName()} is no joint of a robot here")
         turning = [f for f, *_ in free if f.startswith("rot")]
-        if len(turning) == 3 and len(free) == 3:
+        bounds = [x for _, *ends in free for x in ends if x is not None]
+        if len(turning) == len(free) == 3 and not np.isfinite(bounds).any():
             yield "ball", self._ball(prim, turned)
             return
-        if len(turning) > 1 or (turned and len(free) > 1):
-            raise values.refusal(
-                prim,
-                f"it is free along {', '.join(f for f, *_ in free)}; joints that turn about one axis "
-                "and slide along others are read, and ball joints",
+        if turned and len(free) > 1:
+            raise values.refusal(prim, SECOND)
+        if len(turning) > 1:
+            values.remarks.append(
+                f"{prim.GetPath()}: it turns about several axes; taken one after the other, "
+                f"{', '.join(turning)}, as Newton does"
             )
         for freedom, lower, upper in free:
             turns = freedom.startswith("rot")
@@ -356,9 +359,7 @@ class UsdReader:
 
     def _ball(self, prim: Any, turned: bool) -> Joint:
         if turned:
-            raise self.values.refusal(
-                prim, "its second body carries its first; exchange its bodies and their frames"
-            )
+            raise self.values.refusal(prim, SECOND)
         cones = (self.values.value(prim, f"physics:coneAngle{k}Limit") for k in (0, 1))
         if any(cone is not None and 0 <= cone < np.inf for cone in cones):
             self.values.remarks.append(f"{prim.GetPath()}: limits of a ball joint are left out")
