@@ -110,7 +110,7 @@ def test_a_format_that_is_not_xml_is_a_line_in_the_registry(plain: None, tmp_pat
 
 def test_messages_name_every_registered_format(plain: None) -> None:
     """Where nothing is found, and where the XML is of no format; XML formats are read as before."""
-    with pytest.raises(ModelError, match="give the path of a URDF, SDF, MJCF or plain file"):
+    with pytest.raises(ModelError, match="give the path of a URDF, SDF, MJCF, USD or plain file"):
         wd.load("no/such.file")
     with pytest.raises(ModelError, match="MJCF with <mujoco>; convert it to one of them"):
         wd.load("<x/>")

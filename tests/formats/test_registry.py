@@ -9,6 +9,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.formats.registry import (
     FORMATS,
+    USD,
     Format,
     format_of_root,
     format_of_text,
@@ -25,7 +26,7 @@ def test_its_reader_is_public(known: Format) -> None:
     assert getattr(import_module(known.module), known.reader) is getattr(wd, known.reader)
 
 
-@each_format
+@pytest.mark.parametrize("known", list(xml_formats()), ids=lambda each: each.name)
 def test_it_is_found_by_its_root_alone(known: Format) -> None:
     """No two formats have one root; a text that is XML is of no other format."""
     assert known.root is not None and format_of_root(known.root) is known
@@ -35,7 +36,13 @@ def test_it_is_found_by_its_root_alone(known: Format) -> None:
 def test_what_nobody_knows_is_of_no_format() -> None:
     """Neither by its root nor by its beginning."""
     assert format_of_root("gazebo") is None and format_of_text(b"solid") is None
-    assert list(xml_formats()) == FORMATS
+    assert [each.name for each in FORMATS if each.root is None] == ["USD"]
+
+
+def test_usd_is_found_by_its_beginning_or_suffix() -> None:
+    """Text and crate; an archive by its name."""
+    for data, suffix in ((b"#usda 1.0", ""), (b"PXR-USDC", ""), (b"PK", ".USDZ")):
+        assert format_of_text(data, suffix) is USD
 
 
 def test_lists_end_with_or() -> None:

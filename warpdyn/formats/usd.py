@@ -29,6 +29,7 @@ WORLD = "world"
 
 AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 EXCLUDED = "physics:excludeFromArticulation"
+SECOND = "its second body carries its first; exchange its bodies and their frames"
 FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
@@ -244,19 +245,17 @@ class UsdReader:
     def _tree(self, names: dict[str, str], joints: Sequence[Between], root: str) -> Iterator[Joint]:
         """Joints from the root outwards, those that a stage excludes from the articulation last;
         what is left over closes loops."""
-        left = sorted(joints, key=lambda j: bool(self.values.value(j.prim, EXCLUDED)))
         called = _names([str(joint.prim.GetPath()) for joint in joints])
-        reached, waiting = {root}, [root]
-        while waiting:
-            body = waiting.pop(0)
-            for joint in [j for j in left if body in j.bodies]:
-                other = joint.beyond(body)
-                if other in reached:
-                    continue
-                left.remove(joint)
-                reached.add(other)
-                waiting.append(other)
-                yield from self._made(joint, body, names, called)
+        left, reached = list(joints), [root]
+        for excluded in (False, True):
+            for body in reached:  # grows on the way
+                for joint in [j for j in left if body in j.bodies]:
+                    other = joint.beyond(body)
+                    out = bool(self.values.value(joint.prim, EXCLUDED))
+                    if other not in reached and out <= excluded:
+                        left.remove(joint)
+                        reached.append(other)
+                        yield from self._made(joint, body, names, called)
         for joint in left:
             path = joint.prim.GetPath()
             if not self.cut:
@@ -327,14 +326,16 @@ class UsdReader:
         else:
             raise values.refusal(prim, f"a {prim.GetTypeName()} is no joint of a robot here")
         turning = [f for f, *_ in free if f.startswith("rot")]
-        if len(turning) == 3 and len(free) == 3:
+        bounds = [x for _, *ends in free for x in ends if x is not None]
+        if len(turning) == len(free) == 3 and not np.isfinite(bounds).any():
             yield "ball", self._ball(prim, turned)
             return
-        if len(turning) > 1 or (turned and len(free) > 1):
-            raise values.refusal(
-                prim,
-                f"it is free along {', '.join(f for f, *_ in free)}; joints that turn about one axis "
-                "and slide along others are read, and ball joints",
+        if turned and len(free) > 1:
+            raise values.refusal(prim, SECOND)
+        if len(turning) > 1:
+            values.remarks.append(
+                f"{prim.GetPath()}: it turns about several axes; taken one after the other, "
+                f"{', '.join(turning)}, as Newton does"
             )
         for freedom, lower, upper in free:
             turns = freedom.startswith("rot")
@@ -358,9 +359,7 @@ class UsdReader:
 
     def _ball(self, prim: Any, turned: bool) -> Joint:
         if turned:
-            raise self.values.refusal(
-                prim, "its second body carries its first; exchange its bodies and their frames"
-            )
+            raise self.values.refusal(prim, SECOND)
         cones = (self.values.value(prim, f"physics:coneAngle{k}Limit") for k in (0, 1))
         if any(cone is not None and 0 <= cone < np.inf for cone in cones):
             self.values.remarks.append(f"{prim.GetPath()}: limits of a ball joint are left out")

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..model.description import Limits, Link, Mimic, ModelError, matrix3, vector3
 from .robot_text import LARGEST
+from .usd_inertia import mass_properties
 
 NO_READER = "the package usd-core reads USD, and is not installed: pip install 'warpdyn[usd]'"
 
@@ -125,38 +126,47 @@ class UsdValues:
     # Bodies.
 
     def link(self, prim: Any, name: str) -> Link:
-        """Mass, centre of mass and inertia as MassAPI writes them; what would follow from shapes is
-        refused."""
+        """Mass, centre of mass and inertia, as MassAPI writes them or as they follow from
+        shapes."""
         api, units = self.pxr.UsdPhysics.MassAPI(prim), self.units
-        _, scale = self.in_stage(prim)
+        on, scale = self.in_stage(prim)
         mass, density = (float(x.Get() or 0) for x in (api.GetMassAttr(), api.GetDensityAttr()))
-        moments = self.numbers(prim, "its inertia", api.GetDiagonalInertiaAttr().Get() or (0, 0, 0))
-        shapes = any(each.HasAPI(self.pxr.UsdPhysics.CollisionAPI) for each in self.below(prim))
+        moments = api.GetDiagonalInertiaAttr().Get() or (0, 0, 0)
+        com, axes = api.GetCenterOfMassAttr().Get(), api.GetPrincipalAxesAttr().Get()
+        com = np.array(com or (math.nan,) * 3, dtype=float) * scale
+        shapes = [x for x in self.below(prim) if x.HasAPI(self.pxr.UsdPhysics.CollisionAPI)]
         if not mass and not density and not shapes:
             self.remarks.append(f'link "{name}": it has neither mass nor shapes; it weighs nothing')
             return Link(name)
-        if not mass or not any(moments):
-            raise self.refusal(
-                prim,
-                f"it has no {'physics:diagonalInertia' if mass else 'physics:mass'}, which would "
-                "have to be computed from its shapes; write its mass and inertia",
-            )
-        (mass,) = self.numbers(prim, "its mass", [mass])
-        com = np.array(api.GetCenterOfMassAttr().Get() or (math.nan,) * 3, dtype=float)
-        if not np.isfinite(com).all():
-            com = np.zeros(3)
-            if shapes:
-                self.remarks.append(
-                    f'link "{name}": it has no physics:centerOfMass; taken as its origin'
+        if not (mass and any(moments) and np.isfinite(com).all()) and shapes:
+
+            def placed(shape: Any) -> tuple[np.ndarray, np.ndarray]:
+                X, size = self.in_stage(shape)
+                X = np.linalg.inv(on) @ X
+                X[:3, 3] /= units.metre
+                return X, size
+
+            found = mass_properties(self.pxr, prim, placed)
+            if isinstance(found, str):
+                raise self.refusal(
+                    prim,
+                    f"its mass, inertia or centre of mass would follow from the shape {found}, which "
+                    "is not computed here; write all three",
                 )
-        axes = api.GetPrincipalAxesAttr().Get()
+            mass, moments, com, axes = found
+        if not mass or not any(moments):
+            what = "physics:diagonalInertia" if mass else "physics:mass"
+            raise self.refusal(prim, f"it has no {what}, and no shapes; write its mass and inertia")
+        (mass,) = self.numbers(prim, "its mass", [mass])
+        moments = self.numbers(prim, "its inertia", moments)
+        com = np.nan_to_num(np.array(com, dtype=float), nan=0.0, posinf=0.0, neginf=0.0)
         turn = axes if axes is not None and axes.GetLength() else self.pxr.Gf.Quatf(1.0)
         R = self.placed(prim, np.zeros(3), turn)[:3, :3]
         J = R @ np.diag(moments) @ R.T * units.kilogram * units.metre**2
         return Link(
             name,
             mass * units.kilogram,
-            vector3(self.numbers(prim, "its centre of mass", com * scale * units.metre)),
+            vector3(self.numbers(prim, "its centre of mass", com * units.metre)),
             matrix3((J + J.T) / 2),
         )
 
