@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from warpdyn.formats.mesh_surface import surface_of
+from warpdyn.formats.mesh_surface import colored_surfaces, surface_of
 from warpdyn.model.mesh_files import MeshError
 
 trimesh = pytest.importorskip("trimesh")
@@ -26,3 +27,15 @@ def test_what_is_no_mesh_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part.stl").write_text("no mesh")
     with pytest.raises(MeshError, match=r"trimesh cannot read it|it has no vertices"):
         surface_of(tmp_path / "part.stl")
+
+
+def test_a_collada_file_without_its_materials_has_its_triangles(tmp_path: Path) -> None:
+    """Where it names a material that is not in it, of the description's colour; as ROS shows it."""
+    trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(tmp_path / "box.dae")
+    text = (tmp_path / "box.dae").read_text()
+    cut = re.sub(r"<library_effects>.*?</library_effects>", "", text, flags=re.S)
+    assert cut != text and "instance_material" in cut
+    (tmp_path / "box.dae").write_text(cut)
+    (part,) = colored_surfaces(tmp_path / "box.dae")
+    assert part.color is None
+    assert trimesh.Trimesh(*part.surface, process=False).volume == pytest.approx(6.0)

@@ -50,23 +50,26 @@ def test_geoms_are_where_mujoco_has_them(model) -> None:
     theirs = mujoco.MjModel.from_xml_string(text)
     link = model.link("a")
     ours = {shape.name: shape for shape in (*link.visuals, *link.collisions)}
-    assert set(ours) == {"ball", "bone", "cover", "hidden", "part"}
-    for name in ("ball", "bone", "cover", "hidden"):
+    assert set(ours) == {"ball", "bone", "cover", "hidden", "part", "egg"}
+    for name in ("ball", "bone", "cover", "hidden", "egg"):
         geom, shape = theirs.geom(name), ours[name]
         turn = np.zeros(9)
         mujoco.mju_quat2Mat(turn, geom.quat)
         assert np.allclose(shape.pose.position, geom.pos, atol=1e-9)
         z = np.array(shape.pose.rotation)[:, 2]
         assert abs(z @ turn.reshape(3, 3)[:, 2]) == pytest.approx(1.0)
-        half = {"box": (0.5,) * 3, "sphere": (1.0,)}.get(shape.shape, (1.0, 0.5))
+        half = {"box": (0.5,) * 3, "sphere": (1.0,), "ellipsoid": (1.0,) * 3}.get(
+            shape.shape, (1.0, 0.5)
+        )
         assert np.allclose(np.array(shape.size) * half, geom.size[: len(half)], atol=1e-9)
         assert shape.shape.upper() == mujoco.mjtGeom(int(geom.type[0])).name[7:]
 
 
 def test_groups_classes_and_materials_say_what_is_seen_and_what_touches(model) -> None:
-    """Group 3 is not shown; a class without contype touches nothing; colours as MuJoCo mixes them."""
+    """Group 3 is not shown; a class without contype touches nothing, nor does an ellipsoid; colours as
+    MuJoCo mixes them."""
     link = model.link("a")
-    assert [x.name for x in link.visuals] == ["ball", "bone", "cover", "part"]
+    assert [x.name for x in link.visuals] == ["ball", "bone", "cover", "part", "egg"]
     assert [x.name for x in link.collisions] == ["ball", "bone", "hidden", "part"]
     colors = {x.name: x.color for x in link.visuals}
     assert colors["ball"] == colors["cover"] == (0.1, 0.2, 0.3, 1.0)
@@ -76,7 +79,7 @@ def test_groups_classes_and_materials_say_what_is_seen_and_what_touches(model) -
 
 
 def test_a_mesh_has_its_file_and_scale(model, tmp_path: Path) -> None:
-    mesh = model.link("a").visuals[-1]
+    mesh = model.link("a").visuals[-2]
     assert mesh.shape == "mesh" and mesh.size == (0.5, 0.5, 0.5)
     assert mesh.folder == tmp_path and mesh.filename == "parts/part.stl"
 
@@ -103,4 +106,4 @@ def test_what_is_no_shape_is_said_once() -> None:
     more = '<geom type="plane" size="1 1 1" pos="0 0 -1"/><geom type="ellipsoid" size=".1 .2 .3"/>'
     with pytest.warns(wd.ModelWarning):
         (line,) = wd.load_mjcf(text.format(more)).warnings
-    assert "no shapes here, and that nothing touches: 1 plane, 1 ellipsoid" in line
+    assert "of kinds that nothing touches here: 1 plane, 1 ellipsoid" in line

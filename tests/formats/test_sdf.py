@@ -217,6 +217,16 @@ def test_what_is_left_out_is_remarked(inside: str, said: str) -> None:
     assert any(said in line for line in remarks(robot(f'<link name="a">{inside}</link>')))
 
 
+def test_an_ellipsoid_is_looked_at_and_touches_nothing() -> None:
+    """By its three radii."""
+    shape = "<geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry>"
+    text = robot(f'<link name="a"><visual name="v">{shape}</visual></link>')
+    (seen,) = quietly(text).link("a").visuals
+    assert (seen.shape, seen.size) == ("ellipsoid", (0.1, 0.2, 0.3))
+    text = robot(f'<link name="a"><collision name="c">{shape}</collision></link>')
+    assert any("shape <ellipsoid> of <collision>" in line for line in remarks(text))
+
+
 def test_what_changes_nothing_is_left_out_silently() -> None:
     """Elements without dynamics, and others that say zero or false."""
     inside = (

@@ -142,6 +142,13 @@ def test_a_capsule_is_written_as_a_cylinder_with_spheres() -> None:
     assert shapes[2].pose.position == pytest.approx((0.1, -0.3, 0.2))
 
 
+def test_an_ellipsoid_is_not_written() -> None:
+    """URDF has none, and nothing touches it."""
+    link = Link("a", visuals=(Geometry("ellipsoid", (0.1, 0.2, 0.3)), Geometry("sphere", (0.1,))))
+    (shape,) = read_again(Model.assemble("m", [link], [])).link("a").visuals
+    assert shape.shape == "sphere"
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [

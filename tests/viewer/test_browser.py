@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -128,6 +130,35 @@ def test_a_browser_that_stalls_holds_up_nobody(crowd: Any) -> None:
         pass
     cut_off(stalled)
     other.close()
+
+
+ORPHANED = """
+import os
+from warpdyn.viewer.browser import Browser
+with Browser() as browser:
+    print(browser.folder, flush=True)
+    os.kill(os.getpid(), 9)
+"""
+
+
+def processes_of(folder: str) -> list[str]:
+    """Those that were started with a folder."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has just ended
+            found += [str(file)] * (folder in file.read_text())
+    return found
+
+
+def test_a_browser_ends_with_a_killed_program(browser: Any) -> None:
+    """All of its processes, although nobody is left to end them."""
+    assert processes_of(browser.folder)
+    command = [sys.executable, "-c", ORPHANED]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=240.0, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    folder = ended.stdout.strip()
+    wait_until(lambda: not processes_of(folder), "the end of the browser")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_ctrl_c_ends_the_command_cleanly() -> None:

@@ -23,6 +23,7 @@ POSE = Pose.at((0.1, 0.2, 0.3), (0.0, 0.0, np.pi / 2))
         ("box", (0.2, 0.4, 0.6), (0.4, 0.2, 0.6), 0.048),
         ("sphere", (0.5,), (1, 1, 1), np.pi / 6),
         ("cylinder", (0.1, 0.5), (0.2, 0.2, 0.5), 0.005 * np.pi),
+        ("ellipsoid", (0.1, 0.2, 0.3), (0.4, 0.2, 0.6), 8e-3 * np.pi),
         ("capsule", (0.1, 0.5), (0.2, 0.2, 0.7), 0.005 * np.pi + 4e-3 / 3 * np.pi),
     ],
 )
@@ -124,6 +125,17 @@ def test_shapes_that_touch_have_one_colour() -> None:
     assert {model.link_names[s.link] for s in drawn.solids} == {
         x.name for x in map(model.link, model.link_names) if x.collisions
     }
+
+
+def test_a_link_without_shapes_is_not_seen_where_others_have_some() -> None:
+    """A frame that has mass, such as a base that carries the inertia alone; of a robot that has no shapes
+    at all every link is a box."""
+    heavy = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joint = '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    seen = "<visual><geometry><sphere radius='0.1'/></geometry></visual>"
+    for shape, links in ((seen, [0]), ("", [0, 1])):
+        text = f'<robot name="r"><link name="a">{heavy}{shape}</link><link name="b">{heavy}</link>{joint}</robot>'
+        assert [solid.link for solid in solids(wd.load_urdf(text)).solids] == links
 
 
 TEXT = """<robot name="r"><link name="base"><inertial><mass value="1"/>

@@ -34,17 +34,24 @@ def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
 
 
 def test_the_camera_sees_the_whole_of_a_box() -> None:
-    """All corners lie within its field of view."""
+    """All corners lie in a square page, one of them near its edge: of a flat, a tall and a long box."""
     stage = Page(port=0)
     try:
-        low, high = np.array([-1.0, 0.0, 0.2]), np.array([0.5, 2.0, 1.0])
-        stage.look(low, high)
-        camera = stage.server.initial_camera
-        ahead = camera.look_at - camera.position
-        ahead /= np.linalg.norm(ahead)
-        corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
-        rays = corners - camera.position
-        angles = np.arccos(rays @ ahead / np.linalg.norm(rays, axis=1))
-        assert angles.max() < camera.fov / 2 + 0.1
+        for low, high in (
+            ((-1, 0, 0.2), (0.5, 2, 1)),
+            ((0, 0, 0), (0.2, 0.2, 2)),
+            ((0, 0, 0), (5, 1, 1)),
+        ):
+            stage.look(np.array(low, float), np.array(high, float))
+            camera = stage.server.initial_camera
+            ahead = camera.look_at - camera.position
+            ahead /= np.linalg.norm(ahead)
+            right = np.cross(ahead, (0, 0, 1.0))
+            right /= np.linalg.norm(right)
+            corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+            rays = corners - camera.position
+            across = np.stack([rays @ right, rays @ np.cross(ahead, right)]) / (rays @ ahead)
+            share = np.abs(across).max() / np.tan(camera.fov / 2)
+            assert 0.8 < share < 0.9
     finally:
         stage.stop()

@@ -173,6 +173,10 @@ def _round(shape: Geometry) -> tuple[np.ndarray, float]:
         return np.array(hull_points(shape, MESH_POINTS)), 0.0
     if shape.shape == "box":
         return 0.5 * np.array(shape.size) * _signs(), 0.0
+    if shape.shape == "ellipsoid":
+        around = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), -1).reshape(-1, 3)
+        lengths = np.maximum(np.linalg.norm(around, axis=1, keepdims=True), 1.0)
+        return np.array(shape.size) * around / lengths, 0.0
     if shape.shape == "sphere":
         return np.zeros((1, 3)), shape.size[0]
     radius, length = shape.size

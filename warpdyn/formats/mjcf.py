@@ -102,8 +102,8 @@ def load_mjcf(
     another in a line is a mimic joint. Bodies without <inertial> take the inertia of their geoms,
     which the package mujoco computes. Keyframes are `Model.configurations`. Where a joint has no
     limit of its force, the ranges of its actuators make one, with a remark. Geoms are visual and
-    collision shapes, by their groups and by what they may touch; planes, height fields and ellipsoids
-    are left out. Tendons, contacts and sensors are not read, nor, but for includes, is anything
+    collision shapes, by their groups and by what they may touch; planes and height fields are left
+    out, and nothing touches ellipsoids. Tendons, contacts and sensors are not read, nor, but for includes, is anything
     outside the text.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.

@@ -51,7 +51,7 @@ class MjcfShapes:
             settings |= {str(key): str(value) for key, value in element.attrib.items()}
         meshes = Path(settings.get("meshdir", settings.get("assetdir", "")))
         self.left_out: dict[str, int] = {}
-        """Geoms that are no shapes, by type; not level planes at height 0, which are a simulation's
+        """Geoms that nothing touches, by type; not level planes at height 0, which are a simulation's
         ground without being told."""
         self.meshes: dict[str, MeshAsset] = {}
         self.colors: dict[str, Color] = {}
@@ -71,7 +71,7 @@ class MjcfShapes:
             return []
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.left_out.items())
         return [
-            f"geoms that are no shapes here, and that nothing touches: {kinds}; a simulation's ground is "
+            f"geoms of kinds that nothing touches here: {kinds}; a simulation's ground is "
             "level at height 0 unless terrain= is another"
         ]
 
@@ -92,11 +92,14 @@ class MjcfShapes:
             if shown and shape.color is not None and shape.color[3] > 0:
                 visuals.append(shape)
             if _whole(written.get("contype", "1")) or _whole(written.get("conaffinity", "1")):
-                collisions.append(shape)
+                if shape.shape == "ellipsoid":
+                    self._leave_out("ellipsoid")
+                else:
+                    collisions.append(shape)
         return BodyShapes(tuple(visuals), tuple(collisions))
 
     def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
-        """None for planes, height fields and ellipsoids, which no `Geometry` is."""
+        """None for planes and height fields, which no `Geometry` is."""
         kind = written.get("type", "sphere")
         pose = Pose.of(X.compose(self._place(element, written)))
         color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
@@ -115,16 +118,24 @@ class MjcfShapes:
             measures: tuple[float, ...] = size[:1]
         elif kind in ("capsule", "cylinder"):
             measures = (size[0], 2.0 * size[1])
+        elif kind == "ellipsoid":
+            measures = size[:3]
         elif kind == "box":
             measures = tuple(2.0 * x for x in size[:3])
         else:
             height, up = pose.position[2], pose.rotation[2][2]
             if kind != "plane" or abs(height) > 1e-9 or up < 1.0 - 1e-9:
-                self.left_out[kind] = self.left_out.get(kind, 0) + 1
+                self._leave_out(kind)
             return None
-        if len(measures) != {"sphere": 1, "box": 3}.get(kind, 2) or min(measures) < 0:
+        if (
+            len(measures) != {"sphere": 1, "box": 3, "ellipsoid": 3}.get(kind, 2)
+            or min(measures) < 0
+        ):
             return None
         return Geometry(kind, measures, None, pose, written.get("name"), None, color)
+
+    def _leave_out(self, kind: str) -> None:
+        self.left_out[kind] = self.left_out.get(kind, 0) + 1
 
     def _place(self, element: Element, written: dict[str, str]) -> Placement:
         """Where a geom is in its body or frame: between two ends, or as written."""

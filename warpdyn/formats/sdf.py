@@ -310,6 +310,8 @@ class SdfReader:
             size = (values.number(shape, "radius", 1.0), values.number(shape, "length", 1.0))
         elif kind == "sphere":
             size = (values.number(shape, "radius", 1.0),)
+        elif kind == "ellipsoid" and tag_name(element) == "visual":
+            size = values.numbers(shape, values.text(shape, "radii") or "1 1 1", 3)
         else:
             return None
         uri = values.text(shape, "uri") if kind == "mesh" else None

@@ -70,13 +70,14 @@ class Browser:
     def __enter__(self) -> Browser:
         program = find_browser()
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.folder: str = self._folder.name
         quiet = subprocess.DEVNULL
         self.process = subprocess.Popen(
             [
                 *_ending_with_parent(),
                 program,
                 *FLAGS,
-                f"--user-data-dir={self._folder.name}",
+                f"--user-data-dir={self.folder}",
                 "about:blank",
             ],
             stdin=quiet,
@@ -150,7 +151,7 @@ class Browser:
 
     def _address(self) -> str:
         """Where its protocol is, which it writes into a file as it starts."""
-        file, end = Path(self._folder.name) / "DevToolsActivePort", time.monotonic() + PATIENCE
+        file, end = Path(self.folder) / "DevToolsActivePort", time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
             lines = file.read_text().split() if file.exists() else []
             if len(lines) == 2:
