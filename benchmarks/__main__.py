@@ -30,7 +30,7 @@ import warpdyn as wd
 from warpdyn.cli.hardware import processor
 
 from . import cases as lists
-from . import memory, plots, report, roofline, startup, throughput
+from . import memory, ordinary_calls, plots, report, roofline, startup, throughput
 from . import robots as machines
 from .algorithms import ALGORITHMS
 from .interleave import CORES, ROUNDS
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pairs = [(robot, algorithm) for robot in given.robots for algorithm in given.algorithms]
     mode = "a" if given.add else "w"
     weighed = [] if given.no_starts or given.quick or given.device != "cpu" else given.robots
-    steps = len(pairs) + 1 + (0 if given.no_starts else len(given.robots) + 1) + len(weighed)
+    steps = len(pairs) + 2 + (0 if given.no_starts else len(given.robots) + 1) + len(weighed)
     with (
         tqdm(total=steps, smoothing=0, file=sys.stderr) as bar,
         (folder / "results.jsonl").open(mode) as file,
@@ -100,6 +100,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for record in memory.records([robot]):
                 keep({"kind": "memory", **record, "commit": about["commit"]})
             bar.update()
+        bar.set_description("ordinary calls")
+        called = [] if given.quick or given.device != "cpu" else given.robots
+        for record in ordinary_calls.records(called, ordinary_calls.BATCHES, given.rounds):
+            keep({**record, "commit": about["commit"]})
+        bar.update()
         for robot, algorithm in pairs:
             bar.set_description(f"{robot} {algorithm}")
             options = (given.batches, given.dtypes, given.layouts, given.threads, given.device)

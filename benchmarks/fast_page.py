@@ -44,6 +44,40 @@ def calls(run: Run) -> str:
     return "\n".join(rows)
 
 
+FORMS = (
+    "NumPy, plain",
+    "NumPy, out=",
+    "NumPy, bound",
+    "NumPy, bound, own memory",
+    "Torch, plain",
+    "Torch, forward and backward",
+    "JAX, plain",
+    "JAX, jit",
+    "JAX, gradient in jit",
+)
+
+
+def forms(run: Run) -> str:
+    """Time of a whole call of the panda's rnea on rows, in every form, by batch."""
+    found = {
+        (r["form"], r["batch"]): r["ns"] * r["batch"] / 1e3
+        for r in run.calls
+        if (r["robot"], r["algorithm"]) == ("panda", "rnea")
+    }
+    if not found:
+        return "(The stored results have none yet: `python -m benchmarks` measures them.)"
+    batches = [b for b in (1, 1024, 4096, 65536) if any(b == batch for _, batch in found)]
+    rows = [
+        "| | " + " | ".join(f"B = {b:,}" for b in batches) + " |",
+        "|---" * (len(batches) + 1) + "|",
+    ]
+    for form in FORMS:
+        cells = [f"{short(found[form, b])} us" if (form, b) in found else "" for b in batches]
+        if any(cells):
+            rows.append(f"| {form} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
 def ways(run: Run) -> str:
     """Ratios by robot and algorithm, each of two ways that ran in turns."""
     rows = [
@@ -71,7 +105,7 @@ def ways(run: Run) -> str:
 
 def text(page: str, run: Run) -> str:
     """The page with its tables made anew."""
-    tables = {"calls": calls(run), "ways": ways(run)}
+    tables = {"calls": calls(run), "forms": forms(run), "ways": ways(run)}
     for name, table in tables.items():
         place = re.compile(rf"<!-- {name} -->\n.*?<!-- end of {name} -->", re.DOTALL)
         page = place.sub(lambda _: MARKS.format(name, table, name), page)  # noqa: B023

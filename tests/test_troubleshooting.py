@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import warp as wp
 
 import ros2_node
 import warpdyn as wd
@@ -80,12 +81,12 @@ def test_a_warning_stands_on_the_page() -> None:
 
 
 def test_errors_of_torch_stand_on_the_page() -> None:
-    """Arrays of two libraries; gradients of a bound call, and into `out`."""
+    """Arrays of two libraries, one of them Warp; gradients of a bound call, and into `out`."""
     torch = pytest.importorskip("torch")
     q, zero = torch.zeros(4, 8, requires_grad=True), torch.zeros(4, 8)
     said = []
     for call in (
-        lambda: wd.rnea(PANDA, zero, np.zeros((4, 8), np.float32), zero),
+        lambda: wd.rnea(PANDA, wp.zeros((4, 8), float, "cpu"), Q, Q),
         lambda: wd.bind(wd.rnea, PANDA, q, zero, zero),
         lambda: wd.rnea(PANDA, q, zero, zero, out=torch.zeros(4, 8)),
     ):

@@ -37,7 +37,11 @@ def test_results_are_as_of_converted_arrays(of: Any) -> None:
     more = {"gravity": A[:, :3], "f_ext": {"wrist_3_link": V}, "params": params}
     by_hand = ARM.params(mass={"forearm_link": of(np.linspace(1.0, 2.0, 5))})
     wanted = wd.rnea(
-        ARM, *map(of, (Q, V, A)), gravity=of(A[:, :3]), f_ext={"wrist_3_link": of(V)}, params=by_hand
+        ARM,
+        *map(of, (Q, V, A)),
+        gravity=of(A[:, :3]),
+        f_ext={"wrist_3_link": of(V)},
+        params=by_hand,
     )
     for _ in range(3):
         for arrays in ((of(Q), V, A), (Q, of(V), A), (Q, V, of(A))):

@@ -18,10 +18,11 @@ from .argument_checks import check_first_argument
 from .call import Call
 from .compiling import collecting
 from .config import config
+from .edges import carry_out, plan_of
 from .inputs import CONFIGURATIONS
-from .launch import carry_out, computed, prepare
+from .launch import computed, prepare
 from .mixed_libraries import in_one_library
-from .remembered import MISS, MOST, Key, Plan, key_of, known_call
+from .remembered import MISS, MOST, Key, PlannedCall, key_of, known_call
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,7 +47,7 @@ class Function(Generic[P, R]):
         signature = inspect.signature(describe)
         self.of_a_model = next(iter(signature.parameters), "") == "model"
         self.__signature__ = signature.replace(return_annotation=_result(signature))
-        self._known_calls: dict[Key, Plan] = {}
+        self._known_calls: dict[Key, PlannedCall] = {}
         self._called_once: set[Key] = set()
         """What a number that changes from call to call would fill plans with."""
 
@@ -76,7 +77,8 @@ class Function(Generic[P, R]):
             # In the order of `key_of`.
             first = self.__signature__.bind_partial(*args).arguments
             named = {**first, **kwargs}
-            plan = known_call(call, job, arrays, named, forget=lambda _: plans.pop(key, None))
+            known = known_call(call, job, arrays, named, forget=lambda _: plans.pop(key, None))
+            plan = known and plan_of(known)
             if plan is not None:
                 if len(plans) >= MOST:
                     plans.clear()

@@ -32,7 +32,9 @@ def _handler() -> tuple[Command, int]:
     """The launch that wrote the handler's address, and that address."""
     start_kernel_cache()
     code = headers.piece("foreign_call.h", "handler", first=FIRST, count=COUNT)
-    source = Source("foreign_call", code, inputs={}, results={}, operations=0, bytes=0, target="cpu")
+    source = Source(
+        "foreign_call", code, inputs={}, results={}, operations=0, bytes=0, target="cpu"
+    )
     kernel = Kernel(source, wp.get_device("cpu"), compile_kernel(source), "calls from XLA")
     command, place = kernel.new_command(), ctypes.c_int64()
     command.set([ctypes.addressof(place), *[0] * (source.layout.length - 1)])

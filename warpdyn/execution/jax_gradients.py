@@ -224,9 +224,8 @@ def _launched_by_xla(foreign: ForeignCall, results: Sequence[Any]) -> Program:
     plan = np.array(foreign.plan, np.int64)
     kinds = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
 
-    def program(*operands: Any, _alive: ForeignCall = foreign) -> list[Any]:
-        found: list[Any] = jax.ffi.ffi_call(TARGET, kinds)(*operands, plan=plan)
-        return found
+    def program(*operands: Any, _alive: ForeignCall = foreign) -> Any:
+        return jax.ffi.ffi_call(TARGET, kinds)(*operands, plan=plan)
 
     return jax.jit(program)
 

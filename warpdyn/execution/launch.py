@@ -3,19 +3,16 @@ layouts."""
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Mapping
-from importlib import import_module
 from math import prod
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import warp as wp
 
 from ..arrays import Array, View, views
 from ..arrays.layout import STAGE_FROM, STREAM_FROM
-from ..arrays.libraries import library_of
 from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
@@ -37,21 +34,9 @@ from .job import COUNT, STREAM, Job
 from .kernel import compile_kernel
 from .kernel_cache import start_kernel_cache
 from .leading import Rows
-from .mixed_libraries import in_one_library
 from .state_checks import check_arrays
 
-R = TypeVar("R")
-
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
-
-
-def carry_out(call: Call[R]) -> R:
-    """Run a call; where its arrays ask for gradients, in a way that their library can
-    differentiate."""
-    call = in_one_library(call)
-    edge = library_of(next(iter(call.arrays.values()))).edge
-    results = compute(call) if edge is None else edge_of(edge).run(call, compute)
-    return call.handed_out(results)
 
 
 def compute(call: Call) -> Any:
@@ -78,6 +63,7 @@ def edge_of(library: str) -> Any:
 
 
 def prepare(call: Call, target: str | None = None) -> Job:
+def prepare(call: Call) -> Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch.
 
     `target`: the backend that writes the kernel, where it is not the device's.

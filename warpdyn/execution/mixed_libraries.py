@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.libraries import NUMPY, library_of
+from ..model.params import Params
 from .call import Call, gather, gathered
 
 
@@ -41,5 +42,5 @@ def _parts(call: Call) -> Iterator[Any]:
     for more in (call.gravity, call.f_ext):
         if more is not None:
             yield more
-    if call.params is not None:
+    if isinstance(call.params, Params):
         yield from call.params.arrays.values()

@@ -26,7 +26,6 @@ from ..model.params import Params
 from .call import Call
 from .job import Job
 from .kernel import Command
-from .launch import edge_of
 from .threads import ENOUGH
 
 MOST = 512
@@ -106,7 +105,7 @@ def _named(x: Any, name: str) -> list[str]:
     return [n for y in x for n in _named(y, name)] if isinstance(x, (tuple, list)) else []
 
 
-class Plan(Protocol):
+class PlannedCall(Protocol):
     """How a call that was made before is carried out."""
 
     def run(self, arrays: Sequence[Array]) -> Any:
@@ -227,7 +226,7 @@ def known_call(
     arrays: Sequence[Array],
     given: Mapping[str, Any],
     forget: Callable[[object], Any],
-) -> Plan | None:
+) -> KnownCall | None:
     """What is known of calls like this one; None where not every array is read, or written, as it is.
 
     arrays: of `key_of`. given: the arguments by name. forget: is called when a model is gone.
@@ -252,11 +251,7 @@ def known_call(
     # What is not read as it is may have been looked at for its numbers.
     if sorted(read) != [*range(len(names))]:
         return None
-    found = KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
-    if job.library.in_place:
-        return found
-    plan: Plan | None = edge_of(job.library.name).known_call(found)
-    return plan
+    return KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
 
 
 def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:

@@ -11,7 +11,7 @@ from ..algorithms import rnea_derivatives as _rnea_derivatives
 from ..arrays import A, Array
 from ..execution.batched import batched, described
 from ..execution.call import Call, Forces, Gravity, derived, inputs_of, result_names
-from ..execution.launch import carry_out
+from ..execution.edges import carry_out
 from ..model import Model
 from ..model.params import Params
 from .dynamics import refuse_unmoved

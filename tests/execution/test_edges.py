@@ -1,0 +1,39 @@
+"""Who carries out a call: launches alone, or the module of the library that differentiates it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import warpdyn as wd
+from warpdyn.execution import edges, torch_gradients
+from warpdyn.execution.batched import described
+
+ARM = wd.load_robot("ur5e")
+Q = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 6)).astype(np.float32)
+
+
+def test_a_library_that_differentiates_runs_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch's does, NumPy's has nobody to ask; the numbers are the same."""
+    ran = []
+    run = torch_gradients.run
+    monkeypatch.setattr(
+        torch_gradients, "run", lambda call, compute: ran.append(call) or run(call, compute)
+    )
+    plain = edges.carry_out(described(wd.crba, (ARM, Q), {}))
+    assert not ran
+    of_torch = edges.carry_out(described(wd.crba, (ARM, torch.from_numpy(Q)), {}))
+    assert len(ran) == 1 and np.array_equal(of_torch, plain)
+
+
+def test_what_is_written_in_place_is_remembered_as_it_is() -> None:
+    """A NumPy call is its own plan; a JAX one is a program of XLA's."""
+    jax = pytest.importorskip("jax")
+    function = wd.gravity_torques
+    function._known_calls.clear()
+    for arrays in (Q, jax.numpy.asarray(Q)):
+        for _ in range(3):
+            function(ARM, arrays)
+    kinds = [type(plan).__name__ for plan in function._known_calls.values()]
+    assert kinds == ["KnownCall", "KnownByXla"]
