@@ -166,7 +166,7 @@ def test_what_changes_no_motion_is_left_out_without_a_word() -> None:
         ("<html/>", "this is another format"),
         ("<mujoco>", "not well-formed"),
         ('<!DOCTYPE m [<!ENTITY e SYSTEM "file:///etc/passwd">]><mujoco>&e;</mujoco>', "entities"),
-        ('<mujoco><include file="other.xml"/></mujoco>', "<include> is not read"),
+        ('<mujoco><include file="other.xml"/></mujoco>', "looked for beside a file"),
         (
             '<mujoco><worldbody><replicate count="2"/></worldbody></mujoco>',
             "<replicate> is not read",

@@ -37,6 +37,7 @@ from ..model.structure import QuaternionOrder
 from . import mjcf_inertia
 from .mjcf_actuators import with_effort_limits
 from .mjcf_equality import coupled
+from .mjcf_files import Includes
 from .mjcf_include import with_includes
 from .mjcf_keyframes import Place, configurations
 from .mjcf_shapes import MjcfShapes
@@ -48,7 +49,6 @@ WORLD = "world"
 """MuJoCo's name of the body that all others hang on: the root link."""
 
 UNREAD = {
-    "include": "other files are read where they are asked for: wd.load(path, includes=True)",
     "attach": "models of other files are never read; write the body in",
     "replicate": "copies are not made here; write them out, as mujoco.MjSpec.from_file(...).to_xml() does",
     "composite": "bodies of a composite are not made here; write them out",
@@ -80,7 +80,7 @@ def load_mjcf(
     quaternion: QuaternionOrder = "xyzw",
     base_velocity: Reference = "local",
     loops: Loops = "refuse",
-    includes: bool = False,
+    includes: Includes = True,
 ) -> Model:
     """Robot of an MJCF file.
 
@@ -94,8 +94,8 @@ def load_mjcf(
     "world"; see `Model.with_base_velocity`.
     loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
         a line), or "cut": leave them out, with a remark.
-    includes: True reads what <include> names, in or below the folder of the file; for files that
-        you trust. An <include> is refused otherwise.
+    includes: True reads what <include> names, in the folder of the file and below; a folder, in it
+        and below. False, and of a text, whose folder is not known: an <include> is refused.
 
     The root is the link "world", unless the base is free. A body of several joints hangs on
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
@@ -111,7 +111,7 @@ def load_mjcf(
     cut = cuts_loops(loops)
     text = RobotText.of(source, MJCF.reader, MJCF.name)
     root = text.root_of(MJCF)
-    values = MjcfValues(text.name, root, with_includes(text, root) if includes else {})
+    values = MjcfValues(text.name, root, with_includes(text, root, includes))
     model = MjcfReader(values, root, text.folder).model(floating_base, quaternion, cut)
     return warn(text.name, model.with_base_velocity(base_velocity))
 
