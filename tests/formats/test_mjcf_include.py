@@ -81,7 +81,7 @@ def test_another_folder_may_be_trusted(write, tmp_path: Path) -> None:
     """With all that is below it, and no more."""
     path = write("scenes/main.xml", main("../parts/arm.xml"))
     write("parts/arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
-    with pytest.raises(ModelError, match='outside of the folder of main.xml.*includes="folder"'):
+    with pytest.raises(ModelError, match=r'outside of the folder of main\.xml.*includes="folder"'):
         wd.load(path)
     assert wd.load(path, includes=tmp_path / "robot").joint_names == ("j_a",)
     (tmp_path / "arm.xml").write_text("<x/>")

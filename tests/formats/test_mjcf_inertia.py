@@ -15,7 +15,7 @@ def test_geoms_are_weighed_only_by_mujoco(monkeypatch: pytest.MonkeyPatch) -> No
     """Without it, the text says what to install; files with <inertial> need none."""
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(ModelError, match=r'body "b" has no <inertial>.* pip install mujoco'):
-        load(body('<geom size="0.1"/>'))
+        load(body('<geom size="0.1"/><joint/>'))
     assert load(ARM).nv == 6 and load(body('<geom size="0.1" mass="0"/>')).total_mass == 0
 
 

@@ -9,7 +9,6 @@ then checks the tree.
 from __future__ import annotations
 
 import itertools
-import math
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,16 +19,17 @@ from ..algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
 from ..model import BASE_JOINT, Model
 from ..model.checks import unphysical
 from ..model.description import (
+    ORIGIN,
     Joint,
-    Limits,
     Link,
     ModelError,
     Pose,
     fixed_joint,
+    matrix3,
     unit_vector,
     vector3,
 )
-from ..model.joints import FLOATING, KINDS
+from ..model.joints import FLOATING
 from ..model.reference_frames import Reference
 from ..model.remarks import warn
 from ..model.restructure import at_rest
@@ -39,7 +39,9 @@ from .mjcf_actuators import with_effort_limits
 from .mjcf_equality import coupled
 from .mjcf_files import Includes
 from .mjcf_include import with_includes
+from .mjcf_joints import read_joint
 from .mjcf_keyframes import Place, configurations
+from .mjcf_meshes import MjcfMeshes
 from .mjcf_shapes import MjcfShapes
 from .mjcf_values import Attributes, Element, MjcfValues, z_to
 from .registry import MJCF
@@ -57,7 +59,6 @@ UNREAD = {
 """Elements that stand for bodies that are not there."""
 
 WITHOUT_DYNAMICS = ("camera", "light", "plugin")
-TYPES = ("hinge", "slide", "ball", "free")
 
 
 @dataclass
@@ -112,15 +113,18 @@ def load_mjcf(
     text = RobotText.of(source, MJCF.reader, MJCF.name)
     root = text.root_of(MJCF)
     values = MjcfValues(text.name, root, with_includes(text, root, includes))
-    model = MjcfReader(values, root, text.folder).model(floating_base, quaternion, cut)
+    meshes = MjcfMeshes(values, root, text, includes)
+    model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, cut)
     return warn(text.name, model.with_base_velocity(base_velocity))
 
 
 class MjcfReader:
     """One load: its bodies in the order of the file, and the joints made so far."""
 
-    def __init__(self, values: MjcfValues, root: Element, folder: Path | None) -> None:
-        self.root, self.values = root, values
+    def __init__(
+        self, values: MjcfValues, root: Element, folder: Path | None, meshes: MjcfMeshes
+    ) -> None:
+        self.root, self.values, self.meshes = root, values, meshes
         self.shapes = MjcfShapes(values, root, folder)
         for tag, remedy in UNREAD.items():
             for element in root.iter(tag):
@@ -144,8 +148,11 @@ class MjcfReader:
         self._look_over()
         free = self._base(floating_base)
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
-        bare = [*([] if free else [Link(WORLD)]), *mjcf_inertia.links(self.values, matter)]
-        for link in bare:
+        weighed = mjcf_inertia.links(
+            self.values, matter, self.meshes, self._still(free, floating_base)
+        )
+        bare = [*([] if free else [Link(WORLD)]), *weighed]
+        for link in map(self._aligned, bare):
             seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
             self.links.append(replace(link, visuals=seen, collisions=touch))
         for body in self.bodies.values():
@@ -195,7 +202,9 @@ class MjcfReader:
             if tag in kept:
                 kept[tag].append((child, values.attributes(child, tag, childclass), X))
             elif tag == "freejoint":
-                body.joints.append((child, {"type": "free"}, X))
+                body.joints.append(
+                    (child, {**values.attributes(child, tag, None), "type": "free"}, X)
+                )
             elif tag == "inertial":
                 body.matter.inertial = child, X
             elif tag == "frame":
@@ -268,6 +277,38 @@ class MjcfReader:
             self._free(free[0])
         return tops[0].name
 
+    def _aligned(self, link: Link) -> Link:
+        """The link, in its principal axes where it is that of a free body without others on it which
+        is aligned: MuJoCo then moves the body's frame there, and q with it."""
+        body = self.bodies[link.name]
+        if [written.get("type") for _, written, _ in body.joints] != ["free"] or any(
+            other.parent == body.name for other in self.bodies.values()
+        ):
+            return link
+        element, written, _ = body.joints[0]
+        word = self.values.choice(element, "align", written, "auto", ("auto", "true", "false"))
+        if word == "false" or (word == "auto" and not self.values.compiler.alignfree):
+            return link
+        principal = body.matter.principal
+        back = principal.inverse()
+        body.X = body.X.compose(principal).as_matrix()
+        for parts in (body.matter.geoms, body.sites):
+            parts[:] = [(e, w, back.compose(X).as_matrix()) for e, w, X in parts]
+        J = back.R.symmetric_to_parent(link.symmetric)
+        return replace(link, com=ORIGIN, inertia=matrix3(J.rows))
+
+    def _still(self, free: str, floating_base: bool | None) -> set[str]:
+        """Bodies that no joint moves; those above a body come before it."""
+        still = {WORLD}
+        for name, body in self.bodies.items():
+            held = all(
+                floating_base is False and written.get("type") == "free"
+                for _, written, _ in body.joints
+            )
+            if body.parent in still and held and name != free:
+                still.add(name)
+        return still
+
     def _free(self, body: BodyElement) -> None:
         element, written, _ = body.joints[0]
         if body.parent != WORLD or len(body.joints) > 1:
@@ -313,59 +354,17 @@ class MjcfReader:
         self, body: BodyElement, element: Element, written: Attributes, X: Placement
     ) -> tuple[Joint, Vector]:
         """A joint, still without its place in the tree, and its position in the body."""
-        values = self.values
         number = next(self.numbers)
         name = element.get("name") or self._unused("joint", number)
         if name in self.joint_names:
-            raise values.refusal(element, f'two joints are named "{name}"; give each its own name')
+            raise self.values.refusal(
+                element, f'two joints are named "{name}"; give each its own name'
+            )
         self.joint_names.add(name)
-        word = values.choice(element, "type", written, "hinge", TYPES)
-        p = X.point_to_parent(values.vector(element, "pos", written)) if word != "free" else ZERO
-        axis = unit_vector(X.R.to_parent(values.vector(element, "axis", written, (0.0, 0.0, 1.0))))
-        single = word in ("hinge", "slide")
-        if single:
-            zero = values.number(element, "ref", written, 0.0)
-            self.zeros[name] = values.compiler.angle(zero) if word == "hinge" else zero
-        limits = self._limits(element, written, word)
-        bounded = single and math.isfinite(limits.upper - limits.lower)
-        kind = {
-            "hinge": KINDS["revolute" if bounded else "continuous"],
-            "slide": KINDS["prismatic"],
-        }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
-        if values.number(
-            element, "stiffness", {"stiffness": written.get("stiffness", "0").split(" ")[0]}, 0.0
-        ):
-            values.ignore('attribute "stiffness" of <joint>: its spring', element)
-        damping = (written.get("damping", "").split() or ["0"])[
-            0
-        ]  # further numbers are of powers of the velocity
-        return (
-            Joint(
-                name=name,
-                kind=kind,
-                parent="",
-                child=body.name,
-                axis=axis if single else Joint.axis,
-                limits=limits,
-                damping=values.number(element, "damping", {"damping": damping}, 0.0),
-                friction=values.number(element, "frictionloss", written, 0.0),
-                armature=values.number(element, "armature", written, 0.0),
-            ),
-            p,
-        )
-
-    def _limits(self, element: Element, written: Attributes, word: str) -> Limits:
-        """Bounds of position where the joint is limited, of effort where its actuators are."""
-        single = word in ("hinge", "slide")
-        limits = Limits()
-        bounds = self.values.bounds(element, written, "range", "limited")
-        if bounds and single:
-            lower, upper = (self.values.compiler.angle(x) if word == "hinge" else x for x in bounds)
-            limits = Limits(lower, upper)
-        elif bounds:
-            self.values.ignore(f"range of a {word} joint", element)
-        efforts = self.values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited")
-        return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits
+        joint, p, zero = read_joint(self.values, name, body.name, element, written, X)
+        if joint.kind.single:
+            self.zeros[name] = zero
+        return joint, p
 
     # Frames.
 

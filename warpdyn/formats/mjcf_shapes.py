@@ -46,9 +46,7 @@ class MjcfShapes:
 
     def __init__(self, values: MjcfValues, root: Element, folder: Path | None) -> None:
         self.values, self.folder = values, folder
-        settings: dict[str, str] = {}
-        for element in root.findall("compiler"):
-            settings |= {str(key): str(value) for key, value in element.attrib.items()}
+        settings = values.settings(root)
         meshes = Path(settings.get("meshdir", settings.get("assetdir", "")))
         self.left_out: dict[str, int] = {}
         """Geoms that are no shapes, by type; not level planes at height 0, which are a simulation's
