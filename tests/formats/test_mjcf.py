@@ -120,9 +120,13 @@ def test_sites_are_frames_of_their_own_name() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (body(INERTIAL + '<joint stiffness="3"/>'), "stiffness"),
+        (body(INERTIAL + '<joint type="ball" stiffness="3"/>'), '"stiffness" of a ball joint'),
+        (
+            body(INERTIAL + '<joint stiffness="3 0 1"/>'),
+            '"stiffness" of <joint> that are of powers',
+        ),
+        (body(INERTIAL + '<joint springdamper="1 1"/>'), "springdamper"),
         (body(INERTIAL + '<joint type="ball" range="0 40"/>'), "range of a ball joint"),
-        (body(INERTIAL, gravcomp="1"), "gravcomp"),
         (body('<inertial pos="0 0 0" mass="1" diaginertia="1 1 9"/>'), "triangle inequality"),
         ('<mujoco><option gravity="0 0 0"/><worldbody/></mujoco>', r"gravity is \(0, 0, 0\)"),
         (

@@ -162,8 +162,11 @@ def test_what_cannot_be_read_is_refused_at_its_place(write) -> None:
     write("a.xml", '<x><worldbody>\n<body name="b">\n<joint range="2"/></body></worldbody></x>')
     with pytest.raises(ModelError, match=r'main.xml: .*range is "2".*\(line 3 of a.xml\)'):
         wd.load(path)
-    write("a.xml", f'<x><worldbody>\n<body>{INERTIAL}<joint stiffness="1"/></body></worldbody></x>')
-    with pytest.warns(wd.ModelWarning, match=r"its spring \(line 2 of a.xml\)"):
+    write(
+        "a.xml",
+        f'<x><worldbody>\n<body>{INERTIAL}<joint springdamper="1 1"/></body></worldbody></x>',
+    )
+    with pytest.warns(wd.ModelWarning, match=r"its spring and damping \(line 2 of a.xml\)"):
         wd.load(path)
 
 

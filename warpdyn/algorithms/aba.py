@@ -40,7 +40,8 @@ def aba(
     """
     if tree.shares_coordinates:
         return forward_dynamics_crba(tree, q, v, tau, gravity, f_ext)
-    on_inertia = [t - p for t, p in zip(tau, passive_forces(tree, q, v), strict=True)]
+    taken = passive_forces(tree, q, v, gravity)
+    on_inertia = [t - p for t, p in zip(tau, taken, strict=True)]
     return articulated(tree, q, v, on_inertia, gravity, f_ext)
 
 

@@ -64,7 +64,8 @@ def momentum_observer(
     Robot collisions: a survey on detection, isolation, and identification, IEEE T-RO 33 (2017).
     """
     p, turning = joint_momentum(tree, q, v)
-    down, rubbing = gravity_torques(tree, q, gravity, f_ext), passive_forces(tree, q, v)
+    down = gravity_torques(tree, q, gravity, f_ext)
+    rubbing = passive_forces(tree, q, v, gravity)
     pushed = [t + c - g - r for t, c, g, r in zip(tau, turning, down, rubbing, strict=True)]
     (elapsed,) = dt
     passed = select_less(0.0, elapsed, elapsed, 1.0)

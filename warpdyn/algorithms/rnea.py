@@ -38,7 +38,7 @@ def rnea(
         motion[i] = motion[body.parent].across(X[i], body.motion(v), body.motion(a))
         f[i] = body.rate_of_momentum(motion[i]) - outside[i]
 
-    tau = passive_forces(tree, q, v)
+    tau = passive_forces(tree, q, v, gravity)
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
             tau[k] = tau[k] + S.dot(f[i]) + a[k] * body.rotor_inertia

@@ -72,6 +72,7 @@ class BodyElement:
     joints: list[mjcf_inertia.Part] = field(default_factory=list)
     matter: mjcf_inertia.Matter = field(default_factory=mjcf_inertia.Matter)
     sites: list[mjcf_inertia.Part] = field(default_factory=list)
+    gravcomp: float = 0.0
 
 
 def load_mjcf(
@@ -154,7 +155,8 @@ class MjcfReader:
         bare = [*([] if free else [Link(WORLD)]), *weighed]
         for link in map(self._aligned, bare):
             seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
-            self.links.append(replace(link, visuals=seen, collisions=touch))
+            borne = self.bodies[link.name].gravcomp
+            self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
         for body in self.bodies.values():
             if body.name == free:
                 self.places.append(Place(BASE_JOINT, FLOATING, _drawn(body.X), bool(body.joints)))
@@ -226,8 +228,7 @@ class MjcfReader:
         written = {str(key): str(value) for key, value in element.attrib.items()}
         pose = X.compose(self.values.placement(element, written)).as_matrix()
         body = self.bodies[name] = BodyElement(name, parent.name, pose)
-        if self.values.number(element, "gravcomp", written, 0.0):
-            self.values.ignore('attribute "gravcomp" of <body>', element)
+        body.gravcomp = self.values.number(element, "gravcomp", written, 0.0)
         self.walk(element, body, HERE, childclass)
 
     def _unused(self, what: str, number: int) -> str:

@@ -44,8 +44,12 @@ def read_joint(
         "hinge": KINDS["revolute" if bounded else "continuous"],
         "slide": KINDS["prismatic"],
     }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
-    if _first(values, element, written, "stiffness"):
-        values.ignore('attribute "stiffness" of <joint>: its spring', element)
+    spring = _first(values, element, written, "stiffness")
+    rest = values.number(element, "springref", written, 0.0)
+    if spring and not single:
+        values.ignore(f'attribute "stiffness" of a {word} joint: its spring', element)
+    if "springdamper" in written and any(values.numbers(element, "springdamper", written, 2)):
+        values.ignore('attribute "springdamper" of <joint>: its spring and damping', element)
     joint = Joint(
         name=name,
         kind=kind,
@@ -56,14 +60,19 @@ def read_joint(
         damping=_first(values, element, written, "damping"),
         friction=values.number(element, "frictionloss", written, 0.0),
         armature=values.number(element, "armature", written, 0.0),
+        spring=spring if single else 0.0,
+        rest=values.compiler.angle(rest) if word == "hinge" else rest,
     )
     return JointElement(joint, p, zero)
 
 
 def _first(values: MjcfValues, element: Element, written: Attributes, key: str) -> float:
-    """The first number of an attribute; further ones are of powers."""
-    word = (written.get(key, "").split() or ["0"])[0]
-    return values.number(element, key, {key: word}, 0.0)
+    """The first number of an attribute; further ones are of powers, and remarked."""
+    words = written.get(key, "").split() or ["0"]
+    first, *powers = values.numbers(element, key, {key: " ".join(words)}, len(words))
+    if any(powers):
+        values.ignore(f'numbers of "{key}" of <joint> that are of powers', element)
+    return first
 
 
 def _limits(values: MjcfValues, element: Element, written: Attributes, word: str) -> Limits:

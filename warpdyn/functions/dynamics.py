@@ -231,15 +231,17 @@ def effect_torques(
     q: Array[A],
     v: Array[A] | None,
     *,
+    gravity: Gravity = None,
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Joint forces that friction and limit springs take; zero unless the model has them.
+    """Joint forces that friction and springs take; zero unless the model has them.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M
     a + h + this.
-    For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position
-    - limit) + damping * r. See `Model.with_friction` and `Model.with_limit_springs`.
+    For a joint at rate r: viscous * r + coulomb * sign(r), spring * (position - rest), and beyond a
+    limit stiffness * (position - limit) + damping * r; less the weight that something else bears.
+    See `Model.with_friction`, `with_springs`, `with_limit_springs`, `with_gravity_compensation`.
     """
     return Call(
         "effect_torques",
@@ -247,6 +249,8 @@ def effect_torques(
         (_passive_forces.passive_forces,),
         {"q": q, "v": v},
         out=out,
+        forces=True,
+        gravity=gravity,
         params=params,
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": FORCE},
     )

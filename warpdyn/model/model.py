@@ -66,6 +66,8 @@ class Model(Structure):
     with_armature = edits.with_armature
     with_friction = edits.with_friction
     with_limit_springs = edits.with_limit_springs
+    with_springs = edits.with_springs
+    with_gravity_compensation = edits.with_gravity_compensation
     with_payload = edits.with_payload
     with_link_mass = edits.with_link_mass
     with_link_inertia = edits.with_link_inertia

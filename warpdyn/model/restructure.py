@@ -164,6 +164,11 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
 def welded(link: Link, load: Link) -> Link:
     """`link` with `load`, placed in the same frame, welded to it: the parallel-axis theorem about
     the common com."""
+    if link.mass and load.mass and link.borne != load.borne:
+        raise ValueError(
+            f"other shares of the weight of {link.name} ({link.borne:g}) and {load.name} "
+            f"({load.borne:g}) are borne; make them one first: with_gravity_compensation"
+        )
     mass = link.mass + load.mass
     heavy = [part for part in (link, load) if part.mass]
     com = heavy[0].com if len(heavy) == 1 else link.com
@@ -180,6 +185,7 @@ def welded(link: Link, load: Link) -> Link:
         mass=mass,
         com=com,
         inertia=matrix3(J.rows),
+        borne=link.borne if link.mass else load.borne,
         visuals=link.visuals + load.visuals,
         collisions=link.collisions + load.collisions,
     )

@@ -255,7 +255,16 @@ class Structure:
             for j in self.joints
         ]
         effects = [(j.name, j.effects, j.v_limits) for j in self.joints if j.effects]
-        content = (links, joints, effects, self.floating_base, self.quaternion, self.base_velocity)
+        borne = [(k.name, k.borne) for k in self.links if k.borne]
+        content = (
+            links,
+            borne,
+            joints,
+            effects,
+            self.floating_base,
+            self.quaternion,
+            self.base_velocity,
+        )
         return hashlib.sha256(repr(content).encode()).hexdigest()
 
 

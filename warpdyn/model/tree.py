@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..algebra.point_motion import PointMotion
-from ..algebra.scalar import Scalar, as_number
+from ..algebra.scalar import Scalar, as_number, is_number
 from ..algebra.spatial import (
     HERE,
     ZERO,
@@ -68,6 +68,8 @@ class Body:
     """Bounds of the joint's coordinate, where it has one alone."""
     points: tuple[Point, ...] = ()
     spreads: tuple[Spread, ...] = ()
+    borne: tuple[tuple[Scalar, Vector], ...] = ()
+    """Masses whose weight something else bears, with their centres."""
 
     @cached_property
     def inertia(self) -> Inertia:
@@ -367,7 +369,7 @@ def build_tree(model: Structure) -> Tree:
                 multiplier=sign * multiplier,
                 offset=sign * offset,
                 armature=joint.armature,
-                effects=effects[: kind.nv],
+                effects=tuple(each.along(sign) for each in effects[: kind.nv]),
                 limits=limits[0].along(sign),
             )
             bodies.append(body)
@@ -388,5 +390,9 @@ def build_tree(model: Structure) -> Tree:
         if frame.body == WORLD:
             ground = ground + point.inertia + spread.inertia
             continue
-        bodies[frame.body] = bodies[frame.body].carrying(point).carrying(spread)
+        body = bodies[frame.body].carrying(point).carrying(spread)
+        if not (is_number(link.borne) and link.borne == 0.0):
+            part = frame.mass * link.borne, frame.placement.point_to_parent(frame.com)
+            body = replace(body, borne=(*body.borne, part))
+        bodies[frame.body] = body
     return Tree(tuple(bodies), frames, model.nq, model.nv, ground)
