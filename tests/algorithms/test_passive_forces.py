@@ -1,4 +1,4 @@
-"""Friction, springs and weight that is borne: their formulas, in inverse and forward dynamics, and how a model gets them."""
+"""Friction, springs, borne weight: their formulas in inverse and forward dynamics, and how a model gets them."""
 
 from __future__ import annotations
 

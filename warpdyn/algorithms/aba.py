@@ -19,6 +19,7 @@ from ..algebra.spatial import (
 )
 from ..model.tree import WORLD, Tree
 from .crba import crba
+from .free_rotors import free_rotors
 from .passive_forces import passive_forces
 from .rnea import rnea
 
@@ -72,6 +73,9 @@ def articulated(
         IA[i] = ArticulatedInertia.of(body.inertia)
         pA[i] = V[i].cross_force(body.inertia @ V[i]) - outside[i]
 
+    tau = list(tau)
+    for k, force in free_rotors(tree, v):
+        tau[k] = tau[k] - force
     U: dict[int, list[Force]] = {}
     D: dict[int, list[list[Scalar]]] = {}
     u: dict[int, list[Scalar]] = {}

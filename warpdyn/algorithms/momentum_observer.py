@@ -8,6 +8,7 @@ from ..algebra.linear import dot, factorise
 from ..algebra.scalar import Scalar, exp, select_less
 from ..algebra.spatial import ZERO_MOTION, Force, Motion, Placement
 from ..model.tree import WORLD, Tree
+from .free_rotors import free_rotors
 from .gravity_torques import gravity_torques
 from .jacobian import jacobian
 from .passive_forces import passive_forces
@@ -38,6 +39,8 @@ def joint_momentum(
             turning[k] = turning[k] + V[i].cross(S).dot(h[i])
         if body.parent != WORLD:
             h[body.parent] = h[body.parent] + X[i].force_to_parent(h[i])
+    for k, force in free_rotors(tree, v):
+        turning[k] = turning[k] - force
     return p, turning
 
 

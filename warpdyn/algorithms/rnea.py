@@ -8,6 +8,7 @@ from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO_FORCE, Force, Placement, Vector
 from ..model.tree import WORLD, Tree
+from .free_rotors import free_rotors
 from .passive_forces import passive_forces
 
 
@@ -39,6 +40,8 @@ def rnea(
         f[i] = body.rate_of_momentum(motion[i]) - outside[i]
 
     tau = passive_forces(tree, q, v, gravity)
+    for k, force in free_rotors(tree, v):
+        tau[k] = tau[k] + force
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
             tau[k] = tau[k] + S.dot(f[i]) + a[k] * body.rotor_inertia

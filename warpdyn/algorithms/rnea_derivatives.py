@@ -8,6 +8,7 @@ from ..algebra.moving_inertia import AT_REST, MovingInertia
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO, ZERO_FORCE, ZERO_MOTION, Force, Motion, Placement, Vector
 from ..model.tree import WORLD, Tree
+from .free_rotors import free_rotor_derivatives
 from .passive_forces import borne_weight, passive_force_derivatives
 
 Rows = list[list[Scalar]]
@@ -90,6 +91,8 @@ def rnea_derivatives(
 
     for k, passive_by_q, passive_by_v in passive_force_derivatives(tree, q, v):
         dq[k][k], dv[k][k] = dq[k][k] + passive_by_q, dv[k][k] + passive_by_v
+    for row, column, by_v in free_rotor_derivatives(tree, v):
+        dv[row][column] = dv[row][column] + by_v
     lighter = borne_weight(tree)
     if lighter is not None:
         still: list[Scalar] = [0.0] * tree.nv

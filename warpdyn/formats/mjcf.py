@@ -26,7 +26,6 @@ from ..model.description import (
     Pose,
     fixed_joint,
     matrix3,
-    unit_vector,
     vector3,
 )
 from ..model.joints import FLOATING
@@ -43,7 +42,7 @@ from .mjcf_joints import read_joint
 from .mjcf_keyframes import Place, configurations
 from .mjcf_meshes import MjcfMeshes
 from .mjcf_shapes import MjcfShapes
-from .mjcf_values import Attributes, Element, MjcfValues, z_to
+from .mjcf_values import Attributes, Element, MjcfValues
 from .registry import MJCF
 from .robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
 
@@ -138,6 +137,7 @@ class MjcfReader:
         """Position of each single joint where the file draws it (ref)."""
         self.places: list[Place] = []
         """The joints in the order of MuJoCo's qpos."""
+        self.base_armature = 0.0
         self.numbers = itertools.count()
         self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
@@ -186,6 +186,7 @@ class MjcfReader:
                 *self.shapes.remarks(),
                 *unphysical(self.links),
             ],
+            base_armature=self.base_armature,
             named=named,
         )
 
@@ -276,6 +277,10 @@ class MjcfReader:
             return ""
         if free:
             self._free(free[0])
+            element, written, _ = free[0].joints[0]
+            self.base_armature = self.values.number(element, "armature", written, 0.0)
+            if any(word.strip("0.") for word in written.get("damping", "").split()):
+                self.values.ignore("damping of a free base", element)
         return tops[0].name
 
     def _aligned(self, link: Link) -> Link:
@@ -311,13 +316,11 @@ class MjcfReader:
         return still
 
     def _free(self, body: BodyElement) -> None:
-        element, written, _ = body.joints[0]
+        element = body.joints[0][0]
         if body.parent != WORLD or len(body.joints) > 1:
             raise self.values.refusal(
                 element, "a free joint must be the one joint of a body in <worldbody>"
             )
-        if self.values.number(element, "armature", written, 0.0):
-            self.values.ignore("armature of a free joint", element)
 
     # Joints.
 
@@ -378,15 +381,7 @@ class MjcfReader:
                 continue
             link = name if name not in self.bodies and name not in names_in_use else f"{name}_site"
             names_in_use.add(link)
-            if "fromto" in written:
-                ends = self.values.numbers(element, "fromto", written, 6)
-                a, b = Vector(*ends[:3]), Vector(*ends[3:])
-                direction = unit_vector(a - b)
-                place = Placement(
-                    z_to(Vector(*direction)) if any(direction) else IDENTITY, (a + b) * 0.5
-                )
-            else:
-                place = self.values.placement(element, written)
+            place = self.values.shape_placement(element, written)
             self.links.append(Link(link))
             self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..algebra.spatial import IDENTITY, Placement, Vector
-from ..model.description import Geometry, ModelError, Pose, unit_vector
+from ..algebra.spatial import Placement
+from ..model.description import Geometry, ModelError, Pose
 from .colors import Color, color_of
 from .mjcf_inertia import Part
-from .mjcf_values import Element, MjcfValues, z_to
+from .mjcf_values import Element, MjcfValues
 
 GREY: Color = (0.5, 0.5, 0.5, 1.0)
 """MuJoCo's colour of what says none."""
@@ -96,7 +96,7 @@ class MjcfShapes:
     def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
         """None for planes, height fields and ellipsoids, which no `Geometry` is."""
         kind = written.get("type", "sphere")
-        pose = Pose.of(X.compose(self._place(element, written)))
+        pose = Pose.of(X.compose(self.values.shape_placement(element, written)))
         color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
         if "mesh" in written:  # a primitive that names one is fitted to it, and drawn as the mesh
             asset = self.meshes.get(written["mesh"])
@@ -123,15 +123,6 @@ class MjcfShapes:
         if len(measures) != {"sphere": 1, "box": 3}.get(kind, 2) or min(measures) < 0:
             return None
         return Geometry(kind, measures, None, pose, written.get("name"), None, color)
-
-    def _place(self, element: Element, written: dict[str, str]) -> Placement:
-        """Where a geom is in its body or frame: between two ends, or as written."""
-        if "fromto" not in written:
-            return self.values.placement(element, written)
-        ends = self.values.numbers(element, "fromto", written, 6)
-        a, b = Vector(*ends[:3]), Vector(*ends[3:])
-        along = unit_vector(a - b)
-        return Placement(z_to(Vector(*along)) if any(along) else IDENTITY, (a + b) * 0.5)
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -22,7 +22,7 @@ from ..algebra.spatial import (
     as_matrix,
 )
 from ..model.checks import MOST
-from ..model.description import vector3
+from ..model.description import unit_vector, vector3
 from .robot_text import Reading, tag_name
 
 Element: TypeAlias = etree._Element
@@ -146,6 +146,15 @@ class MjcfValues(Reading):
 
     def placement(self, element: Element, written: Attributes) -> Placement:
         return Placement(self.rotation(element, written), self.vector(element, "pos", written))
+
+    def shape_placement(self, element: Element, written: Attributes) -> Placement:
+        """Where a geom or a site is: between two ends, or as written."""
+        if "fromto" not in written:
+            return self.placement(element, written)
+        ends = self.numbers(element, "fromto", written, 6)
+        a, b = Vector(*ends[:3]), Vector(*ends[3:])
+        along = unit_vector(a - b)
+        return Placement(z_to(Vector(*along)) if any(along) else IDENTITY, (a + b) * 0.5)
 
     def rotation(self, element: Element, written: Attributes) -> Rotation:
         """An element's orientation, by the one of `TURNS` that it has."""

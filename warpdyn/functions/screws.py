@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..algebra.scalar import Scalar, as_number
-from ..algebra.spatial import Motion, Placement, Vector
+from ..algebra.spatial import HERE, Motion, Placement, Vector
 from ..model import Model
-from ..model.tree import HERE, WORLD, Body, Tree, build_tree
+from ..model.lumping import build_tree
+from ..model.tree import WORLD, Body, Tree
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,6 +40,7 @@ class Model(Structure):
         floating_base: bool = False,
         quaternion: QuaternionOrder = "xyzw",
         warnings: Sequence[str] = (),
+        base_armature: float = 0.0,
         named: Sequence[Configuration] = (),
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
@@ -57,6 +58,7 @@ class Model(Structure):
             floating_base=floating_base,
             quaternion=quaternion,
             warnings=tuple(warnings),
+            base_armature=base_armature,
             named=tuple(named),
         )
 

@@ -54,6 +54,8 @@ class Structure:
     """How the free base's columns of v, a and tau are taken (`with_base_velocity`)."""
     warnings: tuple[str, ...] = ()
     """What looked wrong in the description, and was used as written."""
+    base_armature: float = 0.0
+    """Armature of the free base's joint [kg, kg·m²], along the world's axes and the base's."""
     named: tuple[Configuration, ...] = ()
     """What `configurations` makes arrays of."""
 
@@ -74,7 +76,7 @@ class Structure:
         """Joints that have coordinates, in their order; the base's 6-dof joint first when it
         floats."""
         independent = tuple(j for j in self.joints if j.kind.nv and j.mimic is None)
-        base = Joint(BASE_JOINT, FLOATING, "", self.root)
+        base = Joint(BASE_JOINT, FLOATING, "", self.root, armature=self.base_armature)
         return (base, *independent) if self.floating_base else independent
 
     @cached_property
@@ -259,6 +261,7 @@ class Structure:
         content = (
             links,
             borne,
+            self.base_armature,
             joints,
             effects,
             self.floating_base,

@@ -73,8 +73,6 @@ class MuJoCo:
             q, v = self.robot.jnt_qposadr[number], self.robot.jnt_dofadr[number]
             self.places.append((d, q, v))
             self.G[v : v + d.joint.kind.nv, d.v] = d.multiplier * np.eye(d.joint.kind.nv)
-            if d.joint.kind is FLOATING:  # which has no armature here, with a remark
-                self.robot.dof_armature[v : v + 6] = 0.0
         missing = [name for name in model.link_names if name not in self.frames]
         if missing and not fused and not isinstance(source, Path):
             raise NotComparable(f'MuJoCo has no body "{missing[0]}"')
