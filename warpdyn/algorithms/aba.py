@@ -36,10 +36,10 @@ def aba(
 
     q: nq [m, rad].  v: nv.  tau: nv [N, N·m].  gravity, f_ext: as in `rnea`.
     Returns nv [m/s², rad/s²].
-    Joints that share a coordinate (mimic) tie bodies together that the recursion takes to be
-    independent; robots that have them take `forward_dynamics_crba` instead.
+    Joints that share a coordinate (mimic), and tendons with armature, tie bodies together that the
+    recursion takes to be independent; robots that have them take `forward_dynamics_crba` instead.
     """
-    if tree.shares_coordinates:
+    if tree.ties_bodies:
         return forward_dynamics_crba(tree, q, v, tau, gravity, f_ext)
     taken = passive_forces(tree, q, v, gravity)
     on_inertia = [t - p for t, p in zip(tau, taken, strict=True)]

@@ -12,6 +12,7 @@ from .free_rotors import free_rotors
 from .gravity_torques import gravity_torques
 from .jacobian import jacobian
 from .passive_forces import passive_forces
+from .tendon_forces import tendon_inertia
 
 
 def joint_momentum(
@@ -33,6 +34,8 @@ def joint_momentum(
         h[i] = body.inertia @ V[i]
     p: list[Scalar] = [0.0] * tree.nv
     turning: list[Scalar] = [0.0] * tree.nv
+    for row, column, x in tendon_inertia(tree):
+        p[row] = p[row] + v[column] * x
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
             p[k] = p[k] + S.dot(h[i]) + body.rotor_inertia * v[k]

@@ -11,6 +11,7 @@ from ..algebra.scalar import Scalar, is_number, maximum, minimum, select_less, s
 from ..algebra.spatial import ZERO_INERTIA, Inertia, Symmetric
 from ..model.tree import Body, Tree
 from .gravity_torques import gravity_torques
+from .tendon_forces import tendon_forces
 
 
 def passive_forces(
@@ -44,12 +45,15 @@ def passive_forces(
                 force = force + beyond * effects.stiffness + moving * effects.damping
                 force = force + (position - effects.rest) * effects.spring
             tau[k] = tau[k] + force * body.multiplier
+    for k, force in tendon_forces(tree, q, v):
+        tau[k] = tau[k] + force
     return tau
 
 
 def without_passive_forces(tree: Tree) -> Tree:
     """The same bodies and joints without friction and springs, bearing their own weight."""
-    return replace(tree, bodies=tuple(replace(body, effects=(), borne=()) for body in tree.bodies))
+    bodies = tuple(replace(body, effects=(), borne=()) for body in tree.bodies)
+    return replace(tree, bodies=bodies, cables=tuple(c.without_effects() for c in tree.cables))
 
 
 def borne_weight(tree: Tree) -> Tree | None:
@@ -63,7 +67,7 @@ def borne_weight(tree: Tree) -> Tree | None:
         masses = (Inertia.at_com(m, c, Symmetric.diagonal(0.0)) for m, c in parts)
         known = sum(masses, ZERO_INERTIA)
         bodies.append(replace(body, known=known, points=(), spreads=(), armature=0.0))
-    return replace(tree, bodies=tuple(bodies))
+    return replace(tree, bodies=tuple(bodies), cables=())
 
 
 def dry_friction(tree: Tree) -> dict[int, Scalar]:
@@ -98,7 +102,8 @@ def passive_force_derivatives(
     """Index of each joint's coordinate, and its derivatives of `passive_forces` by q and v.
 
     All others are zero: a joint rubs at its own rate. Coulomb friction has none where it is smooth.
-    Those of weight that is borne are apart (`borne_weight`).
+    Those of weight that is borne and of tendons are apart (`borne_weight`,
+    `tendon_force_derivatives`).
     """
     for body in tree.bodies:
         for k, effects in zip(body.v_index, body.effects, strict=False):

@@ -10,6 +10,7 @@ from ..algebra.spatial import ZERO_FORCE, Force, Placement, Vector
 from ..model.tree import WORLD, Tree
 from .free_rotors import free_rotors
 from .passive_forces import passive_forces
+from .tendon_forces import tendon_inertia
 
 
 def rnea(
@@ -40,6 +41,8 @@ def rnea(
         f[i] = body.rate_of_momentum(motion[i]) - outside[i]
 
     tau = passive_forces(tree, q, v, gravity)
+    for row, column, x in tendon_inertia(tree):
+        tau[row] = tau[row] + a[column] * x
     for k, force in free_rotors(tree, v):
         tau[k] = tau[k] + force
     for i, body in reversed(list(enumerate(tree.bodies))):

@@ -10,6 +10,7 @@ from ..algebra.spatial import ZERO, ZERO_FORCE, ZERO_MOTION, Force, Motion, Plac
 from ..model.tree import WORLD, Tree
 from .free_rotors import free_rotor_derivatives
 from .passive_forces import borne_weight, passive_force_derivatives
+from .tendon_forces import tendon_force_derivatives, tendon_inertia
 
 Rows = list[list[Scalar]]
 
@@ -91,6 +92,11 @@ def rnea_derivatives(
 
     for k, passive_by_q, passive_by_v in passive_force_derivatives(tree, q, v):
         dq[k][k], dv[k][k] = dq[k][k] + passive_by_q, dv[k][k] + passive_by_v
+    for row, column, by_a in tendon_inertia(tree):
+        M[row][column] = M[row][column] + by_a
+    for row, column, by_q, by_v in tendon_force_derivatives(tree, q):
+        dq[row][column] = dq[row][column] + by_q
+        dv[row][column] = dv[row][column] + by_v
     for row, column, by_v in free_rotor_derivatives(tree, v):
         dv[row][column] = dv[row][column] + by_v
     lighter = borne_weight(tree)

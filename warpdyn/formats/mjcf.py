@@ -42,6 +42,7 @@ from .mjcf_joints import read_joint
 from .mjcf_keyframes import Place, configurations
 from .mjcf_meshes import MjcfMeshes
 from .mjcf_shapes import MjcfShapes
+from .mjcf_tendons import moving_tendons, read_tendons
 from .mjcf_values import Attributes, Element, MjcfValues
 from .registry import MJCF
 from .robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
@@ -100,12 +101,12 @@ def load_mjcf(
 
     The root is the link "world", unless the base is free. A body of several joints hangs on
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
-    another in a line is a mimic joint. Bodies without <inertial> take the inertia of their geoms,
-    which the package mujoco computes. Keyframes are `Model.configurations`. Where a joint has no
-    limit of its force, the ranges of its actuators make one, with a remark. Geoms are visual and
-    collision shapes, by their groups and by what they may touch; planes, height fields and ellipsoids
-    are left out. Tendons, contacts and sensors are not read, nor, but for includes, is anything
-    outside the text.
+    another in a line is a mimic joint; fixed tendons are `Model.tendons`. Bodies without <inertial>
+    take the inertia of their geoms, which the package mujoco computes. Keyframes are
+    `Model.configurations`. Where a joint has no limit of its force, the ranges of its actuators make
+    one, with a remark. Geoms are visual and collision shapes, by their groups and by what they may
+    touch; planes, height fields and ellipsoids are left out. Contacts and sensors are not read, nor,
+    but for includes and meshes that weigh, is anything outside the text.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """
@@ -138,6 +139,8 @@ class MjcfReader:
         self.places: list[Place] = []
         """The joints in the order of MuJoCo's qpos."""
         self.base_armature = 0.0
+        self.mocap: set[str] = set()
+        """Bodies that the user moves, to which others are pulled."""
         self.numbers = itertools.count()
         self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
@@ -169,7 +172,8 @@ class MjcfReader:
             elif not (free and body.name == WORLD):
                 self.sites(body)
         joints = with_effort_limits(self.values, self.root, self.joints)
-        joints = coupled(self.values, self.root, joints, self.zeros, cut)
+        tendons = read_tendons(self.values, self.root, joints)
+        joints = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {BASE_JOINT} if free else set()
         named = configurations(self.values, self.root, self.places, moving)
@@ -187,6 +191,7 @@ class MjcfReader:
                 *unphysical(self.links),
             ],
             base_armature=self.base_armature,
+            tendons=moving_tendons(tendons, joints, self.zeros),
             named=named,
         )
 
@@ -229,6 +234,8 @@ class MjcfReader:
         written = {str(key): str(value) for key, value in element.attrib.items()}
         pose = X.compose(self.values.placement(element, written)).as_matrix()
         body = self.bodies[name] = BodyElement(name, parent.name, pose)
+        if self.values.boolean(element, "mocap", written, False):
+            self.mocap.add(name)
         body.gravcomp = self.values.number(element, "gravcomp", written, 0.0)
         self.walk(element, body, HERE, childclass)
 

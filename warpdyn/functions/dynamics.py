@@ -127,15 +127,14 @@ def aba(
         "crba": (_aba.forward_dynamics_crba,),
     }
     algorithms["auto"] = (
-        algorithms["crba"]
-        if tree_of(model).shares_coordinates
-        else algorithms["aba"] + algorithms["crba"]
+        algorithms["crba"] if tree_of(model).ties_bodies else algorithms["aba"] + algorithms["crba"]
     )
     if method not in algorithms:
         raise ValueError(f'method must be "auto", "aba" or "crba", got {method!r}')
-    if method == "aba" and tree_of(model).shares_coordinates:
+    if method == "aba" and tree_of(model).ties_bodies:
         raise ValueError(
-            f'{model.name} has mimic joints, which articulated bodies cannot have; use "auto" or "crba"'
+            f"{model.name} has mimic joints, or tendons with armature, which articulated bodies cannot have; "
+            'use "auto" or "crba"'
         )
     return Call(
         "aba" if method == "auto" else f"aba_by_{method}",
@@ -331,7 +330,7 @@ def solve(
     moves no inertia.
     """
     algorithms: tuple[Callable[..., Any], ...] = (_mass_matrix_inverse.solve,)
-    if not tree_of(model).shares_coordinates:
+    if not tree_of(model).ties_bodies:
         algorithms += (_mass_matrix_inverse.solve_articulated,)
     solves = Solves(_mass_matrix_inverse.product, "x", "b", _crba.crba)
     return Call(

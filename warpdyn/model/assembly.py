@@ -42,7 +42,9 @@ def in_tree_order(
 
 def rebuilt(robot: Robot, links: Sequence[Link], joints: Sequence[Joint]) -> Robot:
     """The same robot with other links and joints, checked and put in tree order; its configurations
-    are kept for the joints that still move."""
+    and tendons are kept for the joints that still move."""
     links, joints = in_tree_order(robot.name, links, joints, floating_base=robot.floating_base)
-    result = replace(robot, links=links, joints=joints)
+    moving = {joint.name for joint in joints if joint.kind.nv}
+    tendons = (t for t in robot.tendons if all(joint in moving for joint, _ in t.coefficients))
+    result = replace(robot, links=links, joints=joints, tendons=tuple(tendons))
     return replace(result, named=tuple(c.kept(result.coordinates) for c in result.named))

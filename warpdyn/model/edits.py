@@ -60,8 +60,8 @@ def with_friction(
     """The same robot with friction in its joints: viscous [N·m·s/rad, N·s/m] and Coulomb [N·m, N].
 
     Each is one value (for all joints but free ones), or values by joint name, or "description" for
-    the `damping`, or `friction`, of every joint in the robot's file. Values not given stay; there
-    are none at first.
+    the `damping`, or `friction`, of every joint in the robot's file, and the damping of its tendons.
+    Values not given stay; there are none at first.
     """
 
     def values(
@@ -71,6 +71,9 @@ def with_friction(
             return {joint.name: described(joint) for joint in self.joints}
         return _by_joint(self, what, asked, lambda joint: joint.kind is not FLOATING)
 
+    if viscous == "description":
+        tendons = (tendon.acting(viscous=tendon.damping) for tendon in self.tendons)
+        self = replace(self, tendons=tuple(tendons))
     return _with_effects(
         self,
         viscous=values("viscous friction", viscous, lambda joint: joint.v_damping),
@@ -110,7 +113,7 @@ def with_springs(
     each is slack [rad, m].
 
     Each is one value (for all joints of one coordinate), or values by joint name; spring =
-    "description" takes the springs of the robot's file, with where they are slack. Values not given
+    "description" takes the springs of the robot's file, tendons' too, with where they are slack. Values not given
     stay; there are none at first.
     """
     for values in (spring, rest):
@@ -124,6 +127,8 @@ def with_springs(
     if spring == "description":
         stiffness: Mapping[str, float] = {joint.name: joint.spring for joint in single}
         slack: Mapping[str, float] = {joint.name: joint.rest for joint in single}
+        tendons = (tendon.acting(spring=tendon.spring) for tendon in self.tendons)
+        self = replace(self, tendons=tuple(tendons))
     else:
         stiffness, slack = _by_joint(self, "spring", spring, lambda joint: joint.kind.single), {}
     if rest is not None:

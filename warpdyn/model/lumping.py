@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..algebra.scalar import is_number
 from ..algebra.spatial import HERE, ZERO, ZERO_INERTIA, Placement, Vector, as_matrix
-from .description import followed
+from .description import Joint, followed
 from .joints import FLOATING, aligned
 from .link_inertia import Point, Spread
 from .structure import BASE_JOINT, Structure
-from .tree import WORLD, Body, Frame, Tree
+from .tendons import Tendon
+from .tree import WORLD, Body, Cable, Frame, Tree
 
 
 def build_tree(model: Structure) -> Tree:
@@ -99,4 +101,23 @@ def build_tree(model: Structure) -> Tree:
             part = frame.mass * link.borne, frame.placement.point_to_parent(frame.com)
             body = replace(body, borne=(*body.borne, part))
         bodies[frame.body] = body
-    return Tree(tuple(bodies), frames, model.nq, model.nv, ground)
+    starts = {name: (v[0], q[0]) for name, (q, v) in coordinates.items()}
+    cables = tuple(_cable(tendon, by_name, starts) for tendon in model.tendons)
+    return Tree(tuple(bodies), frames, model.nq, model.nv, ground, cables)
+
+
+def _cable(
+    tendon: Tendon, joints: Mapping[str, Joint], starts: Mapping[str, tuple[int, int]]
+) -> Cable:
+    """A tendon over columns: joints that follow others by their leaders'.
+
+    starts: first column in v and q of each joint.
+    """
+    by_column: dict[tuple[int, int], float] = {}
+    constant = tendon.constant
+    for name, c in tendon.coefficients:
+        leader, multiplier, offset = followed(joints[name], joints)
+        by_column[starts[leader]] = by_column.get(starts[leader], 0.0) + c * multiplier
+        constant += c * offset
+    columns = tuple((*start, c) for start, c in by_column.items() if c)
+    return Cable(columns, constant, tendon.armature, tendon.effects, tendon.slack)

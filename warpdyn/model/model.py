@@ -16,6 +16,7 @@ from .description import Joint, Link, ModelError
 from .named_configurations import Configuration
 from .params import params as parameters
 from .structure import QuaternionOrder, Structure
+from .tendons import Tendon
 from .to_urdf import to_urdf as urdf_text
 
 
@@ -41,6 +42,7 @@ class Model(Structure):
         quaternion: QuaternionOrder = "xyzw",
         warnings: Sequence[str] = (),
         base_armature: float = 0.0,
+        tendons: Sequence[Tendon] = (),
         named: Sequence[Configuration] = (),
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
@@ -59,6 +61,7 @@ class Model(Structure):
             quaternion=quaternion,
             warnings=tuple(warnings),
             base_armature=base_armature,
+            tendons=tuple(tendons),
             named=tuple(named),
         )
 

@@ -55,7 +55,14 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
             )
         look_up(locked, name, "joint to lock", self.name)
     still = coordinates_at(self, list(locked.values()), at)
-    return rebuilt(self, self.links, locked_joints(self.joints, still))
+    by_name = {joint.name: joint for joint in self.joints}
+    held = {}
+    for joint in (each for each in self.joints if each.kind.single):
+        leader, multiplier, offset = followed(joint, by_name)
+        if leader in still:
+            held[joint.name] = still[leader][0] * multiplier + offset
+    tied = replace(self, tendons=tuple(tendon.held(held) for tendon in self.tendons))
+    return rebuilt(tied, self.links, locked_joints(self.joints, still))
 
 
 def locked_joints(joints: Sequence[Joint], values: Mapping[str, Sequence[float]]) -> list[Joint]:
@@ -268,7 +275,9 @@ def attach(
     named = (
         c.joined(there[c.name].renamed(prefixed)) if c.name in there else c for c in self.named
     )
-    both = replace(self, named=tuple(named))
+    names = {each.name: prefix + each.name for each in other.joints}
+    tendons = (replace(t.renamed(names), name=prefix + t.name) for t in other.tendons)
+    both = replace(self, named=tuple(named), tendons=(*self.tendons, *tendons))
     return rebuilt(both, [*self.links, *links], [*self.joints, mount, *joints])
 
 
@@ -308,7 +317,11 @@ def rename(
         self.link(link)
     for joint in joints or {}:
         self.joint(joint)
-    named = replace(self, named=tuple(c.renamed(joints or {}) for c in self.named))
+    named = replace(
+        self,
+        named=tuple(c.renamed(joints or {}) for c in self.named),
+        tendons=tuple(tendon.renamed(joints or {}) for tendon in self.tendons),
+    )
     result = rebuilt(named, *renamed(self, links or {}, joints or {}))
     return result if name is None else replace(result, name=name)
 

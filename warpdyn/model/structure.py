@@ -19,6 +19,7 @@ from .description import Joint, Link, look_up, several
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
+from .tendons import Tendon
 
 BASE_JOINT = "floating_base"
 """Name of the joint between the world and the root link of a floating model."""
@@ -56,6 +57,8 @@ class Structure:
     """What looked wrong in the description, and was used as written."""
     base_armature: float = 0.0
     """Armature of the free base's joint [kg, kg·m²], along the world's axes and the base's."""
+    tendons: tuple[Tendon, ...] = ()
+    """Fixed tendons: sums of joint positions, with what moves and resists along them."""
     named: tuple[Configuration, ...] = ()
     """What `configurations` makes arrays of."""
 
@@ -262,6 +265,7 @@ class Structure:
             links,
             borne,
             self.base_armature,
+            self.tendons,
             joints,
             effects,
             self.floating_base,
