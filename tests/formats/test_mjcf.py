@@ -202,8 +202,8 @@ def test_an_aligned_free_joint_is_at_the_centre_of_mass(inside: str, way: str) -
         ('<!DOCTYPE m [<!ENTITY e SYSTEM "file:///etc/passwd">]><mujoco>&e;</mujoco>', "entities"),
         ('<mujoco><include file="other.xml"/></mujoco>', "looked for beside a file"),
         (
-            '<mujoco><worldbody><replicate count="2"/></worldbody></mujoco>',
-            "<replicate> is not read",
+            '<mujoco><worldbody><composite count="2"/></worldbody></mujoco>',
+            "<composite> is not read",
         ),
         ("<mujoco><worldbody><joint/></worldbody></mujoco>", "the world moves on no joint"),
         ('<mujoco><compiler coordinate="global"/></mujoco>', "no longer MJCF"),

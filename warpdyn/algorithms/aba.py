@@ -74,8 +74,8 @@ def articulated(
         pA[i] = V[i].cross_force(body.inertia @ V[i]) - outside[i]
 
     tau = list(tau)
-    for k, force in free_rotors(tree, v):
-        tau[k] = tau[k] - force
+    for k, taken in free_rotors(tree, v):
+        tau[k] = tau[k] - taken
     U: dict[int, list[Force]] = {}
     D: dict[int, list[list[Scalar]]] = {}
     u: dict[int, list[Scalar]] = {}

@@ -61,7 +61,7 @@ def borne_weight(tree: Tree) -> Tree | None:
     something else bears; None where there are none."""
     if not any(body.borne for body in tree.bodies):
         return None
-    bodies = []
+    bodies: list[Body] = []
     for body in without_passive_forces(tree).bodies:
         parts = tree.bodies[len(bodies)].borne
         masses = (Inertia.at_com(m, c, Symmetric.diagonal(0.0)) for m, c in parts)

@@ -92,13 +92,13 @@ def rnea_derivatives(
 
     for k, passive_by_q, passive_by_v in passive_force_derivatives(tree, q, v):
         dq[k][k], dv[k][k] = dq[k][k] + passive_by_q, dv[k][k] + passive_by_v
-    for row, column, by_a in tendon_inertia(tree):
-        M[row][column] = M[row][column] + by_a
-    for row, column, by_q, by_v in tendon_force_derivatives(tree, q):
-        dq[row][column] = dq[row][column] + by_q
-        dv[row][column] = dv[row][column] + by_v
-    for row, column, by_v in free_rotor_derivatives(tree, v):
-        dv[row][column] = dv[row][column] + by_v
+    for row, column, x in tendon_inertia(tree):
+        M[row][column] = M[row][column] + x
+    for row, column, tendon_by_q, tendon_by_v in tendon_force_derivatives(tree, q):
+        dq[row][column] = dq[row][column] + tendon_by_q
+        dv[row][column] = dv[row][column] + tendon_by_v
+    for row, column, x in free_rotor_derivatives(tree, v):
+        dv[row][column] = dv[row][column] + x
     lighter = borne_weight(tree)
     if lighter is not None:
         still: list[Scalar] = [0.0] * tree.nv

@@ -41,6 +41,7 @@ from .mjcf_include import with_includes
 from .mjcf_joints import read_joint
 from .mjcf_keyframes import Place, configurations
 from .mjcf_meshes import MjcfMeshes
+from .mjcf_replicate import with_copies
 from .mjcf_shapes import MjcfShapes
 from .mjcf_tendons import moving_tendons, read_tendons
 from .mjcf_values import Attributes, Element, MjcfValues
@@ -52,7 +53,6 @@ WORLD = "world"
 
 UNREAD = {
     "attach": "models of other files are never read; write the body in",
-    "replicate": "copies are not made here; write them out, as mujoco.MjSpec.from_file(...).to_xml() does",
     "composite": "bodies of a composite are not made here; write them out",
     "flexcomp": "deformable bodies are not rigid",
 }
@@ -114,6 +114,7 @@ def load_mjcf(
     text = RobotText.of(source, MJCF.reader, MJCF.name)
     root = text.root_of(MJCF)
     values = MjcfValues(text.name, root, with_includes(text, root, includes))
+    with_copies(values, root)
     meshes = MjcfMeshes(values, root, text, includes)
     model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, cut)
     return warn(text.name, model.with_base_velocity(base_velocity))

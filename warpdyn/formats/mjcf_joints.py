@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..algebra.scalar import as_number
 from ..algebra.spatial import ZERO, Placement, Vector
 from ..model.description import Joint, Limits, unit_vector
 from ..model.joints import FLOATING, KINDS
@@ -34,7 +35,7 @@ def read_joint(
     if single:
         direction = X.R.to_parent(values.vector(element, "axis", written, (0.0, 0.0, 1.0)))
         axis = unit_vector(direction)
-        if not math.hypot(*map(float, direction)) > TINY:
+        if not math.hypot(*map(as_number, direction)) > TINY:
             raise values.refusal(element, f"axis is zero; a {word} joint needs a direction")
         zero = values.number(element, "ref", written, 0.0)
         zero = values.compiler.angle(zero) if word == "hinge" else zero
