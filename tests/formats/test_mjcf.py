@@ -282,6 +282,11 @@ PIECES = st.sampled_from([
     *("<joint/>", '<joint type="ball"/>', '<joint name="j" type="slide" axis="0 0 0"/>', "<freejoint/>", INERTIAL),
     *('<joint ref="9" range="1 2" pos="1 0 0"/>', '<inertial pos="0 0 0" mass="1e400"/>', '<site name="a"/>'),
     *('<geom size="0" mass="0"/>', '<default class="c">', "</default>", '<compiler angle="radian"/>', "<equality>"),
+    *('<replicate count="2" offset="1 0 0">', "</replicate>", '<include file="a.xml"/>', '<body mocap="true">'),
+    *("<tendon>", "</tendon>", '<fixed name="t" armature="1">', "</fixed>", '<joint joint="j" coef="0"/>'),
+    *('<tendon tendon1="t"/>', '<mesh name="m" vertex="0 0 0 1"/>', "<asset>", "</asset>"),
+    *('<geom type="mesh" mesh="m"/>', '<tendon tendon1="u" tendon2="t"/>'),
+    *('<joint stiffness="2" springref="1e400"/>', '<freejoint align="true"/>', '<body gravcomp="x"/>'),
     *('<joint joint1="j" joint2="j"/>', "</equality>", "<worldbody>", "</worldbody>", "&amp;", "<a:b/>", "\ud800"),
 ])  # fmt: skip
 
