@@ -80,3 +80,20 @@ def test_mesh_files_lie_in_the_folder(robot: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no other file is read with includes=False"):
         wd.load(robot, includes=False)
     assert wd.load(robot, includes=tmp_path).nv == 2
+
+
+def test_what_was_weighed_is_known(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By content: a second load has MuJoCo weigh nothing, another mesh does."""
+    mujoco = pytest.importorskip("mujoco")
+    robot.write_text(WITH_MESHES.format(rule="exact"))
+    first = wd.load(robot)
+
+    def weighed(*_: object) -> None:
+        raise ValueError("weighed again")
+
+    monkeypatch.setattr(mujoco, "MjModel", type("MjModel", (), {"from_xml_string": weighed}))
+    assert wd.load(robot).key == first.key
+    rock = robot.parent / "shapes" / "rock.obj"
+    rock.write_text(rock.read_text().replace("v 0.3", "v 0.4"))
+    with pytest.raises(ModelError, match="weighed again"):
+        wd.load(robot)

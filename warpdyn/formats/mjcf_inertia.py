@@ -6,6 +6,7 @@ in memory, so that every rule of a mesh's inertia (legacy, exact, convex, shell)
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -100,6 +101,12 @@ def links(
     return _adjusted(values, list(read.values()))
 
 
+MOST_KNOWN = 64
+
+_known: dict[bytes, list[tuple[float, list[float], list[float], list[float]]]] = {}
+"""What was weighed before, by the content of the text and of its meshes: most of the time of a load."""
+
+
 class MujocoMissingError(ModelError):
     """Geoms cannot be weighed without the package mujoco."""
 
@@ -182,21 +189,30 @@ def _weighed(
             geom = {key: written[key] for key in WEIGHED if key in written}
             # What touches nothing needs no convex hull.
             etree.SubElement(frame, "geom", contype="0", conaffinity="0", **geom)
+    text = etree.tostring(root, encoding="unicode")
     files = {name: data for mesh in meshes.weighable.values() for name, data in mesh.files.items()}
-    try:
-        model = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding="unicode"), files)
-    except (ValueError, mujoco.FatalError) as error:
-        said = " ".join(str(error).split())
-        raise ModelError(
-            f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them"
-        ) from error
+    digest = hashlib.sha256(text.encode())
+    for data in files.values():
+        digest.update(hashlib.sha256(data).digest())
+    rows = _known.get(digest.digest())
+    if rows is None:
+        try:
+            model = mujoco.MjModel.from_xml_string(text, files)
+        except (ValueError, mujoco.FatalError) as error:
+            said = " ".join(str(error).split())
+            raise ModelError(
+                f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them"
+            ) from error
+        numbers = (model.body_mass, model.body_ipos, model.body_iquat, model.body_inertia)
+        rows = list(zip(*(x[1:].tolist() for x in numbers), strict=True))
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        _known[digest.digest()] = rows
     read = {}
-    for i, name in enumerate(bodies, 1):
-        w, x, y, z = model.body_iquat[i].tolist()
-        R, com = quaternion_rotation([x, y, z, w]), vector3(model.body_ipos[i])
-        J = R.symmetric_to_parent(_diagonal(model.body_inertia[i].tolist()))
-        link = Link(name, float(model.body_mass[i]), com, matrix3(J.rows))
-        read[name] = link, Placement(R, Vector(*com))
+    for name, (mass, centre, (w, x, y, z), moments) in zip(bodies, rows, strict=True):
+        R, com = quaternion_rotation([x, y, z, w]), vector3(centre)
+        J = R.symmetric_to_parent(_diagonal(moments))
+        read[name] = Link(name, mass, com, matrix3(J.rows)), Placement(R, Vector(*com))
     return read
 
 
