@@ -154,6 +154,10 @@ def test_what_cannot_be_read_is_refused_at_its_place(write) -> None:
     for text, said in (
         ('<!DOCTYPE x [<!ENTITY e SYSTEM "/etc/hostname">]><x>&e;</x>', "entities"),
         ("<x><worldbody>", "of a.xml: not well-formed XML"),
+        (
+            '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;">]><x>&c;</x>',
+            "entities",
+        ),
         ('<include file="a.xml"/>', "it is no content"),
     ):
         write("a.xml", text)
@@ -182,3 +186,10 @@ def test_what_is_read_is_bounded(write, monkeypatch) -> None:
     monkeypatch.setattr(mjcf_include, "MOST_BYTES", 500)
     with pytest.raises(ModelError, match="too much to read"):
         wd.load(path)
+
+
+def test_a_million_lines_are_a_file_like_others(write) -> None:
+    """What stands after them is read, or named."""
+    path = write("main.xml", main("a.xml"))
+    write("a.xml", f"<x>{10**6 * chr(10)}<worldbody>{link('a')}</worldbody></x>")
+    assert wd.load(path).joint_names == ("j_a",)

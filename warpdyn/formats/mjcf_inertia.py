@@ -194,8 +194,8 @@ def _weighed(
     digest = hashlib.sha256(text.encode())
     for data in files.values():
         digest.update(hashlib.sha256(data).digest())
-    rows = _known.get(digest.digest())
-    if rows is None:
+    weighed = _known.get(digest.digest())
+    if weighed is None:
         try:
             model = mujoco.MjModel.from_xml_string(text, files)
         except (ValueError, mujoco.FatalError) as error:
@@ -204,12 +204,12 @@ def _weighed(
                 f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them"
             ) from error
         numbers = (model.body_mass, model.body_ipos, model.body_iquat, model.body_inertia)
-        rows = list(zip(*(x[1:].tolist() for x in numbers), strict=True))
+        weighed = list(zip(*(x[1:].tolist() for x in numbers), strict=True))
         if len(_known) >= MOST_KNOWN:
             _known.clear()
-        _known[digest.digest()] = rows
+        _known[digest.digest()] = weighed
     read = {}
-    for name, (mass, centre, (w, x, y, z), moments) in zip(bodies, rows, strict=True):
+    for name, (mass, centre, (w, x, y, z), moments) in zip(bodies, weighed, strict=True):
         R, com = quaternion_rotation([x, y, z, w]), vector3(centre)
         J = R.symmetric_to_parent(_diagonal(moments))
         read[name] = Link(name, mass, com, matrix3(J.rows)), Placement(R, Vector(*com))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,13 @@ GREY: Color = (0.5, 0.5, 0.5, 1.0)
 SHOWN = 2
 """The last group of geoms that MuJoCo draws unless asked for more; in those above it models keep shapes
 that touch alone."""
+
+
+CONTACT = (
+    *("friction", "condim", "contype", "conaffinity", "priority"),
+    *("solref", "solimp", "solmix", "margin", "gap"),
+)
+"""Attributes of a geom that say how it touches."""
 
 
 class MeshAsset(NamedTuple):
@@ -82,16 +90,25 @@ class MjcfShapes:
             written = geom[1]
             try:
                 shape = self._shape(*geom)
+                contact = self._contact(*geom[:2])
             except (ModelError, ValueError, IndexError):
                 continue
             if shape is None:
                 continue
+            shape = replace(shape, contact=contact)
             shown = _whole(written.get("group", "0")) <= SHOWN
             if shown and shape.color is not None and shape.color[3] > 0:
                 visuals.append(shape)
             if _whole(written.get("contype", "1")) or _whole(written.get("conaffinity", "1")):
                 collisions.append(shape)
         return BodyShapes(tuple(visuals), tuple(collisions))
+
+    def _contact(
+        self, element: Element, written: dict[str, str]
+    ) -> tuple[tuple[str, tuple[float, ...]], ...]:
+        """What a geom and its class say of its contacts."""
+        said = ((key, len(written[key].split())) for key in CONTACT if key in written)
+        return tuple((key, tuple(self.values.numbers(element, key, written, n))) for key, n in said)
 
     def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
         """None for planes, height fields and ellipsoids, which no `Geometry` is."""

@@ -145,6 +145,8 @@ class Geometry:
     """Folder of the description, from which a mesh's `filename` leads on; None for a text."""
     color: tuple[float, float, float, float] | None = field(default=None, compare=False)
     """Red, green, blue, opacity of [0, 1]; None where the description says none."""
+    contact: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
+    """What the description says of how it touches, by its own words: data."""
 
 
 @dataclass(frozen=True)
