@@ -295,13 +295,13 @@ class MjcfReader:
         """The link, in its principal axes where it is that of a free body without others on it which
         is aligned: MuJoCo then moves the body's frame there, and q with it."""
         body = self.bodies[link.name]
-        if [written.get("type") for _, written, _ in body.joints] != ["free"] or any(
-            other.parent == body.name for other in self.bodies.values()
-        ):
+        if [written.get("type") for _, written, _ in body.joints] != ["free"]:
             return link
         element, written, _ = body.joints[0]
         word = self.values.choice(element, "align", written, "auto", ("auto", "true", "false"))
         if word == "false" or (word == "auto" and not self.values.compiler.alignfree):
+            return link
+        if any(other.parent == body.name for other in self.bodies.values()):
             return link
         principal = body.matter.principal
         back = principal.inverse()
@@ -382,7 +382,7 @@ class MjcfReader:
 
     def sites(self, body: BodyElement) -> None:
         """Each named site as a massless link on a fixed joint."""
-        names_in_use = {link.name for link in self.links}
+        names_in_use = {link.name for link in self.links} if body.sites else set()
         for element, written, X in body.sites:
             name = element.get("name")
             if not name:

@@ -83,7 +83,11 @@ def links(
             if heavy and name not in unknown:
                 from_geoms[name] = heavy
     try:
-        weighed = _weighed(values, from_geoms, meshes) if from_geoms else {}
+        weighed: dict[str, tuple[Link, Placement]] = {}
+        names = list(from_geoms)
+        for k in range(0, len(names), AT_ONCE):
+            few = {name: from_geoms[name] for name in names[k : k + AT_ONCE]}
+            weighed |= _weighed(values, few, meshes)
     except MujocoMissingError as error:
         if not from_geoms.keys() <= set(still):
             raise
@@ -100,6 +104,9 @@ def links(
         )
     return _adjusted(values, list(read.values()))
 
+
+AT_ONCE = 300
+"""Bodies that MuJoCo weighs in one go; its time grows with more than their square."""
 
 MOST_KNOWN = 64
 
@@ -174,7 +181,9 @@ def _weighed(
     root = etree.Element("mujoco")
     etree.SubElement(root, "compiler", dict(values.compiler.raw))
     assets = etree.SubElement(root, "asset")
-    for attributes, _ in meshes.weighable.values():
+    used = {written.get("mesh") for geoms in bodies.values() for _, written, _ in geoms}
+    here = [mesh for name, mesh in meshes.weighable.items() if name in used]
+    for attributes, _ in here:
         etree.SubElement(assets, "mesh", attributes)
     world = etree.SubElement(root, "worldbody")
     for geoms in bodies.values():
@@ -190,7 +199,7 @@ def _weighed(
             # What touches nothing needs no convex hull.
             etree.SubElement(frame, "geom", contype="0", conaffinity="0", **geom)
     text = etree.tostring(root, encoding="unicode")
-    files = {name: data for mesh in meshes.weighable.values() for name, data in mesh.files.items()}
+    files = {name: data for mesh in here for name, data in mesh.files.items()}
     digest = hashlib.sha256(text.encode())
     for data in files.values():
         digest.update(hashlib.sha256(data).digest())
