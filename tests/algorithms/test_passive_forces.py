@@ -1,4 +1,4 @@
-"""Friction and limit springs: their formulas, in inverse and forward dynamics alike, and how a model gets them."""
+"""Friction, springs, borne weight: their formulas in inverse and forward dynamics, and how a model gets them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def rubbing(model: wd.Model) -> wd.Model:
             model = model.with_limits(joint.name, lower=-0.5 - 0.1 * k, upper=0.3 + 0.1 * k)
     named = [joint.name for joint in model.joints if joint.kind.nv]
     viscous, coulomb = ({name: x + 0.1 * k for k, name in enumerate(named)} for x in (0.5, 0.8))
-    return model.with_friction(viscous=viscous, coulomb=coulomb).with_limit_springs(
-        stiffness=40.0, damping=3.0
-    )
+    model = model.with_friction(viscous=viscous, coulomb=coulomb)
+    model = model.with_springs(7.0, rest=0.2).with_gravity_compensation(0.3)
+    return model.with_limit_springs(stiffness=40.0, damping=3.0)
 
 
 def test_effects_are_those_of_the_formulas() -> None:
@@ -35,7 +35,8 @@ def test_effects_are_those_of_the_formulas() -> None:
     s = states(model, 40)
     for k, joint in enumerate(model.moving_joints):
         q, v, (effects,) = s.q[:, k], s.v[:, k], joint.effects
-        wanted = effects.viscous * v + effects.coulomb * np.sign(v)
+        wanted = effects.viscous * v + effects.coulomb * np.sign(v) + 7.0 * (q - 0.2)
+        wanted -= 0.3 * wd.oracle(wd.gravity_torques, model, s.q)[:, k]
         over, under = np.maximum(q - joint.limits.upper, 0), np.minimum(q - joint.limits.lower, 0)
         wanted += effects.stiffness * (over + under) + effects.damping * v * (
             (over > 0) | (under < 0)
@@ -47,9 +48,10 @@ def test_effects_are_those_of_the_formulas() -> None:
 
 
 def test_nothing_moves_a_joint_at_rest_within_its_limits() -> None:
-    """Coulomb friction is 0 at rest."""
-    model = rubbing(by_name("axes").model)
-    assert not wd.oracle(effect_torques, model, np.zeros(model.nq), np.zeros(model.nv)).any()
+    """Coulomb friction is 0 at rest, a spring where it is slack, and what is borne without gravity."""
+    model = rubbing(by_name("axes").model).with_springs(rest=0.0)
+    still, none = np.zeros(model.nq), np.zeros(model.nv)
+    assert not wd.oracle(effect_torques, model, still, none, gravity=np.zeros(3)).any()
 
 
 def test_inverse_dynamics_adds_them(robot: Robot) -> None:
@@ -126,6 +128,40 @@ def test_friction_of_the_description() -> None:
     )
 
 
+def test_springs_of_the_description() -> None:
+    """Data until they are asked for; then each pulls to where it is slack, and the share of the
+    weight that is borne is what gravity takes less."""
+    model = by_name("panda").model
+    joints = tuple(
+        replace(j, spring=2.0 * k, rest=0.1 * k) if j.kind.single else j
+        for k, j in enumerate(model.joints)
+    )
+    links = tuple(replace(link, gravcomp=0.5) for link in model.links)
+    model = replace(model, joints=joints, links=links)
+    s = states(model, 3)
+    assert not wd.oracle(effect_torques, model, s.q, s.v).any()
+    spring, rest = (np.array([getattr(j, x) for j in model.joints[:7]]) for x in ("spring", "rest"))
+    found = wd.oracle(effect_torques, model.with_springs("description"), s.q, s.v)
+    assert error(found[:, :7], spring * (s.q[:, :7] - rest)) <= ROUND_OFF["float64"]
+    found = wd.oracle(effect_torques, model.with_gravity_compensation("description"), s.q, s.v)
+    assert error(found, -0.5 * wd.oracle(wd.gravity_torques, model, s.q)) <= ROUND_OFF["float64"]
+
+
+def test_a_body_whose_weight_is_borne_floats() -> None:
+    """At rest without torque whatever gravity is; its inertia stays, and none of it is borne without
+    gravity."""
+    model = by_name("quadruped_floating").model
+    floating, s = model.with_gravity_compensation(1.0), states(model, 2)
+    still = np.zeros_like(s.v)
+    tau = wd.oracle(wd.rnea, floating, s.q, still, still, gravity=s.gravity)
+    weight = wd.oracle(wd.gravity_torques, model, s.q, gravity=s.gravity)
+    assert error(tau, 0.0 * tau, weight) <= ROUND_OFF["float64"]
+    a = wd.oracle(wd.aba, floating, s.q, s.v, s.tau)
+    wanted = wd.oracle(wd.aba, model, s.q, s.v, s.tau, gravity=(0.0, 0.0, 0.0))
+    assert error(a, wanted) <= 1e-9
+    assert (wd.oracle(wd.crba, floating, s.q) == wd.oracle(wd.crba, model, s.q)).all()
+
+
 def test_one_value_goes_to_all_joints_but_free_ones() -> None:
     """A thrown ball rubs on nothing; a joint that follows another rubs only when named."""
     free = by_name("free_inside").model.with_friction(viscous=1.0)
@@ -154,6 +190,10 @@ def test_values_not_given_stay_and_zero_removes() -> None:
         (lambda m: m.with_friction(coulomb="file"), "finite and not negative, got 'file'"),
         (lambda m: m.with_limit_springs(stiffness={"bolted": 1.0}), "no position limits"),
         (lambda m: m.with_limit_springs(damping=float("nan")), "finite"),
+        (lambda m: m.with_springs({"bolted": 1.0}), "is a fixed joint; springs are for"),
+        (lambda m: m.with_springs(-1.0), "not negative"),
+        (lambda m: m.with_springs(rest=float("inf")), "rest must be finite"),
+        (lambda m: m.with_gravity_compensation(float("nan")), "is a finite number"),
     ],
 )
 def test_what_is_refused(change, words: str) -> None:

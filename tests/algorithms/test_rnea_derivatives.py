@@ -93,7 +93,7 @@ def test_kernels_match_the_oracle(name: str, run, dtype) -> None:
         assert error(x, y, *wanted) <= ROUND_OFF[str(dtype)]
 
 
-@pytest.mark.parametrize("quantity", ["viscous", "stiffness", "damping"])
+@pytest.mark.parametrize("quantity", ["viscous", "stiffness", "damping", "spring"])
 def test_joint_effects_are_in_them(quantity: str) -> None:
     """Friction and limit springs, beyond the limits too."""
     model = by_name("mimic_branches").model.with_limits("wrist", lower=-0.1, upper=0.1)
@@ -107,6 +107,19 @@ def test_joint_effects_are_in_them(quantity: str) -> None:
     found = wd.oracle(wd.rnea_derivatives, model, s.q, s.v, s.a, params=params)
     for x, y in zip(found, wanted, strict=True):
         assert error(x, y) <= ROUND_OFF["float64"]
+
+
+def test_weight_that_is_borne_is_in_them() -> None:
+    """By q, in all columns; shares that differ, one of them more than the whole."""
+    model = by_name("mimic_branches").model.with_gravity_compensation(0.4)
+    model = model.with_gravity_compensation({model.link_names[-1]: 1.5})
+    s = states(model, 2)
+    wanted = wd.oracle(
+        wd.derivatives, wd.rnea, model, s.q, s.v, s.a, wrt=("q", "v", "a"), gravity=s.gravity
+    )
+    found = wd.oracle(wd.rnea_derivatives, model, s.q, s.v, s.a, gravity=s.gravity)
+    for x, y in zip(found, wanted, strict=True):
+        assert error(x, y, *wanted) <= ROUND_OFF["float64"]
 
 
 # Pinocchio.

@@ -120,9 +120,13 @@ def test_sites_are_frames_of_their_own_name() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (body(INERTIAL + '<joint stiffness="3"/>'), "stiffness"),
+        (body(INERTIAL + '<joint type="ball" stiffness="3"/>'), '"stiffness" of a ball joint'),
+        (
+            body(INERTIAL + '<joint stiffness="3 0 1"/>'),
+            '"stiffness" of <joint> that are of powers',
+        ),
+        (body(INERTIAL + '<joint springdamper="1 1"/>'), "springdamper"),
         (body(INERTIAL + '<joint type="ball" range="0 40"/>'), "range of a ball joint"),
-        (body(INERTIAL, gravcomp="1"), "gravcomp"),
         (body('<inertial pos="0 0 0" mass="1" diaginertia="1 1 9"/>'), "triangle inequality"),
         ('<mujoco><option gravity="0 0 0"/><worldbody/></mujoco>', r"gravity is \(0, 0, 0\)"),
         (
@@ -155,6 +159,36 @@ def test_what_changes_no_motion_is_left_out_without_a_word() -> None:
     assert model.nv == 1
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '<inertial pos="0.1 0.2 0.3" mass="2" diaginertia="1 2 2.5" euler="30 20 10"/>',
+        '<inertial pos="0.1 0.2 0.3" mass="2" fullinertia="1 2 2.5 0.1 0.2 0.3"/>',
+        '<geom type="box" size="0.1 0.2 0.3" pos="1 0 0" euler="10 20 30"/><geom size="0.1"/>',
+    ],
+    ids=["diagonal", "full", "geoms"],
+)
+@pytest.mark.parametrize("way", ["joint", "compiler", "off", "child"])
+def test_an_aligned_free_joint_is_at_the_centre_of_mass(inside: str, way: str) -> None:
+    """In principal axes, where the file or its compiler says so and the body carries no other."""
+    joint = {"joint": '<freejoint align="true"/>', "off": '<freejoint align="false"/>'}
+    text = body(
+        inside + joint.get(way, "<freejoint/>") + '<site name="s" pos="1 0 0"/>', euler="10 0 0"
+    )
+    if way != "joint":
+        text = text.replace("<worldbody>", '<compiler alignfree="true"/><worldbody>')
+    if way == "child":
+        text = text.replace("</body>", f'<body name="c">{INERTIAL}</body></body>')
+    model = load(text)
+    assert (model.link("b").com == (0, 0, 0)) == (way in ("joint", "compiler"))
+    peer, s = Peer(text, model), states(model, 2)
+    for q, v in zip(s.q, s.v, strict=True):
+        assert error(wd.oracle(wd.crba, model, q), peer.mass_matrix(q, v)) < MUJOCO
+        assert error(wd.oracle(wd.rnea, model, q, v, 0 * v), peer.bias(q, v)) < MUJOCO
+        for name in ("b", "s"):
+            assert error(wd.oracle(wd.fk, model, q, frame=name), peer.pose(q, name)) < MUJOCO
+
+
 # What is refused.
 
 
@@ -166,10 +200,10 @@ def test_what_changes_no_motion_is_left_out_without_a_word() -> None:
         ("<html/>", "this is another format"),
         ("<mujoco>", "not well-formed"),
         ('<!DOCTYPE m [<!ENTITY e SYSTEM "file:///etc/passwd">]><mujoco>&e;</mujoco>', "entities"),
-        ('<mujoco><include file="other.xml"/></mujoco>', "<include> is not read"),
+        ('<mujoco><include file="other.xml"/></mujoco>', "looked for beside a file"),
         (
-            '<mujoco><worldbody><replicate count="2"/></worldbody></mujoco>',
-            "<replicate> is not read",
+            '<mujoco><worldbody><composite count="2"/></worldbody></mujoco>',
+            "<composite> is not read",
         ),
         ("<mujoco><worldbody><joint/></worldbody></mujoco>", "the world moves on no joint"),
         ('<mujoco><compiler coordinate="global"/></mujoco>', "no longer MJCF"),
@@ -200,7 +234,8 @@ def test_what_changes_no_motion_is_left_out_without_a_word() -> None:
             body(INERTIAL + '<joint name="j" type="screw"/>'),
             'joint "j": type is "screw"; it is one of hinge, slide',
         ),
-        (body(INERTIAL + '<joint name="j" axis="0 0 0"/>'), 'joint "j": axis is'),
+        (body(INERTIAL, pos="1e308 0 0"), 'pos is "1e308 0 0"; no robot has numbers beyond 1e'),
+        (body('<inertial pos="0 0 0" mass="1e10"/>'), 'mass is "1e10"; no robot has numbers'),
         (body(INERTIAL + '<joint name="j" limited="true" range="2 1"/>'), "range must go up"),
         (
             body(INERTIAL + '<freejoint/><joint name="j"/>'),
@@ -214,8 +249,8 @@ def test_what_changes_no_motion_is_left_out_without_a_word() -> None:
         (body(INERTIAL + f'<body name="world">{INERTIAL}</body>'), 'two bodies are named "world"'),
         (body(INERTIAL + '<joint name="j"/><joint name="j"/>'), 'two joints are named "j"'),
         (
-            body('<geom name="g" type="mesh" mesh="m"/>'),
-            'geom "g": the inertia of body "b" .* write an <inertial>',
+            body('<geom name="g" type="mesh" mesh="m"/><joint/>'),
+            'geom "g": there is no mesh "m"; add it to <asset>',
         ),
         (body('<geom size="nan"/>'), 'size is "nan"; it needs a finite number'),
         (body('<geom type="box" size="-1 0 0"/>'), "MuJoCo cannot weigh the geoms"),
@@ -247,6 +282,11 @@ PIECES = st.sampled_from([
     *("<joint/>", '<joint type="ball"/>', '<joint name="j" type="slide" axis="0 0 0"/>', "<freejoint/>", INERTIAL),
     *('<joint ref="9" range="1 2" pos="1 0 0"/>', '<inertial pos="0 0 0" mass="1e400"/>', '<site name="a"/>'),
     *('<geom size="0" mass="0"/>', '<default class="c">', "</default>", '<compiler angle="radian"/>', "<equality>"),
+    *('<replicate count="2" offset="1 0 0">', "</replicate>", '<include file="a.xml"/>', '<body mocap="true">'),
+    *("<tendon>", "</tendon>", '<fixed name="t" armature="1">', "</fixed>", '<joint joint="j" coef="0"/>'),
+    *('<tendon tendon1="t"/>', '<mesh name="m" vertex="0 0 0 1"/>', "<asset>", "</asset>"),
+    *('<geom type="mesh" mesh="m"/>', '<tendon tendon1="u" tendon2="t"/>'),
+    *('<joint stiffness="2" springref="1e400"/>', '<freejoint align="true"/>', '<body gravcomp="x"/>'),
     *('<joint joint1="j" joint2="j"/>', "</equality>", "<worldbody>", "</worldbody>", "&amp;", "<a:b/>", "\ud800"),
 ])  # fmt: skip
 

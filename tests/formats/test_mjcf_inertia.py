@@ -15,7 +15,7 @@ def test_geoms_are_weighed_only_by_mujoco(monkeypatch: pytest.MonkeyPatch) -> No
     """Without it, the text says what to install; files with <inertial> need none."""
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(ModelError, match=r'body "b" has no <inertial>.* pip install mujoco'):
-        load(body('<geom size="0.1"/>'))
+        load(body('<geom size="0.1"/><joint/>'))
     assert load(ARM).nv == 6 and load(body('<geom size="0.1" mass="0"/>')).total_mass == 0
 
 
@@ -61,3 +61,12 @@ def test_the_total_mass_scales_everything() -> None:
     """Masses and inertias alike."""
     scaled = load(compiled('settotalmass="3"', body(INERTIAL))).link("b")
     assert scaled.mass == pytest.approx(3) and np.diag(scaled.inertia) == pytest.approx([3] * 3)
+
+
+def test_many_bodies_are_weighed_in_parts() -> None:
+    """Each as alone."""
+    bodies = "".join(f'<body><joint/><geom size="{0.1 + 1e-4 * k}"/></body>' for k in range(310))
+    model = load(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    radius = 0.1 + 1e-4 * np.arange(310)
+    masses = [link.mass for link in model.links if link.mass]
+    assert np.allclose(masses, 4000 / 3 * np.pi * radius**3, rtol=1e-12)

@@ -107,3 +107,20 @@ def test_what_is_no_shape_is_said_once() -> None:
     with pytest.warns(wd.ModelWarning):
         (line,) = wd.load_mjcf(text.format(more)).warnings
     assert "of kinds that nothing touches here: 1 plane, 1 ellipsoid" in line
+    assert "no shapes here, and that nothing touches: 1 plane, 1 ellipsoid" in line
+
+
+def test_what_is_said_of_contacts_stays_with_the_shape() -> None:
+    """By the file's words, of the class too; numbers that are none leave the shape out."""
+    text = (
+        '<mujoco><default><geom friction="0.7 0.01 0.001" condim="4"/></default><worldbody><body name="b">'
+        '<geom name="a" size="0.1" solref="0.02 1" condim="3" margin="0.001"/><geom name="x" size="0.1" gap="?"/>'
+        '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
+    )
+    (shape,) = wd.load(text).link("b").collisions
+    assert dict(shape.contact) == {
+        "friction": (0.7, 0.01, 0.001),
+        "condim": (3.0,),
+        "solref": (0.02, 1.0),
+        "margin": (0.001,),
+    }

@@ -19,7 +19,7 @@ from warpdyn.formats.load import load as load_any
 from warpdyn.formats.sdf import load_sdf
 from warpdyn.model import Model
 from warpdyn.model.description import ModelError, ModelWarning
-from warpdyn.model.tree import build_tree
+from warpdyn.model.lumping import build_tree
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "sdf"
 FILES = sorted(FOLDER.glob("*.sdf"))

@@ -19,7 +19,7 @@ from warpdyn.model.checks import (
     rigid_body,
     unphysical,
 )
-from warpdyn.model.description import EYE, Joint, Link, Mimic, ModelError
+from warpdyn.model.description import EYE, Joint, Link, Mimic, ModelError, Pose
 from warpdyn.model.joints import KINDS
 
 
@@ -29,6 +29,8 @@ from warpdyn.model.joints import KINDS
         (Link("a", math.nan), "finite"),
         (Link("a", 1.0, (0, 0, math.inf)), "finite"),
         (Link("a", -1.0), "must not be negative"),
+        (Link("a", 1.0, (1e308, 0, 0)), r"inertial values are within 1e\+09 kg, m"),
+        (Link("a", 1e12), r"inertial values are within 1e\+09 kg, m"),
     ],
 )
 def test_links_of_impossible_numbers_are_refused(link: Link, said: str) -> None:
@@ -54,6 +56,11 @@ REFUSED = {
     "one name for two joints": (LINKS, [A_B, joint("ab", "b", "c")], 'two joints are named "ab"'),
     "no such parent": (LINKS, [joint("j", "x", "b")], 'its parent link "x" does not exist'),
     "two parents": (LINKS, [A_B, joint("cb", "c", "b")], 'already the child of joint "ab"'),
+    "beyond all": (
+        LINKS,
+        [replace(A_B, pose=Pose((1e308, 0.0, 0.0)))],
+        "its origin is within 1e+09 m of its parent's",
+    ),
     "no second axis": (LINKS, [joint("j", "a", "b", "revolute2")], "it has no axis2"),
     "leaning axes": (
         LINKS,

@@ -101,6 +101,7 @@ def given(model: wd.Model, count: int, *quantities: str) -> dict[str, dict[str, 
             for k, owner in enumerate(owners)
             if quantity in (*LINK_NUMBERS, "placement") or owner.kind.nv
             if quantity not in ("stiffness", "damping") or owner.bounded
+            if quantity not in ("spring", "rest") or owner.kind.single
         }
     return found
 
@@ -137,6 +138,7 @@ def rebuilt(model: wd.Model, values: Mapping[str, Mapping[str, np.ndarray]], e: 
     for method, quantities in (
         ("with_friction", ("viscous", "coulomb")),
         ("with_limit_springs", MASSLESS_EFFECTS),
+        ("with_springs", ("spring", "rest")),
     ):
         values = {q: {name: float(x) for name, x in own[q].items()} for q in quantities if q in own}
         model = getattr(model, method)(**values) if values else model
@@ -174,7 +176,11 @@ def test_each_environment_is_a_model_of_its_own(function: Any, model: wd.Model) 
     """What is recorded with everything varied gives, on each environment's numbers, the results of the model rebuilt
     with them: root-fixed links, lumped links, mimic joints."""
     values = given(
-        model, 2, *LINK_NUMBERS, "placement", "armature", "viscous", "coulomb", *MASSLESS_EFFECTS
+        model,
+        2,
+        *LINK_NUMBERS,
+        *("placement", "armature", "viscous", "coulomb", "spring", "rest"),
+        *MASSLESS_EFFECTS,
     )
     check_environments(function, model, values)
 

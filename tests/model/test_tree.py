@@ -11,7 +11,8 @@ import warpdyn as wd
 from warpdyn.algebra.spatial import as_matrix
 from warpdyn.algorithms.crba import crba
 from warpdyn.execution.evaluate import tree_of
-from warpdyn.model.tree import WORLD, build_tree
+from warpdyn.model.lumping import build_tree
+from warpdyn.model.tree import WORLD
 
 ROUND_OFF = 1e-13
 """Relative to the numbers of the description."""

@@ -22,7 +22,7 @@ ROUNDING = 1e-10
 def read(tmp_path: Path, text: str, **options: object) -> tuple[wd.Model, MuJoCo]:
     file = tmp_path / "robot.xml"
     file.write_text(text)
-    model = load(file, includes=True, **options)
+    model = load(file, **options)
     return model, MuJoCo(model, file)
 
 

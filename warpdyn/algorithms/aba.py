@@ -19,6 +19,7 @@ from ..algebra.spatial import (
 )
 from ..model.tree import WORLD, Tree
 from .crba import crba
+from .free_rotors import free_rotors
 from .passive_forces import passive_forces
 from .rnea import rnea
 
@@ -35,12 +36,13 @@ def aba(
 
     q: nq [m, rad].  v: nv.  tau: nv [N, N·m].  gravity, f_ext: as in `rnea`.
     Returns nv [m/s², rad/s²].
-    Joints that share a coordinate (mimic) tie bodies together that the recursion takes to be
-    independent; robots that have them take `forward_dynamics_crba` instead.
+    Joints that share a coordinate (mimic), and tendons with armature, tie bodies together that the
+    recursion takes to be independent; robots that have them take `forward_dynamics_crba` instead.
     """
-    if tree.shares_coordinates:
+    if tree.ties_bodies:
         return forward_dynamics_crba(tree, q, v, tau, gravity, f_ext)
-    on_inertia = [t - p for t, p in zip(tau, passive_forces(tree, q, v), strict=True)]
+    taken = passive_forces(tree, q, v, gravity)
+    on_inertia = [t - p for t, p in zip(tau, taken, strict=True)]
     return articulated(tree, q, v, on_inertia, gravity, f_ext)
 
 
@@ -71,6 +73,9 @@ def articulated(
         IA[i] = ArticulatedInertia.of(body.inertia)
         pA[i] = V[i].cross_force(body.inertia @ V[i]) - outside[i]
 
+    tau = list(tau)
+    for k, taken in free_rotors(tree, v):
+        tau[k] = tau[k] - taken
     U: dict[int, list[Force]] = {}
     D: dict[int, list[list[Scalar]]] = {}
     u: dict[int, list[Scalar]] = {}

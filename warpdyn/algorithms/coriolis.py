@@ -8,6 +8,7 @@ from ..algebra.moving_inertia import AT_REST, MovingInertia
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO_MOTION, Motion, Placement
 from ..model.tree import WORLD, Tree
+from .free_rotors import free_rotor_matrix
 
 
 def coriolis(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -50,4 +51,6 @@ def coriolis(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[
                     )
         if body.parent != WORLD:
             moving[body.parent] = moving[body.parent] + moving[i].to_parent(X[i])
+    for row, column, entry in free_rotor_matrix(tree, v):
+        C[row][column] = C[row][column] + entry
     return C

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO_INERTIA, Inertia, Placement
 from ..model.tree import WORLD, Tree
+from .tendon_forces import tendon_inertia
 
 
 def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -22,6 +23,8 @@ def crba(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
         inertia[i] = body.inertia
 
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for row, column, x in tendon_inertia(tree):
+        M[row][column] = M[row][column] + x
     for i, body in reversed(list(enumerate(tree.bodies))):
         inertia[body.parent] = inertia[body.parent] + X[i].inertia_to_parent(inertia[i])
         for k, S in body.subspace:

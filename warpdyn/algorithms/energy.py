@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO_MOTION, Motion, Vector
 from ..model.tree import WORLD, Tree
+from .tendon_forces import tendon_inertia
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
     """Kinetic energy vᵀ M(q) v / 2 [J].
 
     q: nq [m, rad].  v: nv.  Returns a number.
-    The sum of Vᵀ I V / 2 over the bodies (RBDA 2.67) and of armature * rate² / 2 over the joints.
+    The sum of Vᵀ I V / 2 over the bodies (RBDA 2.67) and of armature * rate² / 2 over joints and tendons.
     """
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     twice: Scalar = 0.0
@@ -22,6 +23,8 @@ def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scal
         twice = twice + V[i].dot(body.inertia @ V[i])
         for k in body.v_index:
             twice = twice + v[k] * v[k] * body.rotor_inertia
+    for row, column, x in tendon_inertia(tree):
+        twice = twice + v[row] * v[column] * x
     return twice * 0.5
 
 

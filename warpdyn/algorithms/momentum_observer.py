@@ -8,9 +8,11 @@ from ..algebra.linear import dot, factorise
 from ..algebra.scalar import Scalar, exp, select_less
 from ..algebra.spatial import ZERO_MOTION, Force, Motion, Placement
 from ..model.tree import WORLD, Tree
+from .free_rotors import free_rotors
 from .gravity_torques import gravity_torques
 from .jacobian import jacobian
 from .passive_forces import passive_forces
+from .tendon_forces import tendon_inertia
 
 
 def joint_momentum(
@@ -32,12 +34,16 @@ def joint_momentum(
         h[i] = body.inertia @ V[i]
     p: list[Scalar] = [0.0] * tree.nv
     turning: list[Scalar] = [0.0] * tree.nv
+    for row, column, x in tendon_inertia(tree):
+        p[row] = p[row] + v[column] * x
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
             p[k] = p[k] + S.dot(h[i]) + body.rotor_inertia * v[k]
             turning[k] = turning[k] + V[i].cross(S).dot(h[i])
         if body.parent != WORLD:
             h[body.parent] = h[body.parent] + X[i].force_to_parent(h[i])
+    for k, force in free_rotors(tree, v):
+        turning[k] = turning[k] - force
     return p, turning
 
 
@@ -64,7 +70,8 @@ def momentum_observer(
     Robot collisions: a survey on detection, isolation, and identification, IEEE T-RO 33 (2017).
     """
     p, turning = joint_momentum(tree, q, v)
-    down, rubbing = gravity_torques(tree, q, gravity, f_ext), passive_forces(tree, q, v)
+    down = gravity_torques(tree, q, gravity, f_ext)
+    rubbing = passive_forces(tree, q, v, gravity)
     pushed = [t + c - g - r for t, c, g, r in zip(tau, turning, down, rubbing, strict=True)]
     (elapsed,) = dt
     passed = select_less(0.0, elapsed, elapsed, 1.0)

@@ -1,23 +1,38 @@
-"""Joint forces that friction and the springs and dampers at limits take."""
+"""Joint forces that friction, springs and dampers take, and those that bear weight."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from ..algebra.scalar import Scalar, is_number, maximum, minimum, select_less, sign
+from ..algebra.spatial import ZERO_INERTIA, Inertia, Symmetric
 from ..model.tree import Body, Tree
+from .gravity_torques import gravity_torques
+from .tendon_forces import tendon_forces
 
 
-def passive_forces(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Joint forces that friction and limit springs take: tau = M a + h + these.
+def passive_forces(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]] = MappingProxyType({}),
+) -> list[Scalar]:
+    """Joint forces that friction and springs take: tau = M a + h + these.
 
-    q: nq [m, rad].  v: nv [m/s, rad/s].  Returns nv [N, N·m], in the direction of the motion.
+    q: nq [m, rad].  v: nv [m/s, rad/s].  gravity: 3 [m/s²].  Returns nv [N, N·m], in the direction
+    of the motion; external forces have no part in it.
     For each coordinate of a joint at rate r: viscous friction b r; Coulomb friction f sign(r), 0 at
-    rest; beyond a limit k (position - limit) + d r.
+    rest; a spring k (position - rest); beyond a limit k (position - limit) + d r. Less the weight
+    that something else bears.
     """
+    lighter = borne_weight(tree)
     tau: list[Scalar] = [0.0] * tree.nv
+    if lighter is not None:
+        tau = [-x for x in gravity_torques(lighter, q, gravity, {})]
     for body in tree.bodies:
         # A joint that follows another rubs at its rate, multiplier times that of the coordinate,
         # and the coordinate feels multiplier times the force.
@@ -25,15 +40,34 @@ def passive_forces(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
             rate = v[k] * body.multiplier
             force = rate * effects.viscous + sign(rate) * effects.coulomb
             if body.kind.single:
-                beyond, moving = _beyond_limits(body, _position(body, q), rate)
+                position = _position(body, q)
+                beyond, moving = _beyond_limits(body, position, rate)
                 force = force + beyond * effects.stiffness + moving * effects.damping
+                force = force + (position - effects.rest) * effects.spring
             tau[k] = tau[k] + force * body.multiplier
+    for k, force in tendon_forces(tree, q, v):
+        tau[k] = tau[k] + force
     return tau
 
 
 def without_passive_forces(tree: Tree) -> Tree:
-    """The same bodies and joints without friction and limit springs."""
-    return replace(tree, bodies=tuple(replace(body, effects=()) for body in tree.bodies))
+    """The same bodies and joints without friction and springs, bearing their own weight."""
+    bodies = tuple(replace(body, effects=(), borne=()) for body in tree.bodies)
+    return replace(tree, bodies=bodies, cables=tuple(c.without_effects() for c in tree.cables))
+
+
+def borne_weight(tree: Tree) -> Tree | None:
+    """The tree of what is borne alone: in the place of each body the point masses on it whose weight
+    something else bears; None where there are none."""
+    if not any(body.borne for body in tree.bodies):
+        return None
+    bodies: list[Body] = []
+    for body in without_passive_forces(tree).bodies:
+        parts = tree.bodies[len(bodies)].borne
+        masses = (Inertia.at_com(m, c, Symmetric.diagonal(0.0)) for m, c in parts)
+        known = sum(masses, ZERO_INERTIA)
+        bodies.append(replace(body, known=known, points=(), spreads=(), armature=0.0))
+    return replace(tree, bodies=tuple(bodies), cables=())
 
 
 def dry_friction(tree: Tree) -> dict[int, Scalar]:
@@ -68,6 +102,8 @@ def passive_force_derivatives(
     """Index of each joint's coordinate, and its derivatives of `passive_forces` by q and v.
 
     All others are zero: a joint rubs at its own rate. Coulomb friction has none where it is smooth.
+    Those of weight that is borne and of tendons are apart (`borne_weight`,
+    `tendon_force_derivatives`).
     """
     for body in tree.bodies:
         for k, effects in zip(body.v_index, body.effects, strict=False):
@@ -76,6 +112,7 @@ def passive_force_derivatives(
             if body.kind.single:
                 _, out = _beyond_limits(body, _position(body, q), 1.0)
                 by_q, by_v = out * effects.stiffness, by_v + out * effects.damping
+                by_q = by_q + effects.spring
             yield k, by_q * body.multiplier**2, by_v * body.multiplier**2
 
 

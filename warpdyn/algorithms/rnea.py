@@ -8,7 +8,9 @@ from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO_FORCE, Force, Placement, Vector
 from ..model.tree import WORLD, Tree
+from .free_rotors import free_rotors
 from .passive_forces import passive_forces
+from .tendon_forces import tendon_inertia
 
 
 def rnea(
@@ -38,7 +40,11 @@ def rnea(
         motion[i] = motion[body.parent].across(X[i], body.motion(v), body.motion(a))
         f[i] = body.rate_of_momentum(motion[i]) - outside[i]
 
-    tau = passive_forces(tree, q, v)
+    tau = passive_forces(tree, q, v, gravity)
+    for row, column, x in tendon_inertia(tree):
+        tau[row] = tau[row] + a[column] * x
+    for k, force in free_rotors(tree, v):
+        tau[k] = tau[k] + force
     for i, body in reversed(list(enumerate(tree.bodies))):
         for k, S in body.subspace:
             tau[k] = tau[k] + S.dot(f[i]) + a[k] * body.rotor_inertia

@@ -8,7 +8,9 @@ from ..algebra.moving_inertia import AT_REST, MovingInertia
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO, ZERO_FORCE, ZERO_MOTION, Force, Motion, Placement, Vector
 from ..model.tree import WORLD, Tree
-from .passive_forces import passive_force_derivatives
+from .free_rotors import free_rotor_derivatives
+from .passive_forces import borne_weight, passive_force_derivatives
+from .tendon_forces import tendon_force_derivatives, tendon_inertia
 
 Rows = list[list[Scalar]]
 
@@ -90,4 +92,16 @@ def rnea_derivatives(
 
     for k, passive_by_q, passive_by_v in passive_force_derivatives(tree, q, v):
         dq[k][k], dv[k][k] = dq[k][k] + passive_by_q, dv[k][k] + passive_by_v
+    for row, column, x in tendon_inertia(tree):
+        M[row][column] = M[row][column] + x
+    for row, column, tendon_by_q, tendon_by_v in tendon_force_derivatives(tree, q):
+        dq[row][column] = dq[row][column] + tendon_by_q
+        dv[row][column] = dv[row][column] + tendon_by_v
+    for row, column, x in free_rotor_derivatives(tree, v):
+        dv[row][column] = dv[row][column] + x
+    lighter = borne_weight(tree)
+    if lighter is not None:
+        still: list[Scalar] = [0.0] * tree.nv
+        borne, _, _ = rnea_derivatives(lighter, q, still, still, gravity, {})
+        dq = [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(dq, borne, strict=True)]
     return dq, dv, M

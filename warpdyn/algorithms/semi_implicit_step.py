@@ -106,7 +106,8 @@ def semi_implicit_step(
     bias = rnea(without_passive_forces(tree), q, seen, at_rest, gravity, f_ext)
     H = [list(row) for row in crba(tree, q)]
     smooth = without_dry_friction(tree)
-    push = [t - b - e for t, b, e in zip(tau, bias, passive_forces(smooth, q, v), strict=True)]
+    taken = passive_forces(smooth, q, v, gravity)
+    push = [t - b - e for t, b, e in zip(tau, bias, taken, strict=True)]
     inertia = {k: H[k][k] for k, _ in scene.speed_limits}
     driven = drive_forces(tree, q, v, drive) if drive is not None else []
     guards = guard_forces(v, scene.speed_limits, inertia, h)

@@ -57,19 +57,17 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
 
 
 def _reading(args: argparse.Namespace, path: Path) -> dict[str, Any]:
-    """How a file is read beyond its base: what MJCF includes is read, as MuJoCo does for one who
-    names a file; loops are cut where that is asked for."""
+    """How a file is read beyond its base: loops are cut where that is asked for."""
+    if args.loops is None:
+        return {}
     try:
         text = RobotText.of(path, "warpdyn", "")
         tag = "" if format_of_text(text.data, text.suffix) else tag_name(text.xml("<robot>"))
     except ModelError:  # which `load` says better
         return {}
-    options: dict[str, Any] = {"includes": True} if tag == MJCF.root else {}
-    if args.loops is not None:
-        if tag not in (MJCF.root, SDF.root):
-            raise UserError(f"--loops is for SDF and MJCF files, and {path} is neither")
-        options["loops"] = args.loops
-    return options
+    if tag not in (MJCF.root, SDF.root):
+        raise UserError(f"--loops is for SDF and MJCF files, and {path} is neither")
+    return {"loops": args.loops}
 
 
 def refuse_immobile(model: Model) -> Model:

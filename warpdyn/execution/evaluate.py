@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 
 from ..algebra.scalar import Scalar
 from ..model import Model
-from ..model.tree import Tree, build_tree
+from ..model.lumping import build_tree
+from ..model.tree import Tree
 from ..model.varied import typical, varied
 from ..recording.differentiation import pulled, pushforward
 from ..recording.program import Program, folded, record, shape_of

@@ -11,6 +11,7 @@ from ..model import Model
 from ..model.description import ModelError
 from ..model.reference_frames import Reference
 from ..model.structure import QuaternionOrder
+from .mjcf_files import Includes
 from .registry import FORMATS, Format, format_of_root, format_of_text, listed, xml_formats
 from .robot_text import Loops, RobotText, tag_name
 
@@ -23,7 +24,7 @@ def load(
     base_velocity: Reference | None = None,
     model: str | None = None,
     loops: Loops | None = None,
-    includes: bool | None = None,
+    includes: Includes | None = None,
     srdf: str | bytes | os.PathLike[str] | None = None,
 ) -> Model:
     """Robot of a description, whatever its format: URDF, SDF or MJCF, told apart by its outermost

@@ -9,7 +9,6 @@ then checks the tree.
 from __future__ import annotations
 
 import itertools
-import math
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,16 +19,16 @@ from ..algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
 from ..model import BASE_JOINT, Model
 from ..model.checks import unphysical
 from ..model.description import (
+    ORIGIN,
     Joint,
-    Limits,
     Link,
     ModelError,
     Pose,
     fixed_joint,
-    unit_vector,
+    matrix3,
     vector3,
 )
-from ..model.joints import FLOATING, KINDS
+from ..model.joints import FLOATING
 from ..model.reference_frames import Reference
 from ..model.remarks import warn
 from ..model.restructure import at_rest
@@ -37,10 +36,15 @@ from ..model.structure import QuaternionOrder
 from . import mjcf_inertia
 from .mjcf_actuators import with_effort_limits
 from .mjcf_equality import coupled
+from .mjcf_files import Includes
 from .mjcf_include import with_includes
+from .mjcf_joints import read_joint
 from .mjcf_keyframes import Place, configurations
+from .mjcf_meshes import MjcfMeshes
+from .mjcf_replicate import with_copies
 from .mjcf_shapes import MjcfShapes
-from .mjcf_values import Attributes, Element, MjcfValues, z_to
+from .mjcf_tendons import moving_tendons, read_tendons
+from .mjcf_values import Attributes, Element, MjcfValues
 from .registry import MJCF
 from .robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
 
@@ -48,16 +52,13 @@ WORLD = "world"
 """MuJoCo's name of the body that all others hang on: the root link."""
 
 UNREAD = {
-    "include": "other files are read where they are asked for: wd.load(path, includes=True)",
     "attach": "models of other files are never read; write the body in",
-    "replicate": "copies are not made here; write them out, as mujoco.MjSpec.from_file(...).to_xml() does",
     "composite": "bodies of a composite are not made here; write them out",
     "flexcomp": "deformable bodies are not rigid",
 }
 """Elements that stand for bodies that are not there."""
 
 WITHOUT_DYNAMICS = ("camera", "light", "plugin")
-TYPES = ("hinge", "slide", "ball", "free")
 
 
 @dataclass
@@ -71,6 +72,7 @@ class BodyElement:
     joints: list[mjcf_inertia.Part] = field(default_factory=list)
     matter: mjcf_inertia.Matter = field(default_factory=mjcf_inertia.Matter)
     sites: list[mjcf_inertia.Part] = field(default_factory=list)
+    gravcomp: float = 0.0
 
 
 def load_mjcf(
@@ -80,7 +82,7 @@ def load_mjcf(
     quaternion: QuaternionOrder = "xyzw",
     base_velocity: Reference = "local",
     loops: Loops = "refuse",
-    includes: bool = False,
+    includes: Includes = True,
 ) -> Model:
     """Robot of an MJCF file.
 
@@ -94,8 +96,8 @@ def load_mjcf(
     "world"; see `Model.with_base_velocity`.
     loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
         a line), or "cut": leave them out, with a remark.
-    includes: True reads what <include> names, in or below the folder of the file; for files that
-        you trust. An <include> is refused otherwise.
+    includes: True reads what <include> names, in the folder of the file and below; a folder, in it
+        and below. False, and of a text, whose folder is not known: an <include> is refused.
 
     The root is the link "world", unless the base is free. A body of several joints hangs on
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
@@ -105,22 +107,32 @@ def load_mjcf(
     collision shapes, by their groups and by what they may touch; planes and height fields are left
     out, and nothing touches ellipsoids. Tendons, contacts and sensors are not read, nor, but for includes, is anything
     outside the text.
+    another in a line is a mimic joint; fixed tendons are `Model.tendons`. Bodies without <inertial>
+    take the inertia of their geoms, which the package mujoco computes. Keyframes are
+    `Model.configurations`. Where a joint has no limit of its force, the ranges of its actuators make
+    one, with a remark. Geoms are visual and collision shapes, by their groups and by what they may
+    touch; planes, height fields and ellipsoids are left out. Contacts and sensors are not read, nor,
+    but for includes and meshes that weigh, is anything outside the text.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """
     cut = cuts_loops(loops)
     text = RobotText.of(source, MJCF.reader, MJCF.name)
     root = text.root_of(MJCF)
-    values = MjcfValues(text.name, root, with_includes(text, root) if includes else {})
-    model = MjcfReader(values, root, text.folder).model(floating_base, quaternion, cut)
+    values = MjcfValues(text.name, root, with_includes(text, root, includes))
+    with_copies(values, root)
+    meshes = MjcfMeshes(values, root, text, includes)
+    model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, cut)
     return warn(text.name, model.with_base_velocity(base_velocity))
 
 
 class MjcfReader:
     """One load: its bodies in the order of the file, and the joints made so far."""
 
-    def __init__(self, values: MjcfValues, root: Element, folder: Path | None) -> None:
-        self.root, self.values = root, values
+    def __init__(
+        self, values: MjcfValues, root: Element, folder: Path | None, meshes: MjcfMeshes
+    ) -> None:
+        self.root, self.values, self.meshes = root, values, meshes
         self.shapes = MjcfShapes(values, root, folder)
         for tag, remedy in UNREAD.items():
             for element in root.iter(tag):
@@ -133,6 +145,9 @@ class MjcfReader:
         """Position of each single joint where the file draws it (ref)."""
         self.places: list[Place] = []
         """The joints in the order of MuJoCo's qpos."""
+        self.base_armature = 0.0
+        self.mocap: set[str] = set()
+        """Bodies that the user moves, to which others are pulled."""
         self.numbers = itertools.count()
         self.names_in_use = {str(e.get("name")) for e in root.iter("body", "joint", "freejoint")}
 
@@ -144,10 +159,14 @@ class MjcfReader:
         self._look_over()
         free = self._base(floating_base)
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
-        bare = [*([] if free else [Link(WORLD)]), *mjcf_inertia.links(self.values, matter)]
-        for link in bare:
+        weighed = mjcf_inertia.links(
+            self.values, matter, self.meshes, self._still(free, floating_base)
+        )
+        bare = [*([] if free else [Link(WORLD)]), *weighed]
+        for link in map(self._aligned, bare):
             seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
-            self.links.append(replace(link, visuals=seen, collisions=touch))
+            borne = self.bodies[link.name].gravcomp
+            self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
         for body in self.bodies.values():
             if body.name == free:
                 self.places.append(Place(BASE_JOINT, FLOATING, _drawn(body.X), bool(body.joints)))
@@ -160,7 +179,8 @@ class MjcfReader:
             elif not (free and body.name == WORLD):
                 self.sites(body)
         joints = with_effort_limits(self.values, self.root, self.joints)
-        joints = coupled(self.values, self.root, joints, self.zeros, cut)
+        tendons = read_tendons(self.values, self.root, joints)
+        joints = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {BASE_JOINT} if free else set()
         named = configurations(self.values, self.root, self.places, moving)
@@ -177,6 +197,8 @@ class MjcfReader:
                 *self.shapes.remarks(),
                 *unphysical(self.links),
             ],
+            base_armature=self.base_armature,
+            tendons=moving_tendons(tendons, joints, self.zeros),
             named=named,
         )
 
@@ -195,7 +217,9 @@ class MjcfReader:
             if tag in kept:
                 kept[tag].append((child, values.attributes(child, tag, childclass), X))
             elif tag == "freejoint":
-                body.joints.append((child, {"type": "free"}, X))
+                body.joints.append(
+                    (child, {**values.attributes(child, tag, None), "type": "free"}, X)
+                )
             elif tag == "inertial":
                 body.matter.inertial = child, X
             elif tag == "frame":
@@ -217,8 +241,9 @@ class MjcfReader:
         written = {str(key): str(value) for key, value in element.attrib.items()}
         pose = X.compose(self.values.placement(element, written)).as_matrix()
         body = self.bodies[name] = BodyElement(name, parent.name, pose)
-        if self.values.number(element, "gravcomp", written, 0.0):
-            self.values.ignore('attribute "gravcomp" of <body>', element)
+        if self.values.boolean(element, "mocap", written, False):
+            self.mocap.add(name)
+        body.gravcomp = self.values.number(element, "gravcomp", written, 0.0)
         self.walk(element, body, HERE, childclass)
 
     def _unused(self, what: str, number: int) -> str:
@@ -266,16 +291,50 @@ class MjcfReader:
             return ""
         if free:
             self._free(free[0])
+            element, written, _ = free[0].joints[0]
+            self.base_armature = self.values.number(element, "armature", written, 0.0)
+            if any(word.strip("0.") for word in written.get("damping", "").split()):
+                self.values.ignore("damping of a free base", element)
         return tops[0].name
 
-    def _free(self, body: BodyElement) -> None:
+    def _aligned(self, link: Link) -> Link:
+        """The link, in its principal axes where it is that of a free body without others on it which
+        is aligned: MuJoCo then moves the body's frame there, and q with it."""
+        body = self.bodies[link.name]
+        if [written.get("type") for _, written, _ in body.joints] != ["free"]:
+            return link
         element, written, _ = body.joints[0]
+        word = self.values.choice(element, "align", written, "auto", ("auto", "true", "false"))
+        if word == "false" or (word == "auto" and not self.values.compiler.alignfree):
+            return link
+        if any(other.parent == body.name for other in self.bodies.values()):
+            return link
+        principal = body.matter.principal
+        back = principal.inverse()
+        body.X = body.X.compose(principal).as_matrix()
+        for parts in (body.matter.geoms, body.sites):
+            parts[:] = [(e, w, back.compose(X).as_matrix()) for e, w, X in parts]
+        J = back.R.symmetric_to_parent(link.symmetric)
+        return replace(link, com=ORIGIN, inertia=matrix3(J.rows))
+
+    def _still(self, free: str, floating_base: bool | None) -> set[str]:
+        """Bodies that no joint moves; those above a body come before it."""
+        still = {WORLD}
+        for name, body in self.bodies.items():
+            held = all(
+                floating_base is False and written.get("type") == "free"
+                for _, written, _ in body.joints
+            )
+            if body.parent in still and held and name != free:
+                still.add(name)
+        return still
+
+    def _free(self, body: BodyElement) -> None:
+        element = body.joints[0][0]
         if body.parent != WORLD or len(body.joints) > 1:
             raise self.values.refusal(
                 element, "a free joint must be the one joint of a body in <worldbody>"
             )
-        if self.values.number(element, "armature", written, 0.0):
-            self.values.ignore("armature of a free joint", element)
 
     # Joints.
 
@@ -313,80 +372,30 @@ class MjcfReader:
         self, body: BodyElement, element: Element, written: Attributes, X: Placement
     ) -> tuple[Joint, Vector]:
         """A joint, still without its place in the tree, and its position in the body."""
-        values = self.values
         number = next(self.numbers)
         name = element.get("name") or self._unused("joint", number)
         if name in self.joint_names:
-            raise values.refusal(element, f'two joints are named "{name}"; give each its own name')
+            raise self.values.refusal(
+                element, f'two joints are named "{name}"; give each its own name'
+            )
         self.joint_names.add(name)
-        word = values.choice(element, "type", written, "hinge", TYPES)
-        p = X.point_to_parent(values.vector(element, "pos", written)) if word != "free" else ZERO
-        axis = unit_vector(X.R.to_parent(values.vector(element, "axis", written, (0.0, 0.0, 1.0))))
-        single = word in ("hinge", "slide")
-        if single:
-            zero = values.number(element, "ref", written, 0.0)
-            self.zeros[name] = values.compiler.angle(zero) if word == "hinge" else zero
-        limits = self._limits(element, written, word)
-        bounded = single and math.isfinite(limits.upper - limits.lower)
-        kind = {
-            "hinge": KINDS["revolute" if bounded else "continuous"],
-            "slide": KINDS["prismatic"],
-        }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
-        if values.number(
-            element, "stiffness", {"stiffness": written.get("stiffness", "0").split(" ")[0]}, 0.0
-        ):
-            values.ignore('attribute "stiffness" of <joint>: its spring', element)
-        damping = (written.get("damping", "").split() or ["0"])[
-            0
-        ]  # further numbers are of powers of the velocity
-        return (
-            Joint(
-                name=name,
-                kind=kind,
-                parent="",
-                child=body.name,
-                axis=axis if single else Joint.axis,
-                limits=limits,
-                damping=values.number(element, "damping", {"damping": damping}, 0.0),
-                friction=values.number(element, "frictionloss", written, 0.0),
-                armature=values.number(element, "armature", written, 0.0),
-            ),
-            p,
-        )
-
-    def _limits(self, element: Element, written: Attributes, word: str) -> Limits:
-        """Bounds of position where the joint is limited, of effort where its actuators are."""
-        single = word in ("hinge", "slide")
-        limits = Limits()
-        bounds = self.values.bounds(element, written, "range", "limited")
-        if bounds and single:
-            lower, upper = (self.values.compiler.angle(x) if word == "hinge" else x for x in bounds)
-            limits = Limits(lower, upper)
-        elif bounds:
-            self.values.ignore(f"range of a {word} joint", element)
-        efforts = self.values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited")
-        return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits
+        joint, p, zero = read_joint(self.values, name, body.name, element, written, X)
+        if joint.kind.single:
+            self.zeros[name] = zero
+        return joint, p
 
     # Frames.
 
     def sites(self, body: BodyElement) -> None:
         """Each named site as a massless link on a fixed joint."""
-        names_in_use = {link.name for link in self.links}
+        names_in_use = {link.name for link in self.links} if body.sites else set()
         for element, written, X in body.sites:
             name = element.get("name")
             if not name:
                 continue
             link = name if name not in self.bodies and name not in names_in_use else f"{name}_site"
             names_in_use.add(link)
-            if "fromto" in written:
-                ends = self.values.numbers(element, "fromto", written, 6)
-                a, b = Vector(*ends[:3]), Vector(*ends[3:])
-                direction = unit_vector(a - b)
-                place = Placement(
-                    z_to(Vector(*direction)) if any(direction) else IDENTITY, (a + b) * 0.5
-                )
-            else:
-                place = self.values.placement(element, written)
+            place = self.values.shape_placement(element, written)
             self.links.append(Link(link))
             self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..model.description import Joint
+from .mjcf_tendons import arms as joint_arms
 from .mjcf_values import ACTUATOR, ACTUATORS, Attributes, Element, MjcfValues
 from .robot_text import tag_name
 
@@ -98,7 +99,5 @@ def _tendon_arms(values: MjcfValues, root: Element) -> dict[str, dict[str, float
     arms: dict[str, dict[str, float]] = {}
     for tendon in (e for section in root.findall("tendon") for e in section.findall("fixed")):
         here = arms.setdefault(tendon.get("name", ""), {})
-        for element in tendon.findall("joint"):
-            written = {str(key): str(value) for key, value in element.attrib.items()}
-            here[written.get("joint", "")] = values.number(element, "coef", written, 1.0)
+        here |= dict(joint_arms(values, tendon))
     return arms

@@ -3,19 +3,20 @@ no tree's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..model.checks import check_mimics
 from ..model.description import Joint, Mimic
 from ..model.restructure import locked_joints
+from ..model.tendons import Tendon
 from .mjcf_values import Element, MjcfValues
 from .robot_text import tag_name
 
 LOOPS = {
     "connect": "closes a loop",
     "weld": "closes a loop",
-    "tendon": "couples tendons",
+    "tendon": "couples tendons of more than two joints",
 }
 
 
@@ -25,8 +26,15 @@ def coupled(
     joints: Sequence[Joint],
     zeros: Mapping[str, float],
     cut: bool,
+    tendons: Sequence[Tendon] = (),
+    mocap: Collection[str] = (),
 ) -> list[Joint]:
-    """The joints under the active constraints of <equality>."""
+    """The joints under the active constraints of <equality>.
+
+    tendons: one that is held at its length couples its two joints. mocap: bodies that the user moves;
+    what pulls others to them is no loop, and left out with a remark.
+    """
+    lengths = {tendon.name: tendon for tendon in tendons}
     by_name = {joint.name: joint for joint in joints}
     driven: set[str] = set()
     locked: dict[str, list[float]] = {}
@@ -39,6 +47,13 @@ def coupled(
                 element,
             )
             continue
+        if set(mocap) & {written.get("body1", ""), written.get("body2", "")}:
+            values.remarks.append(
+                f"{_name(element)}: it pulls a body to one that the user moves (mocap); it is left out"
+            )
+            continue
+        tied = _of_tendon(values, element, written, lengths, driven) if tag == "tendon" else None
+        tag, written = ("joint", tied) if tied else (tag, written)
         problem = LOOPS.get(tag) or _problem(values, element, written, by_name, driven)
         if problem and not cut:
             raise values.refusal(
@@ -61,6 +76,31 @@ def coupled(
             locked[first.name] = [start]
     check_mimics(values.source, list(by_name.values()))
     return locked_joints(list(by_name.values()), locked)
+
+
+def _of_tendon(
+    values: MjcfValues,
+    element: Element,
+    written: Mapping[str, str],
+    tendons: Mapping[str, Tendon],
+    driven: set[str],
+) -> dict[str, str] | None:
+    """A constraint between joints that says what one on a tendon does, where the tendon goes along one
+    or two: c1 (q1 - ref1) + c2 (q2 - ref2) stays what it is in the file's drawing, plus polycoef's
+    first number."""
+    tendon = tendons.get(written.get("tendon1", ""))
+    if tendon is None or "tendon2" in written:
+        return None
+    arms = [(joint, c) for joint, c in tendon.coefficients if c]
+    arms.sort(key=lambda arm: arm[0] in driven)  # one that follows another leads here
+    if not 1 <= len(arms) <= 2:
+        return None
+    (first, c1), *others = arms
+    start = _polynomial(values, element, written)[0] / c1
+    if not others:
+        return {"joint1": first, "polycoef": f"{start!r} 0"}
+    ((second, c2),) = others
+    return {"joint1": first, "joint2": second, "polycoef": f"{start!r} {-c2 / c1!r}"}
 
 
 def _polynomial(values: MjcfValues, element: Element, written: Mapping[str, str]) -> list[float]:

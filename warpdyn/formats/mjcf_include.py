@@ -1,4 +1,4 @@
-"""MJCF: <include>. Neighbours of a file are written into it, where the user asked for them.
+"""MJCF: <include>. Neighbours of a file are written into it.
 
 Nothing outside the file's folder is read, through links either, and no more than `MOST_FILES` files
 of `MOST_BYTES` together.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..model.description import ModelError
+from .mjcf_files import Includes, Neighbours
 from .mjcf_values import Element
 from .robot_text import Reading, RobotText, xml_root
 
@@ -16,12 +17,12 @@ MOST_FILES = 100
 MOST_BYTES = 64 * 2**20
 
 
-def with_includes(text: RobotText, root: Element) -> dict[Element, str]:
+def with_includes(text: RobotText, root: Element, includes: Includes) -> dict[Element, str]:
     """Put the content of included files in the place of each <include>, as MuJoCo does.
 
     Returns the file of each element that was put in, by its name from the folder of the text.
     """
-    inclusion = Inclusion(text)
+    inclusion = Inclusion(text, includes)
     inclusion.expand(root, (text.name,))
     return inclusion.files
 
@@ -29,11 +30,12 @@ def with_includes(text: RobotText, root: Element) -> dict[Element, str]:
 class Inclusion(Reading):
     """The files included so far, each once, and what came of them."""
 
-    def __init__(self, text: RobotText) -> None:
+    def __init__(self, text: RobotText, includes: Includes) -> None:
         super().__init__(text.name)
-        self.folder = None if text.folder is None else text.folder.resolve()
-        self.bytes = len(text.data)
-        self.included = set() if self.folder is None else {(self.folder / text.name).resolve()}
+        self.neighbours = Neighbours(text, includes, MOST_FILES, MOST_BYTES - len(text.data))
+        self.included: set[Path] = set()
+        if self.neighbours.folder is not None:
+            self.included.add((self.neighbours.folder / text.name).resolve())
 
     def expand(self, root: Element, chain: tuple[str, ...]) -> None:
         """The tree with the content of other files in place of its <include> elements.
@@ -45,7 +47,7 @@ class Inclusion(Reading):
             if parent is None:
                 raise self.refusal(element, "it is no content; write an element around it")
             path = self._path(element, chain)
-            name = path.relative_to(self.folder).as_posix() if self.folder else path.name
+            name = self.neighbours.name(path)
             content = self._read(element, path, name)
             self.files[content] = name
             self.expand(content, (*chain, name))
@@ -60,26 +62,10 @@ class Inclusion(Reading):
         file = element.get("file", "")
         if not file:
             raise self.refusal(element, 'it has no file; write file="..."')
-        if self.folder is None:
-            raise self.refusal(
-                element, f'"{file}" is looked for beside a file; give its path, not a text'
-            )
-        beside = (self.folder / chain[-1]).parent
-        try:
-            places = [(folder / file).resolve() for folder in (self.folder, beside)]
-            inside = [path for path in places if path.is_relative_to(self.folder)]
-            path = next((path for path in inside if path.is_file()), None)
-        except (OSError, RuntimeError, ValueError):  # links in a circle, a name that is too long
-            inside, path = [self.folder], None
-        if not inside:
-            raise self.refusal(
-                element,
-                f'"{file}" is outside of the folder of {self.source}; only files in it or below '
-                "are read",
-            )
-        if path is None:
-            raise self.refusal(element, f'there is no file "{file}"; put it beside {self.source}')
-        if path in {(self.folder / each).resolve() for each in chain}:
+        folder = self.neighbours.folder
+        beside = [] if folder is None else [(folder / chain[-1]).parent]
+        path = self.neighbours.find(self, element, file, beside)
+        if folder is not None and path in {(folder / each).resolve() for each in chain}:
             circle = " -> ".join((*chain, file))
             raise self.refusal(element, f"files include each other in a circle: {circle}")
         if path in self.included:
@@ -91,17 +77,7 @@ class Inclusion(Reading):
 
     def _read(self, element: Element, path: Path, name: str) -> Element:
         """The outermost element of a file, whose name says nothing."""
-        try:
-            self.bytes += path.stat().st_size
-            if self.bytes > MOST_BYTES or len(self.included) > MOST_FILES:
-                raise self.refusal(
-                    element,
-                    f"there is too much to include: at most {MOST_FILES} files of "
-                    f"{MOST_BYTES // 2**20} MiB together are read",
-                )
-            data = path.read_bytes()
-        except OSError as error:
-            raise self.refusal(element, f'"{name}" cannot be read: {error.strerror}') from None
+        data = self.neighbours.read(self, element, path)
         try:
             return xml_root(name, data, None, "<mujoco>")
         except ModelError as error:

@@ -1,12 +1,14 @@
 """MJCF: the mass, centre of mass and inertia of bodies, written out or those of their geoms.
 
-Geoms are weighed by MuJoCo itself: a model that holds nothing but them is compiled in memory.
+Geoms are weighed by MuJoCo itself: a model that holds nothing but them and their meshes is compiled
+in memory, so that every rule of a mesh's inertia (legacy, exact, convex, shell) is its own.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,17 +16,27 @@ from lxml import etree
 
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar, as_number
-from ..algebra.spatial import Placement, Rotation, Symmetric, Vector, as_matrix
+from ..algebra.spatial import (
+    HERE,
+    ZERO,
+    Placement,
+    Rotation,
+    Symmetric,
+    Vector,
+    as_matrix,
+)
 from ..model.description import Link, ModelError, matrix3, vector3
+from .mjcf_meshes import MjcfMeshes
 from .mjcf_values import TURNS, Attributes, Element, MjcfValues
 
 MEASURES = ("size", "pos", *TURNS, "fromto", "mass", "density", "group")
-WEIGHED = ("type", "shellinertia", *MEASURES)
+WEIGHED = ("type", "shellinertia", "mesh", "fitscale", *MEASURES)
 """Attributes of a geom that its inertia depends on."""
 
-SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box", "plane")
-"""Geoms whose shape is written in the file."""
+SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
+"""Geoms that weigh something."""
 
+NO_MASS = ("plane", "hfield")
 
 Part = tuple[Element, dict[str, str], Placement]
 """An element, its attributes over those of its class, and the frame that it stands in."""
@@ -37,67 +49,142 @@ class Matter:
 
     inertial: tuple[Element, Placement] | None = None
     geoms: list[Part] = field(default_factory=list)
+    principal: Placement = HERE
+    """Its centre of mass and principal axes in the body, where MuJoCo has them; known once `links`
+    has been here."""
 
 
-def links(values: MjcfValues, bodies: Mapping[str, Matter]) -> list[Link]:
-    """A link for each body."""
+def links(
+    values: MjcfValues, bodies: Mapping[str, Matter], meshes: MjcfMeshes, still: Collection[str]
+) -> list[Link]:
+    """A link for each body.
+
+    still: bodies that nothing moves, whose inertia enters totals alone: where it cannot be had, a
+    remark says so.
+    """
     rule = values.compiler.inertiafromgeom
     read: dict[str, Link] = {}
     from_geoms: dict[str, list[Part]] = {}
+    unknown: dict[str, ModelError] = {}
     for name, matter in bodies.items():
         read[name] = Link(name)
         if matter.inertial is not None and rule != "true":
-            read[name] = _written(values, name, *matter.inertial)
+            read[name] = _written(values, name, matter, *matter.inertial)
         elif rule != "false":
-            heavy = [geom for geom in matter.geoms if _weighs(values, name, *geom[:2])]
-            if heavy:
+            heavy = [geom for geom in matter.geoms if _weighs(values, *geom[:2])]
+            try:
+                for element, written, _ in heavy:
+                    if "mesh" in written:
+                        meshes.weighed(element, written["mesh"])
+            except ModelError as error:
+                if name not in still:
+                    raise
+                unknown[name] = error
+            if heavy and name not in unknown:
                 from_geoms[name] = heavy
-    if from_geoms:
-        read |= _weighed(values, from_geoms)
+    try:
+        weighed: dict[str, tuple[Link, Placement]] = {}
+        names = list(from_geoms)
+        for k in range(0, len(names), AT_ONCE):
+            few = {name: from_geoms[name] for name in names[k : k + AT_ONCE]}
+            weighed |= _weighed(values, few, meshes)
+    except MujocoMissingError as error:
+        if not from_geoms.keys() <= set(still):
+            raise
+        unknown |= dict.fromkeys(from_geoms, error)
+        weighed = {}
+    for name, (link, principal) in weighed.items():
+        read[name], bodies[name].principal = link, principal
+    if unknown:
+        first, why = next(iter(unknown.items()))
+        said = str(why).removeprefix(f"{values.source}: ")
+        values.remarks.append(
+            f'{len(unknown)} bodies that nothing moves weigh nothing here, body "{first}" first: '
+            f"{said}; motions are the same, totals of mass are not"
+        )
     return _adjusted(values, list(read.values()))
 
 
-def _written(values: MjcfValues, name: str, element: Element, X: Placement) -> Link:
+AT_ONCE = 300
+"""Bodies that MuJoCo weighs in one go; its time grows with more than their square."""
+
+MOST_KNOWN = 64
+
+_known: dict[bytes, list[tuple[float, list[float], list[float], list[float]]]] = {}
+"""What was weighed before, by the content of the text and of its meshes: most of the time of a load."""
+
+
+class MujocoMissingError(ModelError):
+    """Geoms cannot be weighed without the package mujoco."""
+
+
+def _written(values: MjcfValues, name: str, matter: Matter, element: Element, X: Placement) -> Link:
     written = {str(key): str(value) for key, value in element.attrib.items()}
     for key in ("pos", "mass"):
         if key not in written:
             raise values.refusal(element, f'<inertial> has no {key}; write {key}="..."')
+    X = X.compose(values.placement(element, written)).as_matrix()
+    matter.principal = X
     if "fullinertia" in written:
         xx, yy, zz, xy, xz, yz = values.numbers(element, "fullinertia", written, 6)
         J = Symmetric(xx, xy, xz, yy, yz, zz)
+        matter.principal = X.compose(Placement(_principal_axes(J), ZERO)).as_matrix()
     else:
         J = _diagonal(list(values.vector(element, "diaginertia", written)))
-    X = X.compose(values.placement(element, written)).as_matrix()
     mass = values.number(element, "mass", written, 0.0)
     return Link(name, mass, vector3(X.p), matrix3(X.R.symmetric_to_parent(J).rows))
 
 
-def _weighs(values: MjcfValues, body: str, element: Element, written: Attributes) -> bool:
-    """Whether a geom adds to its body's inertia; refused where that is not written in the file."""
+def _principal_axes(J: Symmetric) -> Rotation:
+    """Axes of an inertia, the largest moment's first; MuJoCo's to the last sign where it is there."""
+    rows = np.array([list(row) for row in J.rows], dtype=float)
+    axes = np.linalg.eigh(rows)[1][:, ::-1]
+    axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
+    try:
+        import mujoco
+    except ImportError:
+        return Rotation([Vector(*row) for row in axes.tolist()])
+    quat = np.zeros(4)
+    mujoco.mju_eig3(np.zeros(3), np.zeros(9), quat, rows.ravel())
+    w, x, y, z = quat.tolist()
+    return quaternion_rotation([x, y, z, w])
+
+
+def _weighs(values: MjcfValues, element: Element, written: Attributes) -> bool:
+    """Whether a geom adds to its body's inertia."""
     density = values.number(element, "density", written, 1000.0)
     group = values.number(element, "group", written, 0.0)
     low, high = values.compiler.inertiagrouprange
     if not values.number(element, "mass", written, density) or not low <= group <= high:
         return False
-    if written.get("type", "sphere") not in SHAPES or "mesh" in written:
+    shape = written.get("type", "sphere")
+    if shape not in SHAPES + NO_MASS or (shape == "mesh" and "mesh" not in written):
         raise values.refusal(
             element,
-            f'the inertia of body "{body}" is that of its geoms, one of them of type {written.get("type", "sphere")}, '
-            "whose file is not read; write an <inertial> for the body",
+            f"a geom of type {shape}{' without a mesh' if shape == 'mesh' else ''} cannot be weighed; "
+            "write an <inertial> for the body",
         )
-    return written.get("type") != "plane"
+    return shape not in NO_MASS
 
 
-def _weighed(values: MjcfValues, bodies: Mapping[str, Sequence[Part]]) -> dict[str, Link]:
+def _weighed(
+    values: MjcfValues, bodies: Mapping[str, Sequence[Part]], meshes: MjcfMeshes
+) -> dict[str, tuple[Link, Placement]]:
+    """The link of each body, and its principal axes, as MuJoCo has them."""
     try:
         import mujoco
     except ImportError:
-        raise ModelError(
+        raise MujocoMissingError(
             f'{values.source}: body "{next(iter(bodies))}" has no <inertial>; the inertia of its geoms is computed by '
             "the package mujoco, which is not installed: pip install mujoco, or write an <inertial>"
         ) from None
     root = etree.Element("mujoco")
     etree.SubElement(root, "compiler", dict(values.compiler.raw))
+    assets = etree.SubElement(root, "asset")
+    used = {written.get("mesh") for geoms in bodies.values() for _, written, _ in geoms}
+    here = [mesh for name, mesh in meshes.weighable.items() if name in used]
+    for attributes, _ in here:
+        etree.SubElement(assets, "mesh", attributes)
     world = etree.SubElement(root, "worldbody")
     for geoms in bodies.values():
         body = etree.SubElement(world, "body")
@@ -108,25 +195,33 @@ def _weighed(values: MjcfValues, bodies: Mapping[str, Sequence[Part]]) -> dict[s
             rows = as_matrix(X.R).matrix.rows
             axes = [tuple(row)[column] for column in (0, 1) for row in rows]
             frame = etree.SubElement(body, "frame", pos=_words(X.p), xyaxes=_words(axes))
-            etree.SubElement(
-                frame, "geom", {key: written[key] for key in WEIGHED if key in written}
-            )
-    try:
-        model = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding="unicode"))
-    except (ValueError, mujoco.FatalError) as error:
-        said = " ".join(str(error).split())
-        raise ModelError(
-            f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them"
-        ) from error
+            geom = {key: written[key] for key in WEIGHED if key in written}
+            # What touches nothing needs no convex hull.
+            etree.SubElement(frame, "geom", contype="0", conaffinity="0", **geom)
+    text = etree.tostring(root, encoding="unicode")
+    files = {name: data for mesh in here for name, data in mesh.files.items()}
+    digest = hashlib.sha256(text.encode())
+    for data in files.values():
+        digest.update(hashlib.sha256(data).digest())
+    weighed = _known.get(digest.digest())
+    if weighed is None:
+        try:
+            model = mujoco.MjModel.from_xml_string(text, files)
+        except (ValueError, mujoco.FatalError) as error:
+            said = " ".join(str(error).split())
+            raise ModelError(
+                f"{values.source}: MuJoCo cannot weigh the geoms: {said}; correct them"
+            ) from error
+        numbers = (model.body_mass, model.body_ipos, model.body_iquat, model.body_inertia)
+        weighed = list(zip(*(x[1:].tolist() for x in numbers), strict=True))
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        _known[digest.digest()] = weighed
     read = {}
-    for i, name in enumerate(bodies, 1):
-        w, x, y, z = model.body_iquat[i].tolist()
-        J = quaternion_rotation([x, y, z, w]).symmetric_to_parent(
-            _diagonal(model.body_inertia[i].tolist())
-        )
-        read[name] = Link(
-            name, float(model.body_mass[i]), vector3(model.body_ipos[i]), matrix3(J.rows)
-        )
+    for name, (mass, centre, (w, x, y, z), moments) in zip(bodies, weighed, strict=True):
+        R, com = quaternion_rotation([x, y, z, w]), vector3(centre)
+        J = R.symmetric_to_parent(_diagonal(moments))
+        read[name] = Link(name, mass, com, matrix3(J.rows)), Placement(R, Vector(*com))
     return read
 
 

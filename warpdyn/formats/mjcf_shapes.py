@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ..algebra.spatial import IDENTITY, Placement, Vector
-from ..model.description import Geometry, ModelError, Pose, unit_vector
+from ..algebra.spatial import Placement
+from ..model.description import Geometry, ModelError, Pose
 from .colors import Color, color_of
 from .mjcf_inertia import Part
-from .mjcf_values import Element, MjcfValues, z_to
+from .mjcf_values import Element, MjcfValues
 
 GREY: Color = (0.5, 0.5, 0.5, 1.0)
 """MuJoCo's colour of what says none."""
@@ -22,6 +23,13 @@ GREY: Color = (0.5, 0.5, 0.5, 1.0)
 SHOWN = 2
 """The last group of geoms that MuJoCo draws unless asked for more; in those above it models keep shapes
 that touch alone."""
+
+
+CONTACT = (
+    *("friction", "condim", "contype", "conaffinity", "priority"),
+    *("solref", "solimp", "solmix", "margin", "gap"),
+)
+"""Attributes of a geom that say how it touches."""
 
 
 class MeshAsset(NamedTuple):
@@ -46,9 +54,7 @@ class MjcfShapes:
 
     def __init__(self, values: MjcfValues, root: Element, folder: Path | None) -> None:
         self.values, self.folder = values, folder
-        settings: dict[str, str] = {}
-        for element in root.findall("compiler"):
-            settings |= {str(key): str(value) for key, value in element.attrib.items()}
+        settings = values.settings(root)
         meshes = Path(settings.get("meshdir", settings.get("assetdir", "")))
         self.left_out: dict[str, int] = {}
         """Geoms that nothing touches, by type; not level planes at height 0, which are a simulation's
@@ -84,10 +90,12 @@ class MjcfShapes:
             written = geom[1]
             try:
                 shape = self._shape(*geom)
+                contact = self._contact(*geom[:2])
             except (ModelError, ValueError, IndexError):
                 continue
             if shape is None:
                 continue
+            shape = replace(shape, contact=contact)
             shown = _whole(written.get("group", "0")) <= SHOWN
             if shown and shape.color is not None and shape.color[3] > 0:
                 visuals.append(shape)
@@ -98,10 +106,17 @@ class MjcfShapes:
                     collisions.append(shape)
         return BodyShapes(tuple(visuals), tuple(collisions))
 
+    def _contact(
+        self, element: Element, written: dict[str, str]
+    ) -> tuple[tuple[str, tuple[float, ...]], ...]:
+        """What a geom and its class say of its contacts."""
+        said = ((key, len(written[key].split())) for key in CONTACT if key in written)
+        return tuple((key, tuple(self.values.numbers(element, key, written, n))) for key, n in said)
+
     def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
         """None for planes and height fields, which no `Geometry` is."""
         kind = written.get("type", "sphere")
-        pose = Pose.of(X.compose(self._place(element, written)))
+        pose = Pose.of(X.compose(self.values.shape_placement(element, written)))
         color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
         if "mesh" in written:  # a primitive that names one is fitted to it, and drawn as the mesh
             asset = self.meshes.get(written["mesh"])

@@ -21,7 +21,8 @@ from ..algebra.spatial import (
     Vector,
     as_matrix,
 )
-from ..model.description import vector3
+from ..model.checks import MOST
+from ..model.description import unit_vector, vector3
 from .robot_text import Reading, tag_name
 
 Element: TypeAlias = etree._Element
@@ -43,6 +44,12 @@ their element."""
 TINY = 1e-14
 """Vectors shorter than this point nowhere, as for MuJoCo."""
 
+MEASURED = (
+    *("pos", "fromto", "size", "mass", "density", "diaginertia", "fullinertia", "armature"),
+    *("euler", "axisangle", "ref", "axis"),
+)
+"""Lengths, masses and angles."""
+
 BOOLEANS = {"true": True, "false": False}
 
 
@@ -59,6 +66,7 @@ class Compiler:
     boundmass: float = 0.0
     boundinertia: float = 0.0
     settotalmass: float = -1.0
+    alignfree: bool = False
     raw: Attributes = field(default_factory=dict)
 
     def angle(self, value: float) -> float:
@@ -83,8 +91,14 @@ class MjcfValues(Reading):
     # Numbers and words.
 
     def numbers(self, element: Element, key: str, written: Attributes, count: int) -> list[float]:
-        """The finite numbers of an attribute that is there."""
-        return self.finite_numbers(element, key, written[key], count)
+        """The finite numbers of an attribute that is there, of lengths, masses and angles below
+        `MOST`."""
+        numbers = self.finite_numbers(element, key, written[key], count)
+        if key in MEASURED and any(abs(x) > MOST for x in numbers):
+            raise self.refusal(
+                element, f'{key} is "{written[key]}"; no robot has numbers beyond {MOST:g}'
+            )
+        return numbers
 
     def number(self, element: Element, key: str, written: Attributes, default: float) -> float:
         return self.numbers(element, key, written, 1)[0] if key in written else default
@@ -132,6 +146,15 @@ class MjcfValues(Reading):
 
     def placement(self, element: Element, written: Attributes) -> Placement:
         return Placement(self.rotation(element, written), self.vector(element, "pos", written))
+
+    def shape_placement(self, element: Element, written: Attributes) -> Placement:
+        """Where a geom or a site is: between two ends, or as written."""
+        if "fromto" not in written:
+            return self.placement(element, written)
+        ends = self.numbers(element, "fromto", written, 6)
+        a, b = Vector(*ends[:3]), Vector(*ends[3:])
+        along = unit_vector(a - b)
+        return Placement(z_to(Vector(*along)) if any(along) else IDENTITY, (a + b) * 0.5)
 
     def rotation(self, element: Element, written: Attributes) -> Rotation:
         """An element's orientation, by the one of `TURNS` that it has."""
@@ -227,11 +250,16 @@ class MjcfValues(Reading):
         for child in element.findall("default"):
             self._read_class(child, name)
 
-    def _compiler(self, root: Element) -> Compiler:
+    def settings(self, root: Element, tag: str = "compiler") -> dict[str, str]:
+        """Attributes of every <compiler>, or another section, the last word of each."""
         written: dict[str, str] = {}
-        element = root
-        for element in root.findall("compiler"):
+        for element in root.findall(tag):
             written |= {str(key): str(value) for key, value in element.attrib.items()}
+        return written
+
+    def _compiler(self, root: Element) -> Compiler:
+        written = self.settings(root)
+        element = next(root.iterchildren("compiler", reversed=True), root)
         if written.get("coordinate", "local") != "local":
             raise self.refusal(
                 element,
@@ -247,7 +275,7 @@ class MjcfValues(Reading):
         )
         unit = self.choice(element, "angle", written, "degree", ("degree", "radian"))
         rule = self.choice(element, "inertiafromgeom", written, "auto", ("auto", "true", "false"))
-        weighing = ("angle", "eulerseq", "inertiagrouprange")
+        weighing = ("angle", "eulerseq", "inertiagrouprange", "exactmeshinertia")
         return Compiler(
             radians=unit == "radian",
             eulerseq=sequence,
@@ -258,6 +286,7 @@ class MjcfValues(Reading):
             boundmass=self.number(element, "boundmass", written, 0.0),
             boundinertia=self.number(element, "boundinertia", written, 0.0),
             settotalmass=self.number(element, "settotalmass", written, -1.0),
+            alignfree=self.boolean(element, "alignfree", written, False),
             raw={key: written[key] for key in weighing if key in written},
         )
 

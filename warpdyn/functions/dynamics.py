@@ -128,15 +128,14 @@ def aba(
         "crba": (_aba.forward_dynamics_crba,),
     }
     algorithms["auto"] = (
-        algorithms["crba"]
-        if tree_of(model).shares_coordinates
-        else algorithms["aba"] + algorithms["crba"]
+        algorithms["crba"] if tree_of(model).ties_bodies else algorithms["aba"] + algorithms["crba"]
     )
     if method not in algorithms:
         raise ValueError(f'method must be "auto", "aba" or "crba", got {method!r}')
-    if method == "aba" and tree_of(model).shares_coordinates:
+    if method == "aba" and tree_of(model).ties_bodies:
         raise ValueError(
-            f'{model.name} has mimic joints, which articulated bodies cannot have; use "auto" or "crba"'
+            f"{model.name} has mimic joints, or tendons with armature, which articulated bodies cannot have; "
+            'use "auto" or "crba"'
         )
     return Call(
         "aba" if method == "auto" else f"aba_by_{method}",
@@ -232,15 +231,17 @@ def effect_torques(
     q: Array[A],
     v: Array[A] | None,
     *,
+    gravity: Gravity = None,
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Joint forces that friction and limit springs take; zero unless the model has them.
+    """Joint forces that friction and springs take; zero unless the model has them.
 
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M
     a + h + this.
-    For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position
-    - limit) + damping * r. See `Model.with_friction` and `Model.with_limit_springs`.
+    For a joint at rate r: viscous * r + coulomb * sign(r), spring * (position - rest), and beyond a
+    limit stiffness * (position - limit) + damping * r; less the weight that something else bears.
+    See `Model.with_friction`, `with_springs`, `with_limit_springs`, `with_gravity_compensation`.
     """
     return Call(
         "effect_torques",
@@ -248,6 +249,8 @@ def effect_torques(
         (_passive_forces.passive_forces,),
         {"q": q, "v": v},
         out=out,
+        forces=True,
+        gravity=gravity,
         params=params,
         by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": FORCE},
     )
@@ -328,7 +331,7 @@ def solve(
     moves no inertia.
     """
     algorithms: tuple[Callable[..., Any], ...] = (_mass_matrix_inverse.solve,)
-    if not tree_of(model).shares_coordinates:
+    if not tree_of(model).ties_bodies:
         algorithms += (_mass_matrix_inverse.solve_articulated,)
     solves = Solves(_mass_matrix_inverse.product, "x", "b", _crba.crba)
     return Call(

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..algebra.scalar import Scalar, as_number
-from ..algebra.spatial import Motion, Placement, Vector
+from ..algebra.spatial import HERE, Motion, Placement, Vector
 from ..model import Model
-from ..model.tree import HERE, WORLD, Body, Tree, build_tree
+from ..model.lumping import build_tree
+from ..model.tree import WORLD, Body, Tree
 
 
 @dataclass(frozen=True, eq=False)

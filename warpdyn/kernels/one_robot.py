@@ -15,8 +15,9 @@ from ..execution.batched import FUNCTIONS, Function
 from ..execution.call import Call, gather, input_shapes
 from ..execution.evaluate import evaluate, record_call
 from ..model import Model
+from ..model.lumping import build_tree
 from ..model.params import SHAPES, Params
-from ..model.tree import Tree, build_tree
+from ..model.tree import Tree
 from ..model.varied import varied
 from ..recording.program import shape_of
 from .looked_up import LookedUp

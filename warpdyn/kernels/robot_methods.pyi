@@ -486,13 +486,16 @@ class RobotMethods:
         self,
         q: Array,
         v: Array | None,
+        *,
+        gravity: Gravity = ...,
     ) -> Values:
-        """Joint forces that friction and limit springs take; zero unless the model has them.
+        """Joint forces that friction and springs take; zero unless the model has them.
 
         q: (B, nq) [m, rad].  v: (B, nv).  Returns (B, nv) [N, N·m], of the sign of the motion: tau = M
         a + h + this.
-        For a joint at rate r: viscous * r + coulomb * sign(r), and beyond a limit stiffness * (position
-        - limit) + damping * r. See `Model.with_friction` and `Model.with_limit_springs`."""
+        For a joint at rate r: viscous * r + coulomb * sign(r), spring * (position - rest), and beyond a
+        limit stiffness * (position - limit) + damping * r; less the weight that something else bears.
+        See `Model.with_friction`, `with_springs`, `with_limit_springs`, `with_gravity_compensation`."""
 
     def external_wrench(
         self,

@@ -29,6 +29,10 @@ link."""
 PERPENDICULAR = 1e-3
 """Cosine up to which two axes count as perpendicular: descriptions write right angles as 1.57."""
 
+MOST = 1e9
+"""Lengths [m], masses [kg] and moments [kg·m²] beyond this are mistakes: sums and products of such
+are no numbers."""
+
 NEEDS_MASS = "needs a finite mass, not negative"
 """What is said of a link or a payload whose mass no body has."""
 
@@ -48,6 +52,11 @@ def check_description(source: str, links: Sequence[Link], joints: Sequence[Joint
         if not finite(numbers):
             raise ModelError(
                 f'{source}: link "{link.name}": inertial values must be finite numbers, got {numbers}'
+            )
+        if max(map(abs, numbers)) > MOST:
+            raise ModelError(
+                f'{source}: link "{link.name}": inertial values are within {MOST:g} kg, m and kg·m², '
+                f"got {numbers}"
             )
         if link.mass < 0:
             raise ModelError(
@@ -77,6 +86,10 @@ def _check_joint(where: str, joint: Joint) -> None:
     numbers = (*joint.pose.position, *(x for row in joint.pose.rotation for x in row))
     if not finite(numbers):
         raise ModelError(f"{where}: its origin must be finite numbers, got {joint.pose.position}")
+    if max(map(abs, joint.pose.position)) > MOST:
+        raise ModelError(
+            f"{where}: its origin is within {MOST:g} m of its parent's, got {joint.pose.position}"
+        )
     kind = joint.kind
     for name in kind.axis_names:
         _check_axis(where, name, kind, getattr(joint, name))

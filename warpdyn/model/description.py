@@ -146,6 +146,8 @@ class Geometry:
     """Folder of the description, from which a mesh's `filename` leads on; None for a text."""
     color: tuple[float, float, float, float] | None = field(default=None, compare=False)
     """Red, green, blue, opacity of [0, 1]; None where the description says none."""
+    contact: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
+    """What the description says of how it touches, by its own words: data."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,10 @@ class Link:
     inertia: Matrix3 = ZERO3
     visuals: tuple[Geometry, ...] = ()
     collisions: tuple[Geometry, ...] = ()
+    gravcomp: float = 0.0
+    """The share of its weight that the description has something else bear."""
+    borne: float = 0.0
+    """The share of its weight that something else bears; off unless asked for."""
 
     @property
     def symmetric(self) -> Symmetric:
@@ -215,13 +221,20 @@ class Gearbox:
 @dataclass(frozen=True)
 class Effects:
     """Passive forces on one coordinate of a joint, all off unless asked for:
-    viscous friction [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], and beyond its limits a spring
-    [N·m/rad, N/m] and a damper."""
+    viscous friction [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], beyond its limits a spring
+    [N·m/rad, N/m] and a damper, and everywhere a spring [N·m/rad, N/m] that is slack at `rest`
+    [rad, m]."""
 
     viscous: float = 0.0
     coulomb: float = 0.0
     stiffness: float = 0.0
     damping: float = 0.0
+    spring: float = 0.0
+    rest: float = 0.0
+
+    def along(self, sign: float) -> Effects:
+        """The same effects for a coordinate counted forwards (sign 1) or backwards (-1)."""
+        return replace(self, rest=self.rest * sign)
 
 
 @dataclass(frozen=True)
@@ -254,6 +267,10 @@ class Joint:
     gearbox: Gearbox | None = None
     effects: tuple[Effects, ...] = ()
     """One a velocity coordinate, or none."""
+    spring: float = 0.0
+    rest: float = 0.0
+    """The description's spring [N·m/rad, N/m], which is slack at the position `rest` [rad, m]; of
+    joints of one coordinate."""
 
     @property
     def axes(self) -> tuple[Vector3, ...]:

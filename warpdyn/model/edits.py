@@ -60,8 +60,8 @@ def with_friction(
     """The same robot with friction in its joints: viscous [N·m·s/rad, N·s/m] and Coulomb [N·m, N].
 
     Each is one value (for all joints but free ones), or values by joint name, or "description" for
-    the `damping`, or `friction`, of every joint in the robot's file. Values not given stay; there
-    are none at first.
+    the `damping`, or `friction`, of every joint in the robot's file, and the damping of its tendons.
+    Values not given stay; there are none at first.
     """
 
     def values(
@@ -71,6 +71,9 @@ def with_friction(
             return {joint.name: described(joint) for joint in self.joints}
         return _by_joint(self, what, asked, lambda joint: joint.kind is not FLOATING)
 
+    if viscous == "description":
+        tendons = (tendon.acting(viscous=tendon.damping) for tendon in self.tendons)
+        self = replace(self, tendons=tuple(tendons))
     return _with_effects(
         self,
         viscous=values("viscous friction", viscous, lambda joint: joint.v_damping),
@@ -98,6 +101,62 @@ def with_limit_springs(
         stiffness=_by_joint(self, "limit stiffness", stiffness, lambda joint: joint.bounded),
         damping=_by_joint(self, "limit damping", damping, lambda joint: joint.bounded),
     )
+
+
+def with_springs(
+    self: Robot,
+    spring: PerJoint | Literal["description"] = None,
+    *,
+    rest: float | Mapping[str, float] | None = None,
+) -> Robot:
+    """The same robot with springs in its joints: stiffness [N·m/rad, N/m] and the position at which
+    each is slack [rad, m].
+
+    Each is one value (for all joints of one coordinate), or values by joint name; spring =
+    "description" takes the springs of the robot's file, tendons' too, with where they are slack. Values not given
+    stay; there are none at first.
+    """
+    for values in (spring, rest):
+        for name in values if isinstance(values, Mapping) else ():
+            if not self.joint(name).kind.single:
+                raise ValueError(
+                    f'joint "{name}" of {self.name} is a {self.joint(name).kind.name} joint; springs '
+                    "are for joints of one coordinate"
+                )
+    single = [joint for joint in self.joints if joint.kind.single]
+    if spring == "description":
+        stiffness: Mapping[str, float] = {joint.name: joint.spring for joint in single}
+        slack: Mapping[str, float] = {joint.name: joint.rest for joint in single}
+        tendons = (tendon.acting(spring=tendon.spring) for tendon in self.tendons)
+        self = replace(self, tendons=tuple(tendons))
+    else:
+        stiffness, slack = _by_joint(self, "spring", spring, lambda joint: joint.kind.single), {}
+    if rest is not None:
+        asked = rest if isinstance(rest, Mapping) else dict.fromkeys((j.name for j in single), rest)
+        slack = {name: float(x) for name, x in asked.items()}
+    if not all(map(math.isfinite, slack.values())):
+        raise ValueError(f"rest must be finite numbers, got {rest!r}")
+    return _with_effects(self, spring=stiffness, rest=slack)
+
+
+def with_gravity_compensation(
+    self: Robot, share: float | Mapping[str, float] | Literal["description"]
+) -> Robot:
+    """The same robot with a share of the weight of its links borne by something else: one value for
+    all links, values by link name, or "description" for `gravcomp` of the robot's file.
+
+    A share of 1 is a link that gravity does not move, 0 is none. Mass and inertia stay.
+    """
+    if share == "description":
+        shares = {link.name: link.gravcomp for link in self.links}
+    elif isinstance(share, Mapping):
+        shares = {self.link(name).name: float(x) for name, x in share.items()}
+    else:
+        shares = dict.fromkeys(self.link_names, float(share))
+    if not all(map(math.isfinite, shares.values())):
+        raise ValueError(f"a share of a weight is a finite number, got {share!r}")
+    links = (replace(link, borne=shares.get(link.name, link.borne)) for link in self.links)
+    return replace(self, links=tuple(links))
 
 
 def with_limits(

@@ -17,6 +17,7 @@ from .description import Joint, Link, ModelError
 from .named_configurations import Configuration
 from .params import params as parameters
 from .structure import QuaternionOrder, Structure
+from .tendons import Tendon
 from .to_urdf import to_urdf as urdf_text
 
 
@@ -41,6 +42,8 @@ class Model(Structure):
         floating_base: bool = False,
         quaternion: QuaternionOrder = "xyzw",
         warnings: Sequence[str] = (),
+        base_armature: float = 0.0,
+        tendons: Sequence[Tendon] = (),
         named: Sequence[Configuration] = (),
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
@@ -60,6 +63,8 @@ class Model(Structure):
             floating_base=floating_base,
             quaternion=quaternion,
             warnings=tuple(warnings),
+            base_armature=base_armature,
+            tendons=tuple(tendons),
             named=tuple(named),
         )
 
@@ -69,6 +74,8 @@ class Model(Structure):
     with_armature = edits.with_armature
     with_friction = edits.with_friction
     with_limit_springs = edits.with_limit_springs
+    with_springs = edits.with_springs
+    with_gravity_compensation = edits.with_gravity_compensation
     with_payload = edits.with_payload
     with_link_mass = edits.with_link_mass
     with_link_inertia = edits.with_link_inertia

@@ -29,13 +29,16 @@ JOINT = {
     "coulomb": (),
     "stiffness": (),
     "damping": (),
+    "spring": (),
+    "rest": (),
 }
 SHAPES: dict[str, tuple[int, ...]] = {**LINK, **JOINT}
 """Shape of the value of one link or joint, by quantity.
 
 mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about the centre of
 mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw;
-armature and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`.
+armature and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`,
+`with_springs`.
 """
 
 
@@ -221,6 +224,8 @@ def params(
     coulomb: Any = None,
     stiffness: Any = None,
     damping: Any = None,
+    spring: Any = None,
+    rest: Any = None,
     gravity: Any = None,
     like: Any = None,
     dtype: Any = None,
@@ -230,7 +235,7 @@ def params(
     Each is {name: values}, values (B, ..) or one for all environments; or one array for all links
     (mass (B, nlinks) [kg], com (B, nlinks, 3) [m], inertia (B, nlinks, 6) Ixx Ixy Ixz Iyy Iyz Izz
     [kg·m²]) or joints (placement (B, njoints, 7) x y z qx qy qz qw, armature, viscous, coulomb,
-    stiffness, damping (B, njoints)).
+    stiffness, damping, spring, rest (B, njoints)).
     gravity: (B, 3) [m/s²]. What is not given stays as it is and costs nothing at run time.
     An array for all links that have mass, as `randomise` draws masses, will do too, so that
     `model.params(mass=p["mass"])` takes its arrays back; of any other names `mass=p.named("mass")`.
@@ -257,6 +262,8 @@ def params(
         "coulomb": coulomb,
         "stiffness": stiffness,
         "damping": damping,
+        "spring": spring,
+        "rest": rest,
     }
     arrays: dict[str, Any] = {}
     names: dict[str, tuple[str, ...]] = {}
@@ -309,7 +316,7 @@ def _gravity(gravity: Any, envs: int | None, like: Any, dtype: Any) -> Any:
 def _check_signs(model: Structure, quantity: str, names: tuple[str, ...], array: Any) -> None:
     """Refuse numbers that no body and no friction has, where they can be read."""
     library = library_of(array)
-    if quantity in ("com", "inertia", "placement") or not library.readable(array):
+    if quantity in ("com", "inertia", "placement", "rest") or not library.readable(array):
         return
     host = library.to_host(array)
     wrong = np.argwhere(~((host >= 0) & (host < np.inf)))
@@ -353,6 +360,11 @@ def _check_joint(model: Structure, quantity: str, name: str) -> None:
     if not joint.kind.nv:
         raise ValueError(
             f'joint "{name}" of {model.name} is fixed; {quantity} belongs to a moving joint'
+        )
+    if quantity in ("spring", "rest") and not joint.kind.single:
+        raise ValueError(
+            f'joint "{name}" of {model.name} is a {joint.kind.name} joint; {quantity} is for joints '
+            "of one coordinate"
         )
     if quantity in ("stiffness", "damping") and not joint.bounded:
         raise ValueError(

@@ -55,7 +55,14 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
             )
         look_up(locked, name, "joint to lock", self.name)
     still = coordinates_at(self, list(locked.values()), at)
-    return rebuilt(self, self.links, locked_joints(self.joints, still))
+    by_name = {joint.name: joint for joint in self.joints}
+    held = {}
+    for joint in (each for each in self.joints if each.kind.single):
+        leader, multiplier, offset = followed(joint, by_name)
+        if leader in still:
+            held[joint.name] = still[leader][0] * multiplier + offset
+    tied = replace(self, tendons=tuple(tendon.held(held) for tendon in self.tendons))
+    return rebuilt(tied, self.links, locked_joints(self.joints, still))
 
 
 def locked_joints(joints: Sequence[Joint], values: Mapping[str, Sequence[float]]) -> list[Joint]:
@@ -164,6 +171,11 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
 def welded(link: Link, load: Link) -> Link:
     """`link` with `load`, placed in the same frame, welded to it: the parallel-axis theorem about
     the common com."""
+    if link.mass and load.mass and link.borne != load.borne:
+        raise ValueError(
+            f"other shares of the weight of {link.name} ({link.borne:g}) and {load.name} "
+            f"({load.borne:g}) are borne; make them one first: with_gravity_compensation"
+        )
     mass = link.mass + load.mass
     heavy = [part for part in (link, load) if part.mass]
     com = heavy[0].com if len(heavy) == 1 else link.com
@@ -180,6 +192,7 @@ def welded(link: Link, load: Link) -> Link:
         mass=mass,
         com=com,
         inertia=matrix3(J.rows),
+        borne=link.borne if link.mass else load.borne,
         visuals=link.visuals + load.visuals,
         collisions=link.collisions + load.collisions,
     )
@@ -264,6 +277,10 @@ def attach(
         c.joined(there[c.name].renamed(prefixed)) if c.name in there else c for c in both.named
     )
     return replace(both, named=tuple(named))
+    names = {each.name: prefix + each.name for each in other.joints}
+    tendons = (replace(t.renamed(names), name=prefix + t.name) for t in other.tendons)
+    both = replace(self, named=tuple(named), tendons=(*self.tendons, *tendons))
+    return rebuilt(both, [*self.links, *links], [*self.joints, mount, *joints])
 
 
 def detach(self: Robot, link: str) -> Robot:
@@ -303,6 +320,12 @@ def rename(
     for joint in joints or {}:
         self.joint(joint)
     result = rebuilt(self, *renamed(self, links or {}, joints or {}), joints or {})
+    named = replace(
+        self,
+        named=tuple(c.renamed(joints or {}) for c in self.named),
+        tendons=tuple(tendon.renamed(joints or {}) for tendon in self.tendons),
+    )
+    result = rebuilt(named, *renamed(self, links or {}, joints or {}))
     return result if name is None else replace(result, name=name)
 
 

@@ -20,6 +20,7 @@ from .description import Joint, Link, look_up, several
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
+from .tendons import Tendon
 
 BASE_JOINT = "floating_base"
 """Name of the joint between the world and the root link of a floating model, unless a joint of its
@@ -56,6 +57,10 @@ class Structure:
     """How the free base's columns of v, a and tau are taken (`with_base_velocity`)."""
     warnings: tuple[str, ...] = ()
     """What looked wrong in the description, and was used as written."""
+    base_armature: float = 0.0
+    """Armature of the free base's joint [kg, kg·m²], along the world's axes and the base's."""
+    tendons: tuple[Tendon, ...] = ()
+    """Fixed tendons: sums of joint positions, with what moves and resists along them."""
     named: tuple[Configuration, ...] = ()
     """What `configurations` makes arrays of."""
 
@@ -85,6 +90,7 @@ class Structure:
         floats."""
         independent = tuple(j for j in self.joints if j.kind.nv and j.mimic is None)
         base = Joint(self.base_joint, FLOATING, "", self.root)
+        base = Joint(BASE_JOINT, FLOATING, "", self.root, armature=self.base_armature)
         return (base, *independent) if self.floating_base else independent
 
     @cached_property
@@ -294,7 +300,18 @@ class Structure:
             for j in self.joints
         ]
         effects = [(j.name, j.effects, j.v_limits) for j in self.joints if j.effects]
-        content = (links, joints, effects, self.floating_base, self.quaternion, self.base_velocity)
+        borne = [(k.name, k.borne) for k in self.links if k.borne]
+        content = (
+            links,
+            borne,
+            self.base_armature,
+            self.tendons,
+            joints,
+            effects,
+            self.floating_base,
+            self.quaternion,
+            self.base_velocity,
+        )
         return hashlib.sha256(repr(content).encode()).hexdigest()
 
 

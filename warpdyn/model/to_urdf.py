@@ -28,7 +28,8 @@ from .structure import Structure
 
 ELSEWHERE = {
     "armature": "with_armature(0) leaves it out",
-    "effects": "with_friction(viscous=0, coulomb=0) and with_limit_springs(stiffness=0, damping=0) leave them out",
+    "effects": "with_friction(viscous=0, coulomb=0), with_springs(0, rest=0) and "
+    "with_limit_springs(stiffness=0, damping=0) leave them out",
 }
 """Fields of a joint that URDF has no word for, each with the remedy."""
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import (
-    HERE,
     ZERO,
     ZERO_FORCE,
     ZERO_INERTIA,
@@ -34,8 +34,8 @@ from ..algebra.spatial import (
     Vector,
     as_matrix,
 )
-from .description import UNLIMITED, Effects, Limits, followed
-from .joints import FLOATING, JointKind, aligned
+from .description import UNLIMITED, Effects, Limits
+from .joints import FLOATING, JointKind
 from .link_inertia import Point, Spread, all_numbers
 from .structure import Structure
 
@@ -68,6 +68,8 @@ class Body:
     """Bounds of the joint's coordinate, where it has one alone."""
     points: tuple[Point, ...] = ()
     spreads: tuple[Spread, ...] = ()
+    borne: tuple[tuple[Scalar, Vector], ...] = ()
+    """Masses whose weight something else bears, with their centres."""
 
     @cached_property
     def inertia(self) -> Inertia:
@@ -138,6 +140,11 @@ class Body:
         fast."""
         return self.armature * self.multiplier**2
 
+    @property
+    def free_rotor(self) -> Scalar:
+        """Armature of a free joint, which is along the world's axes."""
+        return self.armature if self.kind is FLOATING else 0.0
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -148,6 +155,34 @@ class Frame:
     placement: Placement
     mass: Scalar = 0.0
     com: Vector = ZERO
+
+
+class Cable(NamedTuple):
+    """A tendon of a tree: the columns in v and q of what it goes along, with their coefficients."""
+
+    columns: tuple[tuple[int, int, float], ...]
+    constant: float
+    armature: float
+    effects: Effects
+    slack: tuple[float, float]
+
+    def without_effects(self) -> Cable:
+        """The same armature, without spring and damping."""
+        return self._replace(effects=Effects())
+
+    def length(self, q: Sequence[Scalar]) -> Scalar:
+        """At the configuration q [m]."""
+        total: Scalar = self.constant
+        for _, k, c in self.columns:
+            total = total + q[k] * c
+        return total
+
+    def rate(self, v: Sequence[Scalar]) -> Scalar:
+        """At the velocity v [m/s]."""
+        total: Scalar = 0.0
+        for k, _, c in self.columns:
+            total = total + v[k] * c
+        return total
 
 
 @dataclass(frozen=True)
@@ -161,12 +196,20 @@ class Tree:
     nv: int
     ground: Inertia = ZERO_INERTIA
     """Inertia of the links that are fixed to the world, about the world's origin."""
+    cables: tuple[Cable, ...] = ()
+    """Its fixed tendons."""
 
     @cached_property
     def shares_coordinates(self) -> bool:
         """Some coordinate moves more than one joint (mimic), so bodies are not independent."""
         columns = [k for body in self.bodies for k in body.v_index]
         return len(columns) != len(set(columns))
+
+    @property
+    def ties_bodies(self) -> bool:
+        """Bodies are tied together otherwise than by their joints, by coordinates that they share or
+        by a tendon with armature, which articulated bodies cannot be."""
+        return self.shares_coordinates or any(cable.armature for cable in self.cables)
 
     @cached_property
     def independent_bodies(self) -> list[Body]:

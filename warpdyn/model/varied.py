@@ -13,6 +13,8 @@ from .description import Effects, Joint, Link, Pose
 from .params import LINK
 from .structure import Robot
 
+EFFECTS = ("viscous", "coulomb", "stiffness", "damping", "spring", "rest")
+
 TYPICAL: dict[str, Any] = {
     "mass": 1.0,
     "com": (0.1, 0.2, 0.3),
@@ -73,11 +75,7 @@ def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
     pose = joint.pose
     if "placement" in values:
         pose = _pose(values["placement"])
-    varied_effects = {
-        name: values[name]
-        for name in ("viscous", "coulomb", "stiffness", "damping")
-        if name in values
-    }
+    varied_effects = {name: values[name] for name in EFFECTS if name in values}
     effects = joint.effects or ((Effects(),) * joint.kind.nv if varied_effects else ())
     return replace(
         joint,

@@ -21,10 +21,12 @@ class MuJoCo:
     """MuJoCo's kinematics, mj_crb and mj_rne on the URDF without its shapes, or on an MJCF file.
 
     `fused`: links of the URDF on fixed joints are made one body, as MuJoCo does by default; it then
-    has no poses of theirs.
+    has no poses of theirs. `whole`: an MJCF file with all that is in it.
     """
 
-    def __init__(self, model: Model, source: str | Path, fused: bool = False) -> None:
+    def __init__(
+        self, model: Model, source: str | Path, fused: bool = False, whole: bool = False
+    ) -> None:
         """Read the text of a URDF or an MJCF file; NotComparable where MuJoCo reads another robot
         or none."""
         import mujoco
@@ -34,7 +36,9 @@ class MuJoCo:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of words in the file that MuJoCo will drop
-                if isinstance(source, Path):
+                if isinstance(source, Path) and whole:
+                    self.robot = mujoco.MjModel.from_xml_path(str(source))
+                elif isinstance(source, Path):
                     self.robot = bare_spec(mujoco, source, model).compile()
                 else:
                     self.robot = urdf_spec(mujoco, for_mujoco(source, fused), model).compile()
@@ -73,8 +77,6 @@ class MuJoCo:
             q, v = self.robot.jnt_qposadr[number], self.robot.jnt_dofadr[number]
             self.places.append((d, q, v))
             self.G[v : v + d.joint.kind.nv, d.v] = d.multiplier * np.eye(d.joint.kind.nv)
-            if d.joint.kind is FLOATING:  # which has no armature here, with a remark
-                self.robot.dof_armature[v : v + 6] = 0.0
         missing = [name for name in model.link_names if name not in self.frames]
         if missing and not fused and not isinstance(source, Path):
             raise NotComparable(f'MuJoCo has no body "{missing[0]}"')
@@ -142,9 +144,16 @@ class MuJoCo:
         def crba() -> None:
             fk()
             mujoco.mj_comPos(robot, data)
+            if robot.ntendon:
+                mujoco.mj_tendon(robot, data)
             mujoco.mj_makeM(robot, data)
 
         def rnea() -> np.ndarray:
+            if robot.ntendon and robot.tendon_armature.any():
+                data.qpos = qpos
+                data.qvel, data.qacc = vectors
+                mujoco.mj_inverse(robot, data)
+                return np.array(data.qfrc_inverse)
             fk()
             data.qvel, data.qacc = vectors
             mujoco.mj_comPos(robot, data)

@@ -1,7 +1,7 @@
 """An MJCF file as MuJoCo reads it, by itself, and which of its joints and frames are the model's.
 
 What adds nothing to M q'' + h = tau is left out: shapes of bodies whose inertia is written, sensors,
-actuators, tendons, contacts, constraints but those between joints.
+actuators, tendons without armature, contacts, constraints but those between joints.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..model.joints import FLOATING
 from .peer import NotComparable
 
 LEFT_OUT = (
-    *("sensors", "actuators", "tendons", "excludes", "pairs", "keys", "tuples", "skins", "flexes"),
+    *("sensors", "actuators", "excludes", "pairs", "keys", "tuples", "skins", "flexes"),
     *("materials", "textures"),
 )
 """Lists of a specification that are emptied."""
@@ -35,14 +35,17 @@ def bare_spec(mujoco: Any, path: Path, model: Model) -> Any:
     for element in list(spec.equalities):
         if element.type != mujoco.mjtEq.mjEQ_JOINT:
             spec.delete(element)
+    for tendon in list(spec.tendons):
+        if not tendon.armature:
+            spec.delete(tendon)
     from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
     for body in spec.bodies:
         written = body.explicitinertial and not from_geoms
         for geom in list(body.geoms):
-            # warpdyn refuses a model in which a mesh weighs: those that are left weigh nothing.
-            if written or geom.meshname or geom.hfieldname:
+            if (written and not spec.tendons) or geom.hfieldname:
                 spec.delete(geom)
-    for element in (*spec.meshes, *spec.hfields):
+    weighed = {geom.meshname for body in spec.bodies for geom in body.geoms}
+    for element in (*spec.hfields, *(mesh for mesh in spec.meshes if mesh.name not in weighed)):
         spec.delete(element)
     free = [j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
     if model.floating_base and not free:

@@ -1,0 +1,237 @@
+"""`python -m benchmarks.files FOLDER...`: every robot description under the folders, read by warpdyn and by others.
+
+URDF, SDF and MJCF files, told apart by their outermost element; URDF beside Pinocchio, MJCF beside
+MuJoCo, where these are installed. What both read is compared: mass matrix, joint forces and poses of
+all links and sites, at two random states, in float64. A source is a folder that is named, or one in
+it that is not its only package.
+
+The numbers of a file agree where each is within `TOLERANCE` of the largest of its kind. MJCF files
+that read what lies outside of their own folder are refused as they are; they are read again with
+`includes=` the folder that was named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from lxml import etree
+from tqdm import tqdm
+
+import warpdyn as wd
+from warpdyn.formats.registry import format_of_root
+from warpdyn.model.description import ModelError
+from warpdyn.peers.mujoco import MuJoCo
+from warpdyn.peers.peer import NotComparable, Peer, first_line
+from warpdyn.peers.pinocchio import Pinocchio
+
+TOLERANCE = 1e-9
+STATES = 2
+SLOW = 0.5
+"""Seconds of a load that are said."""
+
+Outcome = Literal[
+    "agrees",
+    "agrees with includes=",
+    "refused by both",
+    "by us",
+    "by them",
+    "differs",
+    "read alone",
+]
+OUTCOMES: tuple[Outcome, ...] = (
+    *("agrees", "agrees with includes=", "refused by both", "by us", "by them", "differs"),
+    "read alone",
+)
+SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf", ".world")
+
+
+@dataclass(frozen=True)
+class Read:
+    """What came of a file: who read it, why not or what differs, the seconds that warpdyn took."""
+
+    source: str
+    file: str
+    format: str
+    outcome: Outcome
+    why: str
+    seconds: float
+    nv: int = 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.files", description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--lines", type=Path, help="a file for one line of JSON a file")
+    given = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    files = [(folder, path, kind) for folder in given.folders for path, kind in found(folder)]
+    reads = []
+    with tqdm(files, file=sys.stderr, unit="file") as bar:
+        for folder, path, kind in bar:
+            bar.set_postfix_str(path.name[:30])
+            reads.append(read(folder, path, kind))
+    if given.lines:
+        given.lines.write_text("".join(json.dumps(asdict(each)) + "\n" for each in reads))
+    print("\n".join(table(reads)))
+    return 0
+
+
+def found(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Robot descriptions below a folder, with their formats."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() not in SUFFIXES or not path.is_file():
+            continue
+        try:
+            root = etree.parse(str(path), etree.XMLParser(recover=True, no_network=True)).getroot()
+        except (etree.LxmlError, OSError):
+            continue
+        chosen = None if root is None else format_of_root(etree.QName(root).localname)
+        if chosen is not None:
+            yield path, chosen.name
+
+
+def read(folder: Path, path: Path, kind: str) -> Read:
+    """A file, read and compared."""
+    inside = path.relative_to(folder).parts
+    source = (
+        f"{folder.name}/{inside[0]}"
+        if len(inside) > 2 and folder.name != inside[0]
+        else folder.name
+    )
+    started = time.perf_counter()
+    ours: wd.Model | None = None
+    trusted = why = ""
+    for includes in (None, folder):
+        try:
+            options = {} if includes is None else {"includes": includes}
+            ours = wd.load(path, **options)  # type: ignore[arg-type]
+            trusted = " with includes=" if options else ""
+            break
+        except ModelError as error:
+            why = f"{error}"
+            if kind != "MJCF" or "outside of the folder" not in why:
+                break
+        except Exception as error:  # none is expected: it is a defect
+            why = f"DEFECT {type(error).__name__}: {error}"
+            break
+    seconds = time.perf_counter() - started
+
+    def told(outcome: Outcome, words: str = "") -> Read:
+        nv = 0 if ours is None else ours.nv
+        return Read(
+            source, str(path.relative_to(folder)), kind, outcome, words, round(seconds, 3), nv
+        )
+
+    theirs = refusal(path, kind)
+    if ours is None:
+        return told("refused by both" if theirs else "by us", why)
+    if theirs is None:
+        return told("read alone")
+    if theirs:
+        return told("by them", theirs)
+    try:
+        peer: Peer = (
+            MuJoCo(ours, path, whole=True)
+            if kind == "MJCF"
+            else Pinocchio(ours, path.read_text(errors="replace"))
+        )
+        difference = compared(ours, peer)
+    except NotComparable as error:
+        return told("differs", f"not comparable: {error}")
+    if difference:
+        return told("differs", f"{difference}; remarks: {'; '.join(ours.warnings) or 'none'}")
+    return told("agrees with includes=" if trusted else "agrees")
+
+
+def refusal(path: Path, kind: str) -> str | None:
+    """Why the other library refuses a file; nothing where it reads it, None where there is no other."""
+    try:
+        if kind == "MJCF":
+            mujoco = import_module("mujoco")
+            mujoco.MjModel.from_xml_path(str(path))
+        elif kind == "URDF":
+            pinocchio = import_module("pinocchio")
+            pinocchio.buildModelFromXML(path.read_text(errors="replace"))
+        else:
+            return None
+    except ImportError:
+        return None
+    except Exception as error:
+        return first_line(error) or "refused"
+    return ""
+
+
+def compared(model: wd.Model, peer: Peer) -> str:
+    """The largest difference of the first quantity that differs; nothing where all agree."""
+    if not model.nv:
+        return ""
+    links = [name for name in peer.links if not name.startswith("universe")]
+    there = model.link_indices(links)
+    rng = np.random.default_rng(0)
+    for seed in range(STATES):
+        q = np.asarray(wd.random_configuration(model, 1, seed=seed), float)[0]
+        v, a = rng.uniform(-1, 1, (2, model.nv))
+        pairs = {
+            "poses": (wd.oracle(wd.fk, model, q)[there], peer.fk(q)[there]),
+            "mass matrix": (wd.oracle(wd.crba, model, q), peer.crba(q)),
+            "joint forces": (wd.oracle(wd.rnea, model, q, v, a), peer.rnea(q, v, a)),
+        }
+        for what, (mine, other) in pairs.items():
+            if mine.size and not (np.isfinite(mine).all() and np.isfinite(other).all()):
+                return f"{what} are not finite"
+            off = np.abs(mine - other).max(initial=0.0) / max(np.abs(other).max(initial=0.0), 1e-3)
+            if off > TOLERANCE:
+                return f"{what} by {off:.1e}"
+    return ""
+
+
+def table(reads: Sequence[Read]) -> Iterator[str]:
+    """By format and source, then reasons with how often they occur, then slow loads."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for each in reads:
+        counts[each.format, each.source][each.outcome] += 1
+        counts[each.format, "all"][each.outcome] += 1
+    yield f"| format | source | files | {' | '.join(OUTCOMES)} |"
+    yield "|---" * (3 + len(OUTCOMES)) + "|"
+    for (kind, source), each in sorted(
+        counts.items(), key=lambda x: (x[0][0], x[0][1] == "all", x[0])
+    ):
+        numbers = " | ".join(str(each[outcome] or "") for outcome in OUTCOMES)
+        yield f"| {kind} | {source} | {sum(each.values())} | {numbers} |"
+    for outcome in ("by us", "differs", "by them", "refused by both"):
+        reasons: dict[str, list[Read]] = defaultdict(list)
+        for read_ in reads:
+            if read_.outcome == outcome:
+                reasons[f"{read_.format}: {general(read_.why)}"].append(read_)
+        if reasons:
+            yield f"\n{outcome}:"
+        for why, those in sorted(reasons.items(), key=lambda x: -len(x[1])):
+            yield f"- {len(those)} × {why} ({those[0].source}/{those[0].file})"
+    slow = sorted((each for each in reads if each.seconds > SLOW), key=lambda x: -x.seconds)
+    for each in slow[:10]:
+        yield f"slow: {each.seconds:.2f} s {each.source}/{each.file} ({each.nv} coordinates)"
+
+
+def general(why: str) -> str:
+    """A reason without the names and numbers of its file."""
+    words = re.sub(r"^\S*\.\w+: ", "", why)
+    words = re.sub(r"\S+\.xml", "….xml", words)
+    words = re.sub(r'"[^"]*"', '"…"', words)
+    words = re.sub(r"'[^']*'", "'…'", words)
+    return re.sub(r"[0-9][0-9.e+-]*", "#", words)[:160]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,50 @@
+"""MJCF: joints by their elements; what acts on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mjcf_texts import INERTIAL, MUJOCO, body, load
+from mujoco_peer import Peer
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.functions.dynamics import effect_torques
+from warpdyn.model.description import ModelError
+
+
+@pytest.mark.parametrize("others", ["", 'ref="1"', 'type="slide" ref="1"'])
+def test_an_axis_has_a_direction(others: str) -> None:
+    """An error with the line, whether or not the joint is drawn away from its zero."""
+    with pytest.raises(ModelError, match=r'joint "j": axis is zero; a .* joint needs .*\(line 1\)'):
+        load(body(INERTIAL + f'<joint name="j" axis="0 0 0" {others}/>'))
+    assert load(body(INERTIAL + '<joint type="ball" axis="0 0 0"/>')).nv == 3
+
+
+SPRUNG = """
+<mujoco><compiler angle="degree"/><default><joint stiffness="3" damping="0.4"/></default><worldbody>
+<body name="a" gravcomp="0.6" pos="0 0 1" euler="10 20 30">
+  <joint name="hinge" axis="0 -1 0" springref="40" ref="15" stiffness="7"/>
+  <joint name="slide" type="slide" axis="0 0.6 -0.8" springref="0.3" pos="0.1 0 0"/>
+  <inertial pos="0.1 0.2 0.3" mass="2" diaginertia="0.1 0.2 0.25"/>
+  <body name="b" gravcomp="1.5" pos="0.3 0 0">
+    <joint name="ball" type="ball" stiffness="0" pos="0 0.1 0"/>
+    <inertial pos="0 0.2 0" mass="1" diaginertia="0.1 0.2 0.25"/>
+    <body name="c" gravcomp="-0.2"><inertial pos="0 0 1" mass="0.5" diaginertia="0.1 0.1 0.1"/></body>
+  </body></body></worldbody></mujoco>"""
+
+
+def test_springs_and_borne_weight_are_mujocos() -> None:
+    """qfrc_passive: springs by springref, angles in the file's unit; gravcomp of each body, of those
+    welded to others too."""
+    described = load(SPRUNG)
+    assert described.joint("hinge").rest == pytest.approx(np.radians(40))
+    model = described.with_springs("description").with_gravity_compensation("description")
+    model = model.with_friction(viscous="description")
+    peer, s = Peer(SPRUNG, model), states(model, 4)
+    for q, v in zip(s.q, s.v, strict=True):
+        peer.set(q, v)
+        found = wd.oracle(effect_torques, model, q, v)
+        assert error(found, -peer.data.qfrc_passive) < MUJOCO
+        tau = wd.oracle(wd.rnea, model, q, v, 0.0 * v)
+        assert error(tau, peer.data.qfrc_bias - peer.data.qfrc_passive) < MUJOCO

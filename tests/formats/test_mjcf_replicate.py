@@ -1,0 +1,57 @@
+"""MJCF's <replicate>: MuJoCo's bodies, by name and place."""
+
+from __future__ import annotations
+
+import pytest
+from mjcf_texts import INERTIAL, MUJOCO, load
+from mujoco_peer import Peer
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.model.description import ModelError
+
+RING = f"""
+<mujoco><compiler eulerseq="XYZ"/><worldbody>
+<replicate count="{{}}" sep="-" offset="0.1 0.2 0" euler="0 10 30">
+  <body name="b" pos="1 0 0"><joint name="j" axis="0 1 0"/>{INERTIAL}<site name="s" pos="0 0 1"/></body>
+</replicate>
+<body name="z"><joint name="k"/>{INERTIAL}<replicate count="2" offset="1 0 0"><replicate count="2" offset="0 1 0">
+  <body name="n"><joint name="l" type="slide"/>{INERTIAL}</body></replicate></replicate></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("count", [1, 10, 11])
+def test_copies_are_mujocos(count: int) -> None:
+    """Each moved on from the one before, inside of others too."""
+    mujoco = pytest.importorskip("mujoco")
+    text = RING.format(count)
+    model, there = load(text), mujoco.MjModel.from_xml_string(text)
+    assert list(model.joint_names) == [there.joint(i).name for i in range(there.njnt)]
+    assert len(model.joint_names) == count + 5
+    peer, s = Peer(text, model), states(model, 1)
+    q, v = s.q[0], s.v[0]
+    for name in (
+        *(there.body(i).name for i in range(1, there.nbody)),
+        f"s-{0:0{len(str(count))}}",
+    ):
+        assert error(wd.oracle(wd.fk, model, q, frame=name), peer.pose(q, name)) < MUJOCO
+    assert error(wd.oracle(wd.crba, model, q), peer.mass_matrix(q, v)) < MUJOCO
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<replicate/>", 'count is "nan"'),
+        ('<replicate count="-1"/>', "it is a whole number"),
+        ('<replicate count="1.5"/>', "it is a whole number"),
+        ('<replicate count="1000000000"><body/></replicate>', "more than 200000 elements"),
+        (
+            8 * '<replicate count="90">' + "<body/>" + 8 * "</replicate>",
+            "more than 200000 elements",
+        ),
+    ],
+)
+def test_what_makes_no_copies_is_refused(text: str, said: str) -> None:
+    """Copies of copies too, before they are made."""
+    with pytest.raises(ModelError, match=f"<replicate>: .*{said}"):
+        load(f"<mujoco><worldbody>{text}</worldbody></mujoco>")

@@ -1,0 +1,45 @@
+"""Fixed tendons: lengths that are sums of joint positions, with what moves and resists along them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from .description import UNLIMITED, Effects, Limits
+
+
+@dataclass(frozen=True)
+class Tendon:
+    """A length that is a sum of joint positions, each times a coefficient [m/rad, or of no unit], and
+    a `constant` [m].
+
+    `armature` [kg] moves with it, and is in the mass matrix. `spring` [N/m] pulls it to between the
+    lengths of `slack` [m], `damping` [N·s/m] and `friction` [N] resist it, `limits` bound it: data of
+    the description. `effects` are those of spring and damping that act.
+    """
+
+    name: str
+    coefficients: tuple[tuple[str, float], ...]
+    armature: float = 0.0
+    spring: float = 0.0
+    slack: tuple[float, float] = (0.0, 0.0)
+    damping: float = 0.0
+    friction: float = 0.0
+    limits: Limits = UNLIMITED
+    constant: float = 0.0
+    effects: Effects = Effects()  # noqa: RUF009  (it is frozen)
+
+    def renamed(self, names: Mapping[str, str]) -> Tendon:
+        """This tendon over joints of other names, {old: new}."""
+        coefficients = tuple((names.get(joint, joint), c) for joint, c in self.coefficients)
+        return replace(self, coefficients=coefficients)
+
+    def held(self, still: Mapping[str, float]) -> Tendon:
+        """This tendon where these joints are held at these positions."""
+        moving = tuple((joint, c) for joint, c in self.coefficients if joint not in still)
+        there = sum(c * still[joint] for joint, c in self.coefficients if joint in still)
+        return replace(self, coefficients=moving, constant=self.constant + there)
+
+    def acting(self, **effects: float) -> Tendon:
+        """This tendon with these effects, by name."""
+        return replace(self, effects=replace(self.effects, **effects))
