@@ -107,7 +107,6 @@ def test_what_is_no_shape_is_said_once() -> None:
     with pytest.warns(wd.ModelWarning):
         (line,) = wd.load_mjcf(text.format(more)).warnings
     assert "of kinds that nothing touches here: 1 plane, 1 ellipsoid" in line
-    assert "no shapes here, and that nothing touches: 1 plane, 1 ellipsoid" in line
 
 
 def test_what_is_said_of_contacts_stays_with_the_shape() -> None:

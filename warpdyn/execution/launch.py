@@ -56,14 +56,7 @@ def computed(call: Call) -> Job:
     return job
 
 
-@functools.cache
-def edge_of(library: str) -> Any:
-    """The module that runs calls as operations of a library that differentiates by itself."""
-    return import_module(f".{library}_gradients", __package__)
-
-
 def prepare(call: Call, target: str | None = None) -> Job:
-def prepare(call: Call) -> Job:
     """Check a call's arguments, find or make its kernel, and lay out its launch.
 
     `target`: the backend that writes the kernel, where it is not the device's.

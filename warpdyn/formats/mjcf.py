@@ -101,18 +101,12 @@ def load_mjcf(
 
     The root is the link "world", unless the base is free. A body of several joints hangs on
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
-    another in a line is a mimic joint. Bodies without <inertial> take the inertia of their geoms,
-    which the package mujoco computes. Keyframes are `Model.configurations`. Where a joint has no
-    limit of its force, the ranges of its actuators make one, with a remark. Geoms are visual and
-    collision shapes, by their groups and by what they may touch; planes and height fields are left
-    out, and nothing touches ellipsoids. Tendons, contacts and sensors are not read, nor, but for includes, is anything
-    outside the text.
     another in a line is a mimic joint; fixed tendons are `Model.tendons`. Bodies without <inertial>
     take the inertia of their geoms, which the package mujoco computes. Keyframes are
     `Model.configurations`. Where a joint has no limit of its force, the ranges of its actuators make
     one, with a remark. Geoms are visual and collision shapes, by their groups and by what they may
-    touch; planes, height fields and ellipsoids are left out. Contacts and sensors are not read, nor,
-    but for includes and meshes that weigh, is anything outside the text.
+    touch; planes and height fields are left out, and nothing touches ellipsoids. Contacts and
+    sensors are not read, nor, but for includes and meshes that weigh, is anything outside the text.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """

@@ -152,15 +152,6 @@ class MjcfShapes:
     def _leave_out(self, kind: str) -> None:
         self.left_out[kind] = self.left_out.get(kind, 0) + 1
 
-    def _place(self, element: Element, written: dict[str, str]) -> Placement:
-        """Where a geom is in its body or frame: between two ends, or as written."""
-        if "fromto" not in written:
-            return self.values.placement(element, written)
-        ends = self.values.numbers(element, "fromto", written, 6)
-        a, b = Vector(*ends[:3]), Vector(*ends[3:])
-        along = unit_vector(a - b)
-        return Placement(z_to(Vector(*along)) if any(along) else IDENTITY, (a + b) * 0.5)
-
 
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(float(word) for word in text.split())

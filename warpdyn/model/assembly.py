@@ -44,18 +44,15 @@ def rebuilt(
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Robot:
     """The same robot with other links and joints, checked and put in tree order; its configurations
-    are kept for the joints that still move.
+    and tendons are kept for the joints that still move.
 
     names: new names of joints, old ones as keys.
     """
-    links, joints = in_tree_order(robot.name, links, joints)
-    result = replace(robot, links=links, joints=joints)
+    links, joints = in_tree_order(robot.name, links, joints, floating_base=robot.floating_base)
+    moving = {joint.name for joint in joints if joint.kind.nv}
+    named_tendons = (t.renamed(names) for t in robot.tendons)
+    tendons = (t for t in named_tendons if all(joint in moving for joint, _ in t.coefficients))
+    result = replace(robot, links=links, joints=joints, tendons=tuple(tendons))
     now = {**names, robot.base_joint: result.base_joint} if robot.floating_base else names
     named = (c.renamed(now).kept(result.coordinates) for c in robot.named)
     return replace(result, named=tuple(named))
-    and tendons are kept for the joints that still move."""
-    links, joints = in_tree_order(robot.name, links, joints, floating_base=robot.floating_base)
-    moving = {joint.name for joint in joints if joint.kind.nv}
-    tendons = (t for t in robot.tendons if all(joint in moving for joint, _ in t.coefficients))
-    result = replace(robot, links=links, joints=joints, tendons=tuple(tendons))
-    return replace(result, named=tuple(c.kept(result.coordinates) for c in result.named))

@@ -10,7 +10,7 @@ from ..algebra.spatial import HERE, ZERO, ZERO_INERTIA, Placement, Vector, as_ma
 from .description import Joint, followed
 from .joints import FLOATING, aligned
 from .link_inertia import Point, Spread
-from .structure import BASE_JOINT, Structure
+from .structure import Structure
 from .tendons import Tendon
 from .tree import WORLD, Body, Cable, Frame, Tree
 
@@ -27,9 +27,9 @@ def build_tree(model: Structure) -> Tree:
     frames: dict[str, Frame] = {}
     ground = ZERO_INERTIA
     if model.floating_base:
-        q_index, v_index = coordinates[BASE_JOINT]
+        q_index, v_index = coordinates[model.base_joint]
         base = Body(
-            joint=BASE_JOINT,
+            joint=model.base_joint,
             parent=WORLD,
             kind=FLOATING,
             axis=2,

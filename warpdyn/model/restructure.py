@@ -276,11 +276,8 @@ def attach(
     named = (
         c.joined(there[c.name].renamed(prefixed)) if c.name in there else c for c in both.named
     )
-    return replace(both, named=tuple(named))
-    names = {each.name: prefix + each.name for each in other.joints}
-    tendons = (replace(t.renamed(names), name=prefix + t.name) for t in other.tendons)
-    both = replace(self, named=tuple(named), tendons=(*self.tendons, *tendons))
-    return rebuilt(both, [*self.links, *links], [*self.joints, mount, *joints])
+    tendons = (replace(t.renamed(prefixed), name=prefix + t.name) for t in other.tendons)
+    return replace(both, named=tuple(named), tendons=(*both.tendons, *tendons))
 
 
 def detach(self: Robot, link: str) -> Robot:
@@ -320,12 +317,6 @@ def rename(
     for joint in joints or {}:
         self.joint(joint)
     result = rebuilt(self, *renamed(self, links or {}, joints or {}), joints or {})
-    named = replace(
-        self,
-        named=tuple(c.renamed(joints or {}) for c in self.named),
-        tendons=tuple(tendon.renamed(joints or {}) for tendon in self.tendons),
-    )
-    result = rebuilt(named, *renamed(self, links or {}, joints or {}))
     return result if name is None else replace(result, name=name)
 
 

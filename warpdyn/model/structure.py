@@ -89,8 +89,7 @@ class Structure:
         """Joints that have coordinates, in their order; the base's 6-dof joint first when it
         floats."""
         independent = tuple(j for j in self.joints if j.kind.nv and j.mimic is None)
-        base = Joint(self.base_joint, FLOATING, "", self.root)
-        base = Joint(BASE_JOINT, FLOATING, "", self.root, armature=self.base_armature)
+        base = Joint(self.base_joint, FLOATING, "", self.root, armature=self.base_armature)
         return (base, *independent) if self.floating_base else independent
 
     @cached_property

@@ -37,7 +37,6 @@ from ..algebra.spatial import (
 from .description import UNLIMITED, Effects, Limits
 from .joints import FLOATING, JointKind
 from .link_inertia import Point, Spread, all_numbers
-from .structure import Structure
 
 WORLD = -1
 """Index of the world among bodies: the parent of the first, and the body of root-fixed links."""
@@ -349,87 +348,3 @@ def _snap(x: Scalar, epsilon: float) -> Scalar:
         return x
     near = round(x)
     return float(near) if abs(x - near) <= epsilon else x
-
-
-def build_tree(model: Structure) -> Tree:
-    """Lump fixed joints, align joint axes, resolve mimic joints; a joint of two axes becomes two
-    bodies."""
-    coordinates = {
-        name: (tuple(range(c.q.start, c.q.stop)), tuple(range(c.v.start, c.v.stop)))
-        for name, c in model.coordinates.items()
-    }
-    by_name = {j.name: j for j in model.joints}
-    bodies: list[Body] = []
-    frames: dict[str, Frame] = {}
-    ground = ZERO_INERTIA
-    if model.floating_base:
-        q_index, v_index = coordinates[model.base_joint]
-        base = Body(
-            joint=model.base_joint,
-            parent=WORLD,
-            kind=FLOATING,
-            axis=2,
-            X_tree=HERE,
-            known=ZERO_INERTIA,
-            q_index=FLOATING.scalar_last(q_index, model.quaternion),
-            v_index=v_index,
-        )
-        bodies.append(base)
-        frames[model.root] = Frame(0, HERE)
-    else:
-        frames[model.root] = Frame(WORLD, HERE)
-    for joint in model.joints:  # parents come first, so that each finds its carrier
-        carrier = frames[joint.parent]
-        X = carrier.placement.compose(joint.pose.placement).as_matrix()
-        # What a fixed joint carries moves with the body that carries the joint: a frame in it.
-        if not joint.kind.nv:
-            frames[joint.child] = Frame(carrier.body, X)
-            continue
-        # A mimic joint reads its leader's columns; the relation is two numbers of the body.
-        leader, multiplier, offset = followed(joint, by_name)
-        q_index, v_index = coordinates[leader]
-        q_index, parent = joint.kind.scalar_last(q_index, model.quaternion), carrier.body
-        effects, limits = joint.effects, joint.v_limits
-        for kind, direction in zip(
-            joint.kind.with_pitch(joint.pitch).parts, joint.axes, strict=True
-        ):
-            # Turned so that the joint moves about or along a coordinate axis, most entries of its
-            # transform are zeros and ones; an axis that points backwards counts its angle
-            # backwards.
-            axis, sign, turn = aligned(kind, direction)
-            X_tree = X.compose(Placement(turn, ZERO)).as_matrix()
-            body = Body(
-                joint=joint.name,
-                parent=parent,
-                kind=kind,
-                axis=axis,
-                X_tree=X_tree,
-                known=ZERO_INERTIA,
-                q_index=q_index[: kind.nq],
-                v_index=v_index[: kind.nv],
-                multiplier=sign * multiplier,
-                offset=sign * offset,
-                armature=joint.armature,
-                effects=effects[: kind.nv],
-                limits=limits[0].along(sign),
-            )
-            bodies.append(body)
-            effects, limits = effects[kind.nv :], limits[kind.nv :]
-            q_index, v_index = q_index[kind.nq :], v_index[kind.nv :]
-            # The next axis, and the child link, are described in the joint's frame before that
-            # turn.
-            parent, X = len(bodies) - 1, Placement(turn, ZERO).inverse()
-        frames[joint.child] = Frame(parent, X)
-    # Links are lumped last, when every frame has its body. The mass at its centre and the moments
-    # about it are added apart, for with params either may be symbols.
-    for link in model.links:
-        frame = frames[link.name] = replace(
-            frames[link.name], mass=link.mass, com=Vector(*link.com)
-        )
-        point = Point(frame.placement, frame.mass, frame.com)
-        spread = Spread(as_matrix(frame.placement.R), link.symmetric)
-        if frame.body == WORLD:
-            ground = ground + point.inertia + spread.inertia
-            continue
-        bodies[frame.body] = bodies[frame.body].carrying(point).carrying(spread)
-    return Tree(tuple(bodies), frames, model.nq, model.nv, ground)
