@@ -48,7 +48,7 @@ def rebuilt(
 
     names: new names of joints, old ones as keys.
     """
-    links, joints = in_tree_order(robot.name, links, joints, floating_base=robot.floating_base)
+    links, joints = in_tree_order(robot.name, links, joints)
     moving = {joint.name for joint in joints if joint.kind.nv}
     named_tendons = (t.renamed(names) for t in robot.tendons)
     tendons = (t for t in named_tendons if all(joint in moving for joint, _ in t.coefficients))
