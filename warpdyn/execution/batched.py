@@ -19,8 +19,8 @@ from .call import Call
 from .compiling import collecting
 from .config import config
 from .inputs import CONFIGURATIONS
-from .launch import carry_out, computed, prepare
-from .remembered import MISS, MOST, Key, KnownCall, key_of, known_call
+from .launch import carry_out, computed, differentiated, prepare
+from .remembered import MISS, MOST, Key, Plan, key_of, known_call
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +45,7 @@ class Function(Generic[P, R]):
         signature = inspect.signature(describe)
         self.of_a_model = next(iter(signature.parameters), "") == "model"
         self.__signature__ = signature.replace(return_annotation=_result(signature))
-        self._known_calls: dict[Key, KnownCall] = {}
+        self._known_calls: dict[Key, Plan] = {}
         self._called_once: set[Key] = set()
         """What a number that changes from call to call would fill plans with."""
 
@@ -67,24 +67,34 @@ class Function(Generic[P, R]):
         library = library_of(next(iter(call.arrays.values())))
         if library.edge is not None and not library.at_rest():
             return carry_out(call)
+        # In the order of `key_of`.
+        named = {**self.__signature__.bind_partial(*args).arguments, **kwargs}
+        if library.differentiates(arrays):
+            results = carry_out(call)
+            self._remember(key, lambda forget: differentiated(call, arrays, named, forget))
+            return results
         job = computed(call)
         if call.out is not None:
             library.written(job.results)
+        self._remember(key, lambda forget: known_call(call, job, arrays, named, forget))
+        return call.handed_out(job.handed_back())
+
+    def _remember(self, key: Key, known: Callable[[Callable[[object], Any]], Plan | None]) -> None:
+        """Keep what is known of a call from its second time on.
+
+        known: says it, with what to do when a model is gone.
+        """
         plans, once = self._known_calls, self._called_once
-        if key in once:
-            # In the order of `key_of`.
-            first = self.__signature__.bind_partial(*args).arguments
-            named = {**first, **kwargs}
-            plan = known_call(call, job, arrays, named, forget=lambda _: plans.pop(key, None))
-            if plan is not None:
-                if len(plans) >= MOST:
-                    plans.clear()
-                plans[key] = plan
-        else:
+        if key not in once:
             if len(once) >= MOST:
                 once.clear()
             once.add(key)
-        return call.handed_out(job.handed_back())
+            return
+        plan = known(lambda _: plans.pop(key, None))
+        if plan is not None:
+            if len(plans) >= MOST:
+                plans.clear()
+            plans[key] = plan
 
     def argument_shape(
         self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})
