@@ -61,7 +61,8 @@ class TorchArrays(LikeNumpy):
             isinstance(x, torch.Tensor) and x.requires_grad for x in arrays
         )
 
-    address = staticmethod(torch.Tensor.data_ptr)  # a function of ours around it takes as long
+    # Without a function of ours around it, which takes as long as it does.
+    address = staticmethod(torch.Tensor.data_ptr)  # type: ignore[assignment]
 
     def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], Any]:
         # Like one number spread out, in C order: in half the time of `torch.empty`, which reads

@@ -4,18 +4,17 @@ What `torch_gradients` finds step by step is found once: the launch of the call,
 adjoint. A backward pass that is itself followed, for derivatives of derivatives or by a transform,
 goes by the operations of `torch_gradients`.
 
-An `autograd.Function` that computes nothing, forward and backward, takes 67 us, and 91 beside a
-launch of one robot, after which processors with AVX-512 run all else slower for a while (one core of
-an Intel Xeon at 2.5 GHz, Torch 2.13, of which `grad(2 * x, x)` takes 57). What is done here comes on
-top: few statements are as good as fast ones.
+Few statements matter here as much as fast ones. An `autograd.Function` of three tensors that does
+nothing, forward and backward, takes 75 us by itself and 96 around two bound kernels, after which
+processors that have AVX-512 run all else slower for a while; this takes 135, and the way of
+`torch_gradients` 600 (one core of an Intel Xeon at 2.5 GHz, Torch 2.13).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from operator import is_
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -31,7 +30,7 @@ from .torch_gradients import run, summed
 Tensor = torch.Tensor
 
 MOST = 16
-"""Backward passes that a call remembers, by what is asked for and the kinds of the cotangents."""
+"""Backward passes that a call remembers, by the kinds of their cotangents."""
 
 
 def differentiated(
@@ -46,35 +45,43 @@ def differentiated(
 
     computed: checks and launches a call.
     """
+    tensors = [x for x in arrays if isinstance(x, Tensor) and TORCH.readable(x)]
+    if len(tensors) < len(arrays):
+        return None
     with torch.no_grad():
         forward = known_call(call, computed(call), arrays, given, forget)
-    return None if forward is None else DifferentiatedCall(call, computed, forward)
-
-
-class _Adjoint(NamedTuple):
-    """A backward pass that was made before."""
-
-    launch: KnownCall
-    order: tuple[int | None, ...]
-    """Which result is the cotangent of each tensor."""
-    direct: bool
-    """Whether the results are the cotangents of all tensors, one by one."""
+    return None if forward is None else DifferentiatedCall(call, computed, forward, tensors)
 
 
 class DifferentiatedCall:
     """How a call by tensors that require gradients is carried out on others of the same kinds."""
 
-    def __init__(self, call: Call, computed: Callable[[Call], Job], forward: KnownCall):
+    def __init__(
+        self,
+        call: Call,
+        computed: Callable[[Call], Job],
+        forward: KnownCall,
+        tensors: Sequence[Tensor],
+    ):
         self.forward, self._computed = forward, computed
-        self._names, self._results = forward.read, result_names(call)
         self.solves = call.solves is not None and not call.derivatives
+        whole, names = gathered(call), forward.read
         # Without model and tensors, which are not to live as long as what is remembered of them.
-        whole = gathered(call)
-        numbers = {n: None if n in self._names else x for n, x in whole.arrays.items()}
-        self._bare: Any = replace(whole, arrays=numbers, params=None, refuse=None)
-        self._bare.model = None
-        self._varying = call.params and call.params.names
-        self.adjoints: dict[Key, _Adjoint] = {}
+        numbers = {n: None if n in names else x for n, x in whole.arrays.items()}
+        self._bare = replace(whole, arrays=numbers, params=None, refuse=None)
+        self._bare.model = None  # type: ignore[assignment]
+        self._varying = None if call.params is None else call.params.names
+        asked = {n for n, x in zip(names, tensors, strict=True) if x.requires_grad}
+        self._wrt = [n for n in numbers if n in asked]
+        """Inputs by which there are gradients, in the order of the program."""
+        self._order = [self._wrt.index(n) if n in asked else None for n in names]
+        """Which result of a backward pass is the cotangent of each tensor."""
+        inputs, rows = whole.inputs or {}, len(forward.lead)
+        self._direct = self._order == [*range(len(names))] and all(
+            x.ndim == rows + len(inputs[n].shape) for n, x in zip(names, tensors, strict=True)
+        )
+        """Whether the results are the cotangents of all tensors one by one."""
+        self._adjoints: dict[Key, KnownCall] = {}
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         """The results for tensors of the same kinds; `MISS` where something is out of order."""
@@ -85,49 +92,52 @@ class DifferentiatedCall:
         return forward.handed_out(_apply((self, model, where), *tensors))
 
     def adjoint(
-        self, model: Model, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
-    ) -> list[Tensor | None]:
-        """Cotangents of the tensors as `torch_gradients` has them; how is known from now on.
+        self, model: Model, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
+        """Cotangents of the tensors; None of those that ask for none.
 
-        kinds: which of the node's arguments ask, and of which kinds the cotangents are. tensors:
-        those of the call, and its solution if it solves a system.
+        tensors: those of the call, and its solution if it solves a system.
         """
-        names, asked = self._names, kinds[0][1:]
-        numbers = dict(zip(names, tensors, strict=False))
-        arrays = {**self._bare.arrays, **numbers}
+        kinds = (*map(_sort, cotangents),)
+        known = self._adjoints.get(kinds)
+        bars: Any = MISS
+        if known is not None and not torch.is_grad_enabled():
+            arrays = (*tensors, *cotangents)
+            where = known.where(arrays)
+            if where is not MISS:
+                bars = known.launched(where, arrays)
+        if bars is MISS:
+            bars = self._checked(model, kinds, tensors, cotangents)
+        if self._direct:
+            return bars  # type: ignore[no-any-return]
+        pairs = zip(self._order, tensors, strict=False)
+        # Summed where one slice serves all environments.
+        return [None if k is None else summed(bars[k], x) for k, x in pairs]
+
+    def _checked(
+        self, model: Model, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
+    ) -> Sequence[Tensor]:
+        """The results of a backward pass, as `torch_gradients` has them; how is known from now on."""
+        names = self.forward.read
+        arrays = {**self._bare.arrays, **dict(zip(names, tensors, strict=False))}
         params = None if self._varying is None else Params(model, {}, self._varying)
         call = replace(self._bare, model=model, arrays=arrays, params=params)
-        wrt = [n for n in arrays if n in numbers and asked[names.index(n)]]
-        if not wrt:
-            return [None] * len(names)
-        seeds = dict(zip(self._results, cotangents, strict=True))
-        call = derived(call, "vjp", wrt, seeds, tensors[-1] if self.solves else None)
-        order = tuple(wrt.index(n) if n in wrt else None for n in names)
+        seeds = dict(zip(result_names(call), cotangents, strict=True))
+        call = derived(call, "vjp", self._wrt, seeds, tensors[-1] if self.solves else None)
         if torch.is_grad_enabled() or not TORCH.at_rest():
-            job, bars = None, run(call, lambda call: self._computed(call).handed_back())
+            bars = run(call, lambda call: self._computed(call).handed_back())
         else:
             job = self._computed(call)
             bars = job.handed_back()
-        bars = bars if len(wrt) > 1 else (bars,)
-        found = _ordered(order, bars, tensors)
-        if job is not None and all(kinds[1:]):
-            more = [*call.arrays][len(arrays) :]
-            given = dict(zip((*names, *more), (*tensors, *cotangents), strict=True))
-            launch = known_call(call, job, [*given.values()], given, forget=lambda _: None)
-            if launch is not None:
-                if len(self.adjoints) >= MOST:
-                    self.adjoints.clear()
-                direct = len(found) == len(bars) and all(map(is_, found, bars))
-                self.adjoints[kinds] = _Adjoint(launch, order, direct)
-        return found
-
-
-def _ordered(
-    order: Sequence[int | None], bars: Sequence[Tensor], tensors: Sequence[Tensor]
-) -> list[Tensor | None]:
-    """The cotangent of each tensor; summed where one slice serves all environments."""
-    pairs = zip(order, tensors, strict=False)
-    return [None if k is None else summed(bars[k], x) for k, x in pairs]
+            if all(kinds):
+                names = [*names, *[*call.arrays][len(arrays) :]]
+                given = dict(zip(names, (*tensors, *cotangents), strict=True))
+                known = known_call(call, job, [*given.values()], given, forget=lambda _: None)
+                if len(self._adjoints) >= MOST:
+                    self._adjoints.clear()
+                if known is not None:
+                    self._adjoints[kinds] = known
+        return bars if len(self._wrt) > 1 else (bars,)
 
 
 class _Remembered(torch.autograd.Function):
@@ -137,23 +147,15 @@ class _Remembered(torch.autograd.Function):
     def forward(
         ctx: Any, known_at: tuple[DifferentiatedCall, Model, list[int]], *tensors: Tensor
     ) -> tuple[Tensor, ...]:
-        known, _, where = ctx.known_at = known_at
+        known, ctx.model, where = known_at
         results: Any = tuple(known.forward.launched(where, tensors))
+        ctx.known = known
         ctx.save_for_backward(*tensors, *(results[:1] if known.solves else ()))
         return results
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor) -> Any:
-        known, model, _ = ctx.known_at
-        tensors, kinds = ctx.saved_tensors, (ctx.needs_input_grad, *map(_sort, cotangents))
-        adjoint = known.adjoints.get(kinds)
-        if adjoint is not None and not torch.is_grad_enabled():
-            arrays = (*tensors, *cotangents)
-            where = adjoint.launch.where(arrays)
-            if where is not MISS:
-                bars = adjoint.launch.launched(where, arrays)
-                return None, *(bars if adjoint.direct else _ordered(adjoint.order, bars, tensors))
-        return None, *known.adjoint(model, kinds, tensors, cotangents)
+        return None, *ctx.known.adjoint(ctx.model, ctx.saved_tensors, cotangents)
 
 
 _sort = TORCH.sort
