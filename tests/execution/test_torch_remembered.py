@@ -294,9 +294,11 @@ def test_a_model_takes_its_plans_along_once_its_graphs_are_gone() -> None:
 
 
 def test_what_is_remembered_keeps_no_tensor() -> None:
-    x = drawn(3, 18)
+    q, v, a = drawn(3, 18)
+    x = [q, v, a, torch.ones(3, 3, dtype=torch.float64), torch.ones(3, 6, dtype=torch.float64)]
+    del q, v, a
     for _ in range(4):
-        gradients(rnea(*x), x)
+        gradients(wd.rnea(ARM, *x[:3], gravity=x[3], f_ext={"tip": x[4]}), x[:3])
     gone = [ref(y) for y in x]
     x.clear()
     gc.collect()

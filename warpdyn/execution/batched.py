@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
 from types import MappingProxyType, MethodType
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -19,8 +21,8 @@ from .call import Call
 from .compiling import collecting
 from .config import config
 from .inputs import CONFIGURATIONS
-from .launch import carry_out, computed, differentiated, prepare
-from .remembered import MISS, MOST, Key, Plan, key_of, known_call
+from .launch import carry_out, computed, prepare
+from .remembered import MISS, MOST, Key, CallPlan, key_of, known_call
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +47,7 @@ class Function(Generic[P, R]):
         signature = inspect.signature(describe)
         self.of_a_model = next(iter(signature.parameters), "") == "model"
         self.__signature__ = signature.replace(return_annotation=_result(signature))
-        self._known_calls: dict[Key, Plan] = {}
+        self._known_calls: dict[Key, CallPlan] = {}
         self._called_once: set[Key] = set()
         """What a number that changes from call to call would fill plans with."""
 
@@ -67,30 +69,30 @@ class Function(Generic[P, R]):
         library = library_of(next(iter(call.arrays.values())))
         if library.edge is not None and not library.at_rest():
             return carry_out(call)
-        # In the order of `key_of`.
-        named = {**self.__signature__.bind_partial(*args).arguments, **kwargs}
         if library.differentiates(arrays):
             results = carry_out(call)
-            self._remember(key, lambda forget: differentiated(call, arrays, named, forget))
+            known = import_module(f".{library.edge}_remembered", __package__).differentiated
+            self._remember(key, args, kwargs, partial(known, call, computed, arrays))
             return results
         job = computed(call)
         if call.out is not None:
             library.written(job.results)
-        self._remember(key, lambda forget: known_call(call, job, arrays, named, forget))
+        self._remember(key, args, kwargs, partial(known_call, call, job, arrays))
         return call.handed_out(job.handed_back())
 
-    def _remember(self, key: Key, known: Callable[[Callable[[object], Any]], Plan | None]) -> None:
-        """Keep what is known of a call from its second time on.
-
-        known: says it, with what to do when a model is gone.
-        """
+    def _remember(
+        self, key: Key, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[..., Any]
+    ) -> None:
+        """Keep, from the second such call on, what is `known` of it by its arguments' names."""
         plans, once = self._known_calls, self._called_once
         if key not in once:
             if len(once) >= MOST:
                 once.clear()
             once.add(key)
             return
-        plan = known(lambda _: plans.pop(key, None))
+        # In the order of `key_of`.
+        named = {**self.__signature__.bind_partial(*args).arguments, **kwargs}
+        plan = known(named, forget=lambda _: plans.pop(key, None))
         if plan is not None:
             if len(plans) >= MOST:
                 plans.clear()

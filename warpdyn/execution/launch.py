@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from math import prod
 from typing import Any, TypeVar
@@ -50,15 +50,6 @@ def carry_out(call: Call[R]) -> R:
     edge = library_of(next(iter(call.arrays.values()))).edge
     results = compute(call) if edge is None else _edge(edge)(call, compute)
     return call.handed_out(results)
-
-
-def differentiated(
-    call: Call, arrays: Sequence[Array], given: Mapping[str, Any], forget: Callable[[object], Any]
-) -> Any:
-    """What is known of a call whose library differentiates it (`remembered.known_call`)."""
-    library = library_of(next(iter(call.arrays.values())))
-    edge = import_module(f".{library.edge}_remembered", __package__)
-    return edge.differentiated(call, computed, arrays, given, forget)
 
 
 def compute(call: Call) -> Any:

@@ -108,7 +108,7 @@ def _named(x: Any, name: str) -> list[str]:
     return [n for y in x for n in _named(y, name)] if isinstance(x, (tuple, list)) else []
 
 
-class Plan(Protocol):
+class CallPlan(Protocol):
     """How a call that was made before is carried out."""
 
     def run(self, arrays: Sequence[Array]) -> Any:

@@ -50,7 +50,9 @@ def differentiated(
         return None
     with torch.no_grad():
         forward = known_call(call, computed(call), arrays, given, forget)
-    return None if forward is None else DifferentiatedCall(call, computed, forward, tensors)
+    if not isinstance(forward, KnownCall):
+        return None
+    return DifferentiatedCall(call, computed, forward, tensors)
 
 
 class DifferentiatedCall:
@@ -68,7 +70,9 @@ class DifferentiatedCall:
         whole, names = gathered(call), forward.read
         # Without model and tensors, which are not to live as long as what is remembered of them.
         numbers = {n: None if n in names else x for n, x in whole.arrays.items()}
-        self._bare = replace(whole, arrays=numbers, params=None, refuse=None)
+        self._bare = replace(
+            whole, arrays=numbers, gravity=None, f_ext=None, params=None, refuse=None
+        )
         self._bare.model = None  # type: ignore[assignment]
         self._varying = None if call.params is None else call.params.names
         asked = {n for n, x in zip(names, tensors, strict=True) if x.requires_grad}
@@ -99,8 +103,7 @@ class DifferentiatedCall:
         tensors: those of the call, and its solution if it solves a system.
         """
         kinds = (*map(_sort, cotangents),)
-        known = self._adjoints.get(kinds)
-        bars: Any = MISS
+        bars, known = MISS, self._adjoints.get(kinds)
         if known is not None and not torch.is_grad_enabled():
             arrays = (*tensors, *cotangents)
             where = known.where(arrays)
@@ -135,7 +138,7 @@ class DifferentiatedCall:
                 known = known_call(call, job, [*given.values()], given, forget=lambda _: None)
                 if len(self._adjoints) >= MOST:
                     self._adjoints.clear()
-                if known is not None:
+                if isinstance(known, KnownCall):
                     self._adjoints[kinds] = known
         return bars if len(self._wrt) > 1 else (bars,)
 
