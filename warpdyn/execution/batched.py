@@ -22,7 +22,7 @@ from .compiling import collecting
 from .config import config
 from .inputs import CONFIGURATIONS
 from .launch import carry_out, computed, prepare
-from .remembered import MISS, MOST, Key, CallPlan, key_of, known_call
+from .remembered import MISS, MOST, CallPlan, Key, key_of, known_call
 
 P = ParamSpec("P")
 R = TypeVar("R")
