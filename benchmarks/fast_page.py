@@ -1,19 +1,15 @@
-"""docs/fast.md's tables from the results folder that README.md names, and from those of
-`benchmarks.library_calls`: `python -m benchmarks.fast_page`."""
+"""docs/fast.md's tables from the results folder that README.md names: `python -m benchmarks.fast_page`."""
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 from .readme import ROOT, chosen
 from .report import Run, read, short
 
 PAGE = ROOT / "docs/fast.md"
-LIBRARY_CALLS = ROOT / "benchmarks/results/library_calls.json"
 BATCHES = (1, 256, 4096, 65536)
 ROWS = (
     ("panda", "rnea"),
@@ -73,23 +69,9 @@ def ways(run: Run) -> str:
     return "\n".join(rows)
 
 
-def libraries(results: Mapping[str, Any]) -> str:
-    """Time of a whole call by array library, as `benchmarks.library_calls` measured it."""
-    ways = list(next(iter(results["us"].values())))
-    rows = ["| robots [us] | " + " | ".join(ways) + " |", "|---" * (1 + len(ways)) + "|"]
-    for batch, times in results["us"].items():
-        rows.append(f"| {int(batch):,} | " + " | ".join(short(times[way]) for way in ways) + " |")
-    said = (
-        f"{results['hardware']}, one core, Torch {results['torch']}, {results['date']}, load of the "
-        f"machine {results['load']}."
-    )
-    return "\n".join([*rows, "", said])
-
-
 def text(page: str, run: Run) -> str:
     """The page with its tables made anew."""
-    by_library = libraries(json.loads(LIBRARY_CALLS.read_text()))
-    tables = {"calls": calls(run), "ways": ways(run), "libraries": by_library}
+    tables = {"calls": calls(run), "ways": ways(run)}
     for name, table in tables.items():
         place = re.compile(rf"<!-- {name} -->\n.*?<!-- end of {name} -->", re.DOTALL)
         page = place.sub(lambda _: MARKS.format(name, table, name), page)  # noqa: B023

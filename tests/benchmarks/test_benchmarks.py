@@ -298,20 +298,6 @@ def test_a_cell_of_the_readme_table_is_read_once():
     assert re.search(r"fastest of all peers takes \d+ to \d+ times as long", lines[-1])
 
 
-def test_ways_of_a_call_by_library_compute_the_same():
-    """What `python -m benchmarks.library_calls` times: the same torques, and gradients as of the bound kernels."""
-    pytest.importorskip("torch")
-    ways = import_module("benchmarks.library_calls")
-    runs = ways.ways(wd.load_robot("panda"), 3)
-    torque = runs[ways.FIRST]()
-    for name in (ways.NUMPY, ways.OUT, ways.BOUND, ways.TORCH):
-        np.testing.assert_allclose(runs[name](), torque, rtol=1e-6, atol=1e-6)
-    for found, wanted in zip(runs[ways.BOTH](), runs[ways.BOUND_BOTH](), strict=True):
-        np.testing.assert_allclose(found.detach(), wanted, rtol=1e-6, atol=1e-6)
-    for name in (ways.AROUND, ways.NOTHING):
-        assert [x.shape for x in runs[name]()] == 4 * [(3, 8)]
-
-
 def test_tables_of_the_page_on_speed_come_from_the_results():
     """docs/fast.md has what `python -m benchmarks.fast_page` writes, and every cell of it."""
     folder = readme.chosen()

@@ -247,6 +247,19 @@ def test_torch_hears_of_what_was_written_and_freed() -> None:
         tau.backward()
 
 
+def test_graphs_kept_hooks_and_checkpoints() -> None:
+    """What Torch does with any operation: a graph used twice, hooks on what flows, and a forward pass made again."""
+    known(rnea)
+    x, seen = drawn(3, 19), []
+    tau = rnea(*x)
+    tau.register_hook(seen.append)
+    twice = [torch.autograd.grad(tau.sum(), x, retain_graph=True) for _ in range(2)]
+    assert exactly(list(twice[0]), list(twice[1])) and len(seen) == 2
+    checkpoint = pytest.importorskip("torch.utils.checkpoint").checkpoint
+    again = checkpoint(rnea, *x, use_reentrant=False)
+    assert exactly(list(torch.autograd.grad(again.sum(), x)), list(twice[0]))
+
+
 def test_a_wrapper_that_a_transform_left_behind() -> None:
     """It has no memory of its own; its numbers are those of what it wrapped."""
     known(rnea)
