@@ -4,8 +4,8 @@ To check an ordinary call and to lay out its launch takes many times as long as 
 robot. What was found is remembered under all that it depends on: dtype, shape and strides of arrays,
 values of other arguments. The next such call looks at nothing but where its arrays lie.
 
-Checked each time are calls on a GPU, calls whose arrays are traced or differentiated or have to be
-copied, and those with arguments of kinds that are not known here.
+Checked each time are calls on a GPU, calls whose arrays are traced or have to be copied, and those
+with arguments of kinds that are not known here. Calls that Torch differentiates are `torch_remembered`'s.
 """
 
 from __future__ import annotations
