@@ -83,6 +83,7 @@ NEVER = {
 LAZY = {
     "torch": {
         *("warpdyn/arrays/torch_arrays.py", "warpdyn/execution/torch_gradients.py"),
+        "warpdyn/execution/torch_remembered.py",
         *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "export_policy")),
         "warpdyn/rl/tensorboard_log.py",
     },

@@ -209,6 +209,10 @@ class Library(ABC):
         """Whether numbers can be written into arrays that have a `sort`."""
         return True
 
+    def differentiates(self, arrays: Sequence[Any]) -> bool:
+        """Whether what is computed of arrays that have a `sort` is to have gradients by them."""
+        return False
+
     def written(self, arrays: Sequence[Any]) -> None:  # noqa: B027 (most need not know)
         """Hear that a kernel has written the caller's arrays."""
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
 from types import MappingProxyType, MethodType
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -22,7 +24,7 @@ from .edges import carry_out, plan_of
 from .inputs import CONFIGURATIONS
 from .launch import computed, prepare
 from .mixed_libraries import in_one_library
-from .remembered import MISS, MOST, Key, PlannedCall, key_of, known_call
+from .remembered import MISS, MOST, Key, KnownCall, PlannedCall, key_of, known_call
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -69,25 +71,36 @@ class Function(Generic[P, R]):
         library = library_of(next(iter(call.arrays.values())))
         if library.edge is not None and not library.at_rest():
             return carry_out(call)
+        if library.differentiates(arrays):
+            results = carry_out(call)
+            known = import_module(f".{library.edge}_remembered", __package__).differentiated
+            self._remember(key, args, kwargs, partial(known, call, computed, arrays))
+            return results
         job = computed(call)
         if call.out is not None:
             library.written(job.results)
+        self._remember(key, args, kwargs, partial(known_call, call, job, arrays))
+        return call.handed_out(job.handed_back())
+
+    def _remember(
+        self, key: Key, args: tuple[Any, ...], kwargs: dict[str, Any], known: Callable[..., Any]
+    ) -> None:
+        """Keep, from the second such call on, what is `known` of it by its arguments' names."""
         plans, once = self._known_calls, self._called_once
-        if key in once:
-            # In the order of `key_of`.
-            first = self.__signature__.bind_partial(*args).arguments
-            named = {**first, **kwargs}
-            known = known_call(call, job, arrays, named, forget=lambda _: plans.pop(key, None))
-            plan = known and plan_of(known)
-            if plan is not None:
-                if len(plans) >= MOST:
-                    plans.clear()
-                plans[key] = plan
-        else:
+        if key not in once:
             if len(once) >= MOST:
                 once.clear()
             once.add(key)
-        return call.handed_out(job.handed_back())
+            return
+        # In the order of `key_of`.
+        named = {**self.__signature__.bind_partial(*args).arguments, **kwargs}
+        plan = known(named, forget=lambda _: plans.pop(key, None))
+        if isinstance(plan, KnownCall):
+            plan = plan_of(plan)
+        if plan is not None:
+            if len(plans) >= MOST:
+                plans.clear()
+            plans[key] = plan
 
     def argument_shape(
         self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})

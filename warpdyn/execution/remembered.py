@@ -4,13 +4,13 @@ To check an ordinary call and to lay out its launch takes many times as long as 
 robot. What was found is remembered under all that it depends on: dtype, shape and strides of arrays,
 values of other arguments. The next such call looks at nothing but where its arrays lie.
 
-Checked each time are calls on a GPU, calls whose arrays are traced or differentiated or have to be
-copied, and those with arguments of kinds that are not known here.
+Checked each time are calls on a GPU, calls whose arrays are traced or have to be copied, and those
+with arguments of kinds that are not known here. Calls that Torch differentiates are `torch_remembered`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from math import prod
 from operator import or_
@@ -49,48 +49,51 @@ def key_of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Key, list[
     None where an argument is of a kind that is not known here."""
     key: list[Any] = []
     arrays: list[Array] = []
-    for x in args:
-        if not _look(x, key, arrays):
-            return None
+    if not _look(args, key, arrays):
+        return None
     out = None
-    for name, x in kwargs.items():
-        if name == "out":
-            out = x
-            continue
-        key.append(name)
-        if not _look(x, key, arrays):
+    if kwargs:
+        words = dict(kwargs)
+        out = words.pop("out", None)
+        key += words
+        if not _look(words.values(), key, arrays):
             return None
     if out is not None:
         key.append("out")
-        if not _look(out, key, arrays):
+        if not _look((out,), key, arrays):
             return None
     return tuple(key), arrays
 
 
-def _look(x: Any, key: list[Any], arrays: list[Array]) -> bool:
-    """Add an argument to a key and its arrays, those in it too; whether its kind is known."""
-    kind = type(x)
-    library = known.get(kind)
-    if library is not None:
-        sort = library.sort(x)
-        key += sort
-        arrays.append(x)
-        return bool(sort)
-    if kind in PLAIN:
-        key += (kind, x)
-    elif kind is Model:
-        key.append(id(x))
-    elif kind is Params:
-        key += (Params, id(x.model), x.key)
-        return all(_look(y, key, arrays) for y in (*x.arrays.values(), x.gravity))
-    elif kind is dict:
-        key += (dict, len(x), *x)
-        return all(_look(y, key, arrays) for y in x.values())
-    elif kind is tuple or kind is list:
-        key += (kind, len(x))
-        return all(_look(y, key, arrays) for y in x)
-    else:
-        return False
+def _look(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
+    """Add arguments to a key and its arrays, those in them too; whether all kinds are known."""
+    for x in values:
+        kind = type(x)
+        library = known.get(kind)
+        if library is not None:
+            sort = library.sort(x)
+            if not sort:
+                return False
+            key += sort
+            arrays.append(x)
+        elif kind is Model:
+            key.append(id(x))
+        elif kind in PLAIN:
+            key += (kind, x)
+        else:
+            if kind is Params:
+                key += (Params, id(x.model), x.key)
+                inside: Iterable[Any] = (*x.arrays.values(), x.gravity)
+            elif kind is dict:
+                key += (dict, len(x), *x)
+                inside = x.values()
+            elif kind is tuple or kind is list:
+                key += (kind, len(x))
+                inside = x
+            else:
+                return False
+            if not _look(inside, key, arrays):
+                return False
     return True
 
 
@@ -144,6 +147,7 @@ class KnownCall:
         if call.params is not None and call.params.model is not call.model:
             self.models.append(ref(call.params.model, forget))
         self.library, self.named, self.lead = library, call.named, job.lead
+        self.read = list(read)
         self.job = job.emptied()
         self.kept = [x for name, x in job.arrays.items() if name not in read]
         """Arrays that are nobody's, such as numbers that stand for gravity."""
@@ -165,59 +169,68 @@ class KnownCall:
             self.pairs = _pairs(job, read, self.outs)
         self.small = job.seconds < ENOUGH
         """Whether it is never shared out among threads."""
-        self.bare = call.out is None and call.named is None and len(job.lead) == len(results) == 1
-        """Whether a new array is handed out as it is."""
+        self.split = call.out is None and job.side_by_side and len(job.lead) > 1
+        """Whether the leading dimensions of new arrays are one."""
         self.idle: list[Command] = []
 
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` where something is out of order."""
+        where = self.where(arrays)
+        return MISS if where is MISS else self.handed_out(self.launched(where, arrays))
+
+    def where(self, arrays: Sequence[Array]) -> Any:
+        """Addresses of arrays of the same kinds; `MISS` where something is out of order."""
         library = self.library
         if not library.at_rest():
             return MISS
         for model in self.models:
             if model() is None:
                 return MISS
-        where = [*map(library.address, arrays)]
+        try:
+            where = [*map(library.address, arrays)]
+        except RuntimeError:  # it has no memory
+            return MISS
+        if reduce(or_, where) & self.unaligned:
+            return MISS
+        if self.outs and not (
+            library.writable([arrays[k] for k in self.outs])
+            and all(_apart(x, where) for x in self.pairs)
+        ):
+            return MISS
+        return where
+
+    def launched(self, where: list[int], arrays: Sequence[Array]) -> list[Array]:
+        """The results for arrays at these addresses."""
+        library = self.library
         if self.outs:
             outs = [arrays[k] for k in self.outs]
-            if not (library.writable(outs) and all(_apart(x, where) for x in self.pairs)):
-                return MISS
         else:
             outs = [make() for make in self.fresh]
             where += map(library.address, outs)
-        if reduce(or_, where) & self.unaligned:
-            return MISS
         if self.small:
-            self._launch(where)
+            try:
+                command = self.idle.pop()
+            except IndexError:
+                command = self.job.kernel.new_command()
+                command.set(self.job.arguments)
+            arguments = command.arguments
+            for place, x in zip(self.places, where, strict=True):
+                arguments[place] = x
+            command.run()
+            self.idle.append(command)
         else:
             self.job.moved(zip(self.places, where, strict=True)).launch_once()
-        return outs[0] if self.bare else self._handed_out(outs)
-
-    def _launch(self, where: Sequence[int]) -> None:
-        """One launch, with arrays at these addresses."""
-        try:
-            command = self.idle.pop()
-        except IndexError:
-            command = self.job.kernel.new_command()
-            command.set(self.job.arguments)
-        arguments = command.arguments
-        for place, x in zip(self.places, where, strict=True):
-            arguments[place] = x
-        command.run()
-        self.idle.append(command)
-
-    def _handed_out(self, outs: Sequence[Array]) -> Any:
-        """What the user gets, of arrays that were written."""
-        library, lead = self.library, self.lead
         if self.outs:
             library.written(outs)
-        elif not lead:
-            outs = [library.first_of(x) for x in outs]
-        elif len(lead) > 1:
-            outs = [library.with_leading(x, 1, lead) for x in outs]
+        elif self.split:
+            outs = [library.with_leading(x, 1, self.lead) for x in outs]
+        return outs
+
+    def handed_out(self, results: Sequence[Array]) -> Any:
+        """What the user gets of the results."""
         if self.named is not None:
-            return self.named(*outs)
-        return tuple(outs) if len(outs) > 1 else outs[0]
+            return self.named(*results)
+        return tuple(results) if len(results) > 1 else results[0]
 
 
 def known_call(
@@ -255,10 +268,11 @@ def known_call(
 
 
 def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:
-    """Makes a new result."""
+    """Makes a new result, with the leading dimensions of the call unless entries of neighbouring
+    environments are neighbours."""
     if job.side_by_side:
         return partial(views.empty, job.library, "cpu", job.single, job.count, shape, True)
-    return job.library.maker("cpu", job.single, (job.count, *shape))
+    return job.library.maker("cpu", job.single, (*job.lead, *shape))
 
 
 def _number(array: Array, arrays: Sequence[Array], first: int) -> int:

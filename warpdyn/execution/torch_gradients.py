@@ -158,7 +158,7 @@ class _Recorded(torch.autograd.Function):
         seeds = dict(zip(result_names(call), given, strict=True))
         bars = _applied(derived(call, "vjp", wrt, seeds, solution), ctx.operation.compute)
         named = dict(zip(wrt, bars if len(wrt) > 1 else (bars,), strict=True))
-        return None, *(_summed(named.get(n), x) for n, x in zip(names, tensors, strict=True))
+        return None, *(summed(named.get(n), x) for n, x in zip(names, tensors, strict=True))
 
     @staticmethod
     def jvp(ctx: Any, _: None, *tangents: Tensor | None) -> Any:
@@ -234,7 +234,7 @@ class _Mapped(_Recorded):
         return tuple(x.reshape(*rows, *x.shape[1:]) for x in results), (0,) * len(results)
 
 
-def _summed(bar: Tensor | None, x: Tensor) -> Tensor | None:
+def summed(bar: Tensor | None, x: Tensor) -> Tensor | None:
     """The cotangent of an input; where one slice serves all environments, the sum over them."""
     if bar is None or bar.ndim == x.ndim:
         return bar
