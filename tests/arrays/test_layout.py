@@ -11,13 +11,15 @@ from states import states
 
 import warpdyn as wd
 from warpdyn.arrays import layout
+from warpdyn.arrays.cache_sizes import last_level_cache
 from warpdyn.arrays.layout import (
     ALIGNMENT,
     BLOCK,
     LINES_OF_PAGE,
     LOOP_BLOCK,
-    STAGE_FROM,
+    ROWS_FROM,
     STREAM_FROM,
+    UNTOLD,
     padded,
 )
 from warpdyn.arrays.libraries import library_of
@@ -67,8 +69,10 @@ def test_all_memory_keeps_one_law(name: str, monkeypatch: pytest.MonkeyPatch) ->
     assert library.view("array", stacked).strides[1] == 30
 
 
-def test_thresholds_are_in_order() -> None:
-    """Blocks are whole cache lines of the smaller type; large batches stream, larger ones are
-    staged as well."""
+def test_thresholds() -> None:
+    """Blocks are whole cache lines of the smaller type; what is written past the cache is of its
+    last level's order."""
     assert BLOCK * 4 == ALIGNMENT and LOOP_BLOCK % BLOCK == 0
-    assert LINES_OF_PAGE * ALIGNMENT == 4096 and STREAM_FROM < STAGE_FROM
+    assert LINES_OF_PAGE * ALIGNMENT == 4096
+    size = last_level_cache() or UNTOLD
+    assert size // 16 <= STREAM_FROM < ROWS_FROM <= size

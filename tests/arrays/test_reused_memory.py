@@ -71,6 +71,18 @@ def test_it_keeps_no_more_than_it_may() -> None:
     assert ReusedMemory(0).bytes(1000).shape == (1000,)
 
 
+def test_sizes_of_which_none_waits_are_no_trouble() -> None:
+    """All pieces of a size are lent when others come back beyond the bound."""
+    pool = ReusedMemory(3_000_000)
+    pool.bytes(1_000_000)
+    lent = pool.bytes(1_000_000)
+    pieces = [pool.bytes(1_500_000) for _ in range(3)]
+    del pieces
+    assert 0 < pool.kept <= 3_000_000
+    del lent
+    assert 0 < pool.kept <= 3_000_000
+
+
 def test_results_that_are_held_stay_as_they_are() -> None:
     """Of many calls, in turns kept and dropped."""
     q = wd.random_configuration(ARM, ROWS, like=np.zeros(0, np.float32))

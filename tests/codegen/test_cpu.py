@@ -199,17 +199,22 @@ def test_any_layout(name: str, layout: Callable, count: int, dtype: np.dtype, de
     )
 
 
+@pytest.mark.parametrize("rows_from", [0, 1 << 40])
 @pytest.mark.parametrize("side_by_side", [False, True], ids=["rows", "columns"])
 @pytest.mark.parametrize("name", JOBS)
 def test_stores_past_the_cache(
-    name: str, side_by_side: bool, dtype: np.dtype, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    side_by_side: bool,
+    rows_from: int,
+    dtype: np.dtype,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Results of a batch that is taken for large are written past the cache, rows end to end by way of a stage: same
     bits, wherever the result begins, and nothing after its end is written."""
     job = Job(name, dtype, "cpu", 133)
     wanted = job.run()
     monkeypatch.setattr(launch, "STREAM_FROM", 0)
-    monkeypatch.setattr(launch, "STAGE_FROM", 0)
+    monkeypatch.setattr(launch, "ROWS_FROM", rows_from)
     for first in (0, 1, 16, 133):
         memory = views.empty(NUMPY, "cpu", dtype == np.float32, 300, job.shape[1:], side_by_side)
         memory[...] = 12345.0

@@ -63,12 +63,12 @@ def test_slices_cover_the_batch_once() -> None:
 
 
 def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From one size on with stores of whole lines, from another with all; results are the same."""
+    """From one size on those side by side, from another in rows too; results are the same."""
     s = states(PANDA, 300)
     stream, plain = HEADER.index("stream"), wd.rnea(PANDA, s.q, s.v, s.a)
     for limits, wanted in (((1 << 40, 1 << 40), 0), ((0, 1 << 40), 1), ((0, 0), 2)):
         monkeypatch.setattr(launch, "STREAM_FROM", limits[0])
-        monkeypatch.setattr(launch, "STAGE_FROM", limits[1])
+        monkeypatch.setattr(launch, "ROWS_FROM", limits[1])
         assert prepared(s.q, s.v, s.a).arguments[stream] == wanted
         assert np.array_equal(wd.rnea(PANDA, s.q, s.v, s.a), plain)
 

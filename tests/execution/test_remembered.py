@@ -307,3 +307,56 @@ def test_torch_hears_of_what_is_written() -> None:
         wd.rnea(ARM, q, v, a, out=out)
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             product.sum().backward()
+
+
+WALKER = wd.load_robot("quadruped")
+
+
+def stepped(v: np.ndarray, **settings: Any) -> Any:
+    """A step of a quadruped on the ground under drives, with records made anew for each call."""
+    home = WALKER.configurations["home"].astype(np.float32)
+    q, targets = (np.tile(x, (len(v), 1)) for x in (home, home[7:]))
+    feet = wd.ContactPoints(WALKER).only("*_foot")
+    given = {"points": feet, "ground": wd.Ground(), "control": wd.PD(40.0, 1.0)} | settings
+    return wd.step(WALKER, q, v, np.zeros_like(v), targets=targets, **given)
+
+
+def test_steps_with_records_of_numbers_are_remembered() -> None:
+    """Ground, drives and points are told by their values: others are another call."""
+    plans(wd.step).clear()
+    speeds = np.random.default_rng(5).uniform(-0.1, 0.1, (3, 4, WALKER.nv)).astype(np.float32)
+    results = [stepped(v) for v in speeds]
+    assert len(plans(wd.step)) == 1
+    plans(wd.step).clear()
+    for v, result in zip(speeds, results, strict=True):
+        plans(wd.step).clear()
+        assert all(np.array_equal(x, y) for x, y in zip(result, stepped(v), strict=True))
+    others: tuple[dict[str, Any], ...] = (
+        {"ground": wd.Ground(friction=0.01)},
+        {"control": wd.PD(20.0, 1.0)},
+        {"points": wd.ContactPoints(WALKER).only("F*_foot")},
+    )
+    for other in others:
+        found = [stepped(speeds[0], **other).v for _ in range(3)]
+        assert np.array_equal(found[0], found[2]) and not np.array_equal(found[0], results[0].v)
+
+
+def test_arrays_in_records_are_looked_at_each_time() -> None:
+    """Numbers that are too small are refused at any call."""
+    stiffness, v = np.full(4, 3e4, np.float32), np.zeros((4, WALKER.nv), np.float32)
+    for _ in range(3):
+        stepped(v, ground=wd.Ground(stiffness=stiffness))
+    stiffness[2] = -1.0
+    with pytest.raises(ValueError, match="stiffness must be above 0"):
+        stepped(v, ground=wd.Ground(stiffness=stiffness))
+
+
+def test_out_that_comes_to_lie_over_an_input_is_refused() -> None:
+    """Also after many calls on arrays that lay apart."""
+    memory = np.zeros((20, 6), np.float32)
+    q, out = memory[:8], memory[8:16]
+    for _ in range(4):
+        assert wd.gravity_torques(ARM, q, out=out) is out
+    with pytest.raises(ValueError, match="out shares memory with q"):
+        wd.gravity_torques(ARM, q, out=memory[4:12])
+    assert wd.gravity_torques(ARM, q, out=out) is out

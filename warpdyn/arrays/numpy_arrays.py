@@ -172,7 +172,7 @@ class NumpyArrays(LikeNumpy):
         if size >= REUSED_FROM:
             return MEMORY.bytes(size).view(dtype).reshape(shape)
         raw = np.empty(size + layout.ALIGNMENT, np.uint8)
-        start = -raw.__array_interface__["data"][0] % layout.ALIGNMENT
+        start = -_address(raw) % layout.ALIGNMENT
         return raw[start : start + size].view(dtype).reshape(shape)
 
     def stacked(

@@ -21,7 +21,9 @@ REUSED_FROM = 1 << 17
 MOST = "WARPDYN_CACHE_MB"
 """Environment variable: how many megabytes are kept at most."""
 
-USUAL = 256
+USUAL, SHARE, ENOUGH = 256, 16, 1024
+"""Megabytes where the environment does not say: the machine's memory by the second, if that is
+between the first and the third. The mass matrices of 65,536 humanoids are 268 MB."""
 
 
 class _Lent:
@@ -68,6 +70,8 @@ class ReusedMemory:
             if waiting:
                 raw = waiting.pop()
                 self._size -= whole
+                if not waiting:
+                    del self._idle[whole]
         if raw is None:
             raw = np.empty(whole, np.uint8)
         return np.asarray(_Lent(self, raw, size))
@@ -112,11 +116,21 @@ class ReusedMemory:
 
 def _most() -> int:
     """Bytes that are kept at most, as the environment says."""
-    told = os.environ.get(MOST, str(USUAL))
+    told = os.environ.get(MOST)
+    if told is None:
+        return int(min(max(USUAL * 1e6, _memory() / SHARE), ENOUGH * 1e6))
     try:
         return int(float(told) * 1e6)
     except ValueError:
         raise ValueError(f"{MOST} must be a number of megabytes, got {told!r}") from None
+
+
+def _memory() -> int:
+    """Bytes of the machine's memory; 0 where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
 
 
 MEMORY = ReusedMemory(_most())
@@ -125,7 +139,7 @@ MEMORY = ReusedMemory(_most())
 def empty_cache() -> None:
     """Give memory of results that nobody holds any more back to the operating system.
 
-    Large NumPy results are written into memory of earlier ones, of which at most 256 MB are kept
-    (environment variable WARPDYN_CACHE_MB; 0: none).
+    Large NumPy results are written into memory of earlier ones, of which at most a sixteenth of the
+    machine's memory is kept, between 256 MB and 1 GB (environment variable WARPDYN_CACHE_MB; 0: none).
     """
     MEMORY.clear()

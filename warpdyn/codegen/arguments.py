@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 HEADER = ("first", "count", "keep_constants", "stream")
 """Environments to do: `first` and how many; whether constant outputs already hold their value;
-whether the batch is too large for the cache, so that stores had better pass it by: 1, where they
-are whole cache lines; 2, all of them."""
+whether the batch is too large for the cache, so that stores had better pass it by: 1, where
+environments lie side by side; 2, in rows too."""
 
 FIELDS = 5
 """For each array: address, then strides in elements: environment, and three trailing dimensions (0

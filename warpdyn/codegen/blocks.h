@@ -34,3 +34,4 @@ $calls
 $empty
   }
 }
+$last

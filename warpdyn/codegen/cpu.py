@@ -169,5 +169,6 @@ def source(program: Program, single: bool) -> str:
             fill="\n".join(fill),
             calls="\n".join(calls),
             empty="\n".join([*empty, *(array.empty() for array, _ in results)]),
+            last="\n".join(array.last() for array, _ in results),
         ),
     )

@@ -186,23 +186,35 @@ struct Lanes {
     }
   }
 
+  // Rows of N environments put together in the cache. They leave it line by line, past the cache, while the next ones
+  // are put together on the other half: at once, they would leave the processor to wait for memory, and then memory for it.
+  struct Stage {
+    V *lines, *ready;
+    T* to;
+    int left;
+    // Lines of the rows that are ready, to where they belong, so that `n` of them have left.
+    void leave(int n) { if (to) for (; left < n; ++left) store(to + left * N, ready[left], true); }
+    void next(T* where) { V* const x = lines; lines = ready; ready = x; to = where; left = 0; }
+  };
+
   // A tile to the result's entries of `here` environments from `to` on; `slot` says where in the tile an entry lies,
   // and `still` which runs of N entries are constants, to be left alone where they are kept. Rows that lie end to end
-  // but are not whole cache lines are put together on the `stage`, if there is one, and leave it line by line.
+  // are put together on a `stage`, if there is one.
   static WARPDYN_APART void scatter(const V* tile, T* to, I64 env, const I64* offset, const int* slot,
                                     const bool* still, int n, int here, bool dense, bool stream,
-                                    bool keep_constants, V* stage) {
-    T* const p = stage ? (T*)stage : to;
+                                    bool keep_constants, Stage* stage) {
+    T* const p = stage ? (T*)stage->lines : to;
     if (here == N && dense && n >= N) {
       for (int k = 0; k < n; k += N) {
+        if (stage) stage->leave(k + N < n ? k + N : n);
         if (keep_constants && !stage && still[k / N]) continue;
         const int first = k + N <= n ? k : n - N;
         V r[N];
         WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j]];
         transpose(r);
-        WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first, r[l], stream && first % N == 0);
+        WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first, r[l], stream && !stage && first % N == 0);
       }
-      if (stage) for (int k = 0; k < n; ++k) store(to + k * N, stage[k], true);
+      if (stage) stage->next(to);
     } else if (here == N && dense && n >= Q) {
       for (int k = 0; k < n; k += Q) {
         const int first = k + Q <= n ? k : n - Q;

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import warp as wp
 
 from ..arrays import Array, View, views
-from ..arrays.layout import STAGE_FROM, STREAM_FROM
+from ..arrays.layout import ROWS_FROM, STREAM_FROM
 from ..codegen.arguments import FIELDS, HEADER
 from ..codegen.source import TARGETS, Source, target_of, write
 from ..model import Model
@@ -144,7 +144,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
     size = count * source.bytes
     arguments = [0] * len(HEADER)
     arguments[COUNT] = count
-    arguments[STREAM] = (size > STREAM_FROM) + (size > STAGE_FROM)
+    arguments[STREAM] = (size > STREAM_FROM) + (size > ROWS_FROM)
     for name, v in inputs.items():
         if name in source.tables:
             arguments += (v.address, *v.shape, *v.strides)

@@ -5,7 +5,8 @@ robot. What was found is remembered under all that it depends on: dtype, shape a
 values of other arguments. The next such call looks at nothing but where its arrays lie.
 
 Checked each time are calls on a GPU, calls whose arrays are traced or have to be copied, and those
-with arguments of kinds that are not known here. Calls that Torch differentiates are `torch_remembered`'s.
+with arguments of kinds that are not known here, or with arrays in records such as `Ground`, whose numbers
+are looked at. Calls that Torch differentiates are `torch_remembered`'s.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from math import prod
 from operator import or_
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 from weakref import ref
 
 from ..arrays import Array, views
@@ -34,8 +35,18 @@ MOST = 512
 KEPT = 1024
 """Numbers that are not the caller's and that a call keeps at most, such as those of gravity."""
 
-PLAIN = frozenset((type(None), bool, int, float, str))
-"""Types of arguments that are told by their values."""
+PLAIN: set[type] = {type(None), bool, int, float, str}
+"""Types of arguments that are told by their values: those of constants, and of what is made of
+constants alone (`told_by_value`)."""
+
+K = TypeVar("K", bound=type)
+
+
+def told_by_value(kind: K) -> K:
+    """The class, whose objects do not change and are equal where they say the same to every call."""
+    PLAIN.add(kind)
+    return kind
+
 
 MISS: Any = object()
 """In the place of a result: the call has to be checked."""
@@ -90,6 +101,12 @@ def _look(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
             elif kind is tuple or kind is list:
                 key += (kind, len(x))
                 inside = x
+            elif isinstance(x, tuple):  # with names, as `Ground` of a step
+                key += (kind, len(x))
+                before = len(arrays)
+                if not _look(x, key, arrays) or len(arrays) > before:
+                    return False  # numbers of arrays in it are looked at
+                continue
             else:
                 return False
             if not _look(inside, key, arrays):
@@ -159,6 +176,8 @@ class KnownCall:
         self.outs: list[int] = []
         """Which of the arrays the results are; [] where they are new ones."""
         self.pairs: list[Pair] = []
+        self.lay_apart: list[int] | None = None
+        """Addresses of arrays whose pairs were found to lie apart, lately."""
         self.fresh: list[Callable[[], Array]] = []
         if call.out is None:
             self.places += results
@@ -171,6 +190,8 @@ class KnownCall:
         """Whether it is never shared out among threads."""
         self.split = call.out is None and job.side_by_side and len(job.lead) > 1
         """Whether the leading dimensions of new arrays are one."""
+        self.lay_apart: list[int] | None = None
+        """Addresses of arrays whose pairs were found to lie apart, lately."""
         self.idle: list[Command] = []
 
     def run(self, arrays: Sequence[Array]) -> Any:
@@ -192,11 +213,13 @@ class KnownCall:
             return MISS
         if reduce(or_, where) & self.unaligned:
             return MISS
-        if self.outs and not (
-            library.writable([arrays[k] for k in self.outs])
-            and all(_apart(x, where) for x in self.pairs)
-        ):
-            return MISS
+        if self.outs:
+            if not library.writable([arrays[k] for k in self.outs]):
+                return MISS
+            if where != self.lay_apart:
+                if not all(_apart(x, where) for x in self.pairs):
+                    return MISS
+                self.lay_apart = where
         return where
 
     def launched(self, where: list[int], arrays: Sequence[Array]) -> list[Array]:

@@ -8,12 +8,14 @@ from fnmatch import fnmatchcase
 from typing import overload
 
 from ..algorithms.contact_rows import ContactPoint
+from ..execution.remembered import told_by_value
 from ..formats.mesh_hulls import hull_points
 from ..model import Model
 from ..model.collision_points import collision_spheres
 from ..model.description import several, vector3
 
 
+@told_by_value
 class ContactPoints(Sequence[ContactPoint]):
     """The contact points of a model's collision shapes, in the order of its links; for `points=`.
 
@@ -72,6 +74,15 @@ class ContactPoints(Sequence[ContactPoint]):
     def __getitem__(self, index: slice) -> tuple[ContactPoint, ...]: ...
     def __getitem__(self, index: int | slice) -> ContactPoint | tuple[ContactPoint, ...]:
         return self.points[index]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether they are the same points of the same model."""
+        if not isinstance(other, ContactPoints):
+            return NotImplemented
+        return self.points == other.points and self.model is other.model
+
+    def __hash__(self) -> int:
+        return hash(self.points)
 
     def __len__(self) -> int:
         return len(self.points)
