@@ -29,8 +29,8 @@ from tqdm import tqdm
 import warpdyn as wd
 from warpdyn.cli.hardware import processor
 
+from . import calls, memory, plots, report, roofline, startup, throughput
 from . import cases as lists
-from . import memory, ordinary_calls, plots, report, roofline, startup, throughput
 from . import robots as machines
 from .algorithms import ALGORITHMS
 from .interleave import CORES, ROUNDS
@@ -55,7 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pairs = [(robot, algorithm) for robot in given.robots for algorithm in given.algorithms]
     mode = "a" if given.add else "w"
     weighed = [] if given.no_starts or given.quick or given.device != "cpu" else given.robots
-    steps = len(pairs) + 2 + (0 if given.no_starts else len(given.robots) + 1) + len(weighed)
+    first_page = not (given.quick or given.no_calls) and given.device == "cpu"
+    steps = (
+        len(pairs)
+        + 1
+        + first_page
+        + (0 if given.no_starts else len(given.robots) + 1)
+        + len(weighed)
+    )
     with (
         tqdm(total=steps, smoothing=0, file=sys.stderr) as bar,
         (folder / "results.jsonl").open(mode) as file,
@@ -66,10 +73,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file.flush()
 
         bar.set_description("limits of the machine")
-        keep(
-            {"kind": "about", **about, "left_out": missing, "limits": roofline.limits(given.device)}
-        )
+        limits, on_cpu = roofline.limits(given.device), given.device == "cpu"
+        machine = {"limits": limits, "caches": calls.caches() if on_cpu else []}
+        keep({"kind": "about", **about, "left_out": missing, **machine})
         bar.update()
+        if first_page:
+            bar.set_description("ordinary calls")
+            for record in calls.measure():
+                keep({"kind": "call", **record, "load": round(os.getloadavg()[0], 2)})
+            bar.update()
         if not given.no_starts:
             for robot in given.robots:
                 bar.set_description(f"compile {robot}")
@@ -100,11 +112,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for record in memory.records([robot]):
                 keep({"kind": "memory", **record, "commit": about["commit"]})
             bar.update()
-        bar.set_description("ordinary calls")
-        called = [] if given.quick or given.device != "cpu" else given.robots
-        for record in ordinary_calls.records(called, ordinary_calls.BATCHES, given.rounds):
-            keep({**record, "commit": about["commit"]})
-        bar.update()
         for robot, algorithm in pairs:
             bar.set_description(f"{robot} {algorithm}")
             options = (given.batches, given.dtypes, given.layouts, given.threads, given.device)
@@ -163,6 +170,8 @@ def _settle(given: argparse.Namespace) -> None:
     given.batches = given.batches or batches
     given.rounds = given.rounds or (5 if quick else ROUNDS)
     given.peers = PEERS if given.peers is None else [key for key in given.peers if key != "none"]
+    if given.only_calls:
+        given.algorithms, given.peers, given.no_starts = (), [], True
     if quick:
         given.dtypes, given.layouts, given.threads = given.dtypes[:1], given.layouts[:1], (1,)
 
@@ -222,6 +231,12 @@ def _parser() -> argparse.ArgumentParser:
         "--no-starts",
         action="store_true",
         help="leave compile times, first results and latencies out",
+    )
+    parser.add_argument(
+        "--no-calls", action="store_true", help="leave ordinary calls out, the report's first page"
+    )
+    parser.add_argument(
+        "--only-calls", action="store_true", help="these alone: seven minutes on one core"
     )
     parser.add_argument(
         "--add",

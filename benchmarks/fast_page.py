@@ -1,4 +1,4 @@
-"""docs/fast.md's tables from the results folder that README.md names: `python -m benchmarks.fast_page`."""
+"""docs/fast.md's tables from the results folders that README.md names: `python -m benchmarks.fast_page`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ import re
 import sys
 from typing import Any
 
-from .readme import ROOT, chosen
+from .readme import CALLS, ROOT, chosen
 from .report import Run, read, short
 
 PAGE = ROOT / "docs/fast.md"
-BATCHES = (1, 256, 4096, 65536)
+BATCHES = (1, 64, 1024, 16384, 65536)
+CALLED = (("panda", "rnea"), ("talos_reduced", "crba"))
+WAYS = {
+    "plain": "plain",
+    "out": "`out=`",
+    "bound": "bound",
+    "own": "bound, `[n, B]`",
+    "copy": "copy of the result",
+}
 ROWS = (
     ("panda", "rnea"),
     ("panda", "aba"),
@@ -33,48 +41,18 @@ def measured(run: Run, robot: str, algorithm: str, **wanted: Any) -> dict[str, A
 
 
 def calls(run: Run) -> str:
-    """Time of a whole call of the panda's rnea, plain and bound."""
-    rows = ["| robots | `wd.rnea(...)` | bound | gain |", "|---|---|---|---|"]
-    for batch in BATCHES:
-        line = measured(run, "panda", "rnea", batch=batch, layout="columns")
-        if line is None:
-            continue
-        plain, bound = (line[key] * batch / 1e3 for key in ("ns_of_plain_call", "ns"))
-        rows.append(f"| {batch:,} | {short(plain)} us | {short(bound)} us | {plain / bound:.1f}× |")
-    return "\n".join(rows)
-
-
-FORMS = (
-    "NumPy, plain",
-    "NumPy, out=",
-    "NumPy, bound",
-    "NumPy, bound, own memory",
-    "Torch, plain",
-    "Torch, forward and backward",
-    "JAX, plain",
-    "JAX, jit",
-    "JAX, gradient in jit",
-)
-
-
-def forms(run: Run) -> str:
-    """Time of a whole call of the panda's rnea on rows, in every form, by batch."""
-    found = {
-        (r["form"], r["batch"]): r["ns"] * r["batch"] / 1e3
-        for r in run.calls
-        if (r["robot"], r["algorithm"]) == ("panda", "rnea")
-    }
-    if not found:
-        return "(The stored results have none yet: `python -m benchmarks` measures them.)"
-    batches = [b for b in (1, 1024, 4096, 65536) if any(b == batch for _, batch in found)]
+    """Time of a whole call, by way and batch."""
+    shown = [way for way in WAYS if any(way in r["ns"] for r in run.calls)]
     rows = [
-        "| | " + " | ".join(f"B = {b:,}" for b in batches) + " |",
-        "|---" * (len(batches) + 1) + "|",
+        "| | B | " + " | ".join(WAYS[way] for way in shown) + " |",
+        "|---" * (len(shown) + 2) + "|",
     ]
-    for form in FORMS:
-        cells = [f"{short(found[form, b])} us" if (form, b) in found else "" for b in batches]
-        if any(cells):
-            rows.append(f"| {form} | " + " | ".join(cells) + " |")
+    for r in run.calls:
+        if (r["robot"], r["algorithm"]) in CALLED and r["batch"] in BATCHES:
+            cells = (f"{short(r['ns'][way] * r['batch'] / 1e3)} us" for way in shown)
+            rows.append(
+                f"| {r['robot']} {r['algorithm']} | {r['batch']:,} | " + " | ".join(cells) + " |"
+            )
     return "\n".join(rows)
 
 
@@ -103,9 +81,9 @@ def ways(run: Run) -> str:
     return "\n".join(rows)
 
 
-def text(page: str, run: Run) -> str:
-    """The page with its tables made anew."""
-    tables = {"calls": calls(run), "forms": forms(run), "ways": ways(run)}
+def text(page: str, run: Run, called: Run) -> str:
+    """The page with its tables made anew; `called`: where ordinary calls were measured."""
+    tables = {"calls": calls(called), "ways": ways(run)}
     for name, table in tables.items():
         place = re.compile(rf"<!-- {name} -->\n.*?<!-- end of {name} -->", re.DOTALL)
         page = place.sub(lambda _: MARKS.format(name, table, name), page)  # noqa: B023
@@ -113,12 +91,12 @@ def text(page: str, run: Run) -> str:
 
 
 def main() -> int:
-    folder = chosen()
-    if folder is None:
-        print("README.md names no folder of results", file=sys.stderr)
+    folder, of_calls = chosen(), chosen(CALLS)
+    if folder is None or of_calls is None:
+        print("README.md names no folders of results", file=sys.stderr)
         return 2
-    PAGE.write_text(text(PAGE.read_text(), read(folder)))
-    print(f"{PAGE} has the figures of {folder.relative_to(ROOT)}")
+    PAGE.write_text(text(PAGE.read_text(), read(folder), read(of_calls)))
+    print(f"{PAGE} has the figures of {folder.relative_to(ROOT)} and {of_calls.relative_to(ROOT)}")
     return 0
 
 

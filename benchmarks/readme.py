@@ -1,6 +1,7 @@
-"""README's table of figures from a results folder: `python -m benchmarks.readme [FOLDER]`.
+"""README's tables of figures from folders of results: `python -m benchmarks.readme [FOLDER ...]`.
 
-The folder is named between the marks in README.md; with an argument, that one is put there.
+The folders are named between the marks in README.md, one of what the kernel can do, one of what a user
+gets; with arguments, these are put there, each where it has lines for it.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ import re
 import sys
 from pathlib import Path
 
-from .report import Run, read, short
+from .report import Run, line, read, short
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 START, END = "<!-- figures of {} -->", "<!-- end of figures -->"
 PLACE = re.compile(r"<!-- figures of (\S+) -->\n.*?<!-- end of figures -->", re.DOTALL)
+
+CALLS = re.compile(r"<!-- calls of (\S+) -->\n.*?<!-- end of calls -->", re.DOTALL)
+SHOWN = (1, 1024, 16384, 65536)
+"""Batches of the table of calls."""
 
 ALGORITHMS = (
     "rnea",
@@ -28,10 +33,35 @@ ALGORITHMS = (
 )
 
 
-def chosen() -> Path | None:
+def chosen(place: re.Pattern[str] = PLACE) -> Path | None:
     """The folder that README.md names; None where it has no marks."""
-    found = PLACE.search(README.read_text())
+    found = place.search(README.read_text())
     return ROOT / found[1] if found else None
+
+
+def calls_table(run: Run) -> str:
+    """What a plain call takes, and the kernel alone, for one robot."""
+    found = {(r["robot"], r["algorithm"], r["batch"]): r for r in run.calls}
+    shown = [batch for batch in SHOWN if any(key[2] == batch for key in found)]
+    rows = [line(["", *(f"B = {batch:,}" for batch in shown)]), "|---" * (len(shown) + 1) + "|"]
+    for robot, algorithm in dict.fromkeys(key[:2] for key in found):
+        records = [found.get((robot, algorithm, batch)) for batch in shown]
+        cells = (r and [short(r["ns"][way]) for way in ("plain", "own", "copy")] for r in records)
+        rows.append(
+            line(
+                [
+                    f"{robot} {algorithm}",
+                    *(f"**{c[0]}**, {c[1]}, {c[2]}" if c else "" for c in cells),
+                ]
+            )
+        )
+    about = run.about
+    said = (
+        "ns for one robot: **of the plain call**, a new result, arrays in rows; of the kernel alone, bound, "
+        "on `[n, B]` memory; of a copy of as many bytes as the result has. "
+        f"{about['hardware']}, one core, float32, {about['date']}."
+    )
+    return f"{said}\n\n" + "\n".join(rows)
 
 
 def cell(run: Run, robot: str, algorithm: str) -> tuple[str, float | None]:
@@ -84,17 +114,24 @@ def stands(run: Run, folder: Path) -> bool:
     return text(run, folder) in README.read_text()
 
 
+def text_of_calls(run: Run, folder: Path) -> str:
+    marks = f"<!-- calls of {folder.relative_to(ROOT)} -->", "<!-- end of calls -->"
+    return f"{marks[0]}\n{calls_table(run)}\n{marks[1]}"
+
+
 def main() -> int:
-    folder = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else chosen()
-    readme = README.read_text()
-    if folder is None or not PLACE.search(readme):
-        print(
-            f"{README} has no place for figures: add the lines {START.format('FOLDER')} and {END}",
-            file=sys.stderr,
-        )
-        return 2
-    README.write_text(PLACE.sub(lambda _: text(read(folder), folder), readme))
-    print(f"{README} has the figures of {folder.relative_to(ROOT)}")
+    given = [Path(name).resolve() for name in sys.argv[1:]]
+    ways = (PLACE, text, lambda run: run.own), (CALLS, text_of_calls, lambda run: run.calls)
+    for place, written, lines in ways:
+        folder = next((x for x in given if lines(read(x))), chosen(place))
+        readme = README.read_text()
+        if folder is None or not place.search(readme):
+            marks = START.format("FOLDER"), END
+            print(f"{README} has no place for figures: add the lines {marks}", file=sys.stderr)
+            return 2
+        table_text = written(read(folder), folder)
+        README.write_text(place.sub(lambda _, new=table_text: new, readme))
+        print(f"{README} has the figures of {folder.relative_to(ROOT)}")
     return 0
 
 

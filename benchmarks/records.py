@@ -53,7 +53,8 @@ class Run:
 
     memory: list[Record] = field(default_factory=list)
     calls: list[Record] = field(default_factory=list)
-    """What a user types, in every form (`ordinary_calls`)."""
+    """Ordinary calls (calls.py), ns by way."""
+
     asked: list[Asked] = field(default_factory=list)
     """What the tables that were written so far have held against a figure."""
 
@@ -128,7 +129,7 @@ def is_plain(r: Record) -> bool:
 def read(folder: Path) -> Run:
     """Records without those that were measured again later; a blank may replace a number."""
     run, timed, remembered = Run(), dict[tuple, Record](), dict[tuple, Record]()
-    calls: dict[tuple, Record] = {}
+    called = dict[tuple, Record]()
     for line in (folder / "results.jsonl").read_text().splitlines():
         record = json.loads(line)
         kind = record.pop("kind")
@@ -141,10 +142,10 @@ def read(folder: Path) -> Run:
             run.starts = record
         elif kind == "compile":
             run.compiled[record["robot"], record["algorithm"]] = record
+        elif kind == "call":
+            called[record["robot"], record["algorithm"], record["batch"]] = record
         elif kind == "memory":
             remembered[tuple(record.get(name) for name in KEY)] = record
-        elif kind == "call":
-            calls[tuple(record[name] for name in ("robot", "algorithm", "batch", "form"))] = record
         else:
             at = ("library", "robot", "algorithm")
             for key, old in list(timed.items()):
@@ -155,7 +156,7 @@ def read(folder: Path) -> Run:
             timed[tuple(record.get(name) for name in KEY)] = record
     for record in timed.values():
         (run.own if record["library"] == "warpdyn" else run.peers).append(record)
-    run.memory, run.calls = list(remembered.values()), list(calls.values())
+    run.memory, run.calls = list(remembered.values()), list(called.values())
     order = {name: k for k, name in enumerate(lists.ROBOTS)}
     for records in (run.own, run.memory):
         records.sort(key=lambda r: order.get(r["robot"], len(order)))

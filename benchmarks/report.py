@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from . import calls
 from . import cases as lists
-from . import ordinary_calls
 from .records import Asked, Run, is_plain, line, read, rows_of, short, table
 from .report_peers import against_pinocchio, beside_all, gradients
 from .roofline import floor_ns
 
-__all__ = ["Run", "lines", "read", "short", "write"]
+__all__ = ["Run", "line", "lines", "read", "short", "write"]
 
 WHY, FIRST_CALLS = "where_the_time_goes.md", "first_calls.md"
 
@@ -44,7 +44,7 @@ def lines(run: Run, pages: Mapping[str, str] | None = None) -> Iterator[str]:
     yield "One core, float32, `[n, B]` memory, bound calls, unless said otherwise. Bold: a figure not reached.\n"
     run.asked.clear()
     parts = (
-        ordinary_calls.lines,
+        calls.page,
         against_pinocchio,
         gradients,
         beside_all,

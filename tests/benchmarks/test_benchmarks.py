@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from benchmarks import compile_all, fast_page, memory, peers, readme, report, roofline, startup
+from benchmarks import (
+    calls,
+    compile_all,
+    fast_page,
+    memory,
+    peers,
+    readme,
+    report,
+    roofline,
+    startup,
+)
 from benchmarks.__main__ import main
 from benchmarks.algorithms import ALGORITHMS
 from benchmarks.cases import Case, cases
@@ -280,8 +290,36 @@ def test_readme_table_comes_from_the_results():
     folder = readme.chosen()
     if folder is None:
         pytest.skip("no results")
-    run = report.read(folder)
+    run, of_calls = report.read(folder), readme.chosen(readme.CALLS)
     assert readme.table(run, folder) and readme.stands(run, folder)
+    assert of_calls is not None
+    assert readme.text_of_calls(report.read(of_calls), of_calls) in readme.README.read_text()
+
+
+def test_ordinary_calls_are_the_first_page(tmp_path, monkeypatch):
+    """Each way of a call, timed for every batch, with what is asked of it; the machine's caches beside it."""
+    monkeypatch.setattr(calls, "CASES", (("ur5e", "rnea"), ("ur5e", "crba")))
+    monkeypatch.setattr(calls, "OF_LIBRARIES", calls.CASES[:1])
+    monkeypatch.setattr(calls, "installed", lambda: True)
+    monkeypatch.setattr(calls, "BATCHES", (1, 2048))
+    records = list(calls.measure(1, calls.BATCHES))
+    assert [(r["algorithm"], r["batch"]) for r in records] == [
+        (a, b) for a in ("rnea", "crba") for b in (1, 2048)
+    ]
+    for r in records:
+        assert {"plain", "out", "bound", "own", "copy", "arithmetic"} <= r["ns"].keys()
+        assert all(ns > 0 for ns in r["ns"].values())
+    assert {"torch", "torch backward", "jax", "jax jit"} <= records[0]["ns"].keys()
+    lines = [{"kind": "call", **r} for r in records]
+    about = {"hardware": "a machine", "date": "today", "versions": {}, "commit": "c", "load": 0}
+    about |= {"caches": [(1, 32768), (3, 1 << 25)], "limits": {"copy": {"65536": 3e10}}}
+    lines.insert(0, {"kind": "about", **about})
+    (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    run = report.read(tmp_path)
+    text = "\n".join(calls.page(run))
+    assert "L1 32 KiB, L3 32,768 KiB" in text and "ur5e crba, 144 bytes" in text
+    assert {a.figure for a in run.asked} >= {"plain call by bound, one robot"}
+    assert "| ur5e rnea | **" in readme.calls_table(run)
 
 
 def test_a_cell_of_the_readme_table_is_read_once():
@@ -303,8 +341,10 @@ def test_tables_of_the_page_on_speed_come_from_the_results():
     folder = readme.chosen()
     if folder is None:
         pytest.skip("no results")
-    page = fast_page.PAGE.read_text()
-    run = report.read(folder)
-    assert fast_page.text(page, run) == page
-    assert fast_page.calls(run) in page and fast_page.ways(run) in page
+    page, of_calls = fast_page.PAGE.read_text(), readme.chosen(readme.CALLS)
+    assert of_calls is not None
+    run, called = report.read(folder), report.read(of_calls)
+    assert fast_page.text(page, run, called) == page
+    assert fast_page.calls(called) in page and fast_page.ways(run) in page
+    assert fast_page.calls(called).count(" us |") > 40
     assert len(re.findall(r"[\d.]+×", fast_page.ways(run))) == 4 * len(fast_page.ROWS)

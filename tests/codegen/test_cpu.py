@@ -224,6 +224,21 @@ def test_stores_past_the_cache(
         assert np.all(memory == 12345.0)
 
 
+def test_rows_of_whole_lines_begin_anywhere(dtype: np.dtype) -> None:
+    """Wherever in a cache line they begin; nothing beside them is written, also where constants are kept."""
+    job = Job("fk", dtype, "cpu", 50)
+    wanted = job.run()
+    assert wanted[0].size % 16 == 0 and wanted[0].size >= 64
+    for shift in range(16):
+        memory = np.full(wanted.size + 32, 12345.0, dtype)
+        out = memory[shift : shift + wanted.size].reshape(wanted.shape)
+        assert same_bits(job.run(out=out), wanted)
+        wd.bind(job.function, job.model, *job.inputs, out=out)()
+        assert same_bits(out, wanted)
+        out[...] = 12345.0
+        assert np.all(memory == 12345.0)
+
+
 @pytest.mark.parametrize("mixed", range(6))
 @pytest.mark.parametrize("name", ["rnea", "rnea_34"])
 def test_layouts_mixed(name: str, mixed: int, dtype: np.dtype, device: str) -> None:

@@ -162,7 +162,10 @@ class NumpyArrays(LikeNumpy):
         return _address(array)
 
     def writable(self, arrays: Sequence[np.ndarray]) -> bool:
-        return all(x.flags.writeable for x in arrays)
+        for x in arrays:  # noqa: SIM110 (takes half the time)
+            if not x.flags.writeable:
+                return False
+        return True
 
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> np.ndarray:
         dtype, entries = SINGLE if single else DOUBLE, prod(shape)

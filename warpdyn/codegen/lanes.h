@@ -205,10 +205,13 @@ struct Lanes {
                                     bool keep_constants, Stage* stage) {
     T* const p = stage ? (T*)stage->lines : to;
     if (here == N && dense && n >= N) {
-      for (int k = 0; k < n; k += N) {
+      // Where all rows begin at the same place in a line, runs of entries after the first are whole lines: memory as
+      // NumPy hands it out begins 16 bytes behind a line, and each store would touch two.
+      const int to_line = env % N || n < 4 * N ? 0 : (int)(-(I64)to / (I64)sizeof(T) & (N - 1));
+      for (int k = 0; k < n; k += !k && to_line ? to_line : N) {
         if (stage) stage->leave(k + N < n ? k + N : n);
-        if (keep_constants && !stage && still[k / N]) continue;
         const int first = k + N <= n ? k : n - N;
+        if (keep_constants && !stage && still[first / N] && still[(first + N - 1) / N]) continue;
         V r[N];
         WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j]];
         transpose(r);

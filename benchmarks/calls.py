@@ -1,0 +1,220 @@
+"""What users pay: the ordinary call of each library beside what the kernel can do, by batch.
+
+`python -m benchmarks` does it first, `python -m benchmarks --only-calls` alone. One core, float32, in
+turns: NumPy's arrays in rows, as users have them; `out=`; bound; bound on [n, B]
+memory of our own; Torch and JAX; Pinocchio's call; and a copy of the result's bytes between arrays
+that exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn.arrays.cache_sizes import data_caches
+
+from .interleave import CORES, Turn, take_turns
+from .records import Run, line, short, table
+from .robots import installed, robot
+from .workload import Work, states_of
+
+CASES = (
+    ("panda", "rnea"),
+    ("panda", "crba"),
+    ("panda", "fk"),
+    ("talos_reduced", "rnea"),
+    ("talos_reduced", "crba"),
+    ("talos_reduced", "fk"),
+    ("talos_reduced", "mass_matrix_inverse"),
+)
+OF_LIBRARIES = (("panda", "rnea"), ("talos_reduced", "crba"))
+"""Cases that Torch and JAX are asked for, too."""
+
+BATCHES = (1, 64, 1024, 4096, 16384, 65536)
+ROUNDS = 5
+SMALL = 256
+"""Robots whose numbers stay in the near caches: what arithmetic takes."""
+
+WAYS = {
+    "plain": "plain call",
+    "out": "`out=`",
+    "bound": "bound",
+    "own": "bound, own memory",
+    "copy": "copy of the result's bytes",
+    "torch": "Torch",
+    "torch backward": "Torch, forward and backward",
+    "jax": "JAX",
+    "jax jit": "JAX `jit`",
+    "pinocchio": "Pinocchio's call",
+}
+
+TIMES_COPY, TIMES_BOUND, ROWS_BY_COLUMNS, THREADS, TIMES_PINOCCHIO = 1.2, 4.0, 1.3, 1.7, 60.0
+"""To reach: a plain call by the bytes at copy speed or the arithmetic; by the bound call of one
+robot; rows by own memory where a result has up to 256 bytes; two threads, from 0.1 ms on; panda's rnea
+of 1,024 robots, plain, by Pinocchio's call."""
+
+
+def measure(rounds: int = ROUNDS, batches: Sequence[int] = BATCHES) -> Iterator[dict[str, Any]]:
+    """A record for each case and batch, with ns for one robot by way."""
+    for name, algorithm in CASES if installed() else (("panda", "rnea"),):
+        work = Work(robot(name), algorithm, states_of(robot(name), SMALL))
+        wd.set_num_threads(1)
+        near = Turn(work.bind(), SMALL, CORES[-1:])
+        for batch in batches:
+            turns = {"arithmetic": near, **_turns(name, algorithm, batch)}
+            take_turns([*turns.values()], rounds)
+            ns = {way: turn.figures["ns"] for way, turn in turns.items()}
+            near.samples.clear()
+            size = sum(int(x[0].nbytes) for x in work.outs)
+            yield {"robot": name, "algorithm": algorithm, "batch": batch, "result": size, "ns": ns}
+    wd.set_num_threads(None)
+
+
+def _turns(name: str, algorithm: str, batch: int) -> dict[str, Turn]:
+    few = states_of(robot(name), min(batch, 2048))
+    states = {key: np.resize(x, (batch, *x.shape[1:])) for key, x in few.items()}
+    rows, columns = (Work(robot(name), algorithm, states, layout=x) for x in ("rows", "columns"))
+    options = {key: x for key, x in rows.options.items() if key != "out"}
+    sources = [np.ones_like(x) for x in rows.outs]
+    targets = [np.zeros_like(x) for x in rows.outs]
+
+    def copy() -> None:
+        for source, target in zip(sources, targets, strict=True):
+            np.copyto(target, source)
+
+    wd.set_num_threads(1)
+    runs: dict[str, Callable[[], Any]] = {
+        "plain": lambda: rows.function(*rows.arguments, **options),
+        "out": rows.call,
+        "bound": rows.bind(),
+        "own": columns.bind(),
+        "copy": copy,
+    }
+    if (name, algorithm) in OF_LIBRARIES:
+        runs |= _of_torch(rows, options) | _of_jax(rows, options)
+    turns = {way: Turn(run, batch, CORES[-1:]) for way, run in runs.items()}
+    call = _pinocchio(name, algorithm, few)
+    if call is not None:
+        turns["pinocchio"] = Turn(call, 1, CORES[-1:])
+    if len(CORES) > 1:
+        wd.set_num_threads(2)
+        shared = columns.bind()
+        wd.set_num_threads(1)
+        turns["two threads"] = Turn(shared, batch, CORES)
+    return turns
+
+
+def _of_torch(work: Work, options: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+    if not find_spec("torch"):
+        return {}
+    import torch
+
+    torch.set_num_threads(1)
+    model, *arrays = work.arguments
+    plain = [torch.from_numpy(x.copy()) for x in arrays]
+    asking = [x.clone().requires_grad_() for x in plain]
+
+    def backward() -> None:
+        result = work.function(model, *asking, **options)
+        torch.autograd.grad(result, asking, torch.ones_like(result))
+
+    forward = lambda: work.function(model, *plain, **options)  # noqa: E731
+    return {"torch": forward, "torch backward": backward}
+
+
+def _of_jax(work: Work, options: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+    if not find_spec("jax"):
+        return {}
+    import jax
+
+    model, *arrays = work.arguments
+    own = [jax.numpy.asarray(x) for x in arrays]
+    compiled = jax.jit(lambda *x: work.function(model, *x, **options))
+    return {
+        "jax": lambda: work.function(model, *own, **options).block_until_ready(),
+        "jax jit": lambda: compiled(*own).block_until_ready(),
+    }
+
+
+def _pinocchio(
+    name: str, algorithm: str, states: dict[str, np.ndarray]
+) -> Callable[[], Any] | None:
+    """Pinocchio's call for one robot, from Python, in float64."""
+    if not find_spec("pinocchio"):
+        return None
+    import pinocchio as pin
+
+    model = pin.buildModelFromXML(robot(name).bare)
+    data = model.createData()
+    q, v, a = (np.ascontiguousarray(states[key][0]) for key in ("q", "v", "a"))
+    calls: dict[str, Callable[[], Any]] = {
+        "rnea": lambda: pin.rnea(model, data, q, v, a),
+        "crba": lambda: pin.crba(model, data, q),
+        "fk": lambda: pin.framesForwardKinematics(model, data, q),
+        "mass_matrix_inverse": lambda: pin.computeMinverse(model, data, q),
+    }
+    return calls[algorithm]
+
+
+def page(run: Run) -> Iterator[str]:
+    """The first page of a report: the machine's caches, and a table for each case."""
+    if not run.calls:
+        return
+    about = run.about
+    sizes = (f"L{level} {size / 1024:,.0f} KiB" for level, size in about.get("caches", []))
+    rates = about.get("limits", {}).get("copy", {}).items()
+    copies = (f"{float(size) / 2**20:g} MiB {rate / 1e9:.0f}" for size, rate in rates)
+    said = (
+        "ns for one robot; one core, float32, medians in turns. Arrays in rows; own memory is [n, B]. "
+        f"Caches of the machine: {', '.join(sizes)}. "
+        f"Copies, GB/s read and written, by those bytes: {', '.join(copies)}. "
+        f"Plain by copy: at most {TIMES_COPY} from B = 1,024 on, where a result has more than 1,024 bytes; "
+        f"by the copy or the arithmetic (own memory, {SMALL} robots), whichever takes longer. "
+        f"Rows by own memory: at most {ROWS_BY_COLUMNS} at B = 16,384 where a result has up to 256 bytes. "
+        f"Two threads, on own memory: at least {THREADS} from 0.1 ms on."
+    )
+    yield f"## What a call costs\n\n{said}\n"
+    for case in dict.fromkeys((r["robot"], r["algorithm"]) for r in run.calls):
+        records = [r for r in run.calls if (r["robot"], r["algorithm"]) == case]
+        ways = [way for way in WAYS if any(way in r["ns"] for r in records)]
+        more = ("plain by copy", "rows by own memory", "two threads")
+        header = line(["B", *(WAYS[way] for way in ways), *more])
+        title = f"{' '.join(case)}, {records[0]['result']} bytes"
+        yield from table(header, [_row(run, r, ways) for r in records], title)
+
+
+def _row(run: Run, r: dict[str, Any], ways: Sequence[str]) -> str:
+    ns, batch, robot_name = r["ns"], r["batch"], r["robot"]
+    what = f"{r['algorithm']}, B = {batch:,}"
+    cells = [f"{batch:,}", *(short(ns[way]) if way in ns else "" for way in ways)]
+    if batch == 1:
+        run.held(
+            "plain call by bound, one robot", robot_name, what, ns["plain"] / ns["bound"],
+            TIMES_BOUND, least=False, form=".1f",
+        )  # fmt: skip
+    if "pinocchio" in ns and (robot_name, r["algorithm"], batch) == ("panda", "rnea", 1024):
+        figure = "Pinocchio's call by a plain call, 1,024 robots"
+        run.held(figure, robot_name, what, ns["pinocchio"] / ns["plain"], TIMES_PINOCCHIO)
+    by_copy = ns["plain"] / max(ns["copy"], ns["arithmetic"])
+    asked = TIMES_COPY if batch >= 1024 and r["result"] > 1024 else None
+    figure = "plain call by the result's bytes at copy speed"
+    cells.append(run.held(figure, robot_name, what, by_copy, asked, least=False, form=".2f"))
+    by_own, small = ns["bound"] / ns["own"], r["result"] <= 256 and batch == 16384
+    asked = ROWS_BY_COLUMNS if small else None
+    figure = "rows by own memory, bound"
+    cells.append(run.held(figure, robot_name, what, by_own, asked, least=False, form=".2f"))
+    if "two threads" in ns:
+        gain, asked = ns["own"] / ns["two threads"], None
+        if ns["own"] * batch >= 1e5:
+            asked = THREADS
+        cells.append(run.held("one thread by two", robot_name, what, gain, asked, form=".2f"))
+    return line(cells)
+
+
+def caches() -> list[tuple[int, int]]:
+    """Levels and bytes of the machine's caches."""
+    return [(level, size) for level, size in data_caches()]
