@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from statistics import median
 
 from .report import Run, line, read, short
 
@@ -59,9 +60,17 @@ def calls_table(run: Run) -> str:
     said = (
         "ns for one robot: **of the plain call**, a new result, arrays in rows; of the kernel alone, bound, "
         "on `[n, B]` memory; of a copy of as many bytes as the result has. "
-        f"{about['hardware']}, one core, float32, {about['date']}."
+        f"{about['hardware']}, one core, float32, {about['date']}"
+        f"{busy(run)}."
     )
     return f"{said}\n\n" + "\n".join(rows)
+
+
+def busy(run: Run) -> str:
+    """What else ran on the machine while calls were measured, where that was more than a little."""
+    loads = [r.get("load", 0.0) for r in run.calls]
+    beside = median(loads) - 1 if loads else 0.0
+    return f", on a machine in use by others (load {median(loads):.0f})" if beside > 0.5 else ""
 
 
 def cell(run: Run, robot: str, algorithm: str) -> tuple[str, float | None]:
