@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,18 +26,26 @@ USUAL, SHARE, ENOUGH = 256, 16, 1024
 between the first and the third. The mass matrices of 65,536 humanoids are 268 MB."""
 
 
+class _Piece(NamedTuple):
+    """Memory, and where in it the first whole line begins: to ask an array for it takes 3 us."""
+
+    raw: np.ndarray
+    start: int
+
+
 class _Lent:
     """A piece of memory that somebody has; it comes back when the last array in it is gone."""
 
-    def __init__(self, pool: ReusedMemory, raw: np.ndarray, size: int):
-        self._pool, self._raw = pool, raw
-        address = raw.__array_interface__["data"][0]
+    __slots__ = ("__array_interface__", "_piece", "_pool")
+
+    def __init__(self, pool: ReusedMemory, piece: _Piece, size: int):
+        self._pool, self._piece = pool, piece
         interface: dict[str, Any] = {"shape": (size,), "typestr": "|u1", "version": 3}
-        interface["data"] = (address + -address % ALIGNMENT, False)
+        interface["data"] = (piece.start, False)
         self.__array_interface__ = interface
 
     def __del__(self) -> None:
-        self._pool.take_back(self._raw)
+        self._pool.take_back(self._piece)
 
 
 class ReusedMemory:
@@ -45,9 +53,9 @@ class ReusedMemory:
 
     def __init__(self, most: int):
         self.most = most
-        self._idle: dict[int, list[np.ndarray]] = {}
+        self._idle: dict[int, list[_Piece]] = {}
         self._size = 0
-        self._returned: deque[np.ndarray] = deque()
+        self._returned: deque[_Piece] = deque()
         """Pieces that came back, perhaps in the middle of another call, and are not sorted in yet."""
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):
@@ -63,24 +71,26 @@ class ReusedMemory:
     def bytes(self, size: int) -> np.ndarray:
         """(size,) uint8, aligned; its numbers are whatever the memory held."""
         whole = -(-(size + ALIGNMENT) // 4096) * 4096
-        raw = None
+        piece = None
         with self._lock:
             self._sort_in()
             waiting = self._idle.get(whole)
             if waiting:
-                raw = waiting.pop()
+                piece = waiting.pop()
                 self._size -= whole
                 if not waiting:
                     del self._idle[whole]
-        if raw is None:
+        if piece is None:
             raw = np.empty(whole, np.uint8)
-        return np.asarray(_Lent(self, raw, size))
+            address = raw.__array_interface__["data"][0]
+            piece = _Piece(raw, address + -address % ALIGNMENT)
+        return np.asarray(_Lent(self, piece, size))
 
-    def take_back(self, raw: np.ndarray) -> None:
+    def take_back(self, piece: _Piece) -> None:
         """Keep a piece, unless there is enough already. Never waits: a collection may come here from
         anywhere."""
-        if raw.size <= self.most:
-            self._returned.append(raw)
+        if piece.raw.size <= self.most:
+            self._returned.append(piece)
         if self._lock.acquire(blocking=False):
             try:
                 self._sort_in()
@@ -96,11 +106,12 @@ class ReusedMemory:
     def _sort_in(self) -> None:
         """Pieces that came back to those of their size; older sizes make room for them."""
         while self._returned:
-            raw = self._returned.popleft()
-            waiting = self._idle.pop(raw.size, [])  # the size that came last goes last, too
-            waiting.append(raw)
-            self._idle[raw.size] = waiting
-            self._size += raw.size
+            piece = self._returned.popleft()
+            whole = piece.raw.size
+            waiting = self._idle.pop(whole, [])  # the size that came last goes last, too
+            waiting.append(piece)
+            self._idle[whole] = waiting
+            self._size += whole
             while self._size > self.most:
                 size = next(iter(self._idle))
                 pieces = self._idle[size]
