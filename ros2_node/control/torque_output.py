@@ -133,7 +133,7 @@ class TorqueOutput:
         return self.command
 
     def _ramped(self, torque: np.ndarray, now: float) -> np.ndarray:
-        """Of the command joints, scaled, and ramped in after ~/enable."""
+        """Torques of the command joints, scaled, and ramped in after ~/enable."""
         wanted: np.ndarray = torque[self._columns] * self._scale
         started = self._started if self._started is not None else now
         if now - started < self._ramp_time:
