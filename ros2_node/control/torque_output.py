@@ -103,7 +103,9 @@ class TorqueOutput:
 
     def settle(self, torque: np.ndarray, now: float) -> None:
         """Let a stop sequence that holds begin at these torques (nv,) in place of the last."""
-        self.command[:] = np.clip(self._ramped(torque, now), -self.limit, self.limit)
+        wanted = self._ramped(torque, now)
+        if finite(wanted):
+            self.command[:] = np.clip(wanted, -self.limit, self.limit)
 
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,); None when something is not finite. The array
@@ -133,7 +135,7 @@ class TorqueOutput:
         return self.command
 
     def _ramped(self, torque: np.ndarray, now: float) -> np.ndarray:
-        """Of the command joints, scaled, and ramped in after ~/enable."""
+        """Torques of the command joints, scaled, and ramped in after ~/enable."""
         wanted: np.ndarray = torque[self._columns] * self._scale
         started = self._started if self._started is not None else now
         if now - started < self._ramp_time:

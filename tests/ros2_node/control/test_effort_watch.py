@@ -272,6 +272,8 @@ def test_what_pushed_does_not_stand_after_a_stop_that_holds(fleet):
     assert robot.fault
     last = [c.copy() for _ in range(9) if (c := robot.output.stop_step(now)) is not None][-1]
     np.testing.assert_allclose(last, HELD, atol=1e-9)
+    robot.output.settle(np.full(8, np.nan), now)
+    assert np.isfinite(robot.output.command).all()
 
 
 def test_friction_that_parameters_tell_is_no_push():
