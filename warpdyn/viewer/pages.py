@@ -52,6 +52,8 @@ def picture_of(stage: Page, path: Path, width: int, height: int) -> Path:
     """A picture of the page by a headless browser, which draws it without its controls."""
     if path.suffix != ".png":
         raise ViewerError(f"{path} should end in .png")
+    if not path.parent.is_dir():
+        raise ViewerError(f"{path} cannot be written: there is no folder {path.parent}")
     with Browser() as browser:
         imageio.imwrite(path, PageCamera(stage, browser, width, height).picture())
     return path
