@@ -165,8 +165,8 @@ def _gravity_moved(view: RobotView, handles: list[Any]) -> None:
 
 
 def _coordinates(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Of each velocity coordinate but the base's: where its joint is (n, 3), along which axis of the world it
-    acts (n, 3), and the number of the joint's child. Of joints with several they are the child's axes."""
+    """Places (n, 3), axes in the world (n, 3) and children's numbers of the joints, once for each velocity
+    coordinate but the base's; of joints with several the axes are the child's."""
     model = view.model
     axes, links = [], []
     for joint in model.moving_joints[int(model.floating_base) :]:
