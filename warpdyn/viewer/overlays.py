@@ -188,15 +188,15 @@ def _undone(view: RobotView, links: list[int]) -> np.ndarray:
 
 
 def _girth(view: RobotView, link: int, axis: np.ndarray) -> float:
-    """Radius of a ring about a link [m], around an axis in its frame: how far it reaches in three quarters of
-    all directions; in the others it goes on to the next joint."""
+    """Radius of a ring about a link [m], around an axis in its frame: how far it reaches in seven tenths of all
+    directions; in the others it goes on to the next joint."""
     found = [solid.vertices for solid in view.drawn.solids if solid.link == link]
     points = np.concatenate(found) if found else np.zeros((1, 3))
     across = _across(axis[None])[0]
     x, y = points @ across, points @ np.cross(axis, across)
     reach = np.zeros(12)
     np.maximum.at(reach, ((np.arctan2(y, x) / np.pi + 1.0) * 5.999).astype(int), np.hypot(x, y))
-    return float(np.clip(1.1 * np.percentile(reach, 75), 0.03 * view.size, 0.12 * view.size))
+    return float(np.clip(1.1 * np.percentile(reach, 70), 0.03 * view.size, 0.085 * view.size))
 
 
 def _across(axes: np.ndarray) -> np.ndarray:

@@ -73,8 +73,9 @@ class PageCamera:
         time.sleep(SETTLING)
         camera = self.stage.server.initial_camera
         view = {"position": camera.position, "wxyz": _facing(camera), "fov": camera.fov}
-        # A picture has the shadows of the one before it, of which this is the first.
-        self._client.get_render(32, 32, **view, timeout=PATIENCE)
+        # A picture has the shadows of the one before it, and labels take two more until they are drawn.
+        for _ in range(3):
+            self._client.get_render(32, 32, **view, timeout=PATIENCE)
         drawn = self._client.get_render(
             self.height, self.width, **view, transport_format="png", timeout=PATIENCE
         )
