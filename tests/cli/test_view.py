@@ -23,6 +23,12 @@ def test_a_page_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--trajectory", "nowhere.csv"], "there is no file nowhere.csv"),
         (["--record", "arm.mp4"], "arm.mp4 should end in .html, a page, or .viser, a recording"),
         (["--png", "arm.gif"], "arm.gif should end in .png"),
+        (["--png", "no/arm.png"], "no/arm.png cannot be written: there is no folder no"),
+        (["--host", "no where"], "no where is no address to listen at (Name or service not known)"),
+        (
+            ["--trajectory", "a.csv", "--envs", "4"],
+            "--trajectory says where robots are, and how many; leave --envs out",
+        ),
     ],
 )
 def test_what_cannot_be_shown(
@@ -30,6 +36,18 @@ def test_what_cannot_be_shown(
 ) -> None:
     assert main(["view", "ur5e", "--port", "0", *options]) == 2
     assert capsys.readouterr().err.strip().endswith(f"warpdyn: error: {error}")
+
+
+def test_joints_that_a_file_does_not_name_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They stand still; a recording for viser's player is said to be one."""
+    (tmp_path / "arm.csv").write_text("elbow_joint,time\n1,0\n2,1\n")
+    motion = ["--trajectory", str(tmp_path / "arm.csv"), "--record", str(tmp_path / "arm.viser")]
+    assert main(["view", "ur5e", *motion]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "it does not name shoulder_pan_joint, shoulder_lift_joint, wrist_1_joint" in said
+    assert "viser's own player opens it without a server" in said
 
 
 @pytest.mark.parametrize(("host", "said"), [("0.0.0.0", True), ("127.0.0.1", False)])

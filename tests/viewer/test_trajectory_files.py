@@ -69,7 +69,7 @@ def test_joint_states_of_a_bag(tmp_path: Path) -> None:
         ("a.csv", f"time,{FIRST}\n0,1\n1\n", "line 3 has 1 numbers, the first names 2"),
         ("a.csv", f"time,{FIRST}\n0,fast\n", "no table of numbers under a line of names"),
         ("a.csv", f"time,{FIRST}\n0,1\n1,\n", "not finite in 1 of 2 rows, first in row 1"),
-        ("a.npz", "no archive", "numpy cannot read it"),
+        ("a.npz", "no archive", "it is no .npz file; numpy.savez writes one"),
         ("a.mcap", "no bag", "rosbags cannot read it"),
         (
             "a.txt",

@@ -26,6 +26,8 @@ def view(args: argparse.Namespace) -> int:
         from .. import viewer
     except ImportError as error:
         raise UserError(str(error)) from None
+    if args.trajectory and args.envs > 1:
+        raise UserError("--trajectory says where robots are, and how many; leave --envs out")
     model = read_model(args)
     written = [path for path in (args.record, args.png) if path]
     try:
@@ -57,9 +59,14 @@ def _shown(args: argparse.Namespace, model: Model, shown: Viewer) -> int:
         motion = read_trajectory(model, args.trajectory, args.topic)
         shown.trajectory(model, motion.q, motion.times, loop=not args.once, speed=args.speed)
         say(f"{args.trajectory}: {len(motion.times)} rows, {motion.seconds:.3g} s")
+        if motion.still:
+            say(
+                f"{args.trajectory}: it does not name {', '.join(motion.still)}; what it does not name stands still"
+            )
     if args.record:
         path = shown.record(args.record)
-        say(f"{path}: {path.stat().st_size / 2**20:.1f} MB; a browser opens it without a server")
+        opened = "a browser" if path.suffix == ".html" else "viser's own player"
+        say(f"{path}: {path.stat().st_size / 1e6:.2f} MB; {opened} opens it without a server")
     if args.png:
         say(f"{shown.png(args.png)}")
     if not (args.record or args.png):

@@ -14,7 +14,7 @@ from ..model import Model
 from .shapes import Color, Solid, matrix_of
 
 
-class Body(NamedTuple):
+class MovingBody(NamedTuple):
     """Solids that one instanced mesh draws, in the axes of a link that carries them: opaque ones of any
     colours, or transparent ones of one."""
 
@@ -22,7 +22,7 @@ class Body(NamedTuple):
     solids: tuple[Solid, ...]
 
 
-def bodies(model: Model, solids: Sequence[Solid], opacity: float = 1.0) -> tuple[Body, ...]:
+def bodies(model: Model, solids: Sequence[Solid], opacity: float = 1.0) -> tuple[MovingBody, ...]:
     """A robot's solids by what moves as one. opacity: that of the whole robot, times each solid's."""
     carriers = _carriers(model)
     groups: dict[tuple[int, Color | None], dict[Color, list[Solid]]] = {}
@@ -33,7 +33,7 @@ def bodies(model: Model, solids: Sequence[Solid], opacity: float = 1.0) -> tuple
         clear = None if solid.color[3] * opacity >= 1.0 else solid.color
         groups.setdefault((carrier, clear), {}).setdefault(solid.color, []).append(moved)
     return tuple(
-        Body(carrier, tuple(map(_joined, by_color.values())))
+        MovingBody(carrier, tuple(map(_joined, by_color.values())))
         for (carrier, _), by_color in groups.items()
     )
 

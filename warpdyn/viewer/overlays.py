@@ -165,8 +165,8 @@ def _gravity_moved(view: RobotView, handles: list[Any]) -> None:
 
 
 def _coordinates(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Of each velocity coordinate but the base's: where its joint is (n, 3), along which axis of the world it
-    acts (n, 3), and the number of the joint's child. Of joints with several they are the child's axes."""
+    """Places (n, 3), axes in the world (n, 3) and children's numbers of the joints, once for each velocity
+    coordinate but the base's; of joints with several the axes are the child's."""
     model = view.model
     axes, links = [], []
     for joint in model.moving_joints[int(model.floating_base) :]:
@@ -188,15 +188,15 @@ def _undone(view: RobotView, links: list[int]) -> np.ndarray:
 
 
 def _girth(view: RobotView, link: int, axis: np.ndarray) -> float:
-    """Radius of a ring about a link [m], around an axis in its frame: how far it reaches in three quarters of
-    all directions; in the others it goes on to the next joint."""
+    """Radius of a ring about a link [m], around an axis in its frame: how far it reaches in seven tenths of all
+    directions; in the others it goes on to the next joint."""
     found = [solid.vertices for solid in view.drawn.solids if solid.link == link]
     points = np.concatenate(found) if found else np.zeros((1, 3))
     across = _across(axis[None])[0]
     x, y = points @ across, points @ np.cross(axis, across)
     reach = np.zeros(12)
     np.maximum.at(reach, ((np.arctan2(y, x) / np.pi + 1.0) * 5.999).astype(int), np.hypot(x, y))
-    return float(np.clip(1.1 * np.percentile(reach, 75), 0.03 * view.size, 0.12 * view.size))
+    return float(np.clip(1.1 * np.percentile(reach, 70), 0.03 * view.size, 0.085 * view.size))
 
 
 def _across(axes: np.ndarray) -> np.ndarray:

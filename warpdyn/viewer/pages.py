@@ -52,6 +52,8 @@ def picture_of(stage: Page, path: Path, width: int, height: int) -> Path:
     """A picture of the page by a headless browser, which draws it without its controls."""
     if path.suffix != ".png":
         raise ViewerError(f"{path} should end in .png")
+    if not path.parent.is_dir():
+        raise ViewerError(f"{path} cannot be written: there is no folder {path.parent}")
     with Browser() as browser:
         imageio.imwrite(path, PageCamera(stage, browser, width, height).picture())
     return path
@@ -71,8 +73,9 @@ class PageCamera:
         time.sleep(SETTLING)
         camera = self.stage.server.initial_camera
         view = {"position": camera.position, "wxyz": _facing(camera), "fov": camera.fov}
-        # A picture has the shadows of the one before it, of which this is the first.
-        self._client.get_render(32, 32, **view, timeout=PATIENCE)
+        # A picture has the shadows of the one before it, and labels take two more until they are drawn.
+        for _ in range(3):
+            self._client.get_render(32, 32, **view, timeout=PATIENCE)
         drawn = self._client.get_render(
             self.height, self.width, **view, transport_format="png", timeout=PATIENCE
         )

@@ -147,6 +147,7 @@ class RobotView:
         }
         for number, body in enumerate(self.bodies):
             name = f"/{self.name}/{self.model.link_names[body.link]}/{number}"
+            handle: Any
             if len(body.solids) > 1:
                 handle = scene.add_batched_glb(name, colored_glb(body.solids), *still, **options)
             else:

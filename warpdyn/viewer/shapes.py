@@ -126,7 +126,8 @@ def _primitive(kind: str, size: Sequence[float]) -> Any:
     if kind == "sphere":
         return trimesh.creation.uv_sphere(radius=size[0], count=(16, 24))
     if kind == "ellipsoid":
-        return trimesh.creation.uv_sphere(radius=1.0, count=(16, 24)).apply_scale(size)
+        ball: Any = trimesh.creation.uv_sphere(radius=1.0, count=(16, 24))
+        return ball.apply_scale(size)
     if kind == "cylinder":
         return trimesh.creation.cylinder(radius=size[0], height=size[1], sections=32)
     mesh: Any = trimesh.creation.capsule(radius=size[0], height=size[1], count=(24, 16))

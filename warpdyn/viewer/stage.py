@@ -57,7 +57,8 @@ class Page:
     @property
     def address(self) -> str:
         """Where a browser finds the page."""
-        return f"http://{self.server.get_host()}:{self.server.get_port()}"
+        host = self.server.get_host()
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.server.get_port()}"
 
     def ground(self, level: float, size: float = 1.0) -> None:
         """The ground at a height [m], with a grid, about something of a size [m]: its lines and where it
@@ -109,6 +110,8 @@ def _free(host: str, port: int) -> int:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
+        except socket.gaierror as error:
+            raise ViewerError(f"{host} is no address to listen at ({error.strerror})") from None
         except OSError as error:
             raise ViewerError(
                 f"port {port} of {host} cannot be used ({error.strerror}); choose another, 0 is any free one"

@@ -19,11 +19,12 @@ RATE = 50.0
 class Trajectory:
     """Configurations of one robot, or of several, at times.
 
-    q: (T, B, nq).  times: (T,) [s], rising.
+    q: (T, B, nq).  times: (T,) [s], rising.  still: joints that it says nothing of, which stay at `home`
+    or neutral.
     """
 
-    def __init__(self, model: Model, q: np.ndarray, times: np.ndarray):
-        self.model, self.q, self.times = model, q, times
+    def __init__(self, model: Model, q: np.ndarray, times: np.ndarray, still: tuple[str, ...] = ()):
+        self.model, self.q, self.times, self.still = model, q, times, still
 
     @classmethod
     def of(cls, model: Model, q: Any, times: Any = None) -> Trajectory:
@@ -48,7 +49,8 @@ class Trajectory:
             raise ViewerError(
                 f"times must rise; row {back[0] + 1} has {at[back[0] + 1]:g} s after {at[back[0]]:g} s"
             )
-        return cls(model, rows, at)
+        named = q if isinstance(q, Mapping) else model.joint_names
+        return cls(model, rows, at, tuple(n for n in model.joint_names if n not in named))
 
     @property
     def seconds(self) -> float:

@@ -64,6 +64,8 @@ def _positions(model: Model, columns: Columns) -> Any:
 
 
 def _npz(path: Path, _: str) -> Columns:
+    if not zipfile.is_zipfile(path):
+        raise ViewerError("it is no .npz file; numpy.savez writes one")
     try:
         with np.load(path) as file:
             return {n: np.asarray(file[n], dtype=float) for n in file.files}
