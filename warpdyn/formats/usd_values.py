@@ -182,7 +182,7 @@ class UsdValues:
     # Joints.
 
     def limits(self, prim: Any, turns: bool, lower: Any, upper: Any, drive: str) -> Limits:
-        """Of one axis: its range, in degrees where it turns, a drive's greatest force, and the
+        """Limits of one axis: its range, in degrees where it turns, a drive's greatest force, and the
         speed that a simulator's own word allows."""
         unit = math.pi / 180 if turns else self.units.metre
         force = self.value(prim, f"drive:{drive}:physics:maxForce")
