@@ -37,7 +37,7 @@ def run(*command, cwd):
 
 OURS = {"warpdyn", "ros2_node"}
 OPTIONAL = {
-    *("jax", "torch", "mujoco", "matplotlib", "pinocchio", "trimesh"),
+    *("jax", "torch", "mujoco", "matplotlib", "pinocchio", "trimesh", "pxr"),
     *("gymnasium", "rsl_rl", "tensordict", "onnx", "onnxruntime"),
     *(
         "viser",

@@ -344,9 +344,9 @@ class UsdReader:
             kind = KINDS["revolute" if turns else "prismatic"]
             if turns and limits.lower == -np.inf and limits.upper == np.inf:
                 kind = KINDS["continuous"]
-            axis = tuple(sign * x for x in AXES[freedom[-1]])
-            along = values.along(prim, turns)
-            yield freedom, Joint("", kind, "", "", axis=axis, limits=limits, **along)
+            x, y, z = AXES[freedom[-1]]
+            made = Joint("", kind, "", "", axis=(sign * x, sign * y, sign * z), limits=limits)
+            yield freedom, values.along(made, prim)
 
     def _range(self, prim: Any, freedom: str) -> Iterator[tuple[str, Any, Any]]:
         """A freedom of a generic joint with its range; nothing where that locks it."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..model.description import Limits, Link, Mimic, ModelError, matrix3, vector3
+from ..model.description import Joint, Limits, Link, Mimic, ModelError, matrix3, vector3
 from .robot_text import LARGEST
 from .usd_inertia import mass_properties
 
@@ -182,7 +182,7 @@ class UsdValues:
     # Joints.
 
     def limits(self, prim: Any, turns: bool, lower: Any, upper: Any, drive: str) -> Limits:
-        """Of one axis: its range, in degrees where it turns, a drive's greatest force, and the
+        """Limits of one axis: its range, in degrees where it turns, a drive's greatest force, and the
         speed that a simulator's own word allows."""
         unit = math.pi / 180 if turns else self.units.metre
         force = self.value(prim, f"drive:{drive}:physics:maxForce")
@@ -195,8 +195,9 @@ class UsdValues:
             effort=bounds[0] * self.units.effort(turns),
         )
 
-    def along(self, prim: Any, turns: bool) -> dict[str, float]:
-        """Armature, damping and friction of a joint of one coordinate [SI]."""
+    def along(self, joint: Joint, prim: Any) -> Joint:
+        """A joint of one coordinate with its armature, damping and friction [SI]."""
+        turns = joint.kind.turns
         unit = self.units.effort(turns)
         inertia = unit if turns else self.units.kilogram
         damping = self.value(prim, "mjc:damping")  # by radian; Newton's is by degree
@@ -209,7 +210,10 @@ class UsdValues:
             "damping": (damping or 0.0) * unit / speed,
             "friction": (self.value(prim, "newton:friction", "mjc:frictionloss") or 0.0) * unit,
         }
-        return {name: self.numbers(prim, name, [x])[0] for name, x in written.items()}
+        armature, damping, friction = (
+            self.numbers(prim, name, [x])[0] for name, x in written.items()
+        )
+        return replace(joint, armature=armature, damping=damping, friction=friction)
 
     def mimic(self, prim: Any, turns: bool) -> tuple[Any, Mimic] | None:
         """Path of the joint that a joint follows, and how (its name is filled in by the caller)."""
