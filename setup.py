@@ -37,6 +37,7 @@ TEST = [
     "pin",
     "mujoco",
     "xacro",
+    "usd-core>=24.11",
     "idyntree",
     "example-robot-data",
     "skrl",

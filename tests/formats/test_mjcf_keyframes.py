@@ -73,3 +73,15 @@ def test_a_zero_quaternion_is_no_turn() -> None:
     )
     with pytest.warns(ModelWarning, match='keyframe "k": the quaternion of joint "j" is zero'):
         assert load_mjcf(text).configurations["k"].tolist() == [0, 0, 0, 1]
+
+
+def test_a_hinge_may_have_the_name_of_the_bases_joint() -> None:
+    """The base's own joint takes another name then, in keyframes too."""
+    model = wd.load(
+        '<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint/><geom size="0.1"/>'
+        '<body name="b" pos="0.3 0 0"><joint name="floating_base"/><geom size="0.1"/></body></body>'
+        '</worldbody><keyframe><key name="up" qpos="0 0 2 1 0 0 0 0.5"/></keyframe></mujoco>'
+    )
+    up = model.configuration("up")
+    assert model.base_joint == "floating_base_2"
+    assert up[2] == 2.0 and up[-1] == 0.5

@@ -190,8 +190,6 @@ class KnownCall:
         """Whether it is never shared out among threads."""
         self.split = call.out is None and job.side_by_side and len(job.lead) > 1
         """Whether the leading dimensions of new arrays are one."""
-        self.lay_apart: list[int] | None = None
-        """Addresses of arrays whose pairs were found to lie apart, lately."""
         self.idle: list[Command] = []
 
     def run(self, arrays: Sequence[Array]) -> Any:

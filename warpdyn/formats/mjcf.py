@@ -16,7 +16,7 @@ from pathlib import Path
 from ..algebra.pose_forms import rotation_quaternion
 from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
-from ..model import BASE_JOINT, Model
+from ..model import Model
 from ..model.checks import unphysical
 from ..model.description import (
     ORIGIN,
@@ -32,7 +32,7 @@ from ..model.joints import FLOATING
 from ..model.reference_frames import Reference
 from ..model.remarks import warn
 from ..model.restructure import at_rest
-from ..model.structure import QuaternionOrder
+from ..model.structure import QuaternionOrder, name_of_base_joint
 from . import mjcf_inertia
 from .mjcf_actuators import with_effort_limits
 from .mjcf_equality import coupled
@@ -161,9 +161,10 @@ class MjcfReader:
             seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
             borne = self.bodies[link.name].gravcomp
             self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
+        base = name_of_base_joint({str(x.get("name")) for x in self.root.iter("joint")})
         for body in self.bodies.values():
             if body.name == free:
-                self.places.append(Place(BASE_JOINT, FLOATING, _drawn(body.X), bool(body.joints)))
+                self.places.append(Place(base, FLOATING, _drawn(body.X), bool(body.joints)))
             elif body.name != WORLD:
                 self.body(body, floating_base is not False)
             if free and body.name == WORLD and body.sites:
@@ -176,7 +177,7 @@ class MjcfReader:
         tendons = read_tendons(self.values, self.root, joints)
         joints = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
-        moving |= {BASE_JOINT} if free else set()
+        moving |= {base} if free else set()
         named = configurations(self.values, self.root, self.places, moving)
         return Model.assemble(
             self.root.get("model", "") or "MuJoCo Model",

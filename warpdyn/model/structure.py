@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -25,6 +25,13 @@ from .tendons import Tendon
 BASE_JOINT = "floating_base"
 """Name of the joint between the world and the root link of a floating model, unless a joint of its
 description has it (`Structure.base_joint`)."""
+
+
+def name_of_base_joint(taken: Collection[str]) -> str:
+    """The name of a floating root's joint beside joints of these names."""
+    names = (f"{BASE_JOINT}_{k}" if k > 1 else BASE_JOINT for k in count(1))
+    return next(name for name in names if name not in taken)
+
 
 QuaternionOrder = Literal["xyzw", "wxyz"]
 """Where a quaternion's scalar part stands."""
@@ -80,9 +87,7 @@ class Structure:
     def base_joint(self) -> str:
         """Name of the joint by which a floating root moves: "floating_base", or "floating_base_2"
         and so on where joints of the description have that name."""
-        taken = {joint.name for joint in self.joints}
-        names = (f"{BASE_JOINT}_{k}" if k > 1 else BASE_JOINT for k in count(1))
-        return next(name for name in names if name not in taken)
+        return name_of_base_joint({joint.name for joint in self.joints})
 
     @cached_property
     def moving_joints(self) -> tuple[Joint, ...]:
