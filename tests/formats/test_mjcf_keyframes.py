@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mjcf_texts import ARM, GRIPPER, INERTIAL, LOOSE, SPHERICAL, WALKER, body, load
 
+import warpdyn as wd
 from warpdyn.formats.mjcf import load_mjcf
 from warpdyn.model.description import ModelError, ModelWarning
 
@@ -82,6 +83,6 @@ def test_a_hinge_may_have_the_name_of_the_bases_joint() -> None:
         '<body name="b" pos="0.3 0 0"><joint name="floating_base"/><geom size="0.1"/></body></body>'
         '</worldbody><keyframe><key name="up" qpos="0 0 2 1 0 0 0 0.5"/></keyframe></mujoco>'
     )
-    up = model.configuration("up")
+    up = model.configurations["up"]
     assert model.base_joint == "floating_base_2"
     assert up[2] == 2.0 and up[-1] == 0.5

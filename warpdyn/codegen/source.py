@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ..recording.phases import phases
 from ..recording.program import Program
-from . import cpu, cpu_loop, cuda, scalar
+from . import cpu, cpu_loop, cuda, scalar_kernel
 from .arguments import ArgumentLayout
 
 
@@ -76,7 +76,7 @@ def _lanes(program: Program, single: bool) -> str:
 
 register("cpu", _lanes, device="cpu")
 register("cuda", cuda.source, device="cuda")
-register("scalar", scalar.source)
+register("scalar", scalar_kernel.source)
 
 
 def write(program: Program, name: str, single: bool, target: str) -> Source:

@@ -180,7 +180,7 @@ def bind(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callabl
 
 def bind_single(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:
     """`bind` for one environment on the CPU, in a loop of other work: its kernel is a scalar one,
-    which does not slow the processor down (`codegen/scalar.py`)."""
+    which does not slow the processor down (`codegen/scalar_kernel.py`)."""
     return _bound(described(function, args, kwargs), "scalar")
 
 
