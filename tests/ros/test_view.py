@@ -67,9 +67,9 @@ class Visitor:
                 )
 
     def link(self, name: str) -> np.ndarray:
-        """Where a link's first shape is drawn (3,)."""
+        """Where a link's first shape is drawn (3,): a single robot's mesh moves itself."""
         node = next((x for n, x in self.nodes.items() if n.startswith(f"/robot/{name}/")), {})
-        return node.get("batched_positions", np.full(3, np.nan)).ravel()[:3]
+        return np.asarray(node.get("position", np.full(3, np.nan)))
 
     def numbers(self) -> list[float]:
         """The labels, from the first joint to the last."""
