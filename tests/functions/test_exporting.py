@@ -202,6 +202,23 @@ def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
     assert wd.export(model, [wd.crba], file, overwrite=True) == file.read_text()
 
 
+def test_an_array_may_be_called_as_tables_are(tmp_path: Path) -> None:
+    """Arguments named sine and cosine are read as they are, beside sines of the robot's angles."""
+
+    @wd.kernel
+    def mixed(robot, q, sine: (2,), cosine: (2,)):
+        """Turned, and added to."""
+        return {"out": np.sin(q) * sine + np.cos(q) + cosine}
+
+    model = robot("double_pendulum")
+    text = wd.export(model, [mixed])
+    names = ("q", "sine_", "cosine_", "out_")
+    made = Compiled(tmp_path, text, {"mixed": names}, namespace="double_pendulum")
+    q, one, other = np.random.default_rng(0).uniform(-1, 1, (3, 4, model.nq))
+    found = made.batch("mixed", [q, one, other], (model.nq,))
+    np.testing.assert_allclose(found, np.sin(q) * one + np.cos(q) + other, atol=1e-14)
+
+
 def test_names_that_are_none_in_c() -> None:
     """A robot and links of any name; arrays do not take the names that a program uses itself."""
 

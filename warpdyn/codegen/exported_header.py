@@ -9,9 +9,6 @@ from math import prod
 from ..recording.program import Program
 from .portable import Style, function, number, without_a_library
 
-LINE = 100
-"""Columns of a comment."""
-
 
 @dataclass(frozen=True)
 class ExportedFunction:
@@ -24,6 +21,17 @@ class ExportedFunction:
     """C names of the program's arrays, in the order of parameters."""
     about: Sequence[str]
     """Lines of its comment."""
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the arrays of one robot, by their C names, results last."""
+        read = {c: self.program.inputs[name] for name, c in self.inputs.items()}
+        return read | {c: self.program.results[name] for name, c in self.results.items()}
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Numbers of each array; C has none of no number."""
+        return {c: max(prod(shape), 1) for c, shape in self.shapes.items()}
 
 
 @dataclass(frozen=True)
@@ -68,15 +76,7 @@ def _cpp(
         "namespace detail {",
         "",
         "using std::size_t;",
-        style.helpers("select"),
-        style.helpers("abs"),
-    )
-    yield style.helpers("sine_cosine")
-    yield style.helpers("libm" if style.libm else "own")
-    yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
-    if style.libm:
-        yield style.helpers("lanes_libm")
-    yield from (
+        *_helpers(style),
         "template <typename V>",
         "inline V as(number x) noexcept {",
         "  if constexpr (sizeof(V) == sizeof(number)) return x;",
@@ -119,13 +119,7 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
     for name, values in robot.tables.items():
         listed = ", ".join(_limit(x, style) for x in values)
         yield f"static const {real} {style.prefix}_{name}[] = {{{listed}}};"
-    yield from ("", *_apart(), style.helpers("select"), style.helpers("abs"))
-    yield style.helpers("sine_cosine")
-    yield style.helpers("libm" if style.libm else "own")
-    yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
-    if style.libm:
-        yield style.helpers("lanes_libm")
-    yield "#endif"
+    yield from ("", *_apart(), *_helpers(style), "#endif")
     for each in functions:
         name = f"{style.prefix}_{each.name}"
         yield from ("", "/*", *(f" * {line}".rstrip() for line in each.about), " */")
@@ -145,6 +139,14 @@ _MEMCPY = """#if defined(__GNUC__)
 #include <string.h>
 #endif"""
 """Bits of a number without a library: compilers put moves in its place."""
+
+
+def _helpers(style: Style) -> Iterator[str]:
+    """Functions of numbers, and of lanes where there are some; the condition is left open."""
+    yield from map(style.helpers, ("select", "abs", "sine_cosine", "libm" if style.libm else "own"))
+    yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
+    if style.libm:
+        yield style.helpers("lanes_libm")
 
 
 def _apart() -> Iterator[str]:
@@ -170,10 +172,7 @@ def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
     inside = "detail::" if cpp else f"{style.prefix}_lanes_"
     count = "detail::lane_count" if cpp else f"{style.prefix}_lane_count"
     size_t = "std::size_t" if cpp else "size_t"
-    sizes = {
-        **{c: max(prod(each.program.inputs[n]), 1) for n, c in each.inputs.items()},
-        **{c: max(prod(each.program.results[n]), 1) for n, c in each.results.items()},
-    }
+    sizes = each.sizes
     rows = [f"const {real} *{x}" for x in each.inputs.values()]
     rows += [f"{real} *{x}" for x in each.results.values()]
     yield f"{style.inline} void {name}_batch({size_t} n, {', '.join(rows)}) {after}{{"
@@ -195,19 +194,12 @@ def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
 
 
 def _parameters(each: ExportedFunction, real: str) -> list[str]:
-    inputs = [
-        f"const {real} {c}[{max(prod(each.program.inputs[n]), 1)}]" for n, c in each.inputs.items()
-    ]
-    results = [
-        f"{real} {c}[{max(prod(each.program.results[n]), 1)}]" for n, c in each.results.items()
-    ]
-    return inputs + results
+    read = each.inputs.values()
+    return [f"{'const ' if c in read else ''}{real} {c}[{n}]" for c, n in each.sizes.items()]
 
 
 def _rows(each: ExportedFunction) -> list[str]:
-    sizes = [(c, each.program.inputs[n]) for n, c in each.inputs.items()]
-    sizes += [(c, each.program.results[n]) for n, c in each.results.items()]
-    return [f"{c}[{' x '.join(['n', *map(str, shape)])}]" for c, shape in sizes]
+    return [f"{c}[{' x '.join(['n', *map(str, shape)])}]" for c, shape in each.shapes.items()]
 
 
 def _quoted(text: str) -> str:

@@ -27,7 +27,10 @@ Language = Literal["c++", "c"]
 
 _HELPERS = re.compile(r"\b(number|lanes|word|lane_words|lane_count)(_(\w+))?\b")
 SINE, COSINE = "sine", "cosine"
-"""Arrays of sines and cosines, read like inputs."""
+"""C names of the arrays of sines and cosines."""
+
+TURNS = {"sin": "sin()", "cos": "cos()"}
+"""Under which these are read like inputs: no input has such a name."""
 
 PART = 400
 """Statements of a function: gcc compiles a humanoid's `aba`, 5,900, in a third of the time so."""
@@ -63,11 +66,6 @@ class Style:
     @property
     def inline(self) -> str:
         return "inline" if self.language == "c++" else "static inline"
-
-    @property
-    def apart(self) -> str:
-        """Before a function that is not to be part of the one that calls it."""
-        return "WARPDYN_APART"
 
     @property
     def noexcept(self) -> str:
@@ -155,8 +153,10 @@ def function(
         result, entry = program.places[k]
         return f"{results[result]}[{entry}]"
 
+    arrays_read = {**inputs, TURNS["sin"]: SINE, TURNS["cos"]: COSINE}
+
     def load(array: str, entry: int) -> str:
-        return f"{inputs.get(array, array)}[{entry}]"
+        return f"{arrays_read[array]}[{entry}]"
 
     regions, before, arrays = _routines(program, name, style, lanes)
     dialect = replace(_dialect(style, lanes), load=load, store=store, regions=regions)
@@ -222,7 +222,7 @@ def _alive(program: Program) -> list[Statement]:
             continue
         statement = each
         if each.operation in ("sin", "cos") and each.arguments[0] in place:
-            table = SINE if each.operation == "sin" else COSINE
+            table = TURNS[each.operation]
             statement = Statement(each.target, "input", (table, place[each.arguments[0]]))
         alive.append(statement)
         needed.update(operands(statement))
@@ -235,11 +235,8 @@ def _defined(
     """A function; `apart`: compilers are asked not to put it into the one that calls it."""
     if style.language == "c++":
         yield "template <typename V>"
-    declared = (
-        f"{style.apart} {style.inline.replace('inline', '').strip()}".strip()
-        if apart
-        else style.inline
-    )
+    static = "static " if style.language == "c" else ""
+    declared = f"WARPDYN_APART {static}".strip() if apart else style.inline
     yield f"{declared} void {name}({', '.join(parameters)}){style.noexcept} {{"
     yield from (f"  {line}" for line in lines)
     yield "}"

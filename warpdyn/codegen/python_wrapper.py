@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
 
 from .exported_header import ExportedFunction
 
@@ -46,7 +45,7 @@ def python_wrapper(name: str, functions: Sequence[ExportedFunction], single: boo
     for each in functions:
         for suffix in ("", "_batch"):
             called = f"{each.name}{suffix}"
-            about = _quoted(f"{called}({', '.join(_arrays(each))})")
+            about = _quoted(f"{called}({', '.join(each.sizes)})")
             lines.append(
                 f'  {{"{called}", (PyCFunction)(void (*)(void))call_{called}, METH_FASTCALL, {about}}},'
             )
@@ -66,15 +65,13 @@ def python_stub(name: str, functions: Sequence[ExportedFunction]) -> str:
     lines.append("from collections.abc import Buffer")
     for each in functions:
         for suffix in ("", "_batch"):
-            arguments = ", ".join(f"{x}: Buffer" for x in _arrays(each))
+            arguments = ", ".join(f"{x}: Buffer" for x in each.sizes)
             lines += ["", f"def {each.name}{suffix}({arguments}, /) -> None: ..."]
     return "\n".join(lines) + "\n"
 
 
 def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
-    arrays, n = _arrays(each), len(_arrays(each))
-    sizes = [max(prod(each.program.inputs[x]), 1) for x in each.inputs]
-    sizes += [max(prod(each.program.results[x]), 1) for x in each.results]
+    arrays, n = [*each.sizes], len(each.sizes)
     called = f"{each.name}{'_batch' if rows else ''}"
     yield (
         f"static PyObject *call_{called}(PyObject *self, PyObject *const *args, Py_ssize_t count) {{"
@@ -88,7 +85,7 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
     yield f"    PyErr_Format(PyExc_TypeError, {wanted}, count);"
     yield "    return NULL;"
     yield "  }"
-    for k, (array, size) in enumerate(zip(arrays, sizes, strict=True)):
+    for k, (array, size) in enumerate(each.sizes.items()):
         written = int(k >= len(each.inputs))
         yield "  {"
         yield (
@@ -115,10 +112,6 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
     yield "  while (taken) PyBuffer_Release(&held[--taken]);"
     yield "  return result;"
     yield "}"
-
-
-def _arrays(each: ExportedFunction) -> list[str]:
-    return [*each.inputs.values(), *each.results.values()]
 
 
 def _quoted(text: str) -> str:

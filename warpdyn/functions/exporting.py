@@ -18,7 +18,7 @@ from ..codegen.exported_header import (
     needed_of_a_library,
 )
 from ..codegen.portable import LOCAL, Style, refused
-from ..execution.call import Call, input_shapes, inputs_of
+from ..execution.call import Call, input_shapes
 from ..execution.evaluate import record_call
 from ..model import Model
 from .compile_ahead import Precision, call_on_zeros, zeros_of
@@ -74,20 +74,24 @@ def export(
         raise ValueError(f'language must be "c++" or "c", got {language!r}')
     style = Style(language, dtype == "float32", identifier(namespace or model.name), libm)
     functions = exported_functions(model, calls, dtype)
-    if not libm and (needed := needed_of_a_library(functions)):
-        name, what = next(iter(needed.items()))
-        raise ValueError(
-            f"{name} needs {', '.join(sorted(what))} of the C library, which libm=False leaves out"
-        )
-    robot = _robot(model, style)
-    text = exported_header(robot, functions, style)
+    text = header_of(model, functions, style)
     if path is not None:
         file = Path(path)
         if file.exists() and not overwrite:
             raise FileExistsError(f"{file} exists; overwrite=True replaces it")
-        text = exported_header(robot, with_stacks(functions, text, style), style)
+        text = header_of(model, with_stacks(functions, text, style), style)
         file.write_text(text, encoding="utf-8")
     return text
+
+
+def header_of(model: Model, functions: Sequence[ExportedFunction], style: Style) -> str:
+    """The header of a robot's functions; ValueError where the style leaves out what one needs."""
+    if not style.libm and (needed := needed_of_a_library(functions)):
+        name, what = next(iter(needed.items()))
+        raise ValueError(
+            f"{name} needs {', '.join(sorted(what))} of the C library, which libm=False leaves out"
+        )
+    return exported_header(_robot(model, style), functions, style)
 
 
 def with_stacks(
@@ -146,8 +150,7 @@ def _exported(
     program = record_call(call, input_shapes(call), single)
     if why := refused(program):
         raise ValueError(f"{name} cannot be exported: {why}")
-    labels = {x: inputs_of(call)[x].name for x in program.inputs}
-    inputs = {x: _array_name(label) for x, label in labels.items()}
+    inputs = {x: _array_name(x) for x in program.inputs}
     results: dict[str, str] = {}
     for result in program.results:
         wanted = RESULTS.get(call.name, "out") if len(program.results) == 1 else result
@@ -160,21 +163,14 @@ def _exported(
             f"{name}: arrays {', '.join(n for n, c in [*inputs.items(), *results.items()] if c in twice)} "
             f"would all be called {twice[0]}; rename a link"
         )
+    exported = ExportedFunction(name, program, inputs, results, ())
     whole: Any = function.func if isinstance(function, partial) else function
     about = (inspect.getdoc(whole) or "").split("\n\n", 1)[0]
-    lines = [f"{name}: {' '.join(about.split())}" if about else name, ""]
-    for c, shape in _shapes(program.inputs, inputs) + _shapes(program.results, results):
+    lines = [*wrap(f"{name}: {' '.join(about.split())}" if about else name, 92), ""]
+    for c, shape in exported.shapes.items():
         lines += wrap(f"{c}: {ABOUT.get(c, '{}').format(_shape(shape))}", 92)
-    operations = f"{program.operations} operations, {len(program.angles)} sines and cosines."
-    return ExportedFunction(
-        name, program, inputs, results, [*wrap(lines[0], 92), *lines[1:], operations]
-    )
-
-
-def _shapes(
-    shapes: Mapping[str, tuple[int, ...]], names: Mapping[str, str]
-) -> list[tuple[str, tuple[int, ...]]]:
-    return [(names[x], shapes[x]) for x in names]
+    lines.append(f"{program.operations} operations, {len(program.angles)} sines and cosines.")
+    return replace(exported, about=lines)
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..codegen.exported_header import ExportedFunction
+from ..codegen.portable import Style
 from ..codegen.python_wrapper import python_stub, python_wrapper
 from ..model import Model
 from .compile_ahead import Precision
-from .exporting import export, exported_functions
+from .exporting import exported_functions, header_of
 from .identifiers import identifier
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -51,13 +51,14 @@ def export_python(
             f"{missing} is needed to make a module; on Debian and Ubuntu: "
             "apt-get install gcc python3-dev"
         )
-    functions: list[ExportedFunction] = exported_functions(model, calls, dtype)
-    header = export(model, calls, namespace=named, dtype=dtype, language="c")
+    single = dtype == "float32"
+    functions = exported_functions(model, calls, dtype)
+    header = header_of(model, functions, Style("c", single, named))
     Path(folder).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         (Path(work) / f"{named}.h").write_text(header, encoding="utf-8")
         source = Path(work) / "module.c"
-        source.write_text(python_wrapper(named, functions, dtype == "float32"), encoding="utf-8")
+        source.write_text(python_wrapper(named, functions, single), encoding="utf-8")
         options = ["-std=c99", "-O3", "-march=native", "-shared", "-fPIC", "-fvisibility=hidden"]
         command = [compiler, *options, f"-I{include}", str(source), "-lm", "-o", str(made)]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
