@@ -6,11 +6,11 @@ import gc
 import os
 import subprocess
 import sys
-import threading
 from typing import Any
 
 import numpy as np
 import pytest
+from at_once import at_once
 
 import warpdyn as wd
 from warpdyn.arrays.reused_memory import MEMORY, REUSED_FROM, ReusedMemory
@@ -116,11 +116,7 @@ def test_threads_get_memory_of_their_own() -> None:
             if not (mine == k).all():
                 wrong.append(k)
 
-    workers = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for each in workers:
-        each.start()
-    for each in workers:
-        each.join()
+    at_once(work, 6)
     assert not wrong
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-import threading
 from typing import Any
 from weakref import ref
 
 import numpy as np
 import pytest
 import torch
+from at_once import at_once
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function
@@ -251,11 +251,7 @@ def test_many_threads_share_a_plan() -> None:
             k for _ in range(200) if not np.array_equal(wd.rnea(ARM, *given[k]), wanted[k])
         )
 
-    workers = [threading.Thread(target=work, args=(k,)) for k in range(8)]
-    for each in workers:
-        each.start()
-    for each in workers:
-        each.join()
+    at_once(work, 8)
     assert not wrong
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-import threading
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
 import pytest
+from at_once import at_once
 from gradient_cases import MODELS
 
 import warpdyn as wd
@@ -330,11 +330,7 @@ def test_many_threads_share_a_plan() -> None:
             k for _ in range(50) if not exactly(gradients(rnea(*given[k]), given[k]), wanted[k])
         )
 
-    workers = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for each in workers:
-        each.start()
-    for each in workers:
-        each.join()
+    at_once(work, 6)
     assert not wrong
 
 
