@@ -130,9 +130,8 @@ def check_felt(model: Model, settings: Settings) -> None:
 
 def joints_before(model: Model, link: str) -> list[str]:
     """The joints on which the place of a link depends, those that others follow in their place."""
-    above, found = {joint.child: joint for joint in model.joints}, []
-    while (joint := above.get(link)) is not None:
-        link = joint.parent
-        if joint.kind.nv:
-            found.append(joint.mimic.joint if joint.mimic is not None else joint.name)
-    return list(dict.fromkeys(reversed(found)))
+    if not link:
+        return []
+    carries = model.supports[model.link_index(link)][1:]  # joint k carries link k + 1
+    joints = [x for x, on in zip(model.joints, carries, strict=True) if on and x.kind.nv]
+    return list(dict.fromkeys(x.name if x.mimic is None else x.mimic.joint for x in joints))

@@ -11,7 +11,6 @@ from urdf_texts import joint, links, load, refusal, remarks, robot
 from warpdyn.formats.registry import MJCF, URDF
 from warpdyn.formats.robot_text import (
     GRAVITY,
-    LARGEST,
     Reading,
     RobotText,
     cuts_loops,
@@ -19,6 +18,7 @@ from warpdyn.formats.robot_text import (
     xml_root,
 )
 from warpdyn.formats.urdf import load_urdf
+from warpdyn.model.checks import MOST
 from warpdyn.model.description import ModelError
 
 
@@ -234,10 +234,10 @@ def test_numbers_beyond_what_can_be_meant_are_refused() -> None:
     """A length of 1e308 is a damaged file: every result of it would be NaN."""
     reading = Reading("text")
     at = element('<a x="1"/>')
-    assert reading.finite_numbers(at, "x", "-1e9 1e9", 2, largest=LARGEST) == [-1e9, 1e9]
+    assert reading.finite_numbers(at, "x", "-1e9 1e9", 2, largest=MOST) == [-1e9, 1e9]
     assert reading.finite_numbers(at, "x", "1e308", 1) == [1e308]
     with pytest.raises(ModelError, match=r'<a>: x is "0 -1e10"; .* beyond 1e\+09.*line 1'):
-        reading.finite_numbers(at, "x", "0 -1e10", 2, largest=LARGEST)
+        reading.finite_numbers(at, "x", "0 -1e10", 2, largest=MOST)
 
 
 def test_what_was_ignored_is_said_once_with_its_first_line() -> None:

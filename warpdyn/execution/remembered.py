@@ -21,7 +21,6 @@ from weakref import ref
 from ..arrays import Array, views
 from ..arrays.libraries import known
 from ..arrays.overlap import extent
-from ..codegen.arguments import FIELDS, HEADER
 from ..model import Model
 from ..model.params import Params
 from .call import Call
@@ -168,9 +167,9 @@ class KnownCall:
         self.job = job.emptied()
         self.kept = [x for name, x in job.arrays.items() if name not in read]
         """Arrays that are nobody's, such as numbers that stand for gravity."""
-        start, inputs = len(HEADER), list(job.inputs)
-        results = [start + FIELDS * (len(inputs) + k) for k in range(len(source.results))]
-        self.places = [start + FIELDS * inputs.index(name) for name in read]
+        inputs = dict(zip(job.inputs, job.places, strict=False))
+        results = job.places[len(inputs) :]
+        self.places = [inputs[name] for name in read]
         """Where the addresses of arrays stand among the arguments."""
         self.unaligned = (4 if job.single else 8) - 1
         self.outs: list[int] = []

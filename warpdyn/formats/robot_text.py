@@ -24,10 +24,6 @@ GRAVITY, NEARLY = -9.8, 0.02
 """Gravity [m/s²] of a file that passes without a remark for the default of every function."""
 
 
-LARGEST = 1e9
-"""Size [m, rad, kg, kg·m²] up to which a description can mean a length, an angle, a mass or an
-inertia; beyond it results overflow."""
-
 DECLARED_VERSION = re.compile(rb"""\A(<\?xml\s+version\s*=\s*)("[^"<>]*"|'[^'<>]*')""")
 """An XML declaration up to its version; files write 0.0 or 1, which lxml refuses, and mean 1.0."""
 

@@ -11,9 +11,10 @@ from lxml import etree
 
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import HERE, IDENTITY, Placement, Rotation, Vector
+from ..model.checks import MOST
 from ..model.description import Limits, rpy_rotation, vector3
 from ..model.joints import JointKind
-from .robot_text import LARGEST, Reading, tag_name
+from .robot_text import Reading, tag_name
 
 Element: TypeAlias = etree._Element
 
@@ -125,7 +126,7 @@ class SdfValues(Reading):
         self, element: Element, text: str, count: int, infinite: bool = False
     ) -> list[float]:
         what = f"<{tag_name(element)}>"
-        largest = math.inf if infinite else LARGEST
+        largest = math.inf if infinite else MOST
         return self.finite_numbers(element, what, text.strip(), count, infinite, largest)
 
     def pose(self, element: Element) -> tuple[Placement, str]:

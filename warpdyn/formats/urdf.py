@@ -18,7 +18,7 @@ from lxml import etree
 from urdf_parser_py import urdf as parser  # type: ignore[import-untyped]
 
 from ..model import Model
-from ..model.checks import unphysical
+from ..model.checks import MOST, unphysical
 from ..model.description import (
     EYE,
     Geometry,
@@ -39,7 +39,7 @@ from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
 from .colors import urdf_color
 from .registry import URDF
-from .robot_text import LARGEST, Reading, RobotText, tag_name
+from .robot_text import Reading, RobotText, tag_name
 from .srdf import with_group_states
 
 
@@ -233,7 +233,7 @@ class UrdfReader(Reading):
                 raise self.refusal(element, f'<{tag}> has no {key}; write {key}="..."')
             if count:
                 infinite = tag == "limit"
-                largest = math.inf if tag in ("limit", "dynamics", "axis") else LARGEST
+                largest = math.inf if tag in ("limit", "dynamics", "axis") else MOST
                 self.finite_numbers(element, f"<{tag}> {key}", value, count, infinite, largest)
             if tag == "joint" and key == "type" and value not in URDF_KINDS:
                 raise self.refusal(

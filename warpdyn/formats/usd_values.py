@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..model.checks import MOST
 from ..model.description import Joint, Limits, Link, Mimic, ModelError, matrix3, vector3
-from .robot_text import LARGEST
 from .usd_inertia import mass_properties
 
 NO_READER = "the package usd-core reads USD, and is not installed: pip install 'warpdyn[usd]'"
@@ -58,7 +58,7 @@ class Units:
         up = str(pxr.UsdGeom.GetStageUpAxis(stage))
         metre = float(pxr.UsdGeom.GetStageMetersPerUnit(stage))
         kilogram = float(pxr.UsdPhysics.GetStageKilogramsPerUnit(stage))
-        if up not in UP or not (0 < metre < LARGEST and 0 < kilogram < LARGEST):
+        if up not in UP or not (0 < metre < MOST and 0 < kilogram < MOST):
             raise ModelError(
                 f"{source}: its upAxis is {up}, metersPerUnit {metre:g}, kilogramsPerUnit "
                 f"{kilogram:g}; they must be Y or Z, and positive"
@@ -90,11 +90,9 @@ class UsdValues:
     def numbers(self, prim: Any, what: str, values: Any) -> list[float]:
         """Finite numbers of a size that can be meant."""
         numbers = [float(x) for x in values]
-        if not all(abs(x) <= LARGEST for x in numbers):
+        if not all(abs(x) <= MOST for x in numbers):
             shown = ", ".join(f"{x:g}" for x in numbers)
-            raise self.refusal(
-                prim, f"{what} is ({shown}); it needs finite numbers up to {LARGEST:g}"
-            )
+            raise self.refusal(prim, f"{what} is ({shown}); it needs finite numbers up to {MOST:g}")
         return numbers
 
     # Placements, 4x4 in metres.
@@ -187,7 +185,7 @@ class UsdValues:
         unit = math.pi / 180 if turns else self.units.metre
         force = self.value(prim, f"drive:{drive}:physics:maxForce")
         speed = self.value(prim, *SPEED)
-        bounds = [math.inf if x is None or x > LARGEST else float(x) for x in (force, speed)]
+        bounds = [math.inf if x is None or x > MOST else float(x) for x in (force, speed)]
         return Limits(
             -math.inf if lower is None else float(lower) * unit,
             math.inf if upper is None else float(upper) * unit,
