@@ -325,6 +325,31 @@ def test_a_robot_whose_torques_would_overflow_is_refused():
         node.wait_for("model refused: .*no robot has numbers beyond")
 
 
+def test_torques_that_overflow_are_a_fault(context, tmp_path):
+    """Finite states give a law torques that are not: nothing is published, the fault is latched."""
+    text = (ROOT / "warpdyn" / "robots" / "double_pendulum.urdf").read_text()
+    law = tmp_path / "overflowing.py"
+    law.write_text(
+        "import warpdyn as wd\n\n\n@wd.kernel\ndef overflow(robot, q, v):\n"
+        '    """Torques beyond all numbers."""\n    return {"tau": 1e308 * (q + 10.0)}\n'
+    )
+    parameters = {"robot_description": text, "start_enabled": True, "law": f"{law}:overflow"}
+    with NodeProcess(parameters) as node:
+        node.wait_for("ready: ")
+        peer = Peer(context)
+        peer.matched()
+        joints = re.findall(r'<joint name="([^"]*)" type="(?:revolute|continuous)"', text)
+        q, v = [1.0] * len(joints), [0.0] * len(joints)
+        peer.wait(
+            lambda: "not finite" in peer.message, "fault", each=lambda: peer.send(joints, q, v)
+        )
+        assert peer.message.startswith("fault") and not peer.torques and not peer.commands
+        answer = peer.enable(each=lambda: peer.send(joints, q, v))
+        assert not answer.success and "~/reset" in answer.message
+        assert node.alive
+        peer.close()
+
+
 def test_enable_without_a_state(panda_node, peer):
     peer.matched()
     assert peer.set_parameter("state_timeout", 0.1).successful
