@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lint, types and tests: bash scripts/test.sh [--quick | pytest arguments]
-# Installs into .venv with the test extra; and, without arguments, Chromium where it may (browser_env.sh).
+# Installs into .venv with the test extra; and, without arguments, Debian packages where it may (debian_packages.sh).
 # `--quick` runs lint and the tests that tell most of every room (tests/quick.py). With other arguments only pytest
 # runs, with those.
 set -euo pipefail
@@ -22,8 +22,8 @@ fi
 if (($#)); then
     exec pytest "$@"
 fi
-# shellcheck source=scripts/browser_env.sh
-source scripts/browser_env.sh
+# shellcheck source=scripts/debian_packages.sh
+source scripts/debian_packages.sh
 
 ruff check .
 ruff format --check .

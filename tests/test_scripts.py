@@ -53,7 +53,7 @@ def test_the_test_script_runs(arguments, ran, tmp_path):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(SCRIPTS / "test.sh", tmp_path / "scripts")
     (tmp_path / "scripts/venv.sh").write_text("set_up() { :; }\n")
-    (tmp_path / "scripts/browser_env.sh").write_text("")
+    (tmp_path / "scripts/debian_packages.sh").write_text("")
     for tool in ("ruff", "mypy", "pytest"):
         program = tmp_path / ".venv/bin" / tool
         program.write_text(f'#!/bin/sh\necho "{tool}${{*:+ $*}}"\n')

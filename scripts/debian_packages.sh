@@ -1,0 +1,41 @@
+# Sourced by test.sh; also by itself: bash scripts/debian_packages.sh. What tests use that no wheel brings: a browser that draws
+# without a graphics card (the viewer's pages), and the compilers beside gcc that exported code is built with: clang, one for
+# aarch64 with qemu to run what it builds, CMake, Eigen, and the linker of WebAssembly. Installed where nothing needs to be asked: as root, or by sudo
+# without a password. Else a line says what to install, and those tests are skipped with their reason (.ci/run refuses that
+# for the browser).
+# shellcheck shell=bash
+
+debian_packages() { # what for, then packages
+    local purpose=$1 as_root=()
+    shift
+    if [[ $(id -u) != 0 ]]; then
+        as_root=(sudo -n)
+    fi
+    if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
+        echo "installing for $purpose: $* ..."
+        "${as_root[@]}" apt-get update -qq || true # the lists that are there may do
+        if "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+            "$@" >/dev/null; then
+            return
+        fi
+    fi
+    echo "not here: $purpose; their tests are skipped; on Debian and Ubuntu: apt-get install $*" >&2
+}
+
+any_of() { # whether one of these programs is there
+    local program
+    for program in "$@"; do
+        if command -v "$program" >/dev/null; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+if ! any_of chromium chromium-browser google-chrome google-chrome-stable chrome; then
+    debian_packages "tests of the viewer in a browser" chromium
+fi
+if ! { any_of clang++ && any_of cmake && any_of aarch64-linux-gnu-g++ && any_of qemu-aarch64 && any_of wasm-ld &&
+    [[ -d /usr/include/eigen3 ]]; }; then
+    debian_packages "tests of exported code by other compilers" clang cmake g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user libeigen3-dev lld
+fi
