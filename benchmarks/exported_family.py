@@ -27,6 +27,7 @@ from tqdm import tqdm
 import warpdyn as wd
 from warpdyn.cli.workload import random_states
 from warpdyn.functions.compile_ahead import Precision
+from warpdyn.functions.exporting import exported_functions
 
 from .__main__ import what_it_ran_on
 
@@ -40,7 +41,7 @@ RESULT = Path(__file__).parent / "results" / "exported_family.json"
 def inputs_of(function: Callable[..., Any], states: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """States by the names of a function's arguments; KeyError at one that is no state."""
     named = dict(states)
-    named |= {"q0": states["q"], "q1": states["q"][::-1], "a_ref": states["a"], "x": states["v"]}
+    named |= {"q0": states["q"], "q1": states["q"][::-1], "d": 0.1 * states["v"], "b": states["v"]}
     given = list(inspect.signature(function).parameters.values())[1:]
     wanted = [x for x in given if x.kind is x.POSITIONAL_OR_KEYWORD and x.default is x.empty]
     return {x.name: named[x.name] for x in wanted if x.name not in ("frame", "points")}
@@ -63,9 +64,11 @@ def calls_of(
         if "points" in parameters and parameters["points"].default is inspect.Parameter.empty:
             fixed["points"] = [wd.ContactPoint(last, (0.1, 0.0, -0.1), 0.02)]
         try:
-            inputs_of(function, states)
+            given = inputs_of(function, states)
             call = partial(function, **fixed)
-            wd.export(model, {name: call})
+            (exported,) = exported_functions(model, {name: call}, "float64")
+            if more := [x for x in exported.inputs if x not in given]:
+                raise KeyError(more[0])
         except KeyError as missing:
             left[name] = f"needs {missing}"
         except (ValueError, TypeError) as refusal:
@@ -97,17 +100,21 @@ def errors(model: wd.Model, folder: Path, dtype: Precision) -> dict[str, Any]:
         given = inputs_of(getattr(wd, name), states)
         answer = wd.oracle(call.func, model, **given, **call.keywords)  # type: ignore[attr-defined]
         expected = [np.asarray(x) for x in (answer if isinstance(answer, tuple) else (answer,))]
+        if not all(x.size for x in expected):
+            left[name] = "has a result of no numbers"
+            continue
         given = {k: np.ascontiguousarray(x) for k, x in given.items()}
         rows = [np.zeros(x.shape, dtype) for x in expected]
         getattr(module, f"{name}_batch")(*given.values(), *rows)
         single = [np.zeros(x.shape, dtype) for x in expected]
         for k in range(ROWS):
-            getattr(module, name)(*(x[k] for x in given.values()), *(x[k] for x in single))
+            getattr(module, name)(
+                *(x[k, ...] for x in given.values()), *(x[k, ...] for x in single)
+            )
         found[name] = max(
             float(np.abs(x - wanted).max() / max(1.0, np.abs(wanted).max()))
             for some in (rows, single)
             for x, wanted in zip(some, expected, strict=True)
-            if wanted.size
         )
     return {"errors": found, "left_out": left}
 
