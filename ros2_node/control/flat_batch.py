@@ -63,11 +63,10 @@ class FlatBatch:
         """(B, nv) torques for (B, 2, nv) states; the array is used again by the next call."""
         if len(state) != self._size:
             self._allocate(len(state))
-        good = self._load(state)
+        bad = self._load(state)
         self._run()
-        if not good.all():
-            self.torque[~good] = 0.0
-            self.bad_robots += int((~good).sum())
+        self.torque[bad] = 0.0
+        self.bad_robots += len(bad)
         return self.torque
 
     def poses(self) -> np.ndarray:
@@ -78,13 +77,16 @@ class FlatBatch:
         return np.asarray(wd.fk(self._dynamics.model, self.q, form="pose"))
 
     def _load(self, state: np.ndarray) -> np.ndarray:
-        good = (np.abs(state) <= POSITION_BOUND).all(axis=(1, 2))
+        """Take states over, zeros where a number is not usable; returns the indices of those robots."""
         self.q[:] = state[:, 0]
         if self._settings.needs_velocity:
             self._v[:] = state[:, 1]
-        if not good.all():
-            self.q[~good], self._v[~good] = 0.0, 0.0
-        return good
+        sizes = np.abs(state)
+        if sizes.max() <= POSITION_BOUND:  # false where one is NaN
+            return np.empty(0, int)
+        bad = np.flatnonzero(~(sizes <= POSITION_BOUND).all(axis=(1, 2)))
+        self.q[bad], self._v[bad] = 0.0, 0.0
+        return bad
 
     def _allocate(self, size: int) -> None:
         model, nv = self._dynamics.model, self._dynamics.model.nv
