@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import time
 from collections.abc import Callable
@@ -41,18 +42,29 @@ def run_demo_node(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: received.append(number))
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    node: Any = None
     try:
-        try:
-            node = make()
-        except ValueError as error:
-            rclpy.logging.get_logger(make.__name__).fatal(str(error))
+        node, refusal = _made(make)
+        if node is None:
+            # What was made of it goes while DDS is up: its callbacks hold it in a cycle, and entities
+            # that outlive the context can block the interpreter's end.
+            gc.collect()
+            rclpy.logging.get_logger(make.__name__).fatal(refusal)
             return BAD_START
-        play(node, Rounds(node, lambda: bool(received)))
+        try:
+            play(node, Rounds(node, lambda: bool(received)))
+        finally:
+            node.destroy_node()
     except ExternalShutdownException:
         pass
     finally:
-        if node is not None:
-            node.destroy_node()
         rclpy.try_shutdown()
     return 0
+
+
+def _made(make: Callable[[], Any]) -> tuple[Any, str]:
+    """The node, or None and the text of the ValueError; the error itself, whose traceback holds the
+    node half made, is forgotten."""
+    try:
+        return make(), ""
+    except ValueError as error:
+        return None, str(error)
