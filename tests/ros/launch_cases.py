@@ -48,6 +48,24 @@ CASES = {
     "batch, a source": ("batch.launch.py", {"source": "true", "robots": "16", "device": "cpu"}),
     "demo without a picture": ("demo.launch.py", {"rviz": "false"}),
     "demo where rviz2 is not installed": ("demo.launch.py", {"rviz": "true", "robot": "ur5e"}),
+    "walk without a picture": ("walk.launch.py", {"rviz": "false", "policy": "mine.onnx"}),
+    "walk where rviz2 is not installed": ("walk.launch.py", {"rviz": "true", "rate": "100"}),
+    "teleoperation": ("teleoperation.launch.py", {}),
+    "teleoperation, feedback without a hand": (
+        "teleoperation.launch.py",
+        {"feedback": "20.0", "friction": "0.5", "hand": "false"},
+    ),
+    "view": ("view.launch.py", {}),
+    "view, a bag in a namespace": (
+        "view.launch.py",
+        {
+            "robot": "panda",
+            "bag": "drive.mcap",
+            "namespace": "left",
+            "port": "0",
+            "torques": "false",
+        },
+    ),
 }
 
 RECORDER = """#!{python}
@@ -55,8 +73,9 @@ import json, os, pathlib, sys
 me = pathlib.Path(sys.argv[0]).name
 argv = sys.argv[1:]
 files = {{x: pathlib.Path(x).read_text() for x in argv if os.path.isfile(x)}}
-out = pathlib.Path(os.environ["RECORDS"]) / (me + ".json")
-out.write_text(json.dumps({{"argv": argv, "files": files}}))
+space = next((x[6:].replace("/", ".") for x in argv if x.startswith("__ns:=")), "")
+out = pathlib.Path(os.environ["RECORDS"]) / (me + space + ".json")
+out.write_text(json.dumps({{"name": me, "argv": argv, "files": files}}))
 """
 LAUNCH = """
 import sys
@@ -79,6 +98,10 @@ def user_file(folder: Path) -> Path:
     return file
 
 
+PROGRAMS = tuple(
+    f"warpdyn_{name}"
+    for name in ("node", "state_source", "view", "walker", "plant", "teleoperation", "hand")
+)
 NODE = "#!{python}\nimport sys; from ros2_node import run_node; sys.exit(run_node())\n"
 
 
@@ -91,7 +114,7 @@ def install(prefix: Path, script: str = RECORDER) -> None:
     (prefix / "share" / "warpdyn").symlink_to(ROOT)
     programs = prefix / "lib" / "warpdyn"
     programs.mkdir(parents=True)
-    for name in ("warpdyn_node", "warpdyn_state_source", "warpdyn_view"):
+    for name in PROGRAMS:
         program = programs / name
         program.write_text(script.format(python=sys.executable))
         program.chmod(0o755)
@@ -129,11 +152,15 @@ def real_run(file: str, arguments: dict[str, str], folder: Path) -> tuple[list[d
     )
     assert run.returncode == 0, run.stdout + run.stderr
     share = str(folder / "prefix" / "share" / "warpdyn")
-    called = {out.stem: json.loads(out.read_text()) for out in sorted(records.iterdir())}
-    return [
-        summary(name, call["argv"], call["files"], {share: "$SHARE", str(user): USER})
-        for name, call in called.items()
-    ], run.stdout + run.stderr
+    places = {share: "$SHARE", str(user): USER}
+    calls = [json.loads(out.read_text()) for out in sorted(records.iterdir())]
+    started = [summary(call["name"], call["argv"], call["files"], places) for call in calls]
+    return in_order(started), run.stdout + run.stderr
+
+
+def in_order(started: list[dict]) -> list[dict]:
+    """By executable, then by namespace: which of two starts first is not said."""
+    return sorted(started, key=lambda one: (one["executable"], one["remappings"]))
 
 
 def summary(
