@@ -41,7 +41,8 @@ class Dialect:
     forms: Mapping[str, str] = field(default_factory=lambda: dict(FORMS))
     """C++ of the operations on values."""
     broadcast: Callable[[str], str] = str
-    """A constant as an argument of a function, where operators take it as it is."""
+    """A constant as an argument of a function or as what is stored, where operators take it as it
+    is."""
 
 
 class Region(NamedTuple):
@@ -126,7 +127,8 @@ def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
         else (region.shared, statement.arguments[1:])
     )
     for k, x in enumerate(values):
-        yield f"({place})[{k}] = {_value(x, dialect)};"
+        text = _value(x, dialect)
+        yield f"({place})[{k}] = {text if isinstance(x, int) else dialect.broadcast(text)};"
     if called:
         yield f"{region.function}({region.shared}, {region.column}, {region.out}{region.more});"
 
