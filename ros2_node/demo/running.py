@@ -12,8 +12,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-BAD_START = 2
-"""Exit code when there is no such robot."""
+from ..ros.process import BAD_START, made
 
 
 class Rounds:
@@ -32,8 +31,16 @@ class Rounds:
             self.executor.spin_once(timeout_sec=max(left, 0.0) or 0.01)
 
 
+def listen(node: Node, rounds: Rounds) -> None:
+    """Handle messages and timers until told to end."""
+    while not rounds.ended():
+        rounds.executor.spin_once(timeout_sec=0.2)
+
+
 def run_demo_node(
-    make: Callable[[], Any], play: Callable[[Any, Rounds], None], args: list[str] | None = None
+    make: Callable[[], Any],
+    play: Callable[[Any, Rounds], None] = listen,
+    args: list[str] | None = None,
 ) -> int:
     """Make the node and play with it until SIGINT or SIGTERM; returns the exit code. A ValueError
     of `make` is a line, and no traceback."""
@@ -43,10 +50,8 @@ def run_demo_node(
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Any = None
     try:
-        try:
-            node = make()
-        except ValueError as error:
-            rclpy.logging.get_logger(make.__name__).fatal(str(error))
+        node = made(make, make.__name__)
+        if node is None:
             return BAD_START
         play(node, Rounds(node, lambda: bool(received)))
     except ExternalShutdownException:

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
@@ -48,6 +49,24 @@ CASES = {
     "batch, a source": ("batch.launch.py", {"source": "true", "robots": "16", "device": "cpu"}),
     "demo without a picture": ("demo.launch.py", {"rviz": "false"}),
     "demo where rviz2 is not installed": ("demo.launch.py", {"rviz": "true", "robot": "ur5e"}),
+    "walk without a picture": ("walk.launch.py", {"rviz": "false", "policy": "p.onnx"}),
+    "teleoperation": ("teleoperation.launch.py", {}),
+    "teleoperation, arguments": (
+        "teleoperation.launch.py",
+        {"feedback": "20.0", "friction": "0.5", "hand": "false"},
+    ),
+    "view": ("view.launch.py", {}),
+    "view, arguments": (
+        "view.launch.py",
+        {
+            "robot": "panda",
+            "floating_base": "true",
+            "bag": "drive.mcap",
+            "port": "0",
+            "namespace": "left",
+            "joint_states": "/all/joint_states",
+        },
+    ),
 }
 
 RECORDER = """#!{python}
@@ -55,8 +74,8 @@ import json, os, pathlib, sys
 me = pathlib.Path(sys.argv[0]).name
 argv = sys.argv[1:]
 files = {{x: pathlib.Path(x).read_text() for x in argv if os.path.isfile(x)}}
-out = pathlib.Path(os.environ["RECORDS"]) / (me + ".json")
-out.write_text(json.dumps({{"argv": argv, "files": files}}))
+out = pathlib.Path(os.environ["RECORDS"]) / f"{{os.getpid()}}.json"
+out.write_text(json.dumps({{"executable": me, "argv": argv, "files": files}}))
 """
 LAUNCH = """
 import sys
@@ -79,6 +98,15 @@ def user_file(folder: Path) -> Path:
     return file
 
 
+EXECUTABLES = (
+    "warpdyn_node",
+    "warpdyn_state_source",
+    "warpdyn_plant",
+    "warpdyn_walker",
+    "warpdyn_teleoperation",
+    "warpdyn_hand",
+    "warpdyn_view",
+)
 NODE = "#!{python}\nimport sys; from ros2_node import run_node; sys.exit(run_node())\n"
 
 
@@ -91,7 +119,7 @@ def install(prefix: Path, script: str = RECORDER) -> None:
     (prefix / "share" / "warpdyn").symlink_to(ROOT)
     programs = prefix / "lib" / "warpdyn"
     programs.mkdir(parents=True)
-    for name in ("warpdyn_node", "warpdyn_state_source", "warpdyn_view"):
+    for name in EXECUTABLES:
         program = programs / name
         program.write_text(script.format(python=sys.executable))
         program.chmod(0o755)
@@ -115,7 +143,7 @@ def launch_environment(folder: Path) -> dict[str, str]:
 
 
 def real_run(file: str, arguments: dict[str, str], folder: Path) -> tuple[list[dict], str]:
-    """What the real launch starts, by executable, and what it says."""
+    """What the real launch starts, `in_order`, and what it says."""
     install(folder / "prefix")
     user = user_file(folder)
     records = folder / "records"
@@ -129,11 +157,16 @@ def real_run(file: str, arguments: dict[str, str], folder: Path) -> tuple[list[d
     )
     assert run.returncode == 0, run.stdout + run.stderr
     share = str(folder / "prefix" / "share" / "warpdyn")
-    called = {out.stem: json.loads(out.read_text()) for out in sorted(records.iterdir())}
-    return [
-        summary(name, call["argv"], call["files"], {share: "$SHARE", str(user): USER})
-        for name, call in called.items()
-    ], run.stdout + run.stderr
+    calls = [json.loads(out.read_text()) for out in records.iterdir()]
+    places = {share: "$SHARE", str(user): USER}
+    return in_order(
+        summary(call["executable"], call["argv"], call["files"], places) for call in calls
+    ), run.stdout + run.stderr
+
+
+def in_order(summaries: Iterable[dict]) -> list[dict]:
+    """The same order in every run: by executable, then by name and namespace."""
+    return sorted(summaries, key=lambda each: (each["executable"], each["remappings"]))
 
 
 def summary(
