@@ -89,7 +89,8 @@ def command(node, chosen, folder):
     for k, entry in enumerate(node.parameters):
         if isinstance(entry, dict):
             values = {parameter: evaluated(value, chosen) for parameter, value in entry.items()}
-            path = folder / f"launch_params_{node.name}_{k}.yaml"
+            place = f"{space}_{node.name}".replace("/", "_")
+            path = folder / f"launch_params{place}_{k}.yaml"
             path.write_text(yaml.safe_dump({name: {"ros__parameters": values}}))
         else:
             path = Path(text(entry, chosen))
