@@ -6,14 +6,12 @@ An argument wins over the parameter file; one that is not given leaves the file'
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import OpaqueFunction
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
 
-from ros2_node.ros.launch_arguments import parameter_file, parameters_given
+from ros2_node.ros.launch_parts import declared, file_and_given, over_a_file, value
 
 PARAMETERS = (
     (
@@ -25,19 +23,16 @@ PARAMETERS = (
     ("device", "where kernels run: cpu, cuda:0, ..."),
 )
 ARGUMENTS = (
-    ("params_file", None, "YAML file with parameters of the node"),
     ("namespace", "", "namespace of the node"),
     ("source", "false", "start a publisher of swinging robots too"),
     ("robots", "4096", "how many robots the source moves"),
     ("rate", "100.0", "messages a second from the source"),
-    *((name, "", f"{text}; default: the parameter file's") for name, text in PARAMETERS),
+    *over_a_file("batch.yaml", PARAMETERS),
 )
 
 
 def nodes(context):
-    file = parameter_file(LaunchConfiguration("params_file").perform(context))
-    texts = {name: LaunchConfiguration(name).perform(context) for name, _ in PARAMETERS}
-    given = parameters_given(texts)
+    file, given = file_and_given(context, PARAMETERS)
     node = Node(
         package="warpdyn",
         executable="warpdyn_node",
@@ -54,8 +49,8 @@ def nodes(context):
         parameters=[
             {
                 "robot": given.get("robot_description_file", "panda"),
-                "robots": ParameterValue(LaunchConfiguration("robots"), value_type=int),
-                "rate": ParameterValue(LaunchConfiguration("rate"), value_type=float),
+                "robots": value("robots", int),
+                "rate": value("rate", float),
             }
         ],
         remappings=[("~/batch/state", "warpdyn/batch/state")],
@@ -66,13 +61,4 @@ def nodes(context):
 
 
 def generate_launch_description():
-    default_file = PathJoinSubstitution([FindPackageShare("warpdyn"), "config", "batch.yaml"])
-    declared = [
-        DeclareLaunchArgument(
-            name,
-            default_value=default_file if default is None else default,
-            description=description,
-        )
-        for name, default, description in ARGUMENTS
-    ]
-    return LaunchDescription([*declared, OpaqueFunction(function=nodes)])
+    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=nodes)])

@@ -10,12 +10,11 @@ Kinova, UR) must not be given g(q) a second time.
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.actions import OpaqueFunction
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.substitutions import FindPackageShare
 
-from ros2_node.ros.launch_arguments import parameter_file, parameters_given
+from ros2_node.ros.launch_parts import declared, file_and_given, over_a_file
 
 PARAMETERS = (
     (
@@ -39,30 +38,25 @@ PARAMETERS = (
     ("use_sim_time", "take the time from /clock: true or false"),
 )
 ARGUMENTS = (
-    ("params_file", None, "YAML file with parameters of the node"),
     (
         "controller",
         "effort_controller",
         "name of the forward command controller that takes the torques",
     ),
     ("namespace", "", "namespace of the node, of the controller and of joint_states"),
-    *((name, "", f"{text}; default: the parameter file's") for name, text in PARAMETERS),
+    *over_a_file("gravity_compensation.yaml", PARAMETERS),
 )
 
 
 def node(context):
-    file = parameter_file(LaunchConfiguration("params_file").perform(context))
-    texts = {name: LaunchConfiguration(name).perform(context) for name, _ in PARAMETERS}
+    file, given = file_and_given(context, PARAMETERS)
     return [
         Node(
             package="warpdyn",
             executable="warpdyn_node",
             name="warpdyn",
             namespace=LaunchConfiguration("namespace"),
-            parameters=[
-                file,
-                {**parameters_given(texts), "mode": "gravity"},
-            ],
+            parameters=[file, {**given, "mode": "gravity"}],
             remappings=[("~/commands", [LaunchConfiguration("controller"), "/commands"])],
             output="screen",
         )
@@ -70,15 +64,4 @@ def node(context):
 
 
 def generate_launch_description():
-    default_file = PathJoinSubstitution(
-        [FindPackageShare("warpdyn"), "config", "gravity_compensation.yaml"]
-    )
-    declared = [
-        DeclareLaunchArgument(
-            name,
-            default_value=default_file if default is None else default,
-            description=description,
-        )
-        for name, default, description in ARGUMENTS
-    ]
-    return LaunchDescription([*declared, OpaqueFunction(function=node)])
+    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=node)])

@@ -5,13 +5,12 @@ ros2 launch warpdyn teleoperation.launch.py feedback:=20.0
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
 from ros2_node.demo.teleoperation_setup import follower, leader, plant
+from ros2_node.ros.launch_parts import declared, value
 
 ARGUMENTS = (
     ("feedback", "0.0", "how hard the hand feels the follower [N·m/rad]"),
@@ -21,13 +20,9 @@ ARGUMENTS = (
 )
 
 
-def number(name):
-    return ParameterValue(LaunchConfiguration(name), value_type=float)
-
-
 def arm(name, node):
     """A simulated arm and its node, in a namespace."""
-    simulated = {**plant(), "rate": number("rate"), "friction": number("friction")}
+    simulated = {**plant(), "rate": value("rate", float), "friction": value("friction", float)}
     return [
         Node(
             package="warpdyn",
@@ -50,14 +45,10 @@ def arm(name, node):
 
 
 def generate_launch_description():
-    declared = [
-        DeclareLaunchArgument(name, default_value=default, description=description)
-        for name, default, description in ARGUMENTS
-    ]
     led = {
         **leader(),
-        "law_inputs.coupling": number("feedback"),
-        "friction.coulomb": number("friction"),
+        "law_inputs.coupling": value("feedback", float),
+        "friction.coulomb": value("friction", float),
     }
     between = Node(
         package="warpdyn",
@@ -75,5 +66,5 @@ def generate_launch_description():
         output="screen",
     )
     return LaunchDescription(
-        [*declared, *arm("leader", led), *arm("follower", follower()), between, hand]
+        [*declared(ARGUMENTS), *arm("leader", led), *arm("follower", follower()), between, hand]
     )

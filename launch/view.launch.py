@@ -5,10 +5,10 @@ ros2 launch warpdyn view.launch.py robot:=panda bag:=recording.mcap
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
+
+from ros2_node.ros.launch_parts import declared, value
 
 ARGUMENTS = (
     ("robot", "", str, "bundled robot, or URDF or xacro file; empty: the topic robot_description"),
@@ -32,22 +32,14 @@ TOPICS = (
 
 
 def generate_launch_description():
-    declared = [
-        *(DeclareLaunchArgument(n, default_value=x, description=d) for n, x, _, d in ARGUMENTS),
-        *(DeclareLaunchArgument(n, default_value=x, description=d) for n, x, d in TOPICS),
-    ]
+    arguments = [*((name, default, text) for name, default, _, text in ARGUMENTS), *TOPICS]
     view = Node(
         package="warpdyn",
         executable="warpdyn_view",
         name="warpdyn_view",
         namespace=LaunchConfiguration("namespace"),
-        parameters=[
-            {
-                name: ParameterValue(LaunchConfiguration(name), value_type=kind)
-                for name, _, kind, _ in ARGUMENTS
-            }
-        ],
+        parameters=[{name: value(name, kind) for name, _, kind, _ in ARGUMENTS}],
         remappings=[("joint_states", LaunchConfiguration("joint_states"))],
         output="screen",
     )
-    return LaunchDescription([*declared, view])
+    return LaunchDescription([*declared(arguments), view])

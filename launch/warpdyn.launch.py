@@ -6,12 +6,11 @@ An argument wins over the parameter file; one that is not given leaves the file'
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.actions import OpaqueFunction
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.substitutions import FindPackageShare
 
-from ros2_node.ros.launch_arguments import parameter_file, parameters_given
+from ros2_node.ros.launch_parts import declared, file_and_given, over_a_file
 
 PARAMETERS = (
     (
@@ -37,20 +36,17 @@ PARAMETERS = (
     ("use_sim_time", "take the time from /clock: true or false"),
 )
 ARGUMENTS = (
-    ("params_file", None, "YAML file with parameters of the node"),
     ("namespace", "", "namespace of the node and of the topics it reads"),
     ("joint_states", "joint_states", "topic that the state comes from"),
     ("commands", "~/commands", "topic that the commands go to"),
     ("lifecycle", "false", "the managed form of the node, for ros2 lifecycle: true or false"),
     ("log_level", "info", "debug, info, warn, error or fatal"),
-    *((name, "", f"{text}; default: the parameter file's") for name, text in PARAMETERS),
+    *over_a_file("warpdyn.yaml", PARAMETERS),
 )
 
 
 def node(context):
-    file = parameter_file(LaunchConfiguration("params_file").perform(context))
-    texts = {name: LaunchConfiguration(name).perform(context) for name, _ in PARAMETERS}
-    given = parameters_given(texts)
+    file, given = file_and_given(context, PARAMETERS)
     managed = LaunchConfiguration("lifecycle").perform(context).lower() == "true"
     return [
         Node(
@@ -70,13 +66,4 @@ def node(context):
 
 
 def generate_launch_description():
-    default_file = PathJoinSubstitution([FindPackageShare("warpdyn"), "config", "warpdyn.yaml"])
-    declared = [
-        DeclareLaunchArgument(
-            name,
-            default_value=default_file if default is None else default,
-            description=description,
-        )
-        for name, default, description in ARGUMENTS
-    ]
-    return LaunchDescription([*declared, OpaqueFunction(function=node)])
+    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=node)])

@@ -33,11 +33,10 @@ from .control.settings import Settings
 from .control.state import State
 from .ros.ending import told_to_end
 from .ros.messages import nanoseconds
+from .ros.process import BAD_START, made
 from .ros.streams import tolerate_lost_output
 from .ros.topics import LAST, LATCHED
 
-BAD_START = 2
-"""Exit code when the page or its robot cannot be shown."""
 TORQUES = 10.0
 """How often torques are drawn [Hz]; numbers that change more often cannot be read."""
 
@@ -176,10 +175,8 @@ def main(args: list[str] | None = None) -> int:
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: ViewNode | None = None
     try:
-        try:
-            node = ViewNode()
-        except (ValueError, OSError) as error:
-            rclpy.logging.get_logger("warpdyn_view").fatal(str(error))
+        node = made(ViewNode, "warpdyn_view", (ValueError, OSError))
+        if node is None:
             return BAD_START
         while not stopped():
             rclpy.spin_once(node, timeout_sec=0.2)

@@ -15,6 +15,8 @@ POSES = {
     "stretched": [0.3, 0.9, 0.2, -0.6, 0.3, 1.2, 0.1],
     "sideways": [1.2, 0.4, -1.0, -1.6, 0.8, 2.2, -0.6],
 }
+PATIENT = {"state_timeout": 10.0}
+"""The node's watchdog: a busy machine, which would end the torques, is not what is looked at."""
 
 
 def drift(folder: Path, seconds: float = 10.0) -> dict[str, Any]:
@@ -28,11 +30,13 @@ def drift(folder: Path, seconds: float = 10.0) -> dict[str, Any]:
                 "payload.com": [0.0, 0.0, 0.1],
             }
             plant = {"pose_joints": ARM, "pose": pose, "damping": 0.5} | (load if payload else {})
-            run = closed_loop((1.0, seconds), plant=plant, node=load if payload else {})
+            node = PATIENT | (load if payload else {})
+            run = closed_loop((1.0, seconds), plant=plant, node=node)
             results[f"{name}, {payload:g} kg"] = {
                 "fall_deg": float(run.fall.max()),
                 "hold_deg": float(run.hold.max()),
                 "torque_error_nm": run.torque_error,
+                "load_average": os.getloadavg()[0],
             }
             print(f"  {name}, {payload:g} kg: {results[f'{name}, {payload:g} kg']}", flush=True)
     return results
@@ -42,9 +46,7 @@ def float_(folder: Path, seconds: float = 60.0, rate: float = 1000.0) -> dict[st
     """A UR5e and a panda, its fingers fixed, held by gravity compensation alone for a minute."""
     results = {}
     for name, robot in (("ur5e", "ur5e"), ("panda", str(arm_urdf(folder)))):
-        # A busy machine is not what is looked at: its watchdog is generous.
-        patient = {"state_timeout": 10.0}
-        run = closed_loop((1.0, seconds), robot=robot, plant={"rate": rate}, node=patient)
+        run = closed_loop((1.0, seconds), robot=robot, plant={"rate": rate}, node=PATIENT)
         results[name] = {
             "seconds": seconds,
             "states_wanted_hz": rate,

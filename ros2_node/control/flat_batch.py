@@ -35,8 +35,9 @@ class FlatBatch:
         self._size = -1
 
     def warm(self) -> None:
-        """Compute one robot, so that no kernel is compiled in a callback; and its poses, but on the
-        CPU, where the kernel of the robots' own poses serves."""
+        """Compute one robot, so that no kernel is compiled in a callback: a batch may come at any
+        time, and a single robot's scalar kernel does not serve it. And its poses, but on the CPU,
+        where the kernel of the robots' own poses serves."""
         nv = self._dynamics.model.nv
         if self._dynamics.model.nq == nv and self._dynamics.law is None:
             self.compute(np.zeros((1, 2, nv)))

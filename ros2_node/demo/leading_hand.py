@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
 
-from .teleoperation import run_until_told
+from .running import run_demo_node
 
 GRIP = 40.0, 6.0
 """Stiffness [N·m/rad] and damping [N·m·s/rad] of the grip."""
@@ -89,8 +89,9 @@ class Hand(Node):
         self._push.publish(Float64MultiArray(data=array("d", push.tobytes())))
 
 
-def main() -> int:
-    return run_until_told(Hand, "hand")
+def main(args: list[str] | None = None) -> int:
+    """Lead until SIGINT or SIGTERM."""
+    return run_demo_node(Hand, args=args)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import time
 from collections.abc import Callable
@@ -13,8 +12,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-BAD_START = 2
-"""Exit code when there is no such robot."""
+from ..ros.process import BAD_START, made
 
 
 class Rounds:
@@ -33,8 +31,16 @@ class Rounds:
             self.executor.spin_once(timeout_sec=max(left, 0.0) or 0.01)
 
 
+def listen(node: Node, rounds: Rounds) -> None:
+    """Handle messages and timers until told to end."""
+    while not rounds.ended():
+        rounds.executor.spin_once(timeout_sec=0.2)
+
+
 def run_demo_node(
-    make: Callable[[], Any], play: Callable[[Any, Rounds], None], args: list[str] | None = None
+    make: Callable[[], Any],
+    play: Callable[[Any, Rounds], None] = listen,
+    args: list[str] | None = None,
 ) -> int:
     """Make the node and play with it until SIGINT or SIGTERM; returns the exit code. A ValueError
     of `make` is a line, and no traceback."""
@@ -42,29 +48,16 @@ def run_demo_node(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: received.append(number))
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    node: Any = None
     try:
-        node, refusal = _made(make)
+        node = made(make, make.__name__)
         if node is None:
-            # What was made of it goes while DDS is up: its callbacks hold it in a cycle, and entities
-            # that outlive the context can block the interpreter's end.
-            gc.collect()
-            rclpy.logging.get_logger(make.__name__).fatal(refusal)
             return BAD_START
-        try:
-            play(node, Rounds(node, lambda: bool(received)))
-        finally:
-            node.destroy_node()
+        play(node, Rounds(node, lambda: bool(received)))
     except ExternalShutdownException:
         pass
     finally:
+        if node is not None:
+            node.destroy_node()
         rclpy.try_shutdown()
     return 0
-
-
-def _made(make: Callable[[], Any]) -> tuple[Any, str]:
-    """The node, or None and the text of the ValueError; the error itself, whose traceback holds the
-    node half made, is forgotten."""
-    try:
-        return make(), ""
-    except ValueError as error:
-        return None, str(error)

@@ -22,7 +22,7 @@ import warpdyn as wd
 from ..ros.messages import labelled
 from ..ros.topics import LATCHED
 from .named_robot import urdf_text
-from .running import Rounds, run_demo_node
+from .running import run_demo_node
 
 SWING = 0.3
 """Share of a joint's range that the motion uses; joints without limits use one radian."""
@@ -74,15 +74,9 @@ class StateSource(Node):
         self._states.publish(self._message)
 
 
-def play(source: StateSource, rounds: Rounds) -> None:
-    """Handle its timer until told to end."""
-    while not rounds.ended():
-        rounds.executor.spin_once(timeout_sec=0.2)
-
-
 def main(args: list[str] | None = None) -> int:
     """Publish until SIGINT or SIGTERM."""
-    return run_demo_node(StateSource, play, args)
+    return run_demo_node(StateSource, args=args)
 
 
 if __name__ == "__main__":

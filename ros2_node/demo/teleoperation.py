@@ -7,19 +7,16 @@ hand feels what the follower meets, by the law's input `coupling`.
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
-import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from .running import run_demo_node
 
 FRESH = 0.1
 """How old a state may be that is handed on [s]; without references the other arm comes to rest."""
@@ -81,32 +78,9 @@ class Teleoperation(Node):
             side.hand_on()
 
 
-def run_until_told(make: Callable[[], Node], name: str) -> int:
-    """A node of that kind until SIGINT or SIGTERM; 2 where its parameters are bad."""
-    stop: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, frame: stop.append(received))
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    node: Node | None = None
-    try:
-        try:
-            node = make()
-        except ValueError as error:
-            rclpy.logging.get_logger(name).fatal(str(error))
-            return 2
-        while not stop:
-            rclpy.spin_once(node, timeout_sec=0.2)
-    except ExternalShutdownException:
-        pass
-    finally:
-        if node is not None:
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
-
-
-def main() -> int:
-    return run_until_told(Teleoperation, "teleoperation")
+def main(args: list[str] | None = None) -> int:
+    """Hand on until SIGINT or SIGTERM."""
+    return run_demo_node(Teleoperation, args=args)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 
 import rclpy
 from rclpy.node import Node
@@ -18,6 +19,9 @@ BAD_START = 2
 """Exit code when parameters, device or the first model cannot be used."""
 
 
+N = TypeVar("N")
+
+
 class Stoppable(Collecting, Protocol):
     """A node whose robots can be stopped."""
 
@@ -30,6 +34,22 @@ class Stoppable(Collecting, Protocol):
 
     def destroy_node(self) -> None:
         """Stop, and give everything back."""
+
+
+def made(
+    make: Callable[[], N], name: str, refusals: tuple[type[Exception], ...] = (ValueError,)
+) -> N | None:
+    """The node, or None where its constructor refuses: the reason is a line under `name`, and what
+    was half made is gone."""
+    try:
+        return make()
+    except refusals as error:
+        reason = str(error)
+    # Without the traceback, cycles of its callbacks alone hold what was half made; at the
+    # interpreter's end, its publishers and services could keep the process from ending.
+    gc.collect()
+    rclpy.logging.get_logger(name).fatal(reason)
+    return None
 
 
 def run(node: Stoppable, stopped: Callable[[], bool]) -> int:
@@ -49,12 +69,8 @@ def run_process(make: Callable[[], Stoppable], args: list[str] | None = None) ->
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Stoppable | None = None
     try:
-        try:
-            node = make()
-        except ValueError as error:
-            rclpy.logging.get_logger("warpdyn").fatal(str(error))
-            return BAD_START
-        return run(node, stopped)
+        node = made(make, "warpdyn")
+        return BAD_START if node is None else run(node, stopped)
     except Exception:
         if rclpy.ok():
             raise

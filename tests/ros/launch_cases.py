@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
@@ -48,22 +49,22 @@ CASES = {
     "batch, a source": ("batch.launch.py", {"source": "true", "robots": "16", "device": "cpu"}),
     "demo without a picture": ("demo.launch.py", {"rviz": "false"}),
     "demo where rviz2 is not installed": ("demo.launch.py", {"rviz": "true", "robot": "ur5e"}),
-    "walk without a picture": ("walk.launch.py", {"rviz": "false", "policy": "mine.onnx"}),
-    "walk where rviz2 is not installed": ("walk.launch.py", {"rviz": "true", "rate": "100"}),
+    "walk without a picture": ("walk.launch.py", {"rviz": "false", "policy": "p.onnx"}),
     "teleoperation": ("teleoperation.launch.py", {}),
-    "teleoperation, feedback without a hand": (
+    "teleoperation, arguments": (
         "teleoperation.launch.py",
         {"feedback": "20.0", "friction": "0.5", "hand": "false"},
     ),
     "view": ("view.launch.py", {}),
-    "view, a bag in a namespace": (
+    "view, arguments": (
         "view.launch.py",
         {
             "robot": "panda",
+            "floating_base": "true",
             "bag": "drive.mcap",
-            "namespace": "left",
             "port": "0",
-            "torques": "false",
+            "namespace": "left",
+            "joint_states": "/all/joint_states",
         },
     ),
 }
@@ -73,9 +74,8 @@ import json, os, pathlib, sys
 me = pathlib.Path(sys.argv[0]).name
 argv = sys.argv[1:]
 files = {{x: pathlib.Path(x).read_text() for x in argv if os.path.isfile(x)}}
-space = next((x[6:].replace("/", ".") for x in argv if x.startswith("__ns:=")), "")
-out = pathlib.Path(os.environ["RECORDS"]) / (me + space + ".json")
-out.write_text(json.dumps({{"name": me, "argv": argv, "files": files}}))
+out = pathlib.Path(os.environ["RECORDS"]) / f"{{os.getpid()}}.json"
+out.write_text(json.dumps({{"executable": me, "argv": argv, "files": files}}))
 """
 LAUNCH = """
 import sys
@@ -98,9 +98,14 @@ def user_file(folder: Path) -> Path:
     return file
 
 
-PROGRAMS = tuple(
-    f"warpdyn_{name}"
-    for name in ("node", "state_source", "view", "walker", "plant", "teleoperation", "hand")
+EXECUTABLES = (
+    "warpdyn_node",
+    "warpdyn_state_source",
+    "warpdyn_plant",
+    "warpdyn_walker",
+    "warpdyn_teleoperation",
+    "warpdyn_hand",
+    "warpdyn_view",
 )
 NODE = "#!{python}\nimport sys; from ros2_node import run_node; sys.exit(run_node())\n"
 
@@ -114,7 +119,7 @@ def install(prefix: Path, script: str = RECORDER) -> None:
     (prefix / "share" / "warpdyn").symlink_to(ROOT)
     programs = prefix / "lib" / "warpdyn"
     programs.mkdir(parents=True)
-    for name in PROGRAMS:
+    for name in EXECUTABLES:
         program = programs / name
         program.write_text(script.format(python=sys.executable))
         program.chmod(0o755)
@@ -138,7 +143,7 @@ def launch_environment(folder: Path) -> dict[str, str]:
 
 
 def real_run(file: str, arguments: dict[str, str], folder: Path) -> tuple[list[dict], str]:
-    """What the real launch starts, by executable, and what it says."""
+    """What the real launch starts, `in_order`, and what it says."""
     install(folder / "prefix")
     user = user_file(folder)
     records = folder / "records"
@@ -152,15 +157,16 @@ def real_run(file: str, arguments: dict[str, str], folder: Path) -> tuple[list[d
     )
     assert run.returncode == 0, run.stdout + run.stderr
     share = str(folder / "prefix" / "share" / "warpdyn")
+    calls = [json.loads(out.read_text()) for out in records.iterdir()]
     places = {share: "$SHARE", str(user): USER}
-    calls = [json.loads(out.read_text()) for out in sorted(records.iterdir())]
-    started = [summary(call["name"], call["argv"], call["files"], places) for call in calls]
-    return in_order(started), run.stdout + run.stderr
+    return in_order(
+        summary(call["executable"], call["argv"], call["files"], places) for call in calls
+    ), run.stdout + run.stderr
 
 
-def in_order(started: list[dict]) -> list[dict]:
-    """By executable, then by namespace: which of two starts first is not said."""
-    return sorted(started, key=lambda one: (one["executable"], one["remappings"]))
+def in_order(summaries: Iterable[dict]) -> list[dict]:
+    """The same order in every run: by executable, then by name and namespace."""
+    return sorted(summaries, key=lambda each: (each["executable"], each["remappings"]))
 
 
 def summary(

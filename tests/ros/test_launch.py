@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -28,9 +29,8 @@ def describe(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(STAND_IN))
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))  # no rviz2
     monkeypatch.delenv("DISPLAY", raising=False)
-    for name in [
-        m for m in sys.modules if m == "launch" or m.startswith(("launch.", "launch_ros"))
-    ]:
+    of_launch = ("launch.", "launch_ros", "ros2_node.ros.launch_parts")
+    for name in [m for m in sys.modules if m == "launch" or m.startswith(of_launch)]:
         monkeypatch.delitem(sys.modules, name)
 
     def read(file, **values):
@@ -89,7 +89,8 @@ def command(node, chosen, folder):
     for k, entry in enumerate(node.parameters):
         if isinstance(entry, dict):
             values = {parameter: evaluated(value, chosen) for parameter, value in entry.items()}
-            path = folder / f"launch_params{space.replace('/', '.')}_{node.name}_{k}.yaml"
+            place = f"{space}_{node.name}".replace("/", "_")
+            path = folder / f"launch_params{place}_{k}.yaml"
             path.write_text(yaml.safe_dump({name: {"ros__parameters": values}}))
         else:
             path = Path(text(entry, chosen))
@@ -239,6 +240,15 @@ def test_every_argument_is_described_and_used(file, describe, monkeypatch):
         assert argument.description and len(argument.description) > 10, argument.name
         values = {} if argument.name in base else {**base, argument.name: OTHER[argument.name]}
         assert describe(file.name, **values)[1] != nodes, argument.name
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
+def test_the_page_names_every_argument(file, describe):
+    """In the table of docs/ros2.md, and none that there is not."""
+    page = (ROOT / "docs" / "ros2.md").read_text()
+    [row] = [line for line in page.splitlines() if line.startswith(f"| {file.name} |")]
+    declared, _ = describe(file.name)
+    assert set(re.findall(r"`(\w+)`", row)) == {argument.name for argument in declared}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)

@@ -60,6 +60,18 @@ def test_a_signal_ends_the_rounds_and_the_node_is_destroyed(number, calls):
     assert calls.count(0.0) == 3, "messages are handled in each round, however late it is"
 
 
+def test_by_itself_it_handles_messages_until_told(calls, monkeypatch):
+    def spin_once(executor, timeout_sec):
+        executor.node.rounds += 1
+        if executor.node.rounds == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(running.SingleThreadedExecutor, "spin_once", spin_once)
+    made = []
+    assert run_demo_node(lambda: made.append(Demo()) or made[0]) == 0
+    assert made[0].rounds == -1 and calls == ["init", "shutdown"]
+
+
 def test_a_robot_that_there_is_not_is_a_code(calls):
     def make():
         raise ValueError("nonsense: no such robot")

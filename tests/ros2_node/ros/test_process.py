@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from types import SimpleNamespace
 
 import pytest
@@ -43,6 +44,36 @@ def test_parameters_that_cannot_be_used_end_it_with_a_code(calls):
 
     assert process.run_process(refuse) == process.BAD_START
     assert calls == ["output", "init", "shutdown"]
+
+
+def test_what_was_half_made_is_gone_before_the_context(monkeypatch, calls):
+    """Its callbacks refer to it, and the error's traceback has done."""
+    made, alive = [], []
+
+    class HalfMade:
+        def __init__(self):
+            self.callbacks = [self.stop]
+            made.append(weakref.ref(self))
+            raise ValueError("rate must be a number")
+
+        def stop(self):
+            """A callback."""
+
+    def shutdown():
+        alive.append(made[0]() is not None)
+
+    monkeypatch.setattr(process.rclpy, "try_shutdown", shutdown)
+    assert process.run_process(HalfMade) == process.BAD_START
+    assert alive == [False]
+
+
+def test_another_error_of_the_constructor_is_no_refusal():
+    def broken():
+        raise OSError("no such page")
+
+    with pytest.raises(OSError, match="no such page"):
+        process.made(broken, "node")
+    assert process.made(broken, "node", (ValueError, OSError)) is None
 
 
 @pytest.mark.parametrize("context_lives", [True, False])
