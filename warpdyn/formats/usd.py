@@ -7,6 +7,7 @@ made a tree. `Model.assemble` then checks it.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
 from .registry import USD
 from .robot_text import Loops, RobotText, cuts_loops
+from .usd_groups import joined, last_words
 from .usd_values import UsdValues, library
 
 WORLD = "world"
@@ -104,7 +106,7 @@ class Articulated:
     remarks: list[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Between:
     """A joint prim between two bodies (paths; "" is the world), with its frame in each [m]."""
 
@@ -191,9 +193,10 @@ class UsdReader:
 
     def model(self, wanted: str | None, floating_base: bool | None) -> Articulated:
         label, members, root = self._choose(wanted)
-        names = _names(members)
+        names = last_words(members)
         links = {path: self.values.link(self.bodies[path], names[path]) for path in members}
-        joints = [j for j in self.joints if any(end in members for end in j.bodies)]
+        mine = set(members)
+        joints = [j for j in self.joints if any(end in mine for end in j.bodies)]
         held = [j for j in joints if "" in j.bodies]
         if held and floating_base:
             raise self.values.refusal(
@@ -205,19 +208,22 @@ class UsdReader:
             at = self.values.units.up @ self.values.in_stage(self.bodies[root])[0]
             made.append(fixed_joint(f"world_to_{names[root]}", WORLD, names[root], at))
         free = not held and floating_base is not False
-        frames = [joint.child for joint in made if joint.child not in names.values()]
+        bodies = set(names.values())
+        frames = [joint.child for joint in made if joint.child not in bodies]
         whole = [*([] if free else [Link(WORLD)]), *links.values(), *map(Link, frames)]
         return Articulated(label.rpartition("/")[2], whole, made, free, self.values.remarks)
 
     def _choose(self, wanted: str | None) -> tuple[str, list[str], str]:
         """Path of an articulation, its bodies, and the one that carries the others."""
-        groups = _joined(list(self.bodies), [j.bodies for j in self.joints])
+        groups = joined(list(self.bodies), [j.bodies for j in self.joints])
         found: dict[str, tuple[list[str], str]] = {}
+        near = {path: self._near(path) for path in self.roots}
         for members in groups:
-            marked = [path for path in self.roots if self._in(path, members)]
-            root = next((path for path in marked if path in members), members[0])
+            inside = set(members)
+            marked = [path for path in self.roots if not near[path].isdisjoint(inside)]
+            root = next((path for path in marked if path in inside), members[0])
             found[marked[0] if marked else members[0]] = (members, root)
-        articulated = [path for path in found if path in self.roots]
+        articulated = [path for path in found if path in near]
         chosen = articulated if articulated else list(found)
         if wanted is not None:
             chosen = [p for p in found if wanted in (p, p.rpartition("/")[2])]
@@ -232,31 +238,37 @@ class UsdReader:
             self.values.remarks.append(f"{others} bodies are not of {chosen[0]}, and are left out")
         return (chosen[0], *found[chosen[0]])
 
-    def _in(self, path: str, members: Sequence[str]) -> bool:
-        """Whether a root of an articulation (a body, one of its joints, or what holds its bodies)
-        is that of these bodies."""
-        joints = [j for j in self.joints if str(j.prim.GetPath()) == path]
-        if joints:
-            return any(end in members for end in joints[0].bodies)
-        return any(body == path or body.startswith(f"{path}/") for body in members)
+    def _near(self, path: str) -> set[str]:
+        """Bodies of a root of an articulation: itself, the ends of a joint, or those below."""
+        joint = next((j for j in self.joints if str(j.prim.GetPath()) == path), None)
+        if joint is not None:
+            return {end for end in joint.bodies if end}
+        return {b for b in self.bodies if b == path or b.startswith(f"{path}/")}
 
     # The tree.
 
     def _tree(self, names: dict[str, str], joints: Sequence[Between], root: str) -> Iterator[Joint]:
         """Joints from the root outwards, those that a stage excludes from the articulation last;
         what is left over closes loops."""
-        called = _names([str(joint.prim.GetPath()) for joint in joints])
-        left, reached = list(joints), [root]
+        called = last_words([str(joint.prim.GetPath()) for joint in joints])
+        at: dict[str, list[Between]] = {}
+        for joint in joints:
+            for body in joint.bodies:
+                at.setdefault(body, []).append(joint)
+        reached, used = {root: None}, set[Between]()
         for excluded in (False, True):
-            for body in reached:  # grows on the way
-                for joint in [j for j in left if body in j.bodies]:
+            waiting = deque(reached)
+            while waiting:
+                body = waiting.popleft()
+                for joint in at.get(body, ()):
                     other = joint.beyond(body)
                     out = bool(self.values.value(joint.prim, EXCLUDED))
                     if other not in reached and out <= excluded:
-                        left.remove(joint)
-                        reached.append(other)
+                        used.add(joint)
+                        reached[other] = None
+                        waiting.append(other)
                         yield from self._made(joint, body, names, called)
-        for joint in left:
+        for joint in (j for j in joints if j not in used):
             path = joint.prim.GetPath()
             if not self.cut:
                 raise self.values.refusal(
@@ -364,26 +376,3 @@ class UsdReader:
         if any(cone is not None and 0 <= cone < np.inf for cone in cones):
             self.values.remarks.append(f"{prim.GetPath()}: limits of a ball joint are left out")
         return Joint("", KINDS["ball"], "", "", limits=Limits())
-
-
-def _names(paths: Sequence[str]) -> dict[str, str]:
-    """The last word of each path, where no other has it; else the whole path."""
-    last = [path.rpartition("/")[2] for path in paths]
-    return {p: word if last.count(word) == 1 else p for p, word in zip(paths, last, strict=True)}
-
-
-def _joined(bodies: Sequence[str], ends: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """Bodies that joints join, in the order of the stage."""
-    group = {body: body for body in bodies}
-
-    def first(body: str) -> str:
-        while group[body] != body:
-            body = group[body]
-        return body
-
-    for a, b in ends:
-        if a and b:
-            one, other = sorted((first(a), first(b)), key=bodies.index)
-            group[other] = one
-    heads = [body for body in bodies if first(body) == body]
-    return [[body for body in bodies if first(body) == head] for head in heads]

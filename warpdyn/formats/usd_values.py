@@ -78,6 +78,7 @@ class UsdValues:
         self.units = Units.of(pxr, stage, source)
         self.remarks: list[str] = []
         self._poses = pxr.UsdGeom.XformCache()
+        self._placed: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def refusal(self, prim: Any, problem: str) -> ModelError:
         return ModelError(f"{self.source}: {prim.GetPath()}: {problem}")
@@ -99,6 +100,12 @@ class UsdValues:
 
     def in_stage(self, prim: Any) -> tuple[np.ndarray, np.ndarray]:
         """Placement of a prim in the stage without its scale, and its scale (3,)."""
+        path = str(prim.GetPath())
+        if path not in self._placed:
+            self._placed[path] = self._in_stage(prim)
+        return self._placed[path]
+
+    def _in_stage(self, prim: Any) -> tuple[np.ndarray, np.ndarray]:
         transform = self.pxr.Gf.Transform(self._poses.GetLocalToWorldTransform(prim))
         position = self.numbers(prim, "its place", transform.GetTranslation())
         turn = transform.GetRotation().GetQuat()
