@@ -24,7 +24,7 @@ from ..model.structure import QuaternionOrder
 from .registry import USD
 from .robot_text import Loops, RobotText, cuts_loops
 from .usd_groups import joined, last_words
-from .usd_values import UsdValues, library
+from .usd_values import UsdValues, library, said
 
 WORLD = "world"
 """The massless root link of what is fixed to the world."""
@@ -66,8 +66,11 @@ def load_usd(
     cut = cuts_loops(loops)
     text = RobotText.of(source, USD.reader, USD.name)
     pxr = library()
-    stage = _stage(pxr, text)
-    robot = UsdReader(UsdValues(pxr, stage, text.name), stage, cut).model(model, floating_base)
+    try:
+        stage = _stage(pxr, text)
+        robot = UsdReader(UsdValues(pxr, stage, text.name), stage, cut).model(model, floating_base)
+    except (pxr.Tf.ErrorException, UnicodeDecodeError) as error:
+        raise ModelError(f"{text.name}: usd-core cannot read it: {said(error)}") from error
     made = Model.assemble(
         robot.name,
         robot.links,
@@ -82,17 +85,13 @@ def load_usd(
 
 def _stage(pxr: Any, text: RobotText) -> Any:
     """The stage of a file, or of a text in memory."""
-    try:
-        if text.file is not None and text.folder is not None:
-            return pxr.Usd.Stage.Open(str(text.folder / text.file))
-        layer = pxr.Sdf.Layer.CreateAnonymous(".usda")
-        if not text.data.startswith(b"#usda"):
-            raise ModelError(f"{text.name}: bytes must be those of a .usda text; give a path")
-        layer.ImportFromString(text.data.decode())
-        return pxr.Usd.Stage.Open(layer)
-    except (pxr.Tf.ErrorException, UnicodeDecodeError) as error:
-        said = " ".join(str(error).split())[-300:]
-        raise ModelError(f"{text.name}: usd-core cannot read it: {said}") from error
+    if text.file is not None and text.folder is not None:
+        return pxr.Usd.Stage.Open(str(text.folder / text.file))
+    layer = pxr.Sdf.Layer.CreateAnonymous(".usda")
+    if not text.data.startswith(b"#usda"):
+        raise ModelError(f"{text.name}: bytes must be those of a .usda text; give a path")
+    layer.ImportFromString(text.data.decode())
+    return pxr.Usd.Stage.Open(layer)
 
 
 @dataclass(frozen=True)
@@ -133,6 +132,7 @@ class UsdReader:
                 f"{values.source}: no prim has PhysicsRigidBodyAPI; a robot needs rigid bodies"
             )
         for prim in (p for p in prims if p.IsA(physics.Scene)):
+            values.check(prim)
             self._gravity(physics.Scene(prim))
 
     def _gravity(self, scene: Any) -> None:
@@ -152,6 +152,7 @@ class UsdReader:
 
     def _between(self, prim: Any) -> Iterator[Between]:
         """A joint that acts on two bodies, or on one and the world."""
+        self.values.check(prim)
         joint = self.pxr.UsdPhysics.Joint(prim)
         if joint.GetJointEnabledAttr().Get() is False:
             self.values.remarks.append(f"{prim.GetPath()}: this joint is disabled; it is left out")
