@@ -1,4 +1,4 @@
-"""`python -m benchmarks.fuzzing COUNT [--seed N] [--keep FOLDER]`: damaged robot descriptions, read by warpdyn.
+"""`python -m benchmarks.fuzzing COUNT [--seed N] [--of SEED...] [--keep FOLDER]`: damaged robot descriptions, read by warpdyn.
 
 Each file is one of `SEEDS`, with its neighbours, in which one to four places are damaged: values,
 names, elements, bytes. What comes out must be a sound model or a ModelError, within `SLOW` seconds
@@ -182,12 +182,10 @@ DAMAGES: tuple[Callable[[Random, bytes], bytes], ...] = (
 )
 
 
-def case(seed: int, k: int) -> tuple[str, Files]:
-    """The name of the k-th seed file, and it with its neighbours, one of them damaged."""
+def case(seed: int, k: int, names: Sequence[str]) -> tuple[str, Files]:
+    """The name of the k-th seed among `names`, and its files, one of them damaged."""
     random = Random(f"{seed}-{k}")
-    import os
-
-    name = random.choice([s for s in SEEDS if s.startswith(os.environ.get("ONLY", ""))])
+    name = random.choice(names)
     files = dict(SEEDS[name])
     hurt = random.choice(list(files))
     files[hurt] = damaged(random, files[hurt])
@@ -241,27 +239,29 @@ def _unsound(model: wd.Model) -> Finding | None:
     return None
 
 
-def _child(seed: int, numbers: range, pipe: multiprocessing.connection.Connection) -> None:
+def _child(
+    seed: int, numbers: range, names: Sequence[str], pipe: multiprocessing.connection.Connection
+) -> None:
     """Reads the files of these numbers, and sends the number of each before and what came after."""
     with TemporaryDirectory() as name:
         for k in numbers:
             pipe.send((k, None))
             folder = Path(name) / str(k)
             folder.mkdir()
-            found = told(case(seed, k)[1], folder, Random(f"options-{seed}-{k}"))
+            found = told(case(seed, k, names)[1], folder, Random(f"options-{seed}-{k}"))
             for path in (*folder.iterdir(), folder):
                 path.rmdir() if path.is_dir() else path.unlink()
             if found:
                 pipe.send((k, found))
 
 
-def findings(seed: int, count: int) -> Iterator[tuple[int, Finding | None]]:
+def findings(seed: int, count: int, names: Sequence[str]) -> Iterator[tuple[int, Finding | None]]:
     """The number of each file as it is read, then what is wrong with it."""
     start = 0
     context = multiprocessing.get_context("spawn")
     while start < count:
         mine, theirs = context.Pipe(duplex=False)
-        child = context.Process(target=_child, args=(seed, range(start, count), theirs))
+        child = context.Process(target=_child, args=(seed, range(start, count), names, theirs))
         child.start()
         theirs.close()
         at, finding = start, None
@@ -289,16 +289,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("count", type=int, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
+    parser.add_argument("--of", nargs="+", choices=list(SEEDS), default=list(SEEDS), metavar="SEED")
     given = parser.parse_args(arguments)
     kinds: Counter[str] = Counter()
     with tqdm(total=given.count, file=sys.stderr, unit="file") as bar:
-        for k, finding in findings(given.seed, given.count):
+        for k, finding in findings(given.seed, given.count, given.of):
             bar.update(k + 1 - bar.n)
             if finding is None:
                 continue
             kinds[finding.kind] += 1
             if given.keep and kinds[finding.kind] <= 3:
-                name, files = case(given.seed, k)
+                name, files = case(given.seed, k, given.of)
                 folder = given.keep / f"{given.seed}-{k}-{name}"
                 folder.mkdir(parents=True, exist_ok=True)
                 for file, data in files.items():
