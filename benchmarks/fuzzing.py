@@ -1,4 +1,4 @@
-"""`python -m benchmarks.fuzzing COUNT [--seed N] [--of SEED...] [--keep FOLDER]`: damaged robot descriptions, read by warpdyn.
+"""`python -m benchmarks.fuzzing COUNT`: damaged robot descriptions, read by warpdyn.
 
 Each file is one of `SEEDS`, with its neighbours, in which one to four places are damaged: values,
 names, elements, bytes. What comes out must be a sound model or a ModelError, within `SLOW` seconds
