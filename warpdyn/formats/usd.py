@@ -24,6 +24,7 @@ from ..model.structure import QuaternionOrder
 from .registry import USD
 from .robot_text import Loops, RobotText, cuts_loops
 from .usd_groups import joined, last_words
+from .usd_shapes import shapes_of
 from .usd_values import UsdValues, library, said
 
 WORLD = "world"
@@ -123,6 +124,7 @@ class UsdReader:
     def __init__(self, values: UsdValues, stage: Any, cut: bool) -> None:
         self.values, self.stage, self.cut, self.pxr = values, stage, cut, values.pxr
         physics = self.pxr.UsdPhysics
+        self.left_out = 0
         prims = list(stage.Traverse(self.pxr.Usd.TraverseInstanceProxies()))
         self.bodies = {str(p.GetPath()): p for p in prims if p.HasAPI(physics.RigidBodyAPI)}
         self.roots = [str(p.GetPath()) for p in prims if p.HasAPI(physics.ArticulationRootAPI)]
@@ -195,7 +197,12 @@ class UsdReader:
     def model(self, wanted: str | None, floating_base: bool | None) -> Articulated:
         label, members, root = self._choose(wanted)
         names = last_words(members)
-        links = {path: self.values.link(self.bodies[path], names[path]) for path in members}
+        links = {path: self._link(self.bodies[path], names[path]) for path in members}
+        if self.left_out:
+            self.values.remarks.append(
+                f"{self.left_out} shapes are meshes or of other kinds that are not read; what "
+                "touches is boxes, balls, cylinders and capsules"
+            )
         mine = set(members)
         joints = [j for j in self.joints if any(end in mine for end in j.bodies)]
         held = [j for j in joints if "" in j.bodies]
@@ -213,6 +220,12 @@ class UsdReader:
         frames = [joint.child for joint in made if joint.child not in bodies]
         whole = [*([] if free else [Link(WORLD)]), *links.values(), *map(Link, frames)]
         return Articulated(label.rpartition("/")[2], whole, made, free, self.values.remarks)
+
+    def _link(self, prim: Any, name: str) -> Link:
+        shapes = shapes_of(self.values, prim)
+        self.left_out += shapes.left_out
+        link = self.values.link(prim, name)
+        return replace(link, visuals=shapes.visuals, collisions=shapes.collisions)
 
     def _choose(self, wanted: str | None) -> tuple[str, list[str], str]:
         """Path of an articulation, its bodies, and the one that carries the others."""
