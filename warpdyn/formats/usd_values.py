@@ -80,6 +80,7 @@ class UsdValues:
         self._poses = pxr.UsdGeom.XformCache()
         registry = pxr.Usd.SchemaRegistry()
         self._weighing = registry.FindAppliedAPIPrimDefinition("PhysicsMassAPI")
+        self._known: dict[tuple[str, ...], dict[str, tuple[str, tuple[str, ...]]]] = {}
         self._placed: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def refusal(self, prim: Any, problem: str) -> ModelError:
@@ -103,16 +104,21 @@ class UsdValues:
     def check(self, prim: Any) -> None:
         """Refuse values that are not of the kind that USD's schemas of the prim give them."""
         schemas = prim.GetPrimDefinition(), self._weighing
+        known = self._known.setdefault((prim.GetTypeName(), *prim.GetAppliedSchemas()), {})
         for attribute in prim.GetAuthoredAttributes():
             name, value = attribute.GetName(), attribute.Get()
-            known = next((x for x in (s.GetAttributeDefinition(name) for s in schemas) if x), None)
-            if not known or value is None or known.GetTypeName().isArray:
+            if name not in known:
+                found = (schema.GetAttributeDefinition(name) for schema in schemas)
+                known[name] = _needed(next((x for x in found if x), None))
+            kind, words = known[name]
+            if (
+                value is None
+                or not kind
+                or (kind == kind_of(value) and value in (words or (value,)))
+            ):
                 continue
-            words = known.GetMetadata("allowedTokens") or (value,)
-            needed = kind_of(known.GetFallbackValue())
-            if kind_of(value) != needed or value not in words:
-                said = needed if kind_of(value) != needed else f"one of {', '.join(words)}"
-                raise self.refusal(prim, f"{name} is {value}; it needs {said}")
+            needed = f"one of {', '.join(words)}" if kind == kind_of(value) else kind
+            raise self.refusal(prim, f"{name} is {value}; it needs {needed}")
 
     def numbers(self, prim: Any, what: str, values: Any) -> list[float]:
         """Finite numbers of a size that can be meant."""
@@ -268,6 +274,16 @@ class UsdValues:
                 offset = self.number(prim, f"{head}:offset") or 0.0
                 return (targets[0], Mimic("", -gearing, -offset * unit)) if targets else None
         return None
+
+
+def _needed(definition: Any) -> tuple[str, tuple[str, ...]]:
+    """The kind of an attribute's values, and its words where these are few; nothing where anything
+    goes."""
+    if not definition or definition.GetTypeName().isArray:
+        return "", ()
+    return kind_of(definition.GetFallbackValue()), tuple(
+        definition.GetMetadata("allowedTokens") or ()
+    )
 
 
 def kind_of(value: Any) -> str:
