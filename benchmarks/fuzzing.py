@@ -188,7 +188,8 @@ def case(seed: int, k: int, names: Sequence[str]) -> tuple[str, Files]:
     name = random.choice(names)
     files = dict(SEEDS[name])
     hurt = random.choice(list(files))
-    files[hurt] = damaged(random, files[hurt])
+    while files == SEEDS[name]:
+        files[hurt] = damaged(random, files[hurt])
     return name, files
 
 

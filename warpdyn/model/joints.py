@@ -143,7 +143,7 @@ def unit(axis: int) -> Vector:
     return Vector(*(float(k == axis) for k in range(3)))
 
 
-def aligned(kind: JointKind, direction: Sequence[Scalar]) -> tuple[int, float, Rotation]:
+def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Rotation]:
     """The coordinate axis that a joint of this direction moves along, its sign, and the turn of the
     joint frame that brings it there."""
     if not kind.has_axis:
