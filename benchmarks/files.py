@@ -1,9 +1,9 @@
 """`python -m benchmarks.files FOLDER...`: every robot description under the folders, read by warpdyn and by others.
 
 URDF, SDF and MJCF files, told apart by their outermost element; URDF beside Pinocchio, MJCF beside
-MuJoCo, where these are installed. What both read is compared: mass matrix, joint forces and poses of
-all links and sites, at two random states, in float64. A source is a folder that is named, or one in
-it that is not its only package.
+MuJoCo, and all of them beside Drake in a second table, where these are installed. What both read is
+compared: mass matrix, joint forces and poses of all links and sites, at two random states, in float64.
+A source is a folder that is named, or one in it that is not its only package.
 
 The numbers of a file agree where each is within `TOLERANCE` of the largest of its kind. MJCF files
 that read what lies outside of their own folder are refused as they are; they are read again with
@@ -19,7 +19,7 @@ import sys
 import time
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +30,7 @@ from lxml import etree
 from tqdm import tqdm
 
 import warpdyn as wd
+from benchmarks.peers.drake import Drake, DrakeRefusal
 from warpdyn.formats.registry import format_of_root
 from warpdyn.model.description import ModelError
 from warpdyn.peers.mujoco import MuJoCo
@@ -68,6 +69,8 @@ class Read:
     why: str
     seconds: float
     nv: int = 0
+    reader: str = ""
+    """The library beside warpdyn."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,10 +84,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tqdm(files, file=sys.stderr, unit="file") as bar:
         for folder, path, kind in bar:
             bar.set_postfix_str(path.name[:30])
-            reads.append(read(folder, path, kind))
+            reads += read(folder, path, kind)
     if given.lines:
         given.lines.write_text("".join(json.dumps(asdict(each)) + "\n" for each in reads))
-    print("\n".join(table(reads)))
+    for reader in dict.fromkeys(each.reader for each in reads):
+        print(
+            f"{reader}:" if reader else "",
+            *table([x for x in reads if x.reader == reader]),
+            sep="\n",
+        )
     return 0
 
 
@@ -102,8 +110,8 @@ def found(folder: Path) -> Iterator[tuple[Path, str]]:
             yield path, chosen.name
 
 
-def read(folder: Path, path: Path, kind: str) -> Read:
-    """A file, read and compared."""
+def read(folder: Path, path: Path, kind: str) -> list[Read]:
+    """A file, read and compared with its format's own library, and with Drake."""
     inside = path.relative_to(folder).parts
     source = (
         f"{folder.name}/{inside[0]}"
@@ -128,31 +136,40 @@ def read(folder: Path, path: Path, kind: str) -> Read:
             break
     seconds = time.perf_counter() - started
 
-    def told(outcome: Outcome, words: str = "") -> Read:
-        nv = 0 if ours is None else ours.nv
-        return Read(
-            source, str(path.relative_to(folder)), kind, outcome, words, round(seconds, 3), nv
-        )
+    def own_peer(model: wd.Model) -> Peer:
+        if kind == "MJCF":
+            return MuJoCo(model, path, whole=True)
+        return Pinocchio(model, path.read_text(errors="replace"))
 
-    theirs = refusal(path, kind)
-    if ours is None:
-        return told("refused by both" if theirs else "by us", why)
-    if theirs is None:
-        return told("read alone")
-    if theirs:
-        return told("by them", theirs)
+    def told(
+        theirs: str | None, peer: Callable[[wd.Model], Peer | Drake] = own_peer
+    ) -> tuple[Outcome, str]:
+        if ours is None:
+            return ("refused by both" if theirs else "by us"), why
+        if theirs is None:
+            return "read alone", ""
+        if theirs:
+            return "by them", theirs
+        try:
+            difference = compared(ours, peer(ours))
+        except NotComparable as error:
+            return "differs", f"not comparable: {error}"
+        if difference:
+            return "differs", f"{difference}; remarks: {'; '.join(ours.warnings) or 'none'}"
+        return ("agrees with includes=" if trusted else "agrees"), ""
+
+    def one(reader: str, outcome: Outcome, words: str) -> Read:
+        file, nv = str(path.relative_to(folder)), 0 if ours is None else ours.nv
+        return Read(source, file, kind, outcome, words, round(seconds, 3), nv, reader)
+
+    reads = [one("", *told(refusal(path, kind)))]
     try:
-        peer: Peer = (
-            MuJoCo(ours, path, whole=True)
-            if kind == "MJCF"
-            else Pinocchio(ours, path.read_text(errors="replace"))
-        )
-        difference = compared(ours, peer)
-    except NotComparable as error:
-        return told("differs", f"not comparable: {error}")
-    if difference:
-        return told("differs", f"{difference}; remarks: {'; '.join(ours.warnings) or 'none'}")
-    return told("agrees with includes=" if trusted else "agrees")
+        drake = Drake(path)
+    except ImportError:
+        return reads
+    except DrakeRefusal as error:
+        return [*reads, one("Drake", *told(str(error)))]
+    return [*reads, one("Drake", *told("", drake.on))]
 
 
 def refusal(path: Path, kind: str) -> str | None:
@@ -173,7 +190,7 @@ def refusal(path: Path, kind: str) -> str | None:
     return ""
 
 
-def compared(model: wd.Model, peer: Peer) -> str:
+def compared(model: wd.Model, peer: Peer | Drake) -> str:
     """The largest difference of the first quantity that differs; nothing where all agree."""
     if not model.nv:
         return ""

@@ -73,6 +73,7 @@ PARAMETERS = (
     "com",
     "inertia",
     "placement",
+    "axis",
     "armature",
     "viscous",
     "coulomb",
@@ -193,6 +194,8 @@ def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
         )
     if name == "placement":
         return np.hstack([draw.uniform(-0.3, 0.3, (count, 3)), turn(draw, count)])
+    if name == "axis":
+        return draw.normal(size=(count, 3))
     if name in PARAMETERS:
         return draw.uniform(0.2, 1.0, count)
     return draw.uniform(-1.5, 1.5, (count, model.nv))
@@ -200,7 +203,7 @@ def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
 
 CASES = (
     # kinematics
-    Case("fk", "hopper", more=PLACED),
+    Case("fk", "hopper", more="placement axis"),
     Case("fk", "gripper", options={"relative_to": "left"}),
     Case("fk", "socket", options={"frame": "hand", "form": "pose"}, second=True),
     Case("jacobian", "hopper", more="point", options={"frame": "leg"}),
@@ -222,7 +225,7 @@ CASES = (
     Case("manipulability", "pendulum", options={"frame": "tip", "part": "linear"}),
     Case("manipulability", "planar", options={"frame": "puck"}),
     # dynamics
-    Case("rnea", "hopper", "q v a", DYNAMIC),
+    Case("rnea", "hopper", "q v a", f"{DYNAMIC} axis"),
     Case("rnea", "socket", "q v a", "gravity", second=True),
     Case("rnea", "gripper", "q v a", "f_ext mass com viscous", second=True),
     Case("rnea", "planar", "q v a", "f_ext"),

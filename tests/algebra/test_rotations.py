@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from algebra_draws import close, placement, rows, vector
 
-from warpdyn.algebra.rotations import IDENTITY, Matrix, Symmetric, Vector, as_matrix
+from warpdyn.algebra.rotations import IDENTITY, Matrix, Symmetric, Vector, as_matrix, axes_about
 
 
 def test_rotations_turn_back(draw) -> None:
@@ -15,6 +15,16 @@ def test_rotations_turn_back(draw) -> None:
     close(R.to_parent(u).dot(R.to_parent(u)), u.dot(u))
     close(list(as_matrix(R).to_parent(u)), list(R.to_parent(u)))
     close(np.linalg.det(rows(as_matrix(R).matrix.rows)), 1.0)
+
+
+def test_axes_about_any_direction(draw) -> None:
+    """A rotation whose third column is the direction, along and against the coordinate axes too."""
+    tilted = draw.normal(size=3)
+    for u in (tilted / np.linalg.norm(tilted), *np.eye(3), *-np.eye(3)):
+        R = rows(axes_about(Vector(*u.tolist())).matrix.rows)
+        close(R[:, 2], u)
+        close(R @ R.T, np.eye(3))
+        close(np.linalg.det(R), 1.0)
 
 
 def test_rotations_of_matrices(draw) -> None:

@@ -179,6 +179,12 @@ def test_refusals_name_the_line() -> None:
     assert refusal(text).endswith("(line 4)")
 
 
+def test_what_the_parser_quotes_stands_in_one_line() -> None:
+    """A text that ends inside of a CDATA section of several lines."""
+    said = refusal("<robot name='r'><link name='a'/><![CDATA[\n<inertia\n\nixx='0.1'")
+    assert "not well-formed XML" in said and "\n" not in said
+
+
 def test_wrong_quaternion_order_is_refused() -> None:
     """Only the two orders that exist."""
     with pytest.raises(ModelError, match='quaternion must be "xyzw" or "wxyz"'):

@@ -270,6 +270,33 @@ def test_a_file_is_found_by_its_beginning_and_by_its_suffix(tmp_path: Path) -> N
             stage(body("a", at(1e10, 0, 0)), joint("h", "Fixed", ("", "a"), frames("1e10, 0, 0"))),
             ["/robot/h", "1e+09"],
         ),
+        (
+            stage(body("a").replace("float physics:mass = 1.0", 'string physics:mass = "x"')),
+            ["/robot/a", "physics:mass is x; it needs a number"],
+        ),
+        (
+            stage(body("a"), body("b"), joint("j", axis="W")),
+            ["/robot/j", "physics:axis is W; it needs one of X, Y, Z"],
+        ),
+        (
+            stage(body("a"), body("b"), joint("j", inside="float physics:upperLimit = nan")),
+            ["/robot/j", "a limit is nan"],
+        ),
+        (
+            stage(body("a", 'uniform token[] xformOpOrder = ["xformOp:none"]')),
+            ["/robot/a", "where it is cannot be read"],
+        ),
+        (
+            stage(
+                body("a"),
+                joint("j", bodies=("", "")).replace("{\n", "{\nfloat physics:body0 = 1\n", 1),
+            ),
+            ["usd-core cannot read it"],
+        ),
+        (
+            stage(body("a"), body("b"), joint("j", inside='string newton:armature = "much"')),
+            ["/robot/j", "newton:armature", "it needs a number"],
+        ),
         (stage(body("a"), metre=0.0), ["metersPerUnit 0", "must be"]),
     ],
 )

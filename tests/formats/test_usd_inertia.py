@@ -9,8 +9,8 @@ import pytest
 from usd_texts import at, body, stage
 
 from warpdyn.formats.usd import load_usd
-from warpdyn.formats.usd_inertia import box, capsule, cylinder
-from warpdyn.model.description import ModelError
+from warpdyn.formats.usd_inertia import box, capsule, cylinder, mesh_moments
+from warpdyn.model.description import ModelError, ModelWarning
 
 SINGLE = 1e-6
 """Relative; usd-core adds up in single precision."""
@@ -84,10 +84,58 @@ def test_a_mass_without_inertia_is_spread_over_the_shapes() -> None:
     assert np.abs(np.array(link.inertia) - 3 / V * np.diag([x, y, z])).max() <= SINGLE
 
 
+CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+SIDES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+TRIANGLES = np.array([(a, *two) for a, b, c, d in SIDES for two in ((b, c), (c, d))])
+
+
+def test_moments_of_a_surface_are_those_of_the_box_that_it_is() -> None:
+    """Anywhere, seen from inside or outside; of a flat one nothing."""
+    corners = CORNERS * [0.2, 0.4, 0.6] + [1, 2, 3]
+    wanted, moments = box(0.2, 0.4, 0.6)
+    for triangles in (TRIANGLES, TRIANGLES[:, ::-1]):
+        V, centre, J = mesh_moments(corners, triangles)
+        assert pytest.approx(wanted) == V and centre == pytest.approx([1.1, 2.2, 3.3])
+        assert np.abs(J - np.diag(moments)).max() <= 1e-12
+    assert mesh_moments(corners * [1, 1, 0], TRIANGLES)[0] == 0.0
+
+
+def mesh(more: str = "", faces: int = 6) -> str:
+    points = ", ".join(f"({x}, {y}, {z})" for x, y, z in CORNERS * [0.2, 0.4, 0.6])
+    numbers = ", ".join(str(k) for side in SIDES[:faces] for k in side)
+    counts = ", ".join(["4"] * faces)
+    api = ', "PhysicsMeshCollisionAPI"' if more else ""
+    return (
+        f'def Mesh "s" (\nprepend apiSchemas = ["PhysicsCollisionAPI"{api}]\n)\n{{\n'
+        f"point3f[] points = [{points}]\nint[] faceVertexCounts = [{counts}]\n"
+        f"int[] faceVertexIndices = [{numbers}]\n{more}{at(1, 0, 0)}}}\n"
+    )
+
+
+APPROXIMATION = 'uniform token physics:approximation = "{}"\n'
+
+
+def test_a_mesh_weighs_what_it_encloses_or_its_hull_does() -> None:
+    """At 1000 kg/m³; the hull of a box without a lid is the box."""
+    pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+    pytest.importorskip("scipy", reason="hulls by trimesh need scipy")
+    V, moments = box(0.2, 0.4, 0.6)
+    hull = APPROXIMATION.format("convexHull")
+    for part in (mesh(), mesh(hull), mesh(hull, faces=5)):
+        with pytest.warns(ModelWarning, match="1 shapes are meshes"):
+            link = load_usd(stage(body("a", part, mass=None))).link("a")
+        assert link.mass == pytest.approx(1000 * V, rel=SINGLE)
+        assert link.com == pytest.approx((1.1, 0.2, 0.3), rel=SINGLE)
+        assert np.abs(np.array(link.inertia) - 1000 * np.diag(moments)).max() <= 4 * SINGLE
+
+
 def test_shapes_whose_volume_is_not_known_are_refused_by_path() -> None:
     """Meshes, and round shapes that a scale made oval."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     oval = 'float3 xformOp:scale = (1, 2, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]\n'
-    for part in (shape("Mesh", ""), shape("Sphere", "double radius = 1", oval)):
+    decomposed = mesh(APPROXIMATION.format("convexDecomposition"))
+    broken = mesh().replace("[4,", "[5,")
+    unknown = shape("Mesh", ""), decomposed, broken, shape("Sphere", "double radius = 1", oval)
+    for part in unknown:
         with pytest.raises(ModelError, match=r"/robot/a: its mass.* /robot/a/s, which is not comp"):
             load_usd(stage(body("a", part, mass=None)))

@@ -21,6 +21,7 @@ from warpdyn.execution.batched import described
 from warpdyn.execution.call import all_arrays, input_shapes
 from warpdyn.execution.evaluate import record_call
 from warpdyn.functions.inverse_kinematics import inverse_kinematics
+from warpdyn.model.description import unit_vector
 
 ROUND_OFF = {"float64": 1e-13, "float32": 1e-5}
 """Relative to the largest entry."""
@@ -87,6 +88,8 @@ def numbers(model: wd.Model, quantity: str, count: int, seed: int = 0) -> np.nda
         turn = near(np.tile([0.1, -0.2, 0.3, 0.9], (len(joints), 1)), 0.2)
         turn /= np.linalg.norm(turn, axis=-1, keepdims=True)
         return np.concatenate([near([x.pose.position for x in joints], 0.1), turn], axis=-1)
+    if quantity == "axis":
+        return draw.normal(size=(count, len(joints), 3))
     return draw.uniform(0.1, 0.4, (count, len(joints)))
 
 
@@ -101,7 +104,7 @@ def given(model: wd.Model, count: int, *quantities: str) -> dict[str, dict[str, 
             for k, owner in enumerate(owners)
             if quantity in (*LINK_NUMBERS, "placement") or owner.kind.nv
             if quantity not in ("stiffness", "damping") or owner.bounded
-            if quantity not in ("spring", "rest") or owner.kind.single
+            if quantity not in ("axis", "spring", "rest") or owner.kind.single
         }
     return found
 
@@ -126,7 +129,9 @@ def rebuilt(model: wd.Model, values: Mapping[str, Mapping[str, np.ndarray]], e: 
 
     def changed_joint(old: wd.Joint) -> wd.Joint:
         pose = own.get("placement", {}).get(old.name)
-        return old if pose is None else replace(old, pose=wd.Pose.of(pose))
+        axis = own.get("axis", {}).get(old.name)
+        old = old if pose is None else replace(old, pose=wd.Pose.of(pose))
+        return old if axis is None else replace(old, axis=unit_vector(axis))
 
     model = replace(
         model,
@@ -179,7 +184,7 @@ def test_each_environment_is_a_model_of_its_own(function: Any, model: wd.Model) 
         model,
         2,
         *LINK_NUMBERS,
-        *("placement", "armature", "viscous", "coulomb", "spring", "rest"),
+        *("placement", "axis", "armature", "viscous", "coulomb", "spring", "rest"),
         *MASSLESS_EFFECTS,
     )
     check_environments(function, model, values)
@@ -229,7 +234,7 @@ def test_kernels_read_each_environments_numbers(
 ) -> None:
     """19 environments, a part of the links and joints, one value for all in between."""
     arrays, options = arguments(function, RIG, 19)
-    values = given(RIG, 19, *LINK_NUMBERS, "placement", "armature")
+    values = given(RIG, 19, *LINK_NUMBERS, "placement", "axis", "armature")
     values["mass"].pop("arm")
     values["com"] = {"tool": values["com"]["tool"]}
     values["inertia"].pop("pedestal")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from .scalar import Scalar
+from .scalar import Scalar, select_less
 
 
 class Vector:
@@ -193,6 +193,23 @@ class Rotation:
 
 
 IDENTITY = Rotation((Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0)))
+
+
+def axes_about(u: Vector) -> Rotation:
+    """A rotation whose third column is the unit vector `u`, wherever that points.
+
+    Duff et al., Building an Orthonormal Basis, Revisited, J. Computer Graphics Techniques 6 (2017).
+    """
+    s = select_less(u.z, 0.0, -1.0, 1.0)
+    a = -1.0 / (s + u.z)
+    b = u.x * u.y * a
+    return Rotation(
+        (
+            Vector(1.0 + s * (u.x * u.x * a), b, u.x),
+            Vector(s * b, s + u.y * u.y * a, u.y),
+            Vector(-s * u.x, -u.y, u.z),
+        )
+    )
 
 
 class AxisRotation:

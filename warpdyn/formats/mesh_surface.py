@@ -51,6 +51,19 @@ def surface_of(path: Path) -> MeshSurface:
     return MeshSurface(_checked(vertices) * _metres(path, scene), faces)
 
 
+def hull_of(vertices: np.ndarray) -> MeshSurface:
+    """The convex hull of points; raises `MeshError` where they have none."""
+    try:
+        import trimesh
+    except ImportError as error:
+        raise MeshError(NO_READER) from error
+    try:
+        hull = trimesh.convex.convex_hull(vertices)
+    except Exception as error:  # whatever Qhull says of points in a plane
+        raise _unreadable(error) from error
+    return MeshSurface(np.asarray(hull.vertices, float), np.asarray(hull.faces, np.int64))
+
+
 def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
     """The surface of a mesh file by the colours of its materials, vertices or faces; a texture is its
     mean colour. Raises `MeshError` where the mesh cannot be used, or has no triangles."""

@@ -73,6 +73,7 @@ class BodyElement:
     matter: mjcf_inertia.Matter = field(default_factory=mjcf_inertia.Matter)
     sites: list[mjcf_inertia.Part] = field(default_factory=list)
     gravcomp: float = 0.0
+    carries: bool = False
 
 
 def load_mjcf(
@@ -134,7 +135,7 @@ class MjcfReader:
         self.bodies: dict[str, BodyElement] = {}
         self.links: list[Link] = []
         self.joints: list[Joint] = []
-        self.joint_names: set[str] = set()
+        self.joint_names, self.link_names = set[str](), set[str]()
         self.zeros: dict[str, float] = {}
         """Position of each single joint where the file draws it (ref)."""
         self.places: list[Place] = []
@@ -236,6 +237,7 @@ class MjcfReader:
         written = {str(key): str(value) for key, value in element.attrib.items()}
         pose = X.compose(self.values.placement(element, written)).as_matrix()
         body = self.bodies[name] = BodyElement(name, parent.name, pose)
+        parent.carries = True
         if self.values.boolean(element, "mocap", written, False):
             self.mocap.add(name)
         body.gravcomp = self.values.number(element, "gravcomp", written, 0.0)
@@ -300,9 +302,8 @@ class MjcfReader:
             return link
         element, written, _ = body.joints[0]
         word = self.values.choice(element, "align", written, "auto", ("auto", "true", "false"))
-        if word == "false" or (word == "auto" and not self.values.compiler.alignfree):
-            return link
-        if any(other.parent == body.name for other in self.bodies.values()):
+        wanted = word == "true" or (word == "auto" and self.values.compiler.alignfree)
+        if not wanted or body.carries:
             return link
         principal = body.matter.principal
         back = principal.inverse()
@@ -358,6 +359,7 @@ class MjcfReader:
             self.joints.append(replace(joint, pose=at_rest(joint, [-zero]).pose) if zero else joint)
             if not last:
                 self.links.append(Link(child))
+                self.link_names.add(child)
             parent, X = child, Placement(IDENTITY, -p)
         if parent != body.name:
             name = f"{body.parent}_to_{body.name}"
@@ -383,13 +385,11 @@ class MjcfReader:
 
     def sites(self, body: BodyElement) -> None:
         """Each named site as a massless link on a fixed joint."""
-        names_in_use = {link.name for link in self.links} if body.sites else set()
         for element, written, X in body.sites:
-            name = element.get("name")
-            if not name:
+            if not (name := element.get("name")):
                 continue
-            link = name if name not in self.bodies and name not in names_in_use else f"{name}_site"
-            names_in_use.add(link)
+            link = f"{name}_site" if name in self.bodies or name in self.link_names else name
+            self.link_names.add(link)
             place = self.values.shape_placement(element, written)
             self.links.append(Link(link))
             self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))

@@ -47,7 +47,7 @@ def coupled(
                 element,
             )
             continue
-        if set(mocap) & {written.get("body1", ""), written.get("body2", "")}:
+        if any(written.get(key) in mocap for key in ("body1", "body2")):
             values.remarks.append(
                 f"{_name(element)}: it pulls a body to one that the user moves (mocap); it is left out"
             )

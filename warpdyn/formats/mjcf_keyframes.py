@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from ..model.joints import JointKind
 from ..model.named_configurations import Configuration
@@ -48,11 +49,12 @@ def configurations(
                 f"qpos has {length} numbers; the joints of this file have {count} coordinates",
             )
         numbers = values.numbers(element, "qpos", written, count) if length else []
+        rest = iter(numbers)
         coordinates: list[tuple[str, tuple[float, ...]]] = []
         for place in places:
             mine = place.drawn
             if numbers and place.written:
-                mine, numbers = tuple(numbers[: place.kind.nq]), numbers[place.kind.nq :]
+                mine = tuple(islice(rest, place.kind.nq))
                 mine = place.kind.scalar_last(_unit(values, place, mine, name), "wxyz")
             if place.joint in joints:
                 coordinates.append((place.joint, mine))

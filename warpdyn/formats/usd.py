@@ -7,6 +7,7 @@ made a tree. `Model.assemble` then checks it.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +23,9 @@ from ..model.remarks import warn
 from ..model.structure import QuaternionOrder
 from .registry import USD
 from .robot_text import Loops, RobotText, cuts_loops
-from .usd_values import UsdValues, library
+from .usd_groups import joined, last_words
+from .usd_shapes import shapes_of
+from .usd_values import UsdValues, library, said
 
 WORLD = "world"
 """The massless root link of what is fixed to the world."""
@@ -64,8 +67,11 @@ def load_usd(
     cut = cuts_loops(loops)
     text = RobotText.of(source, USD.reader, USD.name)
     pxr = library()
-    stage = _stage(pxr, text)
-    robot = UsdReader(UsdValues(pxr, stage, text.name), stage, cut).model(model, floating_base)
+    try:
+        stage = _stage(pxr, text)
+        robot = UsdReader(UsdValues(pxr, stage, text.name), stage, cut).model(model, floating_base)
+    except (pxr.Tf.ErrorException, UnicodeDecodeError) as error:
+        raise ModelError(f"{text.name}: usd-core cannot read it: {said(error)}") from error
     made = Model.assemble(
         robot.name,
         robot.links,
@@ -80,17 +86,13 @@ def load_usd(
 
 def _stage(pxr: Any, text: RobotText) -> Any:
     """The stage of a file, or of a text in memory."""
-    try:
-        if text.file is not None and text.folder is not None:
-            return pxr.Usd.Stage.Open(str(text.folder / text.file))
-        layer = pxr.Sdf.Layer.CreateAnonymous(".usda")
-        if not text.data.startswith(b"#usda"):
-            raise ModelError(f"{text.name}: bytes must be those of a .usda text; give a path")
-        layer.ImportFromString(text.data.decode())
-        return pxr.Usd.Stage.Open(layer)
-    except (pxr.Tf.ErrorException, UnicodeDecodeError) as error:
-        said = " ".join(str(error).split())[-300:]
-        raise ModelError(f"{text.name}: usd-core cannot read it: {said}") from error
+    if text.file is not None and text.folder is not None:
+        return pxr.Usd.Stage.Open(str(text.folder / text.file))
+    layer = pxr.Sdf.Layer.CreateAnonymous(".usda")
+    if not text.data.startswith(b"#usda"):
+        raise ModelError(f"{text.name}: bytes must be those of a .usda text; give a path")
+    layer.ImportFromString(text.data.decode())
+    return pxr.Usd.Stage.Open(layer)
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Articulated:
     remarks: list[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Between:
     """A joint prim between two bodies (paths; "" is the world), with its frame in each [m]."""
 
@@ -122,6 +124,7 @@ class UsdReader:
     def __init__(self, values: UsdValues, stage: Any, cut: bool) -> None:
         self.values, self.stage, self.cut, self.pxr = values, stage, cut, values.pxr
         physics = self.pxr.UsdPhysics
+        self.left_out = 0
         prims = list(stage.Traverse(self.pxr.Usd.TraverseInstanceProxies()))
         self.bodies = {str(p.GetPath()): p for p in prims if p.HasAPI(physics.RigidBodyAPI)}
         self.roots = [str(p.GetPath()) for p in prims if p.HasAPI(physics.ArticulationRootAPI)]
@@ -131,6 +134,7 @@ class UsdReader:
                 f"{values.source}: no prim has PhysicsRigidBodyAPI; a robot needs rigid bodies"
             )
         for prim in (p for p in prims if p.IsA(physics.Scene)):
+            values.check(prim)
             self._gravity(physics.Scene(prim))
 
     def _gravity(self, scene: Any) -> None:
@@ -150,6 +154,7 @@ class UsdReader:
 
     def _between(self, prim: Any) -> Iterator[Between]:
         """A joint that acts on two bodies, or on one and the world."""
+        self.values.check(prim)
         joint = self.pxr.UsdPhysics.Joint(prim)
         if joint.GetJointEnabledAttr().Get() is False:
             self.values.remarks.append(f"{prim.GetPath()}: this joint is disabled; it is left out")
@@ -191,9 +196,15 @@ class UsdReader:
 
     def model(self, wanted: str | None, floating_base: bool | None) -> Articulated:
         label, members, root = self._choose(wanted)
-        names = _names(members)
-        links = {path: self.values.link(self.bodies[path], names[path]) for path in members}
-        joints = [j for j in self.joints if any(end in members for end in j.bodies)]
+        names = last_words(members)
+        links = {path: self._link(self.bodies[path], names[path]) for path in members}
+        if self.left_out:
+            self.values.remarks.append(
+                f"{self.left_out} shapes are meshes or of other kinds that are not read; what "
+                "touches is boxes, balls, cylinders and capsules"
+            )
+        mine = set(members)
+        joints = [j for j in self.joints if any(end in mine for end in j.bodies)]
         held = [j for j in joints if "" in j.bodies]
         if held and floating_base:
             raise self.values.refusal(
@@ -205,19 +216,28 @@ class UsdReader:
             at = self.values.units.up @ self.values.in_stage(self.bodies[root])[0]
             made.append(fixed_joint(f"world_to_{names[root]}", WORLD, names[root], at))
         free = not held and floating_base is not False
-        frames = [joint.child for joint in made if joint.child not in names.values()]
+        bodies = set(names.values())
+        frames = [joint.child for joint in made if joint.child not in bodies]
         whole = [*([] if free else [Link(WORLD)]), *links.values(), *map(Link, frames)]
         return Articulated(label.rpartition("/")[2], whole, made, free, self.values.remarks)
 
+    def _link(self, prim: Any, name: str) -> Link:
+        shapes = shapes_of(self.values, prim)
+        self.left_out += shapes.left_out
+        link = self.values.link(prim, name)
+        return replace(link, visuals=shapes.visuals, collisions=shapes.collisions)
+
     def _choose(self, wanted: str | None) -> tuple[str, list[str], str]:
         """Path of an articulation, its bodies, and the one that carries the others."""
-        groups = _joined(list(self.bodies), [j.bodies for j in self.joints])
+        groups = joined(list(self.bodies), [j.bodies for j in self.joints])
         found: dict[str, tuple[list[str], str]] = {}
+        near = {path: self._near(path) for path in self.roots}
         for members in groups:
-            marked = [path for path in self.roots if self._in(path, members)]
-            root = next((path for path in marked if path in members), members[0])
+            inside = set(members)
+            marked = [path for path in self.roots if not near[path].isdisjoint(inside)]
+            root = next((path for path in marked if path in inside), members[0])
             found[marked[0] if marked else members[0]] = (members, root)
-        articulated = [path for path in found if path in self.roots]
+        articulated = [path for path in found if path in near]
         chosen = articulated if articulated else list(found)
         if wanted is not None:
             chosen = [p for p in found if wanted in (p, p.rpartition("/")[2])]
@@ -232,31 +252,37 @@ class UsdReader:
             self.values.remarks.append(f"{others} bodies are not of {chosen[0]}, and are left out")
         return (chosen[0], *found[chosen[0]])
 
-    def _in(self, path: str, members: Sequence[str]) -> bool:
-        """Whether a root of an articulation (a body, one of its joints, or what holds its bodies)
-        is that of these bodies."""
-        joints = [j for j in self.joints if str(j.prim.GetPath()) == path]
-        if joints:
-            return any(end in members for end in joints[0].bodies)
-        return any(body == path or body.startswith(f"{path}/") for body in members)
+    def _near(self, path: str) -> set[str]:
+        """Bodies of a root of an articulation: itself, the ends of a joint, or those below."""
+        joint = next((j for j in self.joints if str(j.prim.GetPath()) == path), None)
+        if joint is not None:
+            return {end for end in joint.bodies if end}
+        return {b for b in self.bodies if b == path or b.startswith(f"{path}/")}
 
     # The tree.
 
     def _tree(self, names: dict[str, str], joints: Sequence[Between], root: str) -> Iterator[Joint]:
         """Joints from the root outwards, those that a stage excludes from the articulation last;
         what is left over closes loops."""
-        called = _names([str(joint.prim.GetPath()) for joint in joints])
-        left, reached = list(joints), [root]
+        called = last_words([str(joint.prim.GetPath()) for joint in joints])
+        at: dict[str, list[Between]] = {}
+        for joint in joints:
+            for body in joint.bodies:
+                at.setdefault(body, []).append(joint)
+        reached, used = {root: None}, set[Between]()
         for excluded in (False, True):
-            for body in reached:  # grows on the way
-                for joint in [j for j in left if body in j.bodies]:
+            waiting = deque(reached)
+            while waiting:
+                body = waiting.popleft()
+                for joint in at.get(body, ()):
                     other = joint.beyond(body)
                     out = bool(self.values.value(joint.prim, EXCLUDED))
                     if other not in reached and out <= excluded:
-                        left.remove(joint)
-                        reached.append(other)
+                        used.add(joint)
+                        reached[other] = None
+                        waiting.append(other)
                         yield from self._made(joint, body, names, called)
-        for joint in left:
+        for joint in (j for j in joints if j not in used):
             path = joint.prim.GetPath()
             if not self.cut:
                 raise self.values.refusal(
@@ -364,26 +390,3 @@ class UsdReader:
         if any(cone is not None and 0 <= cone < np.inf for cone in cones):
             self.values.remarks.append(f"{prim.GetPath()}: limits of a ball joint are left out")
         return Joint("", KINDS["ball"], "", "", limits=Limits())
-
-
-def _names(paths: Sequence[str]) -> dict[str, str]:
-    """The last word of each path, where no other has it; else the whole path."""
-    last = [path.rpartition("/")[2] for path in paths]
-    return {p: word if last.count(word) == 1 else p for p, word in zip(paths, last, strict=True)}
-
-
-def _joined(bodies: Sequence[str], ends: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """Bodies that joints join, in the order of the stage."""
-    group = {body: body for body in bodies}
-
-    def first(body: str) -> str:
-        while group[body] != body:
-            body = group[body]
-        return body
-
-    for a, b in ends:
-        if a and b:
-            one, other = sorted((first(a), first(b)), key=bodies.index)
-            group[other] = one
-    heads = [body for body in bodies if first(body) == body]
-    return [[body for body in bodies if first(body) == head] for head in heads]

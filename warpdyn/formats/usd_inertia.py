@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..model.mesh_files import MeshError
+from .mesh_surface import hull_of
+
 SAME = 1e-5
 """How far scales across a round shape may be apart, relative: round-off of single precision."""
 
@@ -41,8 +44,67 @@ def capsule(r: float, h: float) -> tuple[float, float, float]:
 ROUND = {"Cylinder": cylinder, "Capsule": capsule}
 
 
+def mesh_moments(points: np.ndarray, triangles: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Volume, centre of mass, and inertia (3, 3) about it at density 1, of a closed surface.
+
+    points (n, 3), triangles (m, 3): sums over tetrahedra from the origin to each triangle (Tonon,
+    J. Mathematics and Statistics 1, 2005); zeros where it encloses nothing.
+    """
+    corners = points[triangles]
+    volumes = np.linalg.det(corners) / 6
+    V = volumes.sum()
+    if not V:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    centre = (volumes @ corners.sum(axis=1)) / 4 / V
+    about = corners - centre
+    total = about.sum(axis=1)
+    # Of a tetrahedron with a corner at the origin: ∫ x xᵀ = V/20 (Σ c cᵀ + Σ c Σ cᵀ).
+    volumes = np.linalg.det(about) / 6
+    second = np.einsum("t,tci,tcj->ij", volumes, about, about)
+    second = (second + np.einsum("t,ti,tj->ij", volumes, total, total)) / 20
+    J = np.trace(second) * np.eye(3) - second
+    return abs(V), centre, J * np.sign(V)
+
+
+def surface_moments(prim: Any, scale: np.ndarray) -> tuple[float, np.ndarray, np.ndarray] | None:
+    """A mesh, or its convex hull where that is what touches; None where neither is, or it encloses
+    nothing."""
+    words = [
+        prim.GetAttribute(x).Get() for x in ("points", "faceVertexCounts", "faceVertexIndices")
+    ]
+    approximation = str(prim.GetAttribute("physics:approximation").Get() or "none")
+    if not all(words) or approximation not in ("none", "convexHull"):
+        return None
+    points, counts, corners = (
+        np.array(words[0], float) * scale,
+        np.array(words[1]),
+        np.array(words[2]),
+    )
+    ends = np.cumsum(counts)
+    if (
+        counts.min() < 3
+        or ends[-1] != len(corners)
+        or not 0 <= corners.min() <= corners.max() < len(points)
+    ):
+        return None
+    triangles = np.array(
+        [
+            (corners[end - n], corners[k], corners[k + 1])
+            for n, end in zip(counts, ends, strict=True)
+            for k in range(end - n + 1, end - 1)
+        ]
+    )
+    try:
+        if approximation == "convexHull":
+            points, triangles = hull_of(points)
+        V, centre, J = mesh_moments(points, triangles)
+    except MeshError:
+        return None
+    return (V, centre, J) if np.isfinite(J).all() and V > 0 else None
+
+
 def shape_moments(prim: Any, scale: np.ndarray) -> Moments | None:
-    """A shape of this size in the stage's unit; None for meshes and others."""
+    """A round shape or a cube of this size in the stage's unit; None for others."""
 
     def size(name: str) -> float:
         return float(prim.GetAttribute(name).Get())
@@ -77,13 +139,17 @@ def mass_properties(
     def information(prim: Any) -> Any:
         made = pxr.UsdPhysics.RigidBodyAPI.MassInformation()
         X, scale = placed(prim)
-        known = shape_moments(prim, scale)
+        if str(prim.GetTypeName()) == "Mesh":
+            known = surface_moments(prim, scale)
+        else:
+            shape = shape_moments(prim, scale)
+            known = shape and (shape[0], np.zeros(3), np.diag(shape[1]))
         if known is None:
             unknown.append(str(prim.GetPath()))
-            known = (1.0, (1.0, 1.0, 1.0))
-        made.volume, moments = known
-        made.inertia = pxr.Gf.Matrix3f(*np.diag(moments).ravel().tolist())
-        made.centerOfMass = pxr.Gf.Vec3f(0.0)
+            known = (1.0, np.zeros(3), np.eye(3))
+        made.volume, centre, inertia = known
+        made.inertia = pxr.Gf.Matrix3f(*inertia.ravel().tolist())
+        made.centerOfMass = pxr.Gf.Vec3f(*centre.tolist())
         made.localPos = pxr.Gf.Vec3f(*X[:3, 3].tolist())
         rows = pxr.Gf.Matrix3d(*X[:3, :3].T.ravel().tolist())  # of row vectors, in pxr
         made.localRot = pxr.Gf.Quatf(rows.ExtractRotation().GetQuat())

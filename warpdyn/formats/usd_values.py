@@ -78,6 +78,10 @@ class UsdValues:
         self.units = Units.of(pxr, stage, source)
         self.remarks: list[str] = []
         self._poses = pxr.UsdGeom.XformCache()
+        registry = pxr.Usd.SchemaRegistry()
+        self._weighing = registry.FindAppliedAPIPrimDefinition("PhysicsMassAPI")
+        self._known: dict[tuple[str, ...], dict[str, tuple[str, tuple[str, ...]]]] = {}
+        self._placed: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def refusal(self, prim: Any, problem: str) -> ModelError:
         return ModelError(f"{self.source}: {prim.GetPath()}: {problem}")
@@ -86,6 +90,35 @@ class UsdValues:
         """The first of these attributes that has a value; None without one."""
         values = (prim.GetAttribute(name).Get() for name in names if prim.HasAttribute(name))
         return next((x for x in values if x is not None), None)
+
+    def number(self, prim: Any, *names: str) -> float | None:
+        """That value as a number, which may be infinite."""
+        x = self.value(prim, *names)
+        return None if x is None else self.bound(prim, " or ".join(names), x)
+
+    def bound(self, prim: Any, what: str, x: Any) -> float:
+        if not isinstance(x, (int, float)) or math.isnan(x):
+            raise self.refusal(prim, f"{what} is {x}; it needs a number")
+        return float(x)
+
+    def check(self, prim: Any) -> None:
+        """Refuse values that are not of the kind that USD's schemas of the prim give them."""
+        schemas = prim.GetPrimDefinition(), self._weighing
+        known = self._known.setdefault((prim.GetTypeName(), *prim.GetAppliedSchemas()), {})
+        for attribute in prim.GetAuthoredAttributes():
+            name, value = attribute.GetName(), attribute.Get()
+            if name not in known:
+                found = (schema.GetAttributeDefinition(name) for schema in schemas)
+                known[name] = _needed(next((x for x in found if x), None))
+            kind, words = known[name]
+            if (
+                value is None
+                or not kind
+                or (kind == kind_of(value) and value in (words or (value,)))
+            ):
+                continue
+            needed = f"one of {', '.join(words)}" if kind == kind_of(value) else kind
+            raise self.refusal(prim, f"{name} is {value}; it needs {needed}")
 
     def numbers(self, prim: Any, what: str, values: Any) -> list[float]:
         """Finite numbers of a size that can be meant."""
@@ -99,7 +132,16 @@ class UsdValues:
 
     def in_stage(self, prim: Any) -> tuple[np.ndarray, np.ndarray]:
         """Placement of a prim in the stage without its scale, and its scale (3,)."""
-        transform = self.pxr.Gf.Transform(self._poses.GetLocalToWorldTransform(prim))
+        path = str(prim.GetPath())
+        if path not in self._placed:
+            self._placed[path] = self._in_stage(prim)
+        return self._placed[path]
+
+    def _in_stage(self, prim: Any) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            transform = self.pxr.Gf.Transform(self._poses.GetLocalToWorldTransform(prim))
+        except self.pxr.Tf.ErrorException as error:
+            raise self.refusal(prim, f"where it is cannot be read: {said(error)}") from error
         position = self.numbers(prim, "its place", transform.GetTranslation())
         turn = transform.GetRotation().GetQuat()
         scale = np.array(self.numbers(prim, "its scale", transform.GetScale()))
@@ -128,11 +170,13 @@ class UsdValues:
         shapes."""
         api, units = self.pxr.UsdPhysics.MassAPI(prim), self.units
         on, scale = self.in_stage(prim)
+        shapes = [x for x in self.below(prim) if x.HasAPI(self.pxr.UsdPhysics.CollisionAPI)]
+        for part in (prim, *shapes):
+            self.check(part)
         mass, density = (float(x.Get() or 0) for x in (api.GetMassAttr(), api.GetDensityAttr()))
         moments = api.GetDiagonalInertiaAttr().Get() or (0, 0, 0)
         com, axes = api.GetCenterOfMassAttr().Get(), api.GetPrincipalAxesAttr().Get()
         com = np.array(com or (math.nan,) * 3, dtype=float) * scale
-        shapes = [x for x in self.below(prim) if x.HasAPI(self.pxr.UsdPhysics.CollisionAPI)]
         if not mass and not density and not shapes:
             self.remarks.append(f'link "{name}": it has neither mass nor shapes; it weighs nothing')
             return Link(name)
@@ -183,12 +227,12 @@ class UsdValues:
         """Limits of one axis: its range, in degrees where it turns, a drive's greatest force, and the
         speed that a simulator's own word allows."""
         unit = math.pi / 180 if turns else self.units.metre
-        force = self.value(prim, f"drive:{drive}:physics:maxForce")
-        speed = self.value(prim, *SPEED)
+        force = self.number(prim, f"drive:{drive}:physics:maxForce")
+        speed = self.number(prim, *SPEED)
         bounds = [math.inf if x is None or x > MOST else float(x) for x in (force, speed)]
         return Limits(
-            -math.inf if lower is None else float(lower) * unit,
-            math.inf if upper is None else float(upper) * unit,
+            -math.inf if lower is None else self.bound(prim, "a limit", lower) * unit,
+            math.inf if upper is None else self.bound(prim, "a limit", upper) * unit,
             velocity=bounds[1] * unit,
             effort=bounds[0] * self.units.effort(turns),
         )
@@ -198,15 +242,15 @@ class UsdValues:
         turns = joint.kind.turns
         unit = self.units.effort(turns)
         inertia = unit if turns else self.units.kilogram
-        damping = self.value(prim, "mjc:damping")  # by radian; Newton's is by degree
-        by_degree = self.value(prim, "newton:damping")
+        damping = self.number(prim, "mjc:damping")  # by radian; Newton's is by degree
+        by_degree = self.number(prim, "newton:damping")
         if by_degree is not None:
-            damping = float(by_degree) * (180 / math.pi if turns else 1.0)
+            damping = by_degree * (180 / math.pi if turns else 1.0)
         speed = 1.0 if turns else self.units.metre
         written = {
-            "armature": (self.value(prim, *ARMATURE) or 0.0) * inertia,
+            "armature": (self.number(prim, *ARMATURE) or 0.0) * inertia,
             "damping": (damping or 0.0) * unit / speed,
-            "friction": (self.value(prim, "newton:friction", "mjc:frictionloss") or 0.0) * unit,
+            "friction": (self.number(prim, "newton:friction", "mjc:frictionloss") or 0.0) * unit,
         }
         armature, damping, friction = (
             self.numbers(prim, name, [x])[0] for name, x in written.items()
@@ -218,15 +262,46 @@ class UsdValues:
         unit = math.pi / 180 if turns else self.units.metre
         if prim.HasRelationship("newton:mimicJoint"):
             targets = prim.GetRelationship("newton:mimicJoint").GetTargets()
-            offset = self.value(prim, "newton:mimicCoef0") or 0.0
-            factor = self.value(prim, "newton:mimicCoef1")
+            offset = self.number(prim, "newton:mimicCoef0") or 0.0
+            factor = self.number(prim, "newton:mimicCoef1")
             factor = 1.0 if factor is None else factor
-            return (targets[0], Mimic("", float(factor), float(offset) * unit)) if targets else None
+            return (targets[0], Mimic("", factor, offset * unit)) if targets else None
         for name in prim.GetPropertyNames():
             head, _, tail = name.rpartition(":")
             if tail == "referenceJoint" and head.startswith("physxMimicJoint:"):
                 targets = prim.GetRelationship(name).GetTargets()
-                gearing = self.value(prim, f"{head}:gearing") or 0.0
-                offset = self.value(prim, f"{head}:offset") or 0.0
-                return (targets[0], Mimic("", -float(gearing), -float(offset) * unit))
+                gearing = self.number(prim, f"{head}:gearing") or 0.0
+                offset = self.number(prim, f"{head}:offset") or 0.0
+                return (targets[0], Mimic("", -gearing, -offset * unit)) if targets else None
         return None
+
+
+def _needed(definition: Any) -> tuple[str, tuple[str, ...]]:
+    """The kind of an attribute's values, and its words where these are few; nothing where anything
+    goes."""
+    if not definition or definition.GetTypeName().isArray:
+        return "", ()
+    return kind_of(definition.GetFallbackValue()), tuple(
+        definition.GetMetadata("allowedTokens") or ()
+    )
+
+
+def kind_of(value: Any) -> str:
+    """What a value of USD is made of, whatever its precision."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "a word"
+    if hasattr(value, "GetReal"):
+        return "a quaternion"
+    return f"{len(value)} numbers" if hasattr(value, "__len__") else f"no {type(value).__name__}"
+
+
+def said(error: Exception) -> str:
+    """What usd-core says, which need not be text."""
+    try:
+        return " ".join(str(error).split())[-300:]
+    except UnicodeDecodeError:
+        return "its bytes are no text"

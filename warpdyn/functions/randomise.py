@@ -17,7 +17,8 @@ from ..arrays.random_laws import Law
 from ..execution.call import STANDARD_GRAVITY
 from ..model import Model
 from ..model.description import Joint, Link, look_up
-from ..model.params import LINK, SHAPES, Params
+from ..model.params import Params
+from ..model.quantities import LINK, SHAPES
 from ..model.varied import nominal_value
 
 SCALED = ("inertia",)

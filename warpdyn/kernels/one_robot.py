@@ -16,7 +16,8 @@ from ..execution.call import Call, gather, input_shapes
 from ..execution.evaluate import evaluate, record_call
 from ..model import Model
 from ..model.lumping import build_tree
-from ..model.params import SHAPES, Params
+from ..model.params import Params
+from ..model.quantities import SHAPES
 from ..model.tree import Tree
 from ..model.varied import varied
 from ..recording.program import shape_of

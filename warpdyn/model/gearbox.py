@@ -24,11 +24,12 @@ def without_gears(source: str, links: Sequence[Link], joints: Sequence[Joint]) -
     waiting = [joint for joint in joints if joint.kind.geared and joint.mimic is None]
     if not waiting:
         return list(joints)
-    plain = {joint.child: joint for joint in joints if joint not in waiting}
+    plain = {j.child: j for j in joints if not (j.kind.geared and j.mimic is None)}
     carriers = {**{gear.child: gear for gear in waiting}, **plain}
     replaced: dict[str, Joint | None] = {}
+    known = {link.name for link in links}
     for gear in waiting:
-        where, known = f'{source}: joint "{gear.name}"', {link.name for link in links}
+        where = f'{source}: joint "{gear.name}"'
         if gear.gearbox is None:
             raise ModelError(
                 f"{where}: a {gear.kind.name} joint needs its ratio and its reference link (gearbox=...)"

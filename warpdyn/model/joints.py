@@ -16,7 +16,8 @@ from functools import cache
 from typing import Literal, NoReturn, TypeVar
 
 from ..algebra.quaternions import quaternion_rotation
-from ..algebra.scalar import Scalar, as_number, cos, sin
+from ..algebra.rotations import axes_about
+from ..algebra.scalar import Scalar, as_number, cos, is_number, sin
 from ..algebra.spatial import (
     IDENTITY,
     ZERO,
@@ -147,6 +148,8 @@ def aligned(kind: JointKind, direction: Sequence[float]) -> tuple[int, float, Ro
     joint frame that brings it there."""
     if not kind.has_axis:
         return 2, 1.0, IDENTITY
+    if not all(map(is_number, direction)):
+        return 2, 1.0, axes_about(Vector(*direction))
     for k in range(3):
         if abs(direction[k]) == 1.0 == sum(map(abs, direction)) and (
             kind.single or direction[k] > 0

@@ -19,27 +19,8 @@ from ..arrays.libraries import library_of
 from ..arrays.protocol import dtype_name
 from ..arrays.stacking import count_of, first_array, of_kind, shape_of, stacked
 from .description import look_up
+from .quantities import LINK, SHAPES, check_numbers, check_owner
 from .structure import Structure
-
-LINK = {"mass": (), "com": (3,), "inertia": (6,)}
-JOINT = {
-    "placement": (7,),
-    "armature": (),
-    "viscous": (),
-    "coulomb": (),
-    "stiffness": (),
-    "damping": (),
-    "spring": (),
-    "rest": (),
-}
-SHAPES: dict[str, tuple[int, ...]] = {**LINK, **JOINT}
-"""Shape of the value of one link or joint, by quantity.
-
-mass [kg]; com [m] in the link's frame; inertia Ixx Ixy Ixz Iyy Iyz Izz [kg·m²] about the centre of
-mass in the link's axes; placement of the joint's frame in its parent link, x y z qx qy qz qw;
-armature and joint effects as in `Model.with_armature`, `with_friction`, `with_limit_springs`,
-`with_springs`.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +200,7 @@ def params(
     com: Any = None,
     inertia: Any = None,
     placement: Any = None,
+    axis: Any = None,
     armature: Any = None,
     viscous: Any = None,
     coulomb: Any = None,
@@ -234,8 +216,8 @@ def params(
 
     Each is {name: values}, values (B, ..) or one for all environments; or one array for all links
     (mass (B, nlinks) [kg], com (B, nlinks, 3) [m], inertia (B, nlinks, 6) Ixx Ixy Ixz Iyy Iyz Izz
-    [kg·m²]) or joints (placement (B, njoints, 7) x y z qx qy qz qw, armature, viscous, coulomb,
-    stiffness, damping, spring, rest (B, njoints)).
+    [kg·m²]) or joints (placement (B, njoints, 7) x y z qx qy qz qw, axis (B, njoints, 3) of any
+    length, armature, viscous, coulomb, stiffness, damping, spring, rest (B, njoints)).
     gravity: (B, 3) [m/s²]. What is not given stays as it is and costs nothing at run time.
     An array for all links that have mass, as `randomise` draws masses, will do too, so that
     `model.params(mass=p["mass"])` takes its arrays back; of any other names `mass=p.named("mass")`.
@@ -244,8 +226,8 @@ def params(
     it arrays keep theirs, and plain numbers take those of the first array beside them, float64 of
     NumPy where there is none; `dtype` converts.
     Change the arrays in place (`params["mass"][:] = ..`) between calls.
-    Raises ValueError for a mass, armature, friction or spring that is negative or not finite, with
-    its link or joint and the row, where the numbers can be read (not while JAX traces them).
+    Raises ValueError for a mass, armature, friction or spring that is negative or not finite, or
+    an axis that is zero, with its link or joint and the row, where the numbers can be read (not while JAX traces them).
 
     >>> model = wd.load_robot("panda")
     >>> params = model.params(mass={"panda_hand": np.linspace(0.5, 1.5, 100)})
@@ -257,6 +239,7 @@ def params(
         "com": com,
         "inertia": inertia,
         "placement": placement,
+        "axis": axis,
         "armature": armature,
         "viscous": viscous,
         "coulomb": coulomb,
@@ -277,7 +260,7 @@ def params(
         names[quantity], array = _stack(self, quantity, values, envs, dtype)
         if beside is not None and (like is not None or first_array([*_each([values])]) is None):
             array = of_kind(array, beside, dtype)
-        _check_signs(self, quantity, names[quantity], array)
+        check_numbers(self, quantity, names[quantity], array)
         arrays[quantity] = array
         if len(array.shape) > len(SHAPES[quantity]) + 1:
             rows[quantity] = array.shape[0]
@@ -313,22 +296,6 @@ def _gravity(gravity: Any, envs: int | None, like: Any, dtype: Any) -> Any:
     return rows[:, 0]
 
 
-def _check_signs(model: Structure, quantity: str, names: tuple[str, ...], array: Any) -> None:
-    """Refuse numbers that no body and no friction has, where they can be read."""
-    library = library_of(array)
-    if quantity in ("com", "inertia", "placement", "rest") or not library.readable(array):
-        return
-    host = library.to_host(array)
-    wrong = np.argwhere(~((host >= 0) & (host < np.inf)))
-    if len(wrong):
-        *row, k = wrong[0].tolist()
-        of = f'{"link" if quantity in LINK else "joint"} "{names[k]}" of {model.name}'
-        where = f" in row {row[0]} of {len(host)}" if row else ""
-        raise ValueError(
-            f"{quantity} of {of} must be finite and not negative, got {host[(*row, k)]:g}{where}"
-        )
-
-
 def _stack(
     model: Structure, quantity: str, values: Any, envs: int | None, dtype: Any
 ) -> tuple[tuple[str, ...], Any]:
@@ -344,33 +311,12 @@ def _stack(
         return known, _whole(quantity, values, (len(known), *shape), envs, dtype, model.name)
     for name in values:
         look_up(dict.fromkeys(known), name, "link" if quantity in LINK else "joint", model.name)
-        _check_joint(model, quantity, name)
+        check_owner(model, quantity, name)
     if not values:
         raise ValueError(f"{quantity} varies for nothing: give at least one name")
     names = tuple(name for name in known if name in values)
     count = count_of(quantity, values, shape, envs)
     return names, stacked([values[name] for name in names], shape, count, dtype)
-
-
-def _check_joint(model: Structure, quantity: str, name: str) -> None:
-    """Refuse what a joint has no use for."""
-    if quantity in LINK or quantity == "placement":
-        return
-    joint = model.joint(name)
-    if not joint.kind.nv:
-        raise ValueError(
-            f'joint "{name}" of {model.name} is fixed; {quantity} belongs to a moving joint'
-        )
-    if quantity in ("spring", "rest") and not joint.kind.single:
-        raise ValueError(
-            f'joint "{name}" of {model.name} is a {joint.kind.name} joint; {quantity} is for joints '
-            "of one coordinate"
-        )
-    if quantity in ("stiffness", "damping") and not joint.bounded:
-        raise ValueError(
-            f'joint "{name}" of {model.name} has no position limits for {quantity} to act beyond; give it some: '
-            f'model.with_limits("{name}", lower=..., upper=...)'
-        )
 
 
 def _whole(

@@ -176,7 +176,7 @@ class Structure:
 
     def joint(self, name: str) -> Joint:
         """Any joint of the description by name, fixed and mimic joints included."""
-        return look_up({j.name: j for j in self.joints}, name, "joint", self.name)
+        return look_up(self._joints_by_name, name, "joint", self.name)
 
     def parent_joint(self, link: str) -> Joint | None:
         """The joint that carries a link; None for the root."""
@@ -229,6 +229,10 @@ class Structure:
     @cached_property
     def _joint_indices(self) -> Mapping[str, int]:
         return {name: i for i, name in enumerate(self.joint_names)}
+
+    @cached_property
+    def _joints_by_name(self) -> Mapping[str, Joint]:
+        return {joint.name: joint for joint in self.joints}
 
     @cached_property
     def _parent_joints(self) -> Mapping[str, Joint]:

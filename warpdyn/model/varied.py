@@ -8,9 +8,9 @@ from typing import Any
 
 from ..algebra.pose_forms import position_and_quaternion
 from ..algebra.quaternions import quaternion_rotation
-from ..algebra.scalar import Scalar
+from ..algebra.scalar import Scalar, sqrt
 from .description import Effects, Joint, Link, Pose
-from .params import LINK
+from .quantities import LINK, has_direction
 from .structure import Robot
 
 EFFECTS = ("viscous", "coulomb", "stiffness", "damping", "spring", "rest")
@@ -49,8 +49,8 @@ def nominal_value(quantity: str, owner: Link | Joint) -> Any:
         return owner.symmetric.entries if quantity == "inertia" else getattr(owner, quantity)
     if quantity == "placement":
         return position_and_quaternion(owner.pose.placement)
-    if quantity == "armature":
-        return owner.armature
+    if quantity in ("armature", "axis"):
+        return getattr(owner, quantity)
     return getattr(owner.effects[0], quantity) if owner.effects else 0.0
 
 
@@ -75,14 +75,24 @@ def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
     pose = joint.pose
     if "placement" in values:
         pose = _pose(values["placement"])
+    axis = joint.axis
+    if "axis" in values and has_direction(joint):
+        axis = _direction(values["axis"])
     varied_effects = {name: values[name] for name in EFFECTS if name in values}
     effects = joint.effects or ((Effects(),) * joint.kind.nv if varied_effects else ())
     return replace(
         joint,
         pose=pose,
+        axis=axis,
         armature=values.get("armature", joint.armature),
         effects=tuple(replace(each, **varied_effects) for each in effects),
     )
+
+
+def _direction(u: Sequence[Scalar]) -> Any:
+    """At unit length, so that derivatives by it are along the sphere."""
+    scale = 1.0 / sqrt(sum((x * x for x in u), 0.0))
+    return tuple(x * scale for x in u)
 
 
 def _pose(placement: Sequence[Scalar]) -> Pose:

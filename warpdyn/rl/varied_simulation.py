@@ -12,7 +12,7 @@ import numpy as np
 from ..functions.drives import base_coordinates
 from ..functions.terrain import HeightMap
 from ..model.description import Joint, Link
-from ..model.params import LINK, SHAPES
+from ..model.quantities import LINK, SHAPES
 from ..model.varied import nominal_value
 from .task import Episode, Task, TaskError
 
@@ -20,7 +20,7 @@ DRIVEN = ("kp", "kd", "effort", "strength")
 TOUCHED = ("friction", "stiffness", "dissipation")
 """Numbers of drives and of the ground that may vary, or be carried under these names."""
 
-OF_MODEL = tuple(name for name in SHAPES if name not in (*TOUCHED, "placement"))
+OF_MODEL = tuple(name for name in SHAPES if name not in (*TOUCHED, "placement", "axis"))
 """Quantities of links and joints that may vary; a stiffness is the ground's."""
 
 LATE = "earlier_targets"

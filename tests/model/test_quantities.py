@@ -1,0 +1,72 @@
+"""Quantities that vary: whose they are, and which numbers are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.model.quantities import JOINT, LINK, SHAPES
+
+MODEL = wd.load_robot("panda")
+
+
+def test_each_quantity_is_an_argument_of_params() -> None:
+    """Of links or of joints, none of both."""
+    for quantity, shape in SHAPES.items():
+        name = MODEL.links[2].name if quantity in LINK else MODEL.joints[2].name
+        number = np.zeros(shape) + 0.5
+        assert MODEL.params(**{quantity: {name: number}})[quantity].shape == (1, *shape)
+    assert not LINK.keys() & JOINT.keys()
+
+
+def test_an_axis_turns_the_joint_about_it() -> None:
+    """fk at q is Rodrigues' rotation about the direction, whatever its length and its side."""
+    builder = wd.ModelBuilder("top")
+    builder.add_link("disk", mass=1.0, inertia=np.eye(3))
+    builder.add_link("base")
+    builder.add_joint("spin", "continuous", "base", "disk", axis=(0, 0, 1))
+    model = builder.build()
+    axes = np.array([(0, 0, 2.0), (0, 0, -0.5), (3.0, 0, 0), (1.0, -2.0, 0.5), (-1.0, 1.0, -4.0)])
+    q = np.linspace(-2, 2, len(axes))[:, None]
+    poses = wd.oracle(wd.fk, model, q, frame="disk", params=model.params(axis={"spin": axes}))
+    for pose, u, angle in zip(poses, axes, q[:, 0], strict=True):
+        quaternion = [*(u / np.linalg.norm(u) * np.sin(angle / 2)), np.cos(angle / 2)]
+        assert np.allclose(pose[:3, :3], wd.quaternion_to_matrix(np.array(quaternion)))
+
+
+def test_derivatives_by_an_axis_are_along_the_sphere() -> None:
+    """A longer axis is the same axis: uᵀ ∂τ/∂u = 0, and turning it changes the torque."""
+    axis = np.array([[0.3, -0.4, 1.2]])
+    params = MODEL.params(axis={"panda_joint4": axis})
+    q = wd.random_configuration(MODEL, 1, seed=3)
+    slope = wd.oracle(
+        wd.derivatives, wd.gravity_torques, MODEL, q, wrt="params:axis", params=params
+    )
+    along = slope.reshape(MODEL.nv, 3) @ axis[0]
+    assert np.abs(along).max() <= 1e-12 < np.abs(slope).max()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"axis": {"panda_hand_joint": (0, 0, 1)}}, "is fixed; axis belongs to a moving joint"),
+        ({"axis": {"panda_joint1": np.zeros((2, 3))}}, 'axis of joint "panda_joint1" .* not zero'),
+        ({"mass": {"panda_hand": -1.0}}, 'mass of link "panda_hand" .* not negative, got -1'),
+    ],
+)
+def test_what_is_refused(wrong: dict[str, Any], words: str) -> None:
+    """By name; an array for all joints has rows that are not read."""
+    with pytest.raises(ValueError, match=words):
+        MODEL.params(**wrong)
+
+
+def test_an_array_of_axes_for_all_joints() -> None:
+    """Rows of fixed joints may be zero."""
+    axes = np.array([joint.axis if joint.kind.nv else (0, 0, 0) for joint in MODEL.joints], float)
+    q = wd.random_configuration(MODEL, 3, seed=1)
+    params = MODEL.params(3, axis=axes)
+    found, wanted = wd.oracle(wd.crba, MODEL, q, params=params), wd.oracle(wd.crba, MODEL, q)
+    assert np.abs(found - wanted).max() <= 1e-13 * np.abs(wanted).max()
