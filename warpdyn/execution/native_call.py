@@ -101,9 +101,7 @@ def _method() -> tuple[_Method, Command] | None:
         return None
     start_kernel_cache()
     code = headers.piece("native_call.h", "call")
-    source = Source(
-        "native_call", code, inputs={}, results={}, operations=0, bytes=0, target="cpu"
-    )
+    source = Source("native_call", code, inputs={}, results={}, operations=0, bytes=0, target="cpu")
     kernel = Kernel(source, wp.get_device("cpu"), compile_kernel(source), "calls from Python")
     command, place = kernel.new_command(), ctypes.c_int64()
     if command.address is None:
@@ -111,6 +109,11 @@ def _method() -> tuple[_Method, Command] | None:
     command.set([ctypes.addressof(place), *[0] * (source.layout.length - 1)])
     command.run()
     return _Method(b"native_call", place.value, _FASTCALL, None), command
+
+
+def compile_native_call() -> None:
+    """Compile the C function, or find it compiled, ahead of the first call that goes by it."""
+    _method()
 
 
 class NativeCalls:
@@ -135,7 +138,7 @@ class NativeCalls:
             self.entry = _new_function(method[0], self._table)
         self._write([plan, *self._plans[: MOST - 1]])
 
-    def forget(self, known: KnownCall) -> None:
+    def forget(self, known: object) -> None:
         """Know a call no longer."""
         self._write([x for x in self._plans if x.known is not known])
 
@@ -161,77 +164,74 @@ class _NativePlan:
         self.words = np.zeros(0, np.int64)
 
 
-def _plan(
-    known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> _NativePlan | None:
+def _plan(known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _NativePlan | None:
     """None where an argument is not told by identity, or where more than a launch is to be done."""
-    job, out = known.job, kwargs.get("out")
-    results = job.kernel.source.results
+    job, out, results = known.job, kwargs.get("out"), len(known.places) - len(known.read)
     if known.library is not NUMPY or not known.small or known.split:
         return None
-    if known.outs and (len(known.outs) != 1 or type(out) is not np.ndarray or known.named):
+    if len(args) + len(kwargs) > OPERANDS or results > OPERANDS:
         return None
-    if len(args) + len(kwargs) > OPERANDS or len(results) > OPERANDS:
+    if known.outs and (results > 1 or known.named or type(out) is not np.ndarray):
         return None
-    if known.named is not None and len(results) < 2:
+    if known.named is not None and results < 2:
         return None
-    operands: list[int] = []
-    operand_of: list[int] = []  # of each array, `out` last
-    held: list[Any] = [*kwargs]
-    read = len(known.read)
-    places, written = iter(known.places[:read]), known.places[read:]
-    for k, (name, x) in enumerate(chain(((None, x) for x in args), kwargs.items())):
-        operands.append(0 if name is None else id(name))
-        if type(x) is np.ndarray:
-            place = written[0] if name == "out" else next(places)
-            operands += [0, id(x.dtype), place, x.ndim, *x.shape, *x.strides]
-            held.append(x.dtype)
-            if name != "out":
-                operand_of.append(k)
-        elif type(x) is Model:
-            operands.append(id(x))  # forgotten when it is gone
-        elif type(x) in PLAIN:
-            operands.append(id(x))
-            held.append(x)
-        else:
-            return None
-    which = len(args) + [*kwargs].index("out") if known.outs else -1
-    if known.outs:
-        operand_of.append(which)
-    pairs = [
-        [operand_of[p.one], operand_of[p.other], p.low, p.high, p.other_low, p.other_high]
-        + [p.between is not None, p.between or 0]
-        for p in known.pairs
-    ]
     command = job.kernel.new_command()
     if command.address is None:
         return None
-    plan = _NativePlan(known, command, held)
-    makers = [x for pair in zip(map(id, known.fresh), written, strict=False) for x in pair]
-    bounds = command.bounds
-    plan.words = np.array(
-        [
-            id(plan),
-            command.address,
-            len(args),
-            len(kwargs),
-            which,
-            len(pairs),
-            len(known.fresh),
-            0 if known.named is None else id(known.named),
-            known.unaligned,
-            len(bounds),
-            len(job.arguments),
-            job.seconds > LONG,
-            *operands,
-            *chain.from_iterable(pairs),
-            *makers,
-            *bounds,
-            *job.arguments,
-        ],
-        np.int64,
+    held: list[Any] = [*kwargs]
+    operands = _operands(known, args, kwargs, held)
+    if operands is None:
+        return None
+    # Arrays that are read come first in pairs, `out` last.
+    given = [*zip([None] * len(args), args, strict=True), *kwargs.items()]
+    arrays = [k for k, (n, x) in enumerate(given) if type(x) is np.ndarray and n != "out"]
+    which = [n for n, _ in given].index("out") if known.outs else -1
+    number = [*arrays, which]
+    pairs = [
+        (number[p.one], number[p.other], *p[2:6], p.between is not None, p.between or 0)
+        for p in known.pairs
+    ]
+    makers = zip(map(id, known.fresh), known.places[len(known.read) :], strict=False)
+    plan, bounds = _NativePlan(known, command, held), command.bounds
+    words = (
+        id(plan),
+        command.address,
+        len(args),
+        len(kwargs),
+        which,
+        len(pairs),
+        len(known.fresh),
+        0 if known.named is None else id(known.named),
+        known.unaligned,
+        len(bounds),
+        len(job.arguments),
+        job.seconds > LONG,
     )
+    rest = chain(operands, *pairs, *makers, bounds, job.arguments)
+    plan.words = np.array([*words, *rest], np.int64)
     return plan
+
+
+def _operands(
+    known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any], held: list[Any]
+) -> list[int] | None:
+    """Arguments as the header has them; what has to live as long goes to `held`."""
+    words: list[int] = []
+    read = iter(known.places)
+    for name, x in chain(((None, x) for x in args), kwargs.items()):
+        words.append(0 if name is None else id(name))
+        if type(x) is np.ndarray:
+            place = known.places[-1] if name == "out" else next(read)
+            words += (0, id(x.dtype), place, x.ndim, *x.shape, *x.strides)
+            held.append(x.dtype)
+        elif type(x) is Model:
+            words.append(id(x))  # forgotten when it is gone
+        elif type(x) in PLAIN:
+            words.append(id(x))
+            held.append(x)
+        else:
+            return None
+    return words
 
 
 def _unknown(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -244,8 +244,8 @@ def _address(name: str) -> int:
 
 def _new_function(method: _Method, table: np.ndarray) -> Entry:
     """The C function as an object of Python's, which holds the table."""
-    make = ctypes.PYFUNCTYPE(
-        ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
-    )(("PyCFunction_NewEx", ctypes.pythonapi))
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+        ("PyCFunction_NewEx", ctypes.pythonapi)
+    )
     made: Entry = make(ctypes.addressof(method), table, None)
     return made
