@@ -45,7 +45,6 @@ struct Native {
   // place of its address among the arguments, number of dimensions, shape and strides; pairs that must lie apart;
   // results that are new, each what makes it, and its place; the kernel's bounds, and its arguments.
   struct Plan {
-    Object* owner;
     void (*kernel)(void* bounds, I64* arguments);
     I64 positional, named, out, pairs, results;  // out: which operand the result is; -1: it is new
     Object* made_of;                             // what makes one of several results; may be null
@@ -98,10 +97,9 @@ struct Native {
       if (!apart(*(const Pair*)at, where)) return nullptr;
     fitted = true;
 
-    // What makes results may be Python's, in which anything happens: the plan is to stay.
-    Object *const owner = plan.owner, *const made_of = plan.made_of;
+    // What makes results may be Python's, in which anything happens; `self` holds the plan meanwhile.
+    Object* const made_of = plan.made_of;
     const I64 results = plan.results;
-    python.hold(owner);
     const I64* kept = at + 2 * results;
     I64* const bounds = (I64*)__builtin_alloca((plan.bounds + plan.length) * sizeof(I64));
     I64* const arguments = bounds + plan.bounds;
@@ -113,7 +111,6 @@ struct Native {
       made[k] = python.call((Object*)at[0], nullptr);
       if (!made[k]) {
         while (k) python.release(made[--k]);
-        python.release(owner);
         return nullptr;
       }
       arguments[at[1]] = (I64)((const NumpyArray*)made[k])->data;
@@ -141,7 +138,6 @@ struct Native {
       result = python.call(made_of, all);
       python.release(all);
     }
-    python.release(owner);
     return result;
   }
 

@@ -109,13 +109,12 @@ class Function(Generic[P, R]):
                 plans.clear()
             plans[key] = plan
             if isinstance(plan, KnownCall):
-                self._native_calls.add(plan, args, kwargs)
+                self._native_calls.add(key, plan, args, kwargs)
 
     def _forget(self, key: Key) -> None:
         """A model is gone, and what is known of calls on it."""
-        plan = self._known_calls.pop(key, None)
-        if plan is not None:
-            self._native_calls.forget(plan)
+        self._known_calls.pop(key, None)
+        self._native_calls.forget(key)
 
     def argument_shape(
         self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})

@@ -26,7 +26,7 @@ from ..model import Model
 from .compiling import Kernel
 from .kernel import Command, compile_kernel
 from .kernel_cache import start_kernel_cache
-from .remembered import MISS, PLAIN, KnownCall
+from .remembered import MISS, PLAIN, Key, KnownCall
 
 MOST = 8
 """Calls that a function compares with; the next one takes the place of the first."""
@@ -121,50 +121,66 @@ class NativeCalls:
 
     def __init__(self) -> None:
         self.entry: Entry = _unknown
-        self._plans: list[_NativePlan] = []
-        self._table: np.ndarray | None = None
+        """The C function with a table of its own: in one statement in the place of another, with all
+        that it leads to."""
 
-    def add(self, known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    @property
+    def plans(self) -> tuple[_NativePlan, ...]:
+        table = getattr(self.entry, "__self__", None)
+        return table.plans if isinstance(table, _Table) else ()
+
+    def add(
+        self, key: Key, known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
         """Know a call from now on, if its kind allows."""
-        plan = _plan(known, args, kwargs)
-        method = _method() if plan else None
-        if plan is None or method is None:
-            return
-        if self._table is None:
-            python = [_address(name) for name in _FUNCTIONS]
-            runtime: Any = wp._src.context.runtime  # type: ignore[attr-defined]
-            objects = [id(x) for x in (MISS, np.ndarray, runtime, sys.intern(_CAPTURE), None)]
-            self._table = np.array([*python, *objects, 0, *[0] * MOST], np.int64)
-            self.entry = _new_function(method[0], self._table)
-        self._write([plan, *self._plans[: MOST - 1]])
+        plan = _plan(key, known, args, kwargs)
+        if plan is not None and _method() is not None:
+            self._know((plan, *self.plans[: MOST - 1]))
 
-    def forget(self, known: object) -> None:
-        """Know a call no longer."""
-        self._write([x for x in self._plans if x.known is not known])
+    def forget(self, key: Key) -> None:
+        """Know a call no longer, as a model is gone."""
+        self._know(tuple(x for x in self.plans if x.key != key))
 
     def clear(self) -> None:
         """Know none."""
-        self._write([])
+        self._know(())
 
-    def _write(self, plans: list[_NativePlan]) -> None:
-        if self._table is None:
-            return
-        addresses = [NUMPY.address(x.words) for x in plans]
-        before, self._plans = self._plans, plans
-        # In one statement, between which no other thread comes.
-        self._table[-MOST - 1 :] = [len(plans), *addresses, *[0] * (MOST - len(plans))]
-        del before  # nobody is led to it now
+    def _know(self, plans: tuple[_NativePlan, ...]) -> None:
+        method = _method() if plans else None
+        self.entry = _unknown if method is None else _new_function(method[0], _table(plans))
+        # One that was forgotten in between, as any statement may collect garbage.
+        alive = tuple(x for x in plans if all(model() is not None for model in x.known.models))
+        if len(alive) < len(plans):
+            self._know(alive)
+
+
+class _Table(np.ndarray):
+    """What the C function reads, and what that leads to."""
+
+    plans: tuple[_NativePlan, ...]
+
+
+def _table(plans: tuple[_NativePlan, ...]) -> _Table:
+    python = [_address(name) for name in _FUNCTIONS]
+    runtime: Any = wp._src.context.runtime  # type: ignore[attr-defined]
+    objects = [id(x) for x in (MISS, np.ndarray, runtime, sys.intern(_CAPTURE), None)]
+    words = [*python, *objects, len(plans), *(NUMPY.address(x.words) for x in plans)]
+    table = np.array(words, np.int64).view(_Table)
+    table.plans = plans
+    return table
 
 
 class _NativePlan:
     """A call as the C function knows it, and what has to live as long."""
 
-    def __init__(self, known: KnownCall, command: Command, held: list[Any]):
-        self.known, self.command, self.held = known, command, held
+    def __init__(self, key: Key, known: KnownCall, command: Command, held: list[Any]):
+        self.key, self.known, self.command, self.held = key, known, command, held
         self.words = np.zeros(0, np.int64)
 
 
-def _plan(known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _NativePlan | None:
+def _plan(
+    key: Key, known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> _NativePlan | None:
     """None where an argument is not told by identity, or where more than a launch is to be done."""
     job, out, results = known.job, kwargs.get("out"), len(known.places) - len(known.read)
     if known.library is not NUMPY or not known.small or known.split:
@@ -192,9 +208,8 @@ def _plan(known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
         for p in known.pairs
     ]
     makers = zip(map(id, known.fresh), known.places[len(known.read) :], strict=False)
-    plan, bounds = _NativePlan(known, command, held), command.bounds
+    plan, bounds = _NativePlan(key, known, command, held), command.bounds
     words = (
-        id(plan),
         command.address,
         len(args),
         len(kwargs),
@@ -242,7 +257,7 @@ def _address(name: str) -> int:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
-def _new_function(method: _Method, table: np.ndarray) -> Entry:
+def _new_function(method: _Method, table: _Table) -> Entry:
     """The C function as an object of Python's, which holds the table."""
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", ctypes.pythonapi)
