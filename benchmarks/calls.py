@@ -51,6 +51,8 @@ WAYS = {
     "copy": "copy of the result's bytes",
     "torch": "Torch",
     "torch backward": "Torch, forward and backward",
+    "torch floor": "the same by an `autograd.Function` around two bound kernels",
+    "torch kernels": "those two kernels",
     "jax": "JAX",
     "jax jit": "JAX `jit`",
     "pinocchio": "Pinocchio's call",
@@ -138,8 +140,37 @@ def _of_torch(work: Work, options: dict[str, Any]) -> dict[str, Callable[[], Any
         result = work.function(model, *asking, **options)
         torch.autograd.grad(result, asking, torch.ones_like(result))
 
-    forward = lambda: work.function(model, *plain, **options)  # noqa: E731
-    return {"torch": forward, "torch backward": backward}
+    forward = wd.bind(work.function, model, *plain, **options)
+    ones = torch.ones_like(forward())
+    both = wd.bind(wd.vjp, work.function, model, *plain, cotangents=ones, **options)
+
+    def kernels() -> None:
+        forward()
+        both()
+
+    class Least(torch.autograd.Function):
+        """The kernels, and memory for what they give: nothing is checked or read."""
+
+        @staticmethod
+        def forward(ctx: Any, *arrays: Any) -> Any:
+            ctx.save_for_backward(*arrays)
+            forward()
+            return torch.empty_like(ones)
+
+        @staticmethod
+        def backward(ctx: Any, cotangent: Any) -> Any:
+            both()
+            return tuple(map(torch.empty_like, ctx.saved_tensors))
+
+    def least() -> None:
+        torch.autograd.grad(Least.apply(*asking), asking, torch.ones_like(ones))
+
+    return {
+        "torch": lambda: work.function(model, *plain, **options),
+        "torch backward": backward,
+        "torch floor": least,
+        "torch kernels": kernels,
+    }
 
 
 def _of_jax(work: Work, options: dict[str, Any]) -> dict[str, Callable[[], Any]]:

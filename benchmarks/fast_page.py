@@ -19,6 +19,13 @@ WAYS = {
     "own": "bound, `[n, B]`",
     "copy": "copy of the result",
 }
+WAYS_OF_TORCH = {
+    "plain": "NumPy, plain",
+    "torch": "plain",
+    "torch backward": "forward and `backward`",
+    "torch floor": "the same through an `autograd.Function` that runs the two bound kernels and makes arrays, no more",
+    "torch kernels": "the two bound kernels",
+}
 ROWS = (
     ("panda", "rnea"),
     ("panda", "aba"),
@@ -56,6 +63,21 @@ def calls(run: Run) -> str:
     return "\n".join(rows)
 
 
+def torch(run: Run) -> str:
+    """Times of whole calls by tensors; "" where none were measured beside what is left to Torch."""
+    shown = [way for way in WAYS_OF_TORCH if any(way in r["ns"] for r in run.calls)]
+    if "torch floor" not in shown:
+        return ""
+    rows = ["| | B | " + " | ".join(WAYS_OF_TORCH[way] for way in shown) + " |"]
+    rows.append("|---" * (len(shown) + 2) + "|")
+    for r in run.calls:
+        if all(way in r["ns"] for way in shown) and r["batch"] in BATCHES:
+            cells = (f"{short(r['ns'][way] * r['batch'] / 1e3)} us" for way in shown)
+            name = f"{r['robot']} {r['algorithm']}"
+            rows.append(f"| {name} | {r['batch']:,} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
 def ways(run: Run) -> str:
     """Ratios by robot and algorithm, each of two ways that ran in turns."""
     rows = [
@@ -83,8 +105,10 @@ def ways(run: Run) -> str:
 
 def text(page: str, run: Run, called: Run) -> str:
     """The page with its tables made anew; `called`: where ordinary calls were measured."""
-    tables = {"calls": calls(called), "ways": ways(run)}
+    tables = {"calls": calls(called), "torch": torch(called), "ways": ways(run)}
     for name, table in tables.items():
+        if not table:  # what stands there was measured otherwise
+            continue
         place = re.compile(rf"<!-- {name} -->\n.*?<!-- end of {name} -->", re.DOTALL)
         page = place.sub(lambda _: MARKS.format(name, table, name), page)  # noqa: B023
     return page

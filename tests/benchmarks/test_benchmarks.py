@@ -310,6 +310,7 @@ def test_ordinary_calls_are_the_first_page(tmp_path, monkeypatch):
         assert {"plain", "out", "bound", "own", "copy", "arithmetic"} <= r["ns"].keys()
         assert all(ns > 0 for ns in r["ns"].values())
     assert {"torch", "torch backward", "jax", "jax jit"} <= records[0]["ns"].keys()
+    assert {"torch floor", "torch kernels"} <= records[0]["ns"].keys()
     lines = [{"kind": "call", **r} for r in records]
     about = {"hardware": "a machine", "date": "today", "versions": {}, "commit": "c", "load": 0}
     about |= {"caches": [(1, 32768), (3, 1 << 25)], "limits": {"copy": {"65536": 3e10}}}
@@ -320,6 +321,11 @@ def test_ordinary_calls_are_the_first_page(tmp_path, monkeypatch):
     assert "L1 32 KiB, L3 32,768 KiB" in text and "ur5e crba, 144 bytes" in text
     assert {a.figure for a in run.asked} >= {"plain call by bound, one robot"}
     assert "| ur5e rnea | **" in readme.calls_table(run)
+    (row,) = (x for x in fast_page.torch(run).splitlines() if x.startswith("| ur5e rnea | 1 |"))
+    assert row.count(" us |") == len(fast_page.WAYS_OF_TORCH)
+    for record in run.calls:
+        record["ns"].pop("torch floor", None)
+    assert fast_page.torch(run) == ""
 
 
 def test_a_cell_of_the_readme_table_is_read_once():

@@ -12,10 +12,19 @@ import torch
 from at_once import at_once
 
 import warpdyn as wd
-from warpdyn.execution.batched import Function
+from warpdyn.execution.batched import FUNCTIONS, Function
+from warpdyn.execution.native_call import NativeCalls
 from warpdyn.execution.remembered import key_of
 
 ARM = wd.load_robot("ur5e")
+
+
+@pytest.fixture(autouse=True)
+def by_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of these calls goes by the C function (test_native_call.py)."""
+    monkeypatch.setattr(NativeCalls, "add", lambda *_: None)
+    for function in FUNCTIONS.values():
+        function._native_calls.clear()
 
 
 def drawn(count: int, seed: int, dtype: Any = np.float32) -> list[np.ndarray]:

@@ -16,6 +16,7 @@ import warpdyn
 from ..execution.announcements import silent
 from ..execution.batched import Function
 from ..execution.compiling import Kernel, load_all
+from ..execution.native_call import compile_native_call
 from ..functions.compile_ahead import check_gradients, kernels_of, zeros_of
 from ..model.description import ModelError
 from .command_line import (
@@ -71,6 +72,8 @@ def compile_kernels(args: argparse.Namespace) -> int:
                 with own.mistakes():
                     made = kernels_of(model, own.with_options(), **options)
                 kernels |= dict.fromkeys(made, f"{dtype} {device:7}")
+    if any(not kernel.device.is_cuda for kernel in kernels):
+        compile_native_call()
     compiled = load_with_bar(kernels)
     seconds = time.perf_counter() - begin
     print(

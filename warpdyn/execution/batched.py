@@ -24,6 +24,7 @@ from .edges import carry_out, plan_of
 from .inputs import CONFIGURATIONS
 from .launch import computed, prepare
 from .mixed_libraries import in_one_library
+from .native_call import NativeCalls
 from .remembered import MISS, MOST, Key, KnownCall, PlannedCall, key_of, known_call
 
 P = ParamSpec("P")
@@ -50,15 +51,21 @@ class Function(Generic[P, R]):
         self.of_a_model = next(iter(signature.parameters), "") == "model"
         self.__signature__ = signature.replace(return_annotation=_result(signature))
         self._known_calls: dict[Key, PlannedCall] = {}
+        self._native_calls = NativeCalls()
         self._called_once: set[Key] = set()
         """What a number that changes from call to call would fill plans with."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result, for arrays of any library that warpdyn knows."""
+        plain = not (config.debug or collecting())
+        if plain:
+            known: R = self._native_calls.entry(args, kwargs)
+            if known is not MISS:
+                return known
         # Nearly always it is a model, and looking is cheaper than asking.
         if self.of_a_model and not (args and isinstance(args[0], Model)):
             check_first_argument(args, kwargs)
-        seen = None if config.debug or collecting() else key_of(args, kwargs)
+        seen = key_of(args, kwargs) if plain else None
         if seen is None:
             return carry_out(self.describe(*args, **kwargs))
         key, arrays = seen
@@ -73,8 +80,8 @@ class Function(Generic[P, R]):
             return carry_out(call)
         if library.differentiates(arrays):
             results = carry_out(call)
-            known = import_module(f".{library.edge}_remembered", __package__).differentiated
-            self._remember(key, args, kwargs, partial(known, call, computed, arrays))
+            twice = import_module(f".{library.edge}_remembered", __package__).differentiated
+            self._remember(key, args, kwargs, partial(twice, call, computed, arrays))
             return results
         job = computed(call)
         if call.out is not None:
@@ -94,13 +101,20 @@ class Function(Generic[P, R]):
             return
         # In the order of `key_of`.
         named = {**self.__signature__.bind_partial(*args).arguments, **kwargs}
-        plan = known(named, forget=lambda _: plans.pop(key, None))
+        plan = known(named, forget=lambda _: self._forget(key))
         if isinstance(plan, KnownCall):
             plan = plan_of(plan)
         if plan is not None:
             if len(plans) >= MOST:
                 plans.clear()
             plans[key] = plan
+            if isinstance(plan, KnownCall):
+                self._native_calls.add(key, plan, args, kwargs)
+
+    def _forget(self, key: Key) -> None:
+        """A model is gone, and what is known of calls on it."""
+        self._known_calls.pop(key, None)
+        self._native_calls.forget(key)
 
     def argument_shape(
         self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})

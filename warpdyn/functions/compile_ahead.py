@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
+import warp as wp
+
 from ..arrays import Array, views
 from ..arrays.libraries import library_for
 from ..execution.batched import Function, described
@@ -14,6 +16,7 @@ from ..execution.call import Call, derived, inputs_of, result_names
 from ..execution.compiling import Kernel, load_all
 from ..execution.kernel_cache import start_kernel_cache
 from ..execution.launch import prepare
+from ..execution.native_call import compile_native_call
 from ..model import Model
 
 Precision = Literal["float32", "float64"]
@@ -52,6 +55,8 @@ def compile(
         for each in asked
         for kernel in kernels_of(model, each, dtype=dtype, device=device, gradients=gradients)
     ]
+    if not wp.get_device(device).is_cuda:
+        compile_native_call()
     return load_all(list(dict.fromkeys(kernels)))
 
 

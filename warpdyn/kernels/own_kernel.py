@@ -22,6 +22,7 @@ from ..execution.batched import Function
 from ..execution.call import Call, input_shapes
 from ..execution.evaluate import record_call
 from ..execution.leading import first_leading
+from ..execution.native_call import NativeCalls
 from ..model import Model
 from ..model.params import Params
 from ..model.tree import Tree
@@ -51,6 +52,7 @@ class OwnKernel(Function[..., Any]):
         self.of_a_model = True
         self.__signature__ = self.signature.call
         self._known_calls = {}
+        self._native_calls = NativeCalls()
         self._called_once = set()
 
     def __call__(self, *args: Any, **options: Any) -> Any:
