@@ -10,8 +10,8 @@ import pytest
 
 import warpdyn as wd
 
-pytest.importorskip("warpdyn.viewer")
-from warpdyn.viewer.overlays import OVERLAYS, Overlays, model_has
+viewer = pytest.importorskip("warpdyn.viewer")
+from warpdyn.viewer.overlays import NUMBER, OVERLAYS, Overlays, across_view, model_has
 from warpdyn.viewer.robot_view import RobotView, turned
 from warpdyn.viewer.stage import Page
 
@@ -84,3 +84,26 @@ def test_torques_against_gravity_are_told(stage: Any) -> None:
         assert (np.diff(share[order]) > -0.01).all(), "the redder, the more of its limit"
     assert over._handles["gravity torques"][0] is rings, "it is moved, not drawn anew"
     view.remove()
+
+
+@pytest.mark.parametrize("robot", ["panda", "ur5e", "quadruped"])
+def test_numbers_do_not_cover_each_other(robot: str) -> None:
+    """As the page's first camera sees them, although joints share a place: side by side or one above the
+    other."""
+    model = wd.load_robot(robot)
+    page = viewer.show(model, controls=False)
+    try:
+        view = page.robots["robot"]
+        home, drawn = view.q[0].astype(float), Overlays(page.stage, view)
+        drawn.switch("gravity torques", True)
+        camera = page.stage.server.initial_camera
+        for q in (home, home + 0.3):
+            page.update(q)
+            drawn.update()
+            _, *labels = drawn._handles["gravity torques"]
+            places = np.array([label.position for label in labels])
+            seen = across_view(places, camera.look_at - camera.position) / (NUMBER * view.size)
+            away = np.abs(seen[:, None] - seen[None]).max(-1) + 9 * np.eye(len(seen))
+            assert len(labels) == model.nv and away.min() > 0.99
+    finally:
+        page.stop()
