@@ -124,7 +124,7 @@ def test_a_plane_that_is_no_level_ground_is_seen() -> None:
     mujoco.mju_quat2Mat(turn, geom.quat)
     assert np.allclose(shape.pose.position, geom.pos)
     assert np.allclose(np.array(shape.pose.rotation)[:, 2], turn.reshape(3, 3)[:, 2])
-    assert "plane" not in wd.to_urdf(model)
+    assert "plane" not in model.to_urdf()
 
 
 def test_what_is_said_of_contacts_stays_with_the_shape() -> None:

@@ -19,6 +19,9 @@ RED, GREEN, BLUE, AMBER = (214, 60, 50), (50, 165, 80), (50, 100, 215), (240, 17
 PLACES = 12
 """Points of a ring where its number may be."""
 
+WIDER = (1.0, 1.7, 2.4)
+"""Rings on which they are, in sizes of that about the joint."""
+
 NUMBER = np.array([0.07, 0.035])
 """How wide and high the place of a number is, in sizes of a robot that fills the page."""
 
@@ -182,12 +185,12 @@ def _coordinates(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[int]]:
 
 
 def _beside(view: RobotView, at: np.ndarray, axes: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """Points (n, 3) on rings where numbers do not cover each other, as the page's first camera sees them: of
-    each ring the first from above that is clear of the rings before it, or else the clearest."""
+    """Points (n, 3) where numbers do not cover each other, as the page's first camera sees them: of each ring
+    the first from above, then of wider ones, that is clear of the numbers before it; or else the clearest."""
     up = _across(axes)
-    aside = np.cross(axes, up)
-    turns = np.arange(PLACES)[None, :, None] * (2 * np.pi / PLACES)
-    around = np.cos(turns) * up[:, None] + np.sin(turns) * aside[:, None]
+    turns = np.arange(PLACES)[:, None] * (2 * np.pi / PLACES)
+    around = np.cos(turns) * up[:, None] + np.sin(turns) * np.cross(axes, up)[:, None]
+    around = np.concatenate([wider * around for wider in WIDER], axis=1)
     places = at[:, None] + radii[:, None, None] * around
     camera = view.stage.server.initial_camera
     seen = across_view(places, camera.look_at - camera.position) / (NUMBER * view.size)
