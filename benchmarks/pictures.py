@@ -119,7 +119,7 @@ def many(page: Viewer) -> None:
     arm = wd.load_robot("panda")
     q = np.asarray(wd.random_configuration(arm, 4096, seed=0))
     page.add(arm, q, "arms", spacing=1.3)
-    page.stage.ground(0.0, 32.0)
+    page.stage.ground(0.0, 8.0)
     camera = page.stage.server.initial_camera
     camera.fov = np.radians(32.0)
     camera.position, camera.look_at = np.array([47.0, -5.0, 6.0]), np.array([36.0, 3.0, -0.5])
