@@ -98,8 +98,8 @@ def gravity(page: Viewer) -> None:
     """The torques that hold an arm, as colours and numbers."""
     arm = wd.load_robot("panda")
     page.add(arm, [0.0, 0.6, 0.0, -1.2, 0.0, 1.8, 0.8, 0.03], "arm")
-    page.over("gravity torques", name="arm")
     frame(page, (0.75, -1.0, 0.3), distance=0.85, level=0.0)
+    page.over("gravity torques", name="arm")
 
 
 def contacts(page: Viewer) -> None:

@@ -89,6 +89,21 @@ def test_solutions_and_params_print_one_line() -> None:
     )
 
 
+def test_the_viewer_is_opened_when_it_is_asked_for() -> None:
+    """`import warpdyn` needs none of its packages; without them it says what to install."""
+    code = (
+        "import sys, warpdyn as wd; assert not {'viser', 'warpdyn.viewer'} & set(sys.modules)\n"
+        "sys.modules['viser'] = None\n"
+        "try: wd.viewer\nexcept ImportError as error: print(error)\n"
+        "del sys.modules['viser']; print(wd.viewer.show.__name__)"
+    )
+    pytest.importorskip("viser")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    refused, opened = done.stdout.splitlines()[-2:]
+    assert refused.startswith("warpdyn.viewer needs viser") and opened == "show"
+    assert "pip install 'warpdyn[viewer]'" in refused
+
+
 def test_the_command_tells_its_version() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "warpdyn", "--version"], capture_output=True, text=True, check=True

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("warpdyn.viewer")
@@ -48,6 +50,55 @@ def test_joints_that_a_file_does_not_name_are_told(
     said = " ".join(capsys.readouterr().out.split())
     assert "it does not name shoulder_pan_joint, shoulder_lift_joint, wrist_1_joint" in said
     assert "viser's own player opens it without a server" in said
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What of a page's player is there when the command waits for Ctrl-C: whether it loops, its speed."""
+    from warpdyn.viewer import Viewer
+
+    seen: list[Any] = []
+    monkeypatch.setattr(
+        Viewer, "wait", lambda page: seen.append((page.player.loop.value, page.player.speed.value))
+    )
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("options", "loop", "speed"), [([], True, 1.0), (["--once", "--speed", "0.5"], False, 0.5)]
+)
+def test_a_motion_plays_as_asked(
+    tmp_path: Path, shown: list[Any], options: list[str], loop: bool, speed: float
+) -> None:
+    """Again and again, or once; at its own speed, or another."""
+    (tmp_path / "arm.csv").write_text("elbow_joint,time\n1,0\n2,9\n")
+    motion = ["--trajectory", str(tmp_path / "arm.csv"), "--port", "0"]
+    assert main(["view", "ur5e", *motion, *options]) == 0
+    assert shown == [(loop, speed)]
+
+
+def test_a_bags_topic_is_named(
+    tmp_path: Path, shown: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of another one what there is is said, in one line."""
+    from rosbags.rosbag2 import Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.LATEST)
+    kind, none = "sensor_msgs/msg/JointState", np.zeros(0)
+    stamp = store.types["builtin_interfaces/msg/Time"](0, 0)
+    header = store.types["std_msgs/msg/Header"](stamp, "")
+    with Writer(tmp_path / "drive", version=9) as writer:
+        topic = writer.add_connection("/arm/joint_states", kind, typestore=store)
+        for k in range(3):
+            message = store.types[kind](header, ["elbow_joint"], np.array([0.1 * k]), none, none)
+            writer.write(topic, k * 10**9, store.serialize_cdr(message, kind))
+    motion = ["--trajectory", str(tmp_path / "drive"), "--port", "0"]
+    assert main(["view", "ur5e", *motion, "--topic", "/arm/joint_states"]) == 0
+    assert "3 rows, 2 s" in capsys.readouterr().out and len(shown) == 1
+    assert main(["view", "ur5e", *motion]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "it has no topic /joint_states; joint states are on /arm/joint_states" in line
 
 
 @pytest.mark.parametrize(("host", "said"), [("0.0.0.0", True), ("127.0.0.1", False)])

@@ -109,6 +109,24 @@ def test_what_is_no_shape_is_said_once() -> None:
     assert "of kinds that nothing touches here: 1 plane, 1 ellipsoid" in line
 
 
+def test_a_plane_that_is_no_level_ground_is_seen() -> None:
+    """As MuJoCo has it: half sizes, 0 where it has no end, its z the way up."""
+    text = (
+        '<mujoco><worldbody><geom name="p" type="plane" size="1.5 0 0.1" pos="0 1 -2" euler="30 0 0" '
+        'rgba="0 1 0 1"/><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'
+    )
+    with pytest.warns(wd.ModelWarning):
+        model = wd.load_mjcf(text)
+    (shape,) = model.links[0].visuals
+    assert shape.shape == "plane" and shape.size == (3.0, 0.0) and shape.color == (0, 1, 0, 1)
+    assert not model.links[0].collisions
+    geom, turn = mujoco.MjModel.from_xml_string(text).geom("p"), np.zeros(9)
+    mujoco.mju_quat2Mat(turn, geom.quat)
+    assert np.allclose(shape.pose.position, geom.pos)
+    assert np.allclose(np.array(shape.pose.rotation)[:, 2], turn.reshape(3, 3)[:, 2])
+    assert "plane" not in model.to_urdf()
+
+
 def test_what_is_said_of_contacts_stays_with_the_shape() -> None:
     """By the file's words, of the class too; numbers that are none leave the shape out."""
     text = (

@@ -272,13 +272,25 @@ def test_capsules_are_read() -> None:
     assert shape.shape == "capsule" and shape.size == (0.1, 0.6)
 
 
+@pytest.mark.parametrize("normal", [(0, 0, 1), (0, 3, 4), (-1, 2, -2), (0, 0, -1)])
+def test_a_plane_is_seen_along_its_normal(normal: tuple[float, ...]) -> None:
+    """In the axes of the visual, which is turned a quarter about x itself."""
+    said = "<plane><normal>{} {} {}</normal><size>2 3</size></plane>".format(*normal)
+    pose = f"<pose>1 2 3 {np.pi / 2} 0 0</pose>"
+    inside = f"<visual name='v'>{pose}<geometry>{said}</geometry></visual>"
+    (shape,) = load(robot(link("a", inside=inside))).link("a").visuals
+    assert shape.shape == "plane" and shape.size == (2, 3) and shape.pose.position == (1, 2, 3)
+    x, y, z = np.array(normal) / np.linalg.norm(normal)
+    assert np.allclose(np.array(shape.pose.rotation)[:, 2], (x, -z, y), atol=1e-12)
+
+
 def test_broken_or_unknown_shapes_are_remarked() -> None:
     """No motion depends on them."""
     broken = "<collision name='c'><geometry><box><size>1 2</size></box></geometry></collision>"
-    plane = "<visual name='v'><geometry><plane><normal>0 0 1</normal></plane></geometry></visual>"
-    said = remarks(robot(link("a", inside=broken + plane)))
+    hills = "<visual name='v'><geometry><heightmap/></geometry></visual>"
+    said = remarks(robot(link("a", inside=broken + hills)))
     assert any("3 finite numbers" in line and "this collision is left out" in line for line in said)
-    assert any("ignored shape <plane> of <visual>" in line for line in said)
+    assert any("ignored shape <heightmap> of <visual>" in line for line in said)
 
 
 # Frames.

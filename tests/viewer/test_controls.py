@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,13 +12,15 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
+from warpdyn.viewer.controls import NO_FRAME
+
 BY_HAND = SimpleNamespace(client=object())
 """An event of a browser; a program's has no client."""
 
 
 def call_back(handle: Any, event: Any) -> None:
     """What the page's server does when a person has changed something."""
-    for each in handle._impl.update_cb:
+    for each in getattr(handle, "_impl_aux", handle._impl).update_cb:
         each(event)
 
 
@@ -34,5 +37,58 @@ def test_a_slider_moves_its_joint() -> None:
         controls._start_again()
         assert np.allclose(view.q[0], model.configurations["home"])
         assert controls.sliders[3].value == pytest.approx(view.q[0, 3], abs=1e-6)
+    finally:
+        page.stop()
+
+
+@pytest.fixture(scope="module")
+def arm() -> Iterator[Any]:
+    """A page with sliders for an arm of two joints."""
+    page = viewer.show(wd.load_robot("double_pendulum"))
+    yield page
+    page.stop()
+
+
+def handle_of(page: Any, path: str) -> Any:
+    """The arrows and rings that stand on the page under a path."""
+    return page.stage.server.scene._handle_from_node_name[path]
+
+
+def test_a_frame_that_is_dragged_takes_the_robot_along(arm: Any) -> None:
+    """By inverse kinematics, sliders too; what is too far away is said to be."""
+    controls, view, model = arm.controls, arm.robots["robot"], arm.robots["robot"].model
+    frame = model.link_names[-1]
+    target = np.asarray(wd.fk(model, np.array([[0.4, -0.7]]), form="pose"))[0, -1]
+    controls.frame.value = frame
+    call_back(controls.frame, BY_HAND)
+    handle = handle_of(arm, "/reach")
+    handle.wxyz, handle.position = target[[6, 3, 4, 5]], target[:3]
+    call_back(handle, BY_HAND)
+    assert controls.reached.content == "reached"
+    assert np.allclose(view.poses[0, -1, :3], target[:3], atol=2e-3)
+    assert np.allclose([s.value for s in controls.sliders.values()], view.q[0], atol=1e-3)
+    handle.position = (50.0, 0.0, 0.0)
+    call_back(handle, BY_HAND)
+    assert controls.reached.content == "out of reach"
+    controls.frame.value = NO_FRAME
+    call_back(controls.frame, BY_HAND)
+    assert "/reach" not in arm.stage.server.scene._handle_from_node_name
+
+
+def test_a_free_base_goes_with_its_handle() -> None:
+    """Place and turn, the joints as they were."""
+    model = wd.load_robot("quadruped", floating_base=True)
+    page = viewer.show(model)
+    try:
+        before = page.controls.q.copy()
+        page.controls._base_handle(True)
+        handle = handle_of(page, "/base")
+        handle.wxyz, handle.position = (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)), (1.0, 2.0, 0.5)
+        call_back(handle, BY_HAND)
+        pose = page.robots["robot"].poses[0, 0]
+        assert np.allclose(pose, [1.0, 2.0, 0.5, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], atol=1e-6)
+        assert np.allclose(page.robots["robot"].q[0, 7:], before[7:])
+        page.controls._base_handle(False)
+        assert "/base" not in page.stage.server.scene._handle_from_node_name
     finally:
         page.stop()

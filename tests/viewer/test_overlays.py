@@ -10,8 +10,8 @@ import pytest
 
 import warpdyn as wd
 
-pytest.importorskip("warpdyn.viewer")
-from warpdyn.viewer.overlays import OVERLAYS, Overlays, model_has
+viewer = pytest.importorskip("warpdyn.viewer")
+from warpdyn.viewer.overlays import NUMBER, OVERLAYS, WIDER, Overlays, across_view, model_has
 from warpdyn.viewer.robot_view import RobotView, turned
 from warpdyn.viewer.stage import Page
 
@@ -77,10 +77,35 @@ def test_torques_against_gravity_are_told(stage: Any) -> None:
         assert np.allclose(rings.batched_positions, [x[:3] for x in joints], atol=1e-5)
         assert np.allclose(np.abs((ahead * axes).sum(1)), 1.0, atol=1e-5), "about the axes"
         beside = [label.position - x[:3] for label, x in zip(labels, joints, strict=True)]
-        assert np.allclose(np.linalg.norm(beside, axis=1), rings.batched_scales, atol=1e-5)
+        wider = np.linalg.norm(beside, axis=1) / rings.batched_scales
+        assert np.allclose(np.abs(wider[:, None] - WIDER).min(1), 0.0, atol=1e-4)
         assert np.allclose((np.array(beside) * axes).sum(1), 0.0, atol=1e-5)
         share = np.abs(wanted) / model.effort_limit
         order = np.argsort(rings.batched_colors[:, 0].astype(int), kind="stable")
         assert (np.diff(share[order]) > -0.01).all(), "the redder, the more of its limit"
     assert over._handles["gravity torques"][0] is rings, "it is moved, not drawn anew"
     view.remove()
+
+
+@pytest.mark.parametrize("robot", ["panda", "ur5e", "quadruped"])
+def test_numbers_do_not_cover_each_other(robot: str) -> None:
+    """As the page's first camera sees them, although joints share a place: side by side or one above the
+    other."""
+    model = wd.load_robot(robot)
+    page = viewer.show(model, controls=False)
+    try:
+        view = page.robots["robot"]
+        home, drawn = view.q[0].astype(float), Overlays(page.stage, view)
+        drawn.switch("gravity torques", True)
+        camera = page.stage.server.initial_camera
+        base = 7 * model.floating_base
+        for bent in (0.0, 0.3):
+            page.update(np.concatenate([home[:base], home[base:] + bent]))
+            drawn.update()
+            _, *labels = drawn._handles["gravity torques"]
+            places = np.array([label.position for label in labels])
+            seen = across_view(places, camera.look_at - camera.position) / (NUMBER * view.size)
+            away = np.abs(seen[:, None] - seen[None]).max(-1) + 9 * np.eye(len(seen))
+            assert len(labels) == model.nv - 6 * model.floating_base and away.min() > 0.99
+    finally:
+        page.stop()

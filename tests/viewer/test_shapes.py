@@ -10,9 +10,9 @@ import pytest
 
 import warpdyn as wd
 
-pytest.importorskip("warpdyn.viewer")
+viewer = pytest.importorskip("warpdyn.viewer")
 from warpdyn.model.description import Geometry, Link, Pose
-from warpdyn.viewer.shapes import BOX, TOUCHING, inertia_box, solids, triangles
+from warpdyn.viewer.shapes import BOX, ENDLESS, TOUCHING, inertia_box, solids, triangles
 
 POSE = Pose.at((0.1, 0.2, 0.3), (0.0, 0.0, np.pi / 2))
 
@@ -68,6 +68,31 @@ def test_what_bends_is_smooth_and_what_does_not_keeps_its_edges() -> None:
     up = np.abs(can.face_normals[:, 2]) > 0.5
     ends, side = (set(can.faces[rows].ravel()) for rows in (up, ~up))
     assert not ends & side and len(side) == 64
+
+
+def test_a_plane_is_drawn_but_is_no_part_of_the_robots_size() -> None:
+    """Its upper side is the plane; without an end it is cut off; where shapes that touch are drawn, so is it."""
+    text = (
+        '<mujoco><worldbody><geom type="plane" size="9 {} 1" pos="0 0 -1" rgba="0 1 0 1"/>'
+        '<body><joint/><geom size="0.1"/></body></worldbody></mujoco>'
+    )
+    for half, length in (("3", 6.0), ("0", ENDLESS)):
+        with pytest.warns(wd.ModelWarning):
+            model = wd.load_mjcf(text.format(half))
+        for which in ("visual", "collision"):
+            plane, ball = solids(model, which).solids
+            low, high = plane.vertices.min(0), plane.vertices.max(0)
+            assert plane.plane and not ball.plane and high[2] == pytest.approx(-1.0)
+            assert np.allclose((high - low)[:2], (18.0, length))
+    page = viewer.show(model, controls=False)
+    try:
+        view = page.robots["robot"]
+        low, high = view.box(view.poses)
+        assert np.allclose(high - low, 0.2, atol=0.01)
+        assert view.box(view.poses, planes=True)[0][2] < -1.0
+        assert page.stage._ground.position[2] < -1.0, "the page's ground does not hide it"
+    finally:
+        page.stop()
 
 
 def test_packages_of_the_caller_come_first(tmp_path: Path, monkeypatch) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,30 +38,44 @@ def test_a_table_with_names(tmp_path: Path) -> None:
         assert np.allclose(motion.q[:, 0], Q) and np.allclose(motion.times, TIMES)
 
 
-def test_joint_states_of_a_bag(tmp_path: Path) -> None:
-    """By the messages' names; a joint that one leaves out stays; times from the first message on."""
-    rosbags = pytest.importorskip("rosbags.rosbag2")
+@pytest.mark.parametrize("kind", ["sqlite3", "mcap", "ros1"])
+def test_joint_states_of_a_bag(tmp_path: Path, kind: str) -> None:
+    """By the messages' names; a joint that one leaves out stays; times from the first message on. Of ROS 2 as
+    a folder or the file in it, and of ROS 1."""
+    pytest.importorskip("rosbags")
+    from rosbags import rosbag1, rosbag2
     from rosbags.typesys import Stores, get_typestore
 
-    store = get_typestore(Stores.LATEST)
+    ros1 = kind == "ros1"
+    store = get_typestore(Stores.ROS1_NOETIC if ros1 else Stores.LATEST)
     state, header = (
         store.types[f"{n}"] for n in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header")
     )
     stamp, none = store.types["builtin_interfaces/msg/Time"], np.zeros(0)
-    with rosbags.Writer(tmp_path / "bag", version=9) as writer:
+    path, writing = tmp_path / ("drive.bag" if ros1 else "bag"), rosbag2.StoragePlugin
+    plugin = writing.MCAP if kind == "mcap" else writing.SQLITE3
+    opened: Any = rosbag1.Writer(path)
+    if not ros1:
+        opened = rosbag2.Writer(path, version=9, storage_plugin=plugin)
+    with opened as writer:
         connection = writer.add_connection("/joint_states", state.__msgtype__, typestore=store)
         for k, (a, b) in enumerate(Q):
             names, values = ([SECOND, FIRST], [b, a]) if k != 3 else ([FIRST], [a])
-            message = state(header(stamp(0, 0), ""), names, np.array(values), none, none)
-            raw = store.serialize_cdr(message, state.__msgtype__)
+            first = (0, stamp(0, 0)) if ros1 else (stamp(0, 0),)
+            message = state(header(*first, ""), names, np.array(values), none, none)
+            serialize = store.serialize_ros1 if ros1 else store.serialize_cdr
+            raw = serialize(message, state.__msgtype__)
             writer.write(connection, int(1e9 * (5 + TIMES[k])), raw)
-    motion = read_trajectory(ARM, tmp_path / "bag")
-    assert np.allclose(motion.times, TIMES) and np.allclose(motion.q[:, 0, 0], Q[:, 0])
-    assert np.allclose(motion.q[:, 0, 1], Q[[0, 1, 2, 2, 4], 1])
+    files = sorted(path.glob("*.mcap")) if kind == "mcap" else []
+    for each in (path, *files):
+        motion = read_trajectory(ARM, each)
+        assert np.allclose(motion.times, TIMES) and np.allclose(motion.q[:, 0, 0], Q[:, 0])
+        assert np.allclose(motion.q[:, 0, 1], Q[[0, 1, 2, 2, 4], 1])
+    assert len(files) == (kind == "mcap")
     with pytest.raises(
         viewer.ViewerError, match="no topic /arm; joint states are on /joint_states"
     ):
-        read_trajectory(ARM, tmp_path / "bag", "/arm")
+        read_trajectory(ARM, path, "/arm")
 
 
 @pytest.mark.parametrize(
@@ -85,6 +101,15 @@ def test_a_file_without_a_motion_is_refused_with_its_name(
     with pytest.raises(viewer.ViewerError, match=re.escape(error)) as caught:
         read_trajectory(ARM, tmp_path / name)
     assert str(tmp_path / name) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_without_pyarrow_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(viewer.ViewerError, match="pip install pyarrow") as caught:
+        read_trajectory(ARM, path)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_is_not_there() -> None:

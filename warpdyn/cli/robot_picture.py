@@ -157,8 +157,10 @@ def _placed(body: RoundBody, poses: np.ndarray) -> np.ndarray:
 
 
 def _bodies(link: int, shapes: Sequence[Geometry]) -> Iterator[RoundBody]:
-    """Those of the shapes that can be drawn."""
+    """Those of the shapes that can be drawn; planes are none of the robot's bodies."""
     for shape in shapes:
+        if shape.shape == "plane":
+            continue
         try:
             points, radius = _round(shape)
         except MeshError:

@@ -106,7 +106,7 @@ def load_mjcf(
     take the inertia of their geoms, which the package mujoco computes. Keyframes are
     `Model.configurations`. Where a joint has no limit of its force, the ranges of its actuators make
     one, with a remark. Geoms are visual and collision shapes, by their groups and by what they may
-    touch; planes and height fields are left out, and nothing touches ellipsoids. Contacts and
+    touch; height fields are left out, and nothing touches ellipsoids and planes. Contacts and
     sensors are not read, nor, but for includes and meshes that weigh, is anything outside the text.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.

@@ -100,8 +100,8 @@ class MjcfShapes:
             if shown and shape.color is not None and shape.color[3] > 0:
                 visuals.append(shape)
             if _whole(written.get("contype", "1")) or _whole(written.get("conaffinity", "1")):
-                if shape.shape == "ellipsoid":
-                    self._leave_out("ellipsoid")
+                if shape.shape in ("ellipsoid", "plane"):
+                    self._leave_out(shape.shape)
                 else:
                     collisions.append(shape)
         return BodyShapes(tuple(visuals), tuple(collisions))
@@ -114,7 +114,7 @@ class MjcfShapes:
         return tuple((key, tuple(self.values.numbers(element, key, written, n))) for key, n in said)
 
     def _shape(self, element: Element, written: dict[str, str], X: Placement) -> Geometry | None:
-        """None for planes and height fields, which no `Geometry` is."""
+        """None for height fields, and for a level plane at height 0, the ground of a simulation and of a page."""
         kind = written.get("type", "sphere")
         pose = Pose.of(X.compose(self.values.shape_placement(element, written)))
         color = color_of(written.get("rgba")) or self.colors.get(written.get("material", ""), GREY)
@@ -137,10 +137,12 @@ class MjcfShapes:
             measures = size[:3]
         elif kind == "box":
             measures = tuple(2.0 * x for x in size[:3])
+        elif kind == "plane":
+            if abs(pose.position[2]) < 1e-9 and pose.rotation[2][2] > 1.0 - 1e-9:
+                return None
+            measures = tuple(2.0 * x for x in size[:2])
         else:
-            height, up = pose.position[2], pose.rotation[2][2]
-            if kind != "plane" or abs(height) > 1e-9 or up < 1.0 - 1e-9:
-                self._leave_out(kind)
+            self._leave_out(kind)
             return None
         if (
             len(measures) != {"sphere": 1, "box": 3, "ellipsoid": 3}.get(kind, 2)

@@ -6,6 +6,7 @@ are read and the model to load is chosen. `Model.assemble` then checks the tree.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -312,6 +313,10 @@ class SdfReader:
             size = (values.number(shape, "radius", 1.0),)
         elif kind == "ellipsoid" and tag_name(element) == "visual":
             size = values.numbers(shape, values.text(shape, "radii") or "1 1 1", 3)
+        elif kind == "plane" and tag_name(element) == "visual":
+            size = values.numbers(shape, values.text(shape, "size") or "1 1", 2)
+            normal = values.numbers(shape, values.text(shape, "normal") or "0 0 1", 3)
+            X = _facing(Pose.of(X), normal)
         else:
             return None
         uri = values.text(shape, "uri") if kind == "mesh" else None
@@ -324,6 +329,13 @@ class SdfReader:
             folder=values.folder,
             color=_color(element),
         )
+
+
+def _facing(pose: Pose, normal: Sequence[float]) -> Placement:
+    """A pose turned so that z is along what is a direction in its own axes."""
+    x, y, z = normal
+    turn = Pose.at((0.0, 0.0, 0.0), (0.0, math.atan2(math.hypot(x, y), z), math.atan2(y, x)))
+    return pose.placement.compose(turn.placement)
 
 
 def _color(visual: Element) -> Color | None:

@@ -133,12 +133,13 @@ class Pose:
 @dataclass(frozen=True)
 class Geometry:
     """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere", "capsule" or
-    "mesh", and of visual shapes "ellipsoid" too."""
+    "mesh", and of visual shapes "ellipsoid" and "plane" too."""
 
     shape: str
     size: tuple[float, ...] = ()
     """box: x, y, z; cylinder: radius, length; sphere: radius; capsule: radius, length between the
-    centres of its ends; mesh: scale x, y, z; ellipsoid: radii x, y, z [m]."""
+    centres of its ends; mesh: scale x, y, z; ellipsoid: radii x, y, z; plane, which looks along its
+    z: lengths x, y, of 0 where it has no end [m]."""
     filename: str | None = None
     pose: Pose = Pose()
     name: str | None = None

@@ -75,8 +75,8 @@ def _link(robot: etree._Element, link: Link) -> None:
 
 def _parts(shape: Geometry) -> list[Geometry]:
     """The shape; of a capsule, which URDF has not, a cylinder and the spheres at its ends; of an ellipsoid
-    nothing."""
-    if shape.shape == "ellipsoid":
+    or a plane nothing."""
+    if shape.shape in ("ellipsoid", "plane"):
         return []
     if shape.shape != "capsule":
         return [shape]

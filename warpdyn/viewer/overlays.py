@@ -16,6 +16,15 @@ from .stage import Page
 
 RED, GREEN, BLUE, AMBER = (214, 60, 50), (50, 165, 80), (50, 100, 215), (240, 170, 40)
 
+PLACES = 12
+"""Points of a ring where its number may be."""
+
+WIDER = (1.0, 1.7, 2.4)
+"""Rings on which they are, in sizes of that about the joint."""
+
+NUMBER = np.array([0.07, 0.035])
+"""How wide and high the place of a number is, in sizes of a robot that fills the page."""
+
 Overlay = Callable[[Page, RobotView, str], list[Any]]
 """Draws something of a robot under a path of the scene; the handles."""
 
@@ -144,10 +153,9 @@ def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
         lod="off",
         cast_shadow=False,
     )
-    beside = _beside(at, axes, radii)
     labels = [
-        scene.add_label(f"{path}/{k}", text, position=p)
-        for k, (text, p) in enumerate(zip(texts, beside, strict=True))
+        scene.add_label(f"{path}/{k}", text, position=p, anchor="center-center")
+        for k, (text, p) in enumerate(zip(texts, _beside(view, at, axes, radii), strict=True))
     ]
     return [rings, *labels]
 
@@ -159,7 +167,7 @@ def _gravity_moved(view: RobotView, handles: list[Any]) -> None:
     colors, texts = _gravity_torques(view)
     rings.batched_positions, rings.batched_wxyzs = at.astype(np.float32), _towards(axes)
     rings.batched_colors = colors
-    beside = _beside(at, axes, np.asarray(rings.batched_scales))
+    beside = _beside(view, at, axes, np.asarray(rings.batched_scales))
     for label, text, p in zip(labels, texts, beside, strict=True):
         label.text, label.position = text, p
 
@@ -176,10 +184,30 @@ def _coordinates(view: RobotView) -> tuple[np.ndarray, np.ndarray, list[int]]:
     return view.first[links, :3], np.array(axes).reshape(-1, 3), links
 
 
-def _beside(at: np.ndarray, axes: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """Points (n, 3) on rings, above and below in turn: joints may share a place."""
-    turns = np.where(np.arange(len(at)) % 2, 1.0, -1.0)
-    return at + (turns * radii)[:, None] * _across(axes)
+def _beside(view: RobotView, at: np.ndarray, axes: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Points (n, 3) where numbers do not cover each other, as the page's first camera sees them: of each ring
+    the first from above, then of wider ones, that is clear of the numbers before it; or else the clearest."""
+    up = _across(axes)
+    turns = np.arange(PLACES)[:, None] * (2 * np.pi / PLACES)
+    around = np.cos(turns) * up[:, None] + np.sin(turns) * np.cross(axes, up)[:, None]
+    around = np.concatenate([wider * around for wider in WIDER], axis=1)
+    places = at[:, None] + radii[:, None, None] * around
+    camera = view.stage.server.initial_camera
+    seen = across_view(places, camera.look_at - camera.position) / (NUMBER * view.size)
+    chosen: list[int] = []
+    for k, points in enumerate(seen):
+        taken = seen[np.arange(k), np.array(chosen, int)]
+        away = np.abs(points[:, None] - taken[None]).max(axis=2).min(axis=1, initial=1.0)
+        chosen.append(int(np.argmax(away)))
+    return np.asarray(places[np.arange(len(at)), chosen])
+
+
+def across_view(points: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+    """Points (..., 2), to the right and upwards, as one sees them who looks ahead (3,)."""
+    right = np.cross(ahead, (0.0, 0.0, 1.0))
+    above = np.cross(right, ahead)
+    axes = np.stack([right / np.linalg.norm(right), above / np.linalg.norm(above)], axis=-1)
+    return np.asarray(points @ axes)
 
 
 def _undone(view: RobotView, links: list[int]) -> np.ndarray:

@@ -93,10 +93,13 @@ class RobotView:
             handle.remove()
         self._handles, self.envs = [], 0
 
-    def box(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The lowest and highest corner (3,) of what the robots fill at poses (B, nlinks, 7) [m]."""
+    def box(self, poses: np.ndarray, *, planes: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and highest corner (3,) of what the robots fill at poses (B, nlinks, 7) [m]; planes:
+        with those that belong to them."""
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
         for solid in self.drawn.solids:
+            if solid.plane and not planes:
+                continue
             corners = _corners(solid.vertices)
             pose = poses[:, solid.link]
             shift = self._at[: len(poses)]

@@ -27,6 +27,9 @@ BOX: Color = (0.55, 0.65, 0.8, 1.0)
 TOUCHING: Color = (0.95, 0.6, 0.2, 1.0)
 """The colour of collision shapes."""
 
+ENDLESS, THICK = 4.0, 0.005
+"""How far a plane without an end is drawn, and how thick a plane is [m]."""
+
 CREASE = np.radians(35.0)
 """Faces that meet at less look like one that bends [rad]."""
 
@@ -40,6 +43,12 @@ class Solid(NamedTuple):
     faces: np.ndarray
     """(m, 3) numbers of vertices."""
     color: Color
+    plane: bool = False
+    """Whether it is a plane, which is no part of the robot's size."""
+
+
+Part = tuple[Any, Color, bool]
+"""Triangles, their colour, and whether they are a plane."""
 
 
 class Drawn(NamedTuple):
@@ -63,20 +72,22 @@ def solids(model: Model, which: Which = "visual", packages: Packages = NONE) -> 
     bare = not any(link.visuals for link in model.links)
     for number, link in enumerate(model.link_names):
         parts = list(_parts(model.link(link), which, packages, remarks, bare))
-        for color in dict.fromkeys(color for _, color in parts):
-            whole: Any = trimesh.util.concatenate([mesh for mesh, each in parts if each == color])
-            vertices, faces = np.asarray(whole.vertices), np.asarray(whole.faces)
-            found.append(Solid(number, vertices.astype(np.float32), faces.astype(np.uint32), color))
+        for color, plane in dict.fromkeys(part[1:] for part in parts):
+            alike: Any = [part[0] for part in parts if part[1:] == (color, plane)]
+            whole: Any = trimesh.util.concatenate(alike)
+            vertices, faces = whole.vertices.astype(np.float32), whole.faces.astype(np.uint32)
+            found.append(Solid(number, vertices, faces, color, plane))
     return Drawn(tuple(found), tuple(remarks))
 
 
 def _parts(
     link: Link, which: Which, packages: Packages, remarks: list[str], bare: bool
-) -> Iterator[tuple[Any, Color]]:
-    """Triangles of a link with their colours; bare: of a robot that has no visual shapes."""
+) -> Iterator[Part]:
+    """Shapes of a link; bare: of a robot that has no visual shapes."""
     if which == "collision":
-        for mesh, _ in _read(link, link.collisions, packages, remarks):
-            yield mesh, TOUCHING
+        planes = tuple(shape for shape in link.visuals if shape.shape == "plane")
+        for mesh, _, plane in _read(link, (*link.collisions, *planes), packages, remarks):
+            yield mesh, TOUCHING, plane
         return
     drawn = list(_read(link, link.visuals, packages, remarks))
     if not (drawn or bare or link.visuals):
@@ -84,16 +95,17 @@ def _parts(
     if not drawn:
         drawn = list(_read(link, link.collisions, packages, remarks))
     if not drawn and (box := inertia_box(link)) is not None:
-        drawn = [(creased(box), BOX)]
+        drawn = [(creased(box), BOX, False)]
     yield from drawn
 
 
 def _read(
     link: Link, shapes: Sequence[Geometry], packages: Packages, remarks: list[str]
-) -> Iterator[tuple[Any, Color]]:
+) -> Iterator[Part]:
     for shape in shapes:
+        plane = shape.shape == "plane"
         try:
-            yield from ((mesh, color or METAL) for mesh, color in triangles(shape, packages))
+            yield from ((mesh, color or METAL, plane) for mesh, color in triangles(shape, packages))
         except MeshError as error:
             line = f'{link.name}: the mesh "{shape.filename}" is not drawn: {error}'
             if line not in remarks:
@@ -123,6 +135,9 @@ def triangles(
 def _primitive(kind: str, size: Sequence[float]) -> Any:
     if kind == "box":
         return trimesh.creation.box(extents=size)
+    if kind == "plane":  # its upper side is the plane
+        plate: Any = trimesh.creation.box(extents=(*(x or ENDLESS for x in size), THICK))
+        return plate.apply_translation((0.0, 0.0, -THICK / 2))
     if kind == "sphere":
         return trimesh.creation.uv_sphere(radius=size[0], count=(16, 24))
     if kind == "ellipsoid":

@@ -198,7 +198,8 @@ class Viewer:
         boxes = [view.box(view.poses) for view in self.robots.values()]
         low, high = np.min([b[0] for b in boxes], 0), np.max([b[1] for b in boxes], 0)
         fixed = not any(view.model.floating_base for view in self.robots.values())
-        level = min(float(low[2]), 0.0) if fixed else float(low[2])
+        below = min(float(x.box(x.poses, planes=True)[0][2]) for x in self.robots.values())
+        level = min(below, 0.0) if fixed else below
         self.stage.ground(level, float(np.linalg.norm(high - low)))
         self.stage.look(low, high)
 
