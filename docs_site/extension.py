@@ -1,0 +1,61 @@
+"""The site's own steps in Sphinx's build."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from . import api_pages, mathematics
+from .docstrings import as_rst
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
+"""A link to what lies outside docs/."""
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add the steps; pages may be read in parallel."""
+    mathematics.setup(app)
+    app.connect("builder-inited", write_api_pages)
+    app.connect("source-read", links_outside)
+    app.connect("autodoc-process-docstring", docstring_read)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def write_api_pages(app: Sphinx) -> None:
+    """The pages of the API reference, into docs/api/, where git does not look; unchanged ones stay."""
+    folder = Path(app.srcdir) / "api"
+    folder.mkdir(exist_ok=True)
+    pages = api_pages.pages()
+    for old in folder.glob("*.md"):
+        if old.stem not in pages:
+            old.unlink()
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
+    """Files of the repository are downloads, a folder is its name, and the README is the front page."""
+    docs = Path(app.srcdir).resolve()
+    here = (docs / page).parent
+
+    def shown(match: re.Match[str]) -> str:
+        text, target, _ = match.groups()
+        path = (here / target).resolve()
+        if path == ROOT / "README.md":
+            return f"[{text}](/index.md)"
+        if path.is_relative_to(docs) or not path.exists():
+            return match[0]
+        return text if path.is_dir() else f"[{text}](path:{target})"
+
+    source[0] = OUTSIDE.sub(shown, source[0])
+
+
+def docstring_read(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings as reStructuredText."""
+    lines[:] = as_rst(lines)
