@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 from . import api_pages, mathematics
 from .docstrings import as_rst
@@ -19,10 +22,31 @@ OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the steps; pages may be read in parallel."""
     mathematics.setup(app)
+    app.add_directive("recording", RecordingDirective)
     app.connect("builder-inited", write_api_pages)
     app.connect("source-read", links_outside)
     app.connect("autodoc-process-docstring", docstring_read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+class RecordingDirective(SphinxDirective):
+    """A picture that gives way to the recording of that name, when asked or (`:plays:`) by itself."""
+
+    required_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = {
+        "poster": directives.path,
+        "alt": directives.unchanged_required,
+        "plays": directives.flag,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """The picture, in an element that static/recordings.js looks for."""
+        up = "../" * self.env.docname.count("/")
+        plays = " data-plays" if "plays" in self.options else ""
+        target = f"{up}_static/recordings/index.html?playbackPath={self.arguments[0]}.viser"
+        opening = f'<div class="recording" data-recording="{target}&amp;hideViserLogo"{plays}>'
+        picture = nodes.image(uri=self.options["poster"], alt=self.options["alt"])
+        return [nodes.raw("", opening, format="html"), picture, nodes.raw("", "</div>", format="html")]
 
 
 def write_api_pages(app: Sphinx) -> None:

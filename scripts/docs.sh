@@ -18,4 +18,5 @@ if [[ ${1-} == --links ]]; then
 fi
 codespell
 sphinx html html
+python -m docs_site.recordings build/site/html/_static/recordings
 echo "build/site/html/index.html; with recordings: python -m http.server -d build/site/html -b 127.0.0.1"
