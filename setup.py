@@ -46,6 +46,19 @@ TEST = [
     "jax",
 ]
 
+DOCS = [
+    *RL,
+    *VIEWER,
+    "matplotlib",
+    "sphinx>=9,<10",
+    "furo",
+    "myst-nb>=1.4",
+    "sphinx-copybutton",
+    "ipykernel",
+    "codespell",
+]
+"""The site, `bash scripts/docs.sh`: what builds it, and what its notebooks run."""
+
 BENCH = [
     "matplotlib",
     "example-robot-data",
@@ -134,6 +147,7 @@ setup(
         "viewer": VIEWER,
         "demo": ["matplotlib"],
         "bench": BENCH,
+        "docs": DOCS,
         "test": TEST,
     },
     entry_points={

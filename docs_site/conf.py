@@ -34,7 +34,7 @@ myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
-nb_merge_streams = True
+nb_output_stderr = "remove"  # lines of compiles, and Warp's about a driver that is not there
 copybutton_exclude = ".linenos, .gp, .go"
 
 html_theme = "furo"

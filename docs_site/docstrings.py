@@ -9,9 +9,13 @@ CODE = re.compile(r"(`[^`]+`)")
 MARKS = re.compile(r"([*_|\\`])")
 """What reStructuredText reads as markup; in a docstring it is what it is."""
 
+ITEM = re.compile(r"(Returns|Raises)\b|[a-z]\w*(, [a-z]\w*)*: ")
+"""How a line begins that says what an argument or a result is."""
+
 
 def as_rst(lines: Sequence[str]) -> list[str]:
-    """The lines of a docstring: `code` is code, other marks are plain, examples and indented blocks stay."""
+    """The lines of a docstring: `code` is code, other marks are plain, examples and indented blocks stay, and what is said
+    of an argument or a result is a paragraph of its own."""
     written: list[str] = []
     example = indented = False
     for line in lines:
@@ -24,6 +28,8 @@ def as_rst(lines: Sequence[str]) -> list[str]:
             written += ["", "::", ""] if written and written[-1].strip() else ["::", ""]
         elif not line.startswith(" ") and indented:
             indented = False
+            written.append("")
+        elif not example and ITEM.match(line) and written and written[-1].strip():
             written.append("")
         written.append(line if example or indented or not line.strip() else _prose(line))
     return written

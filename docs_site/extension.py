@@ -17,6 +17,8 @@ from .docstrings import as_rst
 ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 """A link to what lies outside docs/."""
+CALL = re.compile(r"Call\[(.*)\]")
+ARRAY = re.compile(r"\bArray\[(A|object)\]")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -26,6 +28,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", write_api_pages)
     app.connect("source-read", links_outside)
     app.connect("autodoc-process-docstring", docstring_read)
+    app.connect("autodoc-process-signature", signature_read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -83,3 +86,16 @@ def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
 def docstring_read(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Docstrings as reStructuredText."""
     lines[:] = as_rst(lines)
+
+
+def signature_read(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, given: str | None, result: str | None
+) -> tuple[str | None, str | None]:
+    """A signature as a reader sees it: of arrays, whatever library they are of, and with what a call gives."""
+    if result is not None and (call := CALL.fullmatch(result)):
+        result = "Array" if call[1] == "A" else call[1]
+    return _of_arrays(given), _of_arrays(result)
+
+
+def _of_arrays(text: str | None) -> str | None:
+    return None if text is None else ARRAY.sub("Array", text)

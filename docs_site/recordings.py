@@ -1,10 +1,10 @@
-"""Robots that move on the site, as recordings that one shared client plays: `python -m docs_site.recordings FOLDER`."""
+"""Robots that move on the site, as recordings that one shared client plays: `python -m docs_site.recordings [--posters] FOLDER`."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,29 +21,51 @@ CLIENT = Path(viser.__file__).parent / "client" / "build" / "index.html"
 RATE = 25.0
 """Pictures of a second."""
 
+CLOSER = 0.75
+"""How far the camera is, of where it would see the corners of a motion's box too."""
+
 
 def write_all(folder: Path) -> None:
     """The client and every recording."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(CLIENT, folder / "index.html")
+    for name, page in shown():
+        page.record(folder / f"{name}.viser", rate=RATE)
+
+
+def write_posters(folder: Path) -> None:
+    """A picture of each motion, `motion_<name>.png`, by a headless Chromium."""
+    for name, page in shown():
+        page.png(folder / f"motion_{name}.png", width=960, height=600)
+
+
+def shown() -> Iterator[tuple[str, Viewer]]:
+    """A page with each motion, by name: where it is after a third of its time, and the camera on all of it."""
     page = Viewer(port=0)
     try:
         for name, motion in MOTIONS.items():
             page.clear()
             model, q, seconds = motion()
             page.trajectory(model, q, np.linspace(0.0, seconds, len(q)))
-            look(page, model, q)
-            page.record(folder / f"{name}.viser", rate=RATE)
+            player = page.player
+            assert player is not None
+            player.playing.value = False
+            boxes = []
+            for time in np.linspace(seconds, seconds / 3, 9):
+                player.go_to(time)
+                boxes += [view.box(view.poses) for view in page.robots.values()]
+            look(page, np.min([low for low, _ in boxes], 0), np.max([high for _, high in boxes], 0))
+            yield name, page
     finally:
         page.stop()
 
 
-def look(page: Viewer, model: wd.Model, q: np.ndarray) -> None:
-    """Light, ground and camera for all of a motion."""
-    places = wd.fk(model, q.reshape(-1, model.nq))[..., :3, 3].reshape(-1, 3)
-    low, high = places.min(0) - 0.1, places.max(0) + 0.1
-    page.stage.ground(min(float(low[2]) + 0.08, 0.0), float(np.linalg.norm(high - low)))
+def look(page: Viewer, low: np.ndarray, high: np.ndarray) -> None:
+    """Light, ground and camera for a box that a motion stays in."""
+    page.stage.ground(min(float(low[2]), 0.0), float(np.linalg.norm(high - low)))
     page.stage.look(low, high)
+    camera = page.stage.server.initial_camera
+    camera.position = camera.look_at + CLOSER * (camera.position - camera.look_at)
 
 
 def quadruped() -> tuple[wd.Model, np.ndarray, float]:
@@ -61,12 +83,9 @@ def quadruped() -> tuple[wd.Model, np.ndarray, float]:
 
 def fall() -> tuple[wd.Model, np.ndarray, float]:
     """Nine quadrupeds are dropped, each from another height, and land on their feet."""
-    model, side = wd.load_robot("quadruped"), 3
-    start = np.tile(model.configurations["home"], (side * side, 1))
-    across = 0.8 * (np.arange(side * side) % side)
-    along = 0.8 * (np.arange(side * side) // side)
-    start[:, 0], start[:, 1] = across, along
-    start[:, 2] += np.linspace(0.05, 0.45, side * side)
+    model = wd.load_robot("quadruped")
+    start = np.tile(model.configurations["home"], (9, 1))
+    start[:, 2] += np.linspace(0.05, 0.45, 9)
     feet = wd.ContactPoints(model).only("*_foot")
     sim = wd.Simulation(model, len(start), points=feet, control=wd.PD(60.0, 2.0), start=start)
     rows = [sim.q.copy()]
@@ -84,8 +103,7 @@ def reach() -> tuple[wd.Model, np.ndarray, float]:
     T[:, :3, 3] = np.stack(
         [0.5 + 0.15 * np.cos(turn), 0.2 * np.sin(turn), 0.35 + 0.1 * np.sin(2 * turn)], axis=1
     )
-    q = wd.inverse_kinematics(model, {"tool0": T[:1]}).q
-    rows = []
+    q, rows = np.array([model.configurations["home"]]), []
     for each in T:
         q = wd.inverse_kinematics(model, {"tool0": each[None]}, q0=q, restarts=0).q
         rows.append(q[0])
@@ -101,4 +119,5 @@ MOTIONS: dict[str, Callable[[], tuple[wd.Model, np.ndarray, float]]] = {
 
 
 if __name__ == "__main__":
-    write_all(Path(sys.argv[1]))
+    folder = Path(sys.argv[-1])
+    write_posters(folder) if "--posters" in sys.argv else write_all(folder)

@@ -16,7 +16,7 @@ if [[ ${1-} == --links ]]; then
     sphinx linkcheck links
     exit
 fi
-codespell
+codespell README.md CHANGELOG.md CONTRIBUTING.md docs docs_site warpdyn ros2_node examples benchmarks
 sphinx html html
 python -m docs_site.recordings build/site/html/_static/recordings
 echo "build/site/html/index.html; with recordings: python -m http.server -d build/site/html -b 127.0.0.1"
