@@ -24,9 +24,20 @@ RL = [
 VIEWER = [*MESHES, "viser>=1.0,<2", "rosbags>=0.10"]
 """Robots in the browser; the second reads the joint states of bags."""
 
+SITE = [
+    "sphinx>=9,<10",
+    "furo",
+    "myst-nb>=1.4",
+    "sphinx-copybutton",
+    "ipykernel",
+    "codespell",
+]
+"""What makes the site of docs/, `bash scripts/docs.sh`."""
+
 TEST = [
     *RL,
     *VIEWER,
+    *SITE,
     "pytest>=8",
     "pytest-xdist",
     "hypothesis",
@@ -45,19 +56,6 @@ TEST = [
     "torch==2.13.0",
     "jax",
 ]
-
-DOCS = [
-    *RL,
-    *VIEWER,
-    "matplotlib",
-    "sphinx>=9,<10",
-    "furo",
-    "myst-nb>=1.4",
-    "sphinx-copybutton",
-    "ipykernel",
-    "codespell",
-]
-"""The site, `bash scripts/docs.sh`: what builds it, and what its notebooks run."""
 
 BENCH = [
     "matplotlib",
@@ -147,7 +145,7 @@ setup(
         "viewer": VIEWER,
         "demo": ["matplotlib"],
         "bench": BENCH,
-        "docs": DOCS,
+        "docs": [*RL, *VIEWER, *SITE, "matplotlib"],
         "test": TEST,
     },
     entry_points={

@@ -14,8 +14,8 @@ ITEM = re.compile(r"(Returns|Raises)\b|[a-z]\w*(, [a-z]\w*)*: ")
 
 
 def as_rst(lines: Sequence[str]) -> list[str]:
-    """The lines of a docstring: `code` is code, other marks are plain, examples and indented blocks stay, and what is said
-    of an argument or a result is a paragraph of its own."""
+    """The lines of a docstring: `code` is code, other marks are plain, examples and indented blocks
+    stay, and what is said of an argument or a result is a paragraph of its own."""
     written: list[str] = []
     example = indented = False
     for line in lines:
@@ -37,4 +37,6 @@ def as_rst(lines: Sequence[str]) -> list[str]:
 
 def _prose(line: str) -> str:
     parts = CODE.split(line)
-    return "".join(f"`{part}`" if CODE.fullmatch(part) else MARKS.sub(r"\\\1", part) for part in parts)
+    return "".join(
+        f"`{part}`" if CODE.fullmatch(part) else MARKS.sub(r"\\\1", part) for part in parts
+    )

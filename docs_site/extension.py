@@ -17,8 +17,8 @@ from .docstrings import as_rst
 ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 """A link to what lies outside docs/."""
-CALL = re.compile(r"Call\[(.*)\]")
-ARRAY = re.compile(r"\bArray\[(A|object)\]")
+CALL = re.compile(r"(?:[\w.]+\.)?Call\[~?(?:[\w.]+\.)?(.*)\]")
+ARRAY = re.compile(r"(?:[\w.]+\.)?Array\[~?(?:[\w.]+\.)?(A|object)\]")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -32,7 +32,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-class RecordingDirective(SphinxDirective):
+class RecordingDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where it is not installed
     """A picture that gives way to the recording of that name, when asked or (`:plays:`) by itself."""
 
     required_arguments = 1
@@ -49,7 +49,11 @@ class RecordingDirective(SphinxDirective):
         target = f"{up}_static/recordings/index.html?playbackPath={self.arguments[0]}.viser"
         opening = f'<div class="recording" data-recording="{target}&amp;hideViserLogo"{plays}>'
         picture = nodes.image(uri=self.options["poster"], alt=self.options["alt"])
-        return [nodes.raw("", opening, format="html"), picture, nodes.raw("", "</div>", format="html")]
+        return [
+            nodes.raw("", opening, format="html"),
+            picture,
+            nodes.raw("", "</div>", format="html"),
+        ]
 
 
 def write_api_pages(app: Sphinx) -> None:
@@ -83,13 +87,21 @@ def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = OUTSIDE.sub(shown, source[0])
 
 
-def docstring_read(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+def docstring_read(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
     """Docstrings as reStructuredText."""
     lines[:] = as_rst(lines)
 
 
 def signature_read(
-    app: Sphinx, what: str, name: str, thing: Any, options: Any, given: str | None, result: str | None
+    app: Sphinx,
+    what: str,
+    name: str,
+    thing: Any,
+    options: Any,
+    given: str | None,
+    result: str | None,
 ) -> tuple[str | None, str | None]:
     """A signature as a reader sees it: of arrays, whatever library they are of, and with what a call gives."""
     if result is not None and (call := CALL.fullmatch(result)):

@@ -78,11 +78,15 @@ def measured_table() -> str:
             own = run.main(robot, name)
             if own is None:
                 continue
-            floor, what = floor_ns(run.about["limits"], own["operations"], own["bytes"], own["batch"])
+            floor, what = floor_ns(
+                run.about["limits"], own["operations"], own["bytes"], own["batch"]
+            )
             lines.append(
                 f"| {robot} `{name}` | {own['operations']:,} | {own['bytes']:,} "
                 f"| {records.short(own['ns'])} | {records.short(floor)} ({what}) | {own['ns'] / floor:.1f} |"
             )
     about = run.about
-    said = f"{about['hardware']}, one core, float32, 16,384 robots, `[n, B]` memory, {about['date']}."
+    said = (
+        f"{about['hardware']}, one core, float32, 16,384 robots, `[n, B]` memory, {about['date']}."
+    )
     return said + "\n\n" + "\n".join(lines)

@@ -51,7 +51,8 @@ def rows() -> list[Row]:
 def kernels() -> dict[str, Function]:
     """Public functions that run as kernels, by name."""
     public = {name: getattr(wd, name) for name in wd.__all__}
-    return {name: f for name, f in public.items() if FUNCTIONS.get(name) is f}
+    functions = {name: f for name, f in public.items() if isinstance(f, Function)}
+    return {name: f for name, f in functions.items() if FUNCTIONS.get(name) is f}
 
 
 def repeats(function: Function) -> bool:

@@ -1,4 +1,7 @@
-"""Robots that move on the site, as recordings that one shared client plays: `python -m docs_site.recordings [--posters] FOLDER`."""
+"""Robots that move on the site, as recordings that one shared client plays.
+
+`python -m docs_site.recordings FOLDER` makes them; with `--posters` their pictures.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,7 @@ def look(page: Viewer, low: np.ndarray, high: np.ndarray) -> None:
 def quadruped() -> tuple[wd.Model, np.ndarray, float]:
     """The policy that comes with warpdyn walks in a circle."""
     task, policy = rl.make("quadruped_velocity"), rl.Policy(rl.shipped("quadruped_velocity"))
-    env, circle = rl.VecEnv(task, 1, seed=2), torch.tensor([[0.6, 0.0, 0.8]])
+    env, circle = rl.VecEnv(task, 1, seed=2), torch.tensor([[0.45, 0.0, 0.9]])
     env.reset()
     rows = []
     for _ in range(400):

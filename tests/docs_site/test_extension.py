@@ -52,3 +52,19 @@ def test_a_docstring_is_changed_in_place() -> None:
     lines = ["of `q_*`, M_"]
     extension.docstring_read(None, "function", "f", None, None, lines)  # type: ignore[arg-type]
     assert lines == ["of ``q_*``, M\\_"]
+
+
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        ("Call[A]", "Array"),
+        ("Call[~A]", "Array"),
+        ("Call[Solution[A]]", "Solution[A]"),
+        ("int", "int"),
+    ],
+)
+def test_a_signature_says_what_a_call_gives(result: str, shown: str) -> None:
+    """And speaks of arrays, of whatever library."""
+    given = "(q: Array[A], gravity: Array[object] | None, out: warpdyn.arrays.Array[~A])"
+    read = extension.signature_read(None, "function", "f", None, None, given, result)  # type: ignore[arg-type]
+    assert read == ("(q: Array, gravity: Array | None, out: Array)", shown)

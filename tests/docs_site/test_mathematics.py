@@ -16,7 +16,9 @@ PAGES = [*DOCS.glob("*.md"), *DOCS.glob("notebooks/*.md")]
 EQUATIONS = [
     equation
     for page in PAGES
-    for equation in re.findall(r"^```\{math\}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    for equation in re.findall(
+        r"^```\{math\}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL
+    )
     + re.findall(r"\{math\}`([^`]+)`", page.read_text())
 ]
 

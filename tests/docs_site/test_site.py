@@ -44,7 +44,9 @@ SEEN = """(selector => {
     const all = [...document.querySelectorAll(selector)];
     return all.some(x => x.getClientRects().length > 0 && x.getBoundingClientRect().width > 0);
 })"""
-LOADED = "[...document.images].every(x => x.loading === 'lazy' || (x.complete && x.naturalWidth > 0))"
+LOADED = (
+    "[...document.images].every(x => x.loading === 'lazy' || (x.complete && x.naturalWidth > 0))"
+)
 BESIDE = """[...document.querySelectorAll('body *')]
     .filter(x => x.getBoundingClientRect().right > innerWidth + 1 && x.getClientRects().length
         && !x.closest('.table-wrapper, pre, math, .math, .sidebar-drawer, .toc-drawer, .highlight, .sig'))
@@ -77,7 +79,9 @@ def test_a_page_is_drawn(browser: Any, address: str, page: str, width: str) -> N
         wait_until(lambda: evaluate(tab, LOADED), f"the pictures of {page}", 60.0)
         for selector in PAGES[page]:
             assert evaluate(tab, f"{SEEN}({selector!r})"), f"{page} has no {selector}"
-        assert evaluate(tab, "document.documentElement.scrollWidth <= innerWidth"), evaluate(tab, BESIDE)
+        assert evaluate(tab, "document.documentElement.scrollWidth <= innerWidth"), evaluate(
+            tab, BESIDE
+        )
         data = tab.call("Page.captureScreenshot", format="png")["data"]
         SHOTS.mkdir(parents=True, exist_ok=True)
         name = page.removesuffix(".html").replace("/", "_")
@@ -163,5 +167,9 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
         if "_static" in path.parts:
             continue
         text = path.read_text()
-        for mark in ('<script src="http', '<link rel="stylesheet" type="text/css" href="http', '<img src="http'):
+        for mark in (
+            '<script src="http',
+            '<link rel="stylesheet" type="text/css" href="http',
+            '<img src="http',
+        ):
             assert mark not in text, f"{path.name}: {mark}"
