@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
 import warpdyn as wd
+import warpdyn.algorithms
 from ros2_node.laws import cartesian_impedance, joint_impedance, teaching
 
 from . import function_matrix
@@ -57,9 +59,15 @@ def pages() -> dict[str, str]:
     laws = [f"{each.__name__}.{each.__name__.rpartition('.')[2]}" for each in LAWS]
     blocks = (f".. autofunction:: {law}\n" for law in laws)
     written["ros2_laws"] = _page("Laws of the ROS 2 node", sentence_of("ros2_node.laws"), blocks)
+    written |= {f"text_{name}": _text(name) for name in texts()}
     written["matrix"] = function_matrix.page()
     written["index"] = _index()
     return written
+
+
+def texts() -> list[str]:
+    """Modules of the algorithms."""
+    return [module.name for module in iter_modules(warpdyn.algorithms.__path__)]
 
 
 def families() -> dict[str, list[str]]:
@@ -108,6 +116,13 @@ def _page(title: str, sentence: str, directives: Iterable[str]) -> str:
     return f"# {title}\n\n{sentence}\n\n{blocks}"
 
 
+def _text(name: str) -> str:
+    """An algorithm's file, as it stands."""
+    sentence = sentence_of(f"warpdyn.algorithms.{name}")
+    place = f"../../warpdyn/algorithms/{name}.py"
+    return f"# {name}\n\n{sentence}\n\n```{{literalinclude}} {place}\n```\n"
+
+
 def _index() -> str:
     modules = [module.split(".") for module in families()]
     of_functions = [path[-1] for path in modules if path[1] == FUNCTIONS]
@@ -121,6 +136,7 @@ def _index() -> str:
         + _tree("Functions", of_functions)
         + _tree("Around them", others)
         + _tree("Learning, viewing, ROS 2", beside)
+        + _tree("Texts of the algorithms", [f"text_{name}" for name in texts()])
     )
 
 

@@ -17,7 +17,7 @@ from .docstrings import as_rst
 ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 """A link to what lies outside docs/."""
-CALL = re.compile(r"(?:[\w.]+\.)?Call\[~?(?:[\w.]+\.)?(.*)\]")
+CALL = re.compile(r"~?(?:[\w.]+\.)?Call\[~?(?:[\w.]+\.)?(.*)\]")
 ARRAY = re.compile(r"(?:[\w.]+\.)?Array\[~?(?:[\w.]+\.)?(A|object)\]")
 
 

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +58,10 @@ def test_functions_are_filed_by_family() -> None:
     assert {"rnea", "aba", "crba"} <= set(families["warpdyn.functions.dynamics"])
     assert "ContactPoint" in families["warpdyn.functions.contact_points"]
     assert sum(map(len, families.values())) == len(wd.__all__)
+
+
+def test_every_algorithm_stands_there_as_it_is(pages: dict[str, str]) -> None:
+    """A page for each file of warpdyn/algorithms/, which is included and not copied."""
+    folder = Path(wd.__file__).parent / "algorithms"
+    for name in {path.stem for path in folder.glob("*.py")} - {"__init__"}:
+        assert f"{{literalinclude}} ../../warpdyn/algorithms/{name}.py" in pages[f"text_{name}"]
