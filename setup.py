@@ -24,9 +24,20 @@ RL = [
 VIEWER = [*MESHES, "viser>=1.0,<2", "rosbags>=0.10"]
 """Robots in the browser; the second reads the joint states of bags."""
 
+SITE = [
+    "sphinx>=9,<10",
+    "furo",
+    "myst-nb>=1.4",
+    "sphinx-copybutton",
+    "ipykernel",
+    "codespell",
+]
+"""What makes the site of docs/, `bash scripts/docs.sh`."""
+
 TEST = [
     *RL,
     *VIEWER,
+    *SITE,
     "pytest>=8",
     "pytest-xdist",
     "hypothesis",
@@ -134,6 +145,7 @@ setup(
         "viewer": VIEWER,
         "demo": ["matplotlib"],
         "bench": BENCH,
+        "docs": [*RL, *VIEWER, *SITE, "matplotlib"],
         "test": TEST,
     },
     entry_points={

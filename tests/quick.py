@@ -77,6 +77,7 @@ QUICK = {
         "test_benchmarks.py::test_readme_table_comes_from_the_results",
         "test_benchmarks.py::test_pinocchio_and_mujoco_compute_the_same",
     ),
+    "docs_site": ("test_api_pages.py", "test_docstrings.py", "test_function_matrix.py"),
     "ros2_node/control": (
         "test_joint_states.py",
         "test_robot.py",

@@ -15,6 +15,8 @@ import warpdyn as wd
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.md"))
+"""They run when the site is built (scripts/docs.sh)."""
 BLOCK = re.compile(
     r"^```python\n(.*?)^```\n(?:prints\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
@@ -100,10 +102,14 @@ def test_the_map_has_every_page() -> None:
     named = [LINK.search(row)[1] for row in rows]  # type: ignore[index]
     pages = [page.name for page in PAGES if page.name != "README.md"]
     assert sorted(name for name in named if "/" not in name) == pages
+    notebooks = sorted(f"notebooks/{page.name}" for page in NOTEBOOKS)
+    assert sorted(name for name in named if name.startswith("notebooks/")) == notebooks
 
 
 @pytest.mark.parametrize(
-    "page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES], ids=lambda page: page.stem
+    "page",
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES, *NOTEBOOKS],
+    ids=lambda page: page.stem,
 )
 def test_links_lead_somewhere(page: Path) -> None:
     """Files and folders of the repository."""

@@ -1,0 +1,145 @@
+"""The API reference: pages of public names by the families that the library's own modules are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
+
+import warpdyn as wd
+import warpdyn.algorithms
+from ros2_node.laws import cartesian_impedance, joint_impedance, teaching
+
+from . import function_matrix
+
+ROOMS = {
+    "model": "Robots as data",
+    "formats": "Robots from files",
+    "robots": "Robots that come with warpdyn",
+    "execution": "Calls",
+    "arrays": "Memory",
+    "kernels": "Kernels of your own",
+}
+"""Rooms whose public names share a page, in the order of the reference, and its titles. The room of
+functions has a page for each module."""
+
+FUNCTIONS = "functions"
+
+PLACES = {
+    "KINDS": "warpdyn.model.joints",
+    "ContactPoint": "warpdyn.functions.contact_points",
+    "config": "warpdyn.execution.config",
+}
+"""Modules of names that are not filed under the one that defines them."""
+
+BESIDE = {
+    "warpdyn.rl": ("reinforcement_learning", "warpdyn.rl: reinforcement learning"),
+    "warpdyn.viewer": ("viewer", "warpdyn.viewer: robots in the browser"),
+}
+"""Public modules beside `wd.__all__`, their pages and titles."""
+
+LAWS = (joint_impedance, cartesian_impedance, teaching)
+"""Modules of the ROS 2 node's laws; a law has its module's name."""
+
+
+def pages() -> dict[str, str]:
+    """Text of each page by its file's name, the index among them."""
+    written: dict[str, str] = {}
+    for module, names in families().items():
+        room, stem = module.split(".")[1], module.rpartition(".")[2]
+        title = ROOMS.get(room) or stem.replace("_", " ").capitalize()
+        written[stem] = _page(title, sentence_of(module), map(directive, names))
+    for module, (page, title) in BESIDE.items():
+        thing = import_module(module)
+        blocks = (_described(f"{module}.{name}", getattr(thing, name)) for name in thing.__all__)
+        written[page] = _page(title, sentence_of(module), blocks)
+    laws = [f"{each.__name__}.{each.__name__.rpartition('.')[2]}" for each in LAWS]
+    blocks = (f".. autofunction:: {law}\n" for law in laws)
+    written["ros2_laws"] = _page("Laws of the ROS 2 node", sentence_of("ros2_node.laws"), blocks)
+    written |= {f"text_{name}": _text(name) for name in texts()}
+    written["matrix"] = function_matrix.page()
+    written["index"] = _index()
+    return written
+
+
+def texts() -> list[str]:
+    """Modules of the algorithms."""
+    return [module.name for module in iter_modules(warpdyn.algorithms.__path__)]
+
+
+def families() -> dict[str, list[str]]:
+    """Public names by the module whose page has them: a room's, or a module's of the functions."""
+    found: dict[str, list[str]] = {}
+    for name, thing in public().items():
+        module = home(name, thing)
+        room = ".".join(module.split(".")[:2])
+        found.setdefault(module if room.endswith(FUNCTIONS) else room, []).append(name)
+    return dict(sorted(found.items()))
+
+
+def public() -> dict[str, Any]:
+    """Everything of `wd.__all__`, by name."""
+    return {name: getattr(wd, name) for name in wd.__all__}
+
+
+def home(name: str, thing: Any) -> str:
+    """The module under which a name is filed: the one that defines it."""
+    defines = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", "")
+    return PLACES.get(name) or str(defines)
+
+
+def directive(name: str) -> str:
+    """What makes autodoc describe a public name of warpdyn."""
+    return _described(f"warpdyn.{name}", public()[name])
+
+
+def sentence_of(module: str) -> str:
+    """The first sentence of a module's docstring."""
+    return (inspect.getdoc(import_module(module)) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _described(path: str, thing: Any) -> str:
+    if isinstance(thing, ModuleType):
+        return f".. automodule:: {thing.__name__}\n   :members:\n"
+    if inspect.isclass(thing):
+        return f".. autoclass:: {path}\n   :members:\n"
+    if callable(thing):
+        return f".. autofunction:: {path}\n"
+    return f".. autodata:: {path}\n   :no-value:\n"
+
+
+def _page(title: str, sentence: str, directives: Iterable[str]) -> str:
+    blocks = "\n".join(f"```{{eval-rst}}\n{each}```\n" for each in directives)
+    return f"# {title}\n\n{sentence}\n\n{blocks}"
+
+
+def _text(name: str) -> str:
+    """An algorithm's file, as it stands."""
+    sentence = sentence_of(f"warpdyn.algorithms.{name}")
+    place = f"../../warpdyn/algorithms/{name}.py"
+    return f"# {name}\n\n{sentence}\n\n```{{literalinclude}} {place}\n```\n"
+
+
+def _index() -> str:
+    modules = [module.split(".") for module in families()]
+    of_functions = [path[-1] for path in modules if path[1] == FUNCTIONS]
+    others = [room for room in ROOMS if ["warpdyn", room] in modules]
+    beside = [*(page for page, _ in BESIDE.values()), "ros2_laws"]
+    return (
+        "# API reference\n\n"
+        "Every public name, with shapes, units, frames and the source of its formula. What is `warpdyn.rnea` "
+        "here is `wd.rnea` after `import warpdyn as wd`.\n\n"
+        + _tree("Which arrays, devices and gradients", ["matrix"])
+        + _tree("Functions", of_functions)
+        + _tree("Around them", others)
+        + _tree("Learning, viewing, ROS 2", beside)
+        + _tree("Texts of the algorithms", [f"text_{name}" for name in texts()])
+    )
+
+
+def _tree(title: str, names: list[str]) -> str:
+    entries = "\n".join(names)
+    return f"## {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n\n"

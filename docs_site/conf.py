@@ -1,0 +1,52 @@
+"""Sphinx's settings of the site, `bash scripts/docs.sh`; the pages are those of docs/."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
+
+import warpdyn  # noqa: E402
+
+project = "warpdyn"
+author = "The warpdyn developers"
+project_copyright = author
+version = release = warpdyn.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+    "docs_site.extension",
+]
+exclude_patterns = ["**/.ipynb_checkpoints"]
+root_doc = "index"
+
+# Docstrings are prose with `code` in it (docs_site/docstrings.py); napoleon would take "q: (B, nq)" for a type.
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+python_maximum_signature_line_length = 88
+
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_block"]
+myst_heading_anchors = 4
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_output_stderr = "remove"  # lines of compiles, and Warp's about a driver that is not there
+copybutton_exclude = ".linenos, .gp, .go"
+
+html_theme = "furo"
+html_title = f"warpdyn {version}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = ["tables.js", "recordings.js"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sphinx = False
+
+# An own command, as CI has no network: bash scripts/docs.sh --links
+linkcheck_timeout = 20
+linkcheck_workers = 4
+linkcheck_anchors = False

@@ -1,0 +1,113 @@
+"""The site's own steps in Sphinx's build."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from . import api_pages, mathematics
+from .docstrings import as_rst
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
+"""A link to what lies outside docs/."""
+CALL = re.compile(r"~?(?:[\w.]+\.)?Call\[~?(?:[\w.]+\.)?(.*)\]")
+ARRAY = re.compile(r"(?:[\w.]+\.)?Array\[~?(?:[\w.]+\.)?(A|object)\]")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add the steps; pages may be read in parallel."""
+    mathematics.setup(app)
+    app.add_directive("recording", RecordingDirective)
+    app.connect("builder-inited", write_api_pages)
+    app.connect("source-read", links_outside)
+    app.connect("autodoc-process-docstring", docstring_read)
+    app.connect("autodoc-process-signature", signature_read)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+class RecordingDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where it is not installed
+    """A picture that gives way to the recording of that name, when asked or (`:plays:`) by itself."""
+
+    required_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = {
+        "poster": directives.path,
+        "alt": directives.unchanged_required,
+        "plays": directives.flag,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """The picture, in an element that static/recordings.js looks for."""
+        up = "../" * self.env.docname.count("/")
+        plays = " data-plays" if "plays" in self.options else ""
+        target = f"{up}_static/recordings/index.html?playbackPath={self.arguments[0]}.viser"
+        opening = f'<div class="recording" data-recording="{target}&amp;hideViserLogo"{plays}>'
+        picture = nodes.image(uri=self.options["poster"], alt=self.options["alt"])
+        return [
+            nodes.raw("", opening, format="html"),
+            picture,
+            nodes.raw("", "</div>", format="html"),
+        ]
+
+
+def write_api_pages(app: Sphinx) -> None:
+    """The pages of the API reference, into docs/api/, where git does not look; unchanged ones stay."""
+    folder = Path(app.srcdir) / "api"
+    folder.mkdir(exist_ok=True)
+    pages = api_pages.pages()
+    for old in folder.glob("*.md"):
+        if old.stem not in pages:
+            old.unlink()
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
+    """Files of the repository are downloads, a folder is its name, and the README is the front page."""
+    docs = Path(app.srcdir).resolve()
+    here = (docs / page).parent
+
+    def shown(match: re.Match[str]) -> str:
+        text, target, _ = match.groups()
+        path = (here / target).resolve()
+        if path == ROOT / "README.md":
+            return f"[{text}](/index.md)"
+        if path.is_relative_to(docs) or not path.exists():
+            return match[0]
+        return text if path.is_dir() else f"[{text}](path:{target})"
+
+    source[0] = OUTSIDE.sub(shown, source[0])
+
+
+def docstring_read(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
+    """Docstrings as reStructuredText."""
+    lines[:] = as_rst(lines)
+
+
+def signature_read(
+    app: Sphinx,
+    what: str,
+    name: str,
+    thing: Any,
+    options: Any,
+    given: str | None,
+    result: str | None,
+) -> tuple[str | None, str | None]:
+    """A signature as a reader sees it: of arrays, whatever library they are of, and with what a call gives."""
+    if result is not None and (call := CALL.fullmatch(result)):
+        result = "Array" if call[1] == "A" else call[1]
+    return _of_arrays(given), _of_arrays(result)
+
+
+def _of_arrays(text: str | None) -> str | None:
+    return None if text is None else ARRAY.sub("Array", text)

@@ -1,0 +1,96 @@
+"""Which function takes which arrays, and what it does with them: read from the library's own tables."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from dataclasses import dataclass
+
+import warpdyn as wd
+from warpdyn.arrays.libraries import REGISTRY
+from warpdyn.codegen.source import TARGETS
+from warpdyn.execution.batched import FUNCTIONS, Function
+
+DEVICES = {"cpu": "CPU", "cuda": "CUDA"}
+"""How the table calls the devices of warpdyn's backends."""
+
+YES, NO = "yes", "–"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one public function of arrays does."""
+
+    name: str
+    libraries: tuple[str, ...]
+    """Titles of the array libraries it takes."""
+    gradient: bool
+    """Whether it has derivatives, by `wd.vjp` and inside Torch, JAX and Warp."""
+    params: bool
+    """Whether numbers of the model may differ from one environment to the next."""
+    devices: tuple[str, ...]
+    """Devices that a kernel is written for."""
+
+
+def rows() -> list[Row]:
+    """A row for each public function that runs as a kernel."""
+    devices = tuple(DEVICES[b.device] for b in TARGETS.values() if b.device is not None)
+    return [
+        Row(
+            name,
+            tuple(REGISTRY.values()),
+            not repeats(function),
+            "params" in inspect.signature(function).parameters,
+            devices,
+        )
+        for name, function in sorted(kernels().items())
+    ]
+
+
+def kernels() -> dict[str, Function]:
+    """Public functions that run as kernels, by name."""
+    public = {name: getattr(wd, name) for name in wd.__all__}
+    functions = {name: f for name, f in public.items() if isinstance(f, Function)}
+    return {name: f for name, f in functions.items() if FUNCTIONS.get(name) is f}
+
+
+def repeats(function: Function) -> bool:
+    """Whether its call says `repeats=True`: an unknown number of steps, and so no derivatives."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function.describe)))
+    return any(
+        keyword.arg == "repeats" and isinstance(keyword.value, ast.Constant) and keyword.value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+    )
+
+
+def page() -> str:
+    """The table as a page of Markdown."""
+    libraries, devices = list(REGISTRY.values()), list(DEVICES.values())
+    head = ["function", *libraries, "gradient", "params", "float64", *devices]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for row in rows():
+        cells = [
+            f"{{func}}`wd.{row.name} <warpdyn.{row.name}>`",
+            *(_mark(each in row.libraries) for each in libraries),
+            _mark(row.gradient),
+            _mark(row.params),
+            _mark(True),
+            *(_mark(each in row.devices) for each in devices),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return (
+        "# What works with what\n\n"
+        "Every function that runs as a kernel, made from the library's own tables when the site was built. "
+        "float32 and float64 are the arrays'; JAX's arrays are taken on the CPU. "
+        "CUDA: a kernel is written, and compiled in tests; the project's figures are of CPUs. "
+        "A function without a gradient repeats until it is done; one without params uses no number of the model.\n\n"
+        + "\n".join(lines)
+        + "\n"
+    )
+
+
+def _mark(holds: bool) -> str:
+    return YES if holds else NO

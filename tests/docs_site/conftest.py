@@ -1,0 +1,3 @@
+"""The browser that tests of pages share."""
+
+from browsers import browser as browser

@@ -1,0 +1,67 @@
+"""The API reference leaves no public name out."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import warpdyn as wd
+from docs_site import api_pages
+
+DIRECTIVE = re.compile(r"^\.\. auto(\w+):: (\S+)$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return api_pages.pages()
+
+
+def test_every_public_name_is_described_once(pages: dict[str, str]) -> None:
+    """Of `wd`, of `warpdyn.rl` and `warpdyn.viewer`."""
+    told = Counter(path for text in pages.values() for _, path in DIRECTIVE.findall(text))
+    wanted = {f"warpdyn.{name}" for name in wd.__all__ if not inspect.ismodule(getattr(wd, name))}
+    wanted |= {wd.inertial.__name__, wd.random.__name__}
+    for module in api_pages.BESIDE:
+        wanted |= {f"{module}.{name}" for name in importlib.import_module(module).__all__}
+    assert not wanted - set(told)
+    assert max(told.values()) == 1
+
+
+def test_what_is_described_exists_and_has_words(pages: dict[str, str]) -> None:
+    """Each path leads to an object; functions and classes have a docstring."""
+    for text in pages.values():
+        for kind, path in DIRECTIVE.findall(text):
+            if kind == "module":
+                assert importlib.import_module(path).__doc__
+                continue
+            module, _, name = path.rpartition(".")
+            thing = getattr(importlib.import_module(module), name)
+            assert kind == "data" or inspect.getdoc(thing), path
+
+
+def test_every_page_is_in_the_index(pages: dict[str, str]) -> None:
+    """Once, and the index names no page that is not there."""
+    trees = re.findall(r"```\{toctree\}\n:maxdepth: 1\n\n(.*?)\n```", pages["index"], re.DOTALL)
+    named = [name for tree in trees for name in tree.splitlines()]
+    assert sorted(named) == sorted(set(pages) - {"index"})
+    assert all(text.startswith("# ") for text in pages.values())
+
+
+def test_functions_are_filed_by_family() -> None:
+    """`rnea` with `aba`, a name that two modules share where a reader looks for it."""
+    families = api_pages.families()
+    assert {"rnea", "aba", "crba"} <= set(families["warpdyn.functions.dynamics"])
+    assert "ContactPoint" in families["warpdyn.functions.contact_points"]
+    assert sum(map(len, families.values())) == len(wd.__all__)
+
+
+def test_every_algorithm_stands_there_as_it_is(pages: dict[str, str]) -> None:
+    """A page for each file of warpdyn/algorithms/, which is included and not copied."""
+    folder = Path(wd.__file__).parent / "algorithms"
+    for name in {path.stem for path in folder.glob("*.py")} - {"__init__"}:
+        assert f"{{literalinclude}} ../../warpdyn/algorithms/{name}.py" in pages[f"text_{name}"]

@@ -1,0 +1,71 @@
+"""Steps of the build; skipped where Sphinx is not installed (the extra `[docs]`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sphinx")
+from docs_site import extension
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.mark.parametrize(
+    ("page", "written", "read"),
+    [
+        ("README", "[examples](../examples)", "examples"),
+        ("README", "[t](../examples/tour.ipynb)", "[t](path:../examples/tour.ipynb)"),
+        ("kernels", "[caches](../README.md)", "[caches](/index.md)"),
+        ("notebooks/x", "[page](../kernels.md#a)", "[page](../kernels.md#a)"),
+        ("kernels", "[none](../no/such.md)", "[none](../no/such.md)"),
+    ],
+)
+def test_links_out_of_the_pages(page: str, written: str, read: str) -> None:
+    """A file is a download, a folder its name; what is missing stays, and the build refuses it."""
+    source, app = [written], SimpleNamespace(srcdir=str(DOCS))
+    extension.links_outside(app, page, source)  # type: ignore[arg-type]
+    assert source == [read]
+
+
+def test_api_pages_are_written_and_old_ones_go(tmp_path: Path, monkeypatch: Any) -> None:
+    """What has not changed keeps its time, so that Sphinx does not read it again."""
+    made = {"index": "# A", "dynamics": "# B"}
+    monkeypatch.setattr(extension.api_pages, "pages", lambda: made)
+    folder = tmp_path / "api"
+    folder.mkdir()
+    (folder / "gone.md").write_text("# Old")
+    app: Any = SimpleNamespace(srcdir=str(tmp_path))
+    extension.write_api_pages(app)
+    times = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert set(times) == {"index.md", "dynamics.md"}
+    made["index"] = "# C"
+    extension.write_api_pages(app)
+    assert (folder / "dynamics.md").stat().st_mtime_ns == times["dynamics.md"]
+    assert (folder / "index.md").read_text() == "# C"
+
+
+def test_a_docstring_is_changed_in_place() -> None:
+    lines = ["of `q_*`, M_"]
+    extension.docstring_read(None, "function", "f", None, None, lines)  # type: ignore[arg-type]
+    assert lines == ["of ``q_*``, M\\_"]
+
+
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        ("Call[A]", "Array"),
+        ("Call[~A]", "Array"),
+        ("~warpdyn.execution.call.Call[~warpdyn.arrays.A]", "Array"),
+        ("Call[Solution[A]]", "Solution[A]"),
+        ("int", "int"),
+    ],
+)
+def test_a_signature_says_what_a_call_gives(result: str, shown: str) -> None:
+    """And speaks of arrays, of whatever library."""
+    given = "(q: Array[A], gravity: Array[object] | None, out: warpdyn.arrays.Array[~A])"
+    read = extension.signature_read(None, "function", "f", None, None, given, result)  # type: ignore[arg-type]
+    assert read == ("(q: Array, gravity: Array | None, out: Array)", shown)

@@ -1,0 +1,40 @@
+"""The tables of the computation chapter hold the recorder's and the benchmarks' numbers."""
+
+from __future__ import annotations
+
+import re
+
+import warpdyn as wd
+from benchmarks import readme, records
+from docs_site import folding
+from warpdyn.execution.call import input_shapes
+from warpdyn.execution.evaluate import record_call
+
+
+def test_operations_are_the_recorders() -> None:
+    """Those of `warpdyn source panda rnea`; and constants make a program shorter: fewer without a velocity."""
+    model = wd.load_robot("panda")
+    call = wd.rnea.describe(model, ..., ..., ...)
+    operations, read_and_written = folding.recorded("rnea", "panda")
+    assert operations == record_call(call, input_shapes(call), True).operations
+    assert read_and_written == 4 * (model.nq + 3 * model.nv) - 4  # one q is not read
+    still = wd.rnea.describe(model, ..., None, None)
+    assert record_call(still, input_shapes(still), True).operations < operations
+
+
+def test_a_frame_is_the_last_of_a_chain() -> None:
+    model = wd.load_robot("double_pendulum")
+    assert folding.last_link(model) in model.moving_link_names
+
+
+def test_measured_times_are_those_of_the_results() -> None:
+    """Each row has the time of its record, and no program is faster than its floor."""
+    run = records.read(readme.chosen())
+    rows = re.findall(r"^\| (\w+) `(\w+)` \|.*$", folding.measured_table(), re.MULTILINE)
+    assert {robot for robot, _ in rows} == set(folding.MEASURED)
+    assert {"rnea", "aba", "crba", "fk", "jacobian"} <= {name for _, name in rows}
+    for line in folding.measured_table().splitlines():
+        found = re.match(r"\| (\w+) `(\w+)` \| ([\d,]+) \|.*\| ([\d.]+) \|$", line)
+        if found:
+            assert int(found[3].replace(",", "")) == run.main(found[1], found[2])["operations"]
+            assert float(found[4]) >= 1.0

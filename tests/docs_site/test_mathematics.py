@@ -1,0 +1,36 @@
+"""Equations as MathML; skipped where Sphinx is not installed (the extra `[docs]`)."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx")
+from docs_site.mathematics import mathml
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = [*DOCS.glob("*.md"), *DOCS.glob("notebooks/*.md")]
+EQUATIONS = [
+    equation
+    for page in PAGES
+    for equation in re.findall(
+        r"^```\{math\}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL
+    )
+    + re.findall(r"\{math\}`([^`]+)`", page.read_text())
+]
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_every_equation_of_the_pages_can_be_drawn(equation: str) -> None:
+    """It is one <math> element of well-formed XML, and no word of LaTeX is left in it."""
+    element = ElementTree.fromstring(mathml(equation).replace("&nbsp;", " "))
+    assert element.tag.endswith("math")
+    assert "\\" not in "".join(element.itertext())
+
+
+def test_a_block_is_displayed() -> None:
+    assert 'display="block"' in mathml("a + b", block=True)
+    assert 'display="block"' not in mathml("a + b")

@@ -1,0 +1,65 @@
+"""Motions of the gallery: they move, and pages name none that is not there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("warpdyn.viewer")
+pytest.importorskip("torch")
+import warpdyn as wd
+from docs_site import recordings
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_pages_name_recordings_that_are_made() -> None:
+    """And each is on the gallery."""
+    named = {
+        path.name: re.findall(r"^```\{recording\} (\w+)$", path.read_text(), re.MULTILINE)
+        for path in DOCS.glob("*.md")
+    }
+    assert set(named["gallery.md"]) == set(recordings.MOTIONS)
+    assert {name for names in named.values() for name in names} == set(recordings.MOTIONS)
+
+
+@pytest.mark.parametrize("name", recordings.MOTIONS)
+def test_a_motion_is_one(name: str) -> None:
+    """Finite configurations that change, none by a jump; the quadruped stays up, the arm above its table."""
+    model, q, seconds = recordings.MOTIONS[name]()
+    assert seconds > 1.0 and np.isfinite(q).all()
+    rows = q.reshape(len(q), -1, model.nq)
+    assert np.ptp(rows, axis=0).max() > 0.1
+    joints = rows[..., 7 if model.floating_base else 0 :]
+    assert np.abs(np.diff(joints, axis=0)).max() < 1.0
+    if name == "quadruped":
+        assert (q[:, 2] > 0.2).all()
+    if name == "reach":
+        assert (wd.fk(model, q)[..., 2, 3] > -1e-6).all()
+
+
+def test_the_client_is_one_file_and_recordings_are_small(tmp_path: Path) -> None:
+    """One page for all, less than 2 MB; each motion less than 0.5 MB."""
+    recordings.write_all(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "index.html",
+        *(f"{name}.viser" for name in recordings.MOTIONS),
+    }
+    assert (tmp_path / "index.html").stat().st_size < 2e6
+    assert all(path.stat().st_size < 5e5 for path in tmp_path.glob("*.viser"))
+
+
+def test_the_camera_sees_a_box() -> None:
+    """It looks at the box's middle, from above the ground."""
+    from warpdyn.viewer import Viewer
+
+    page, low, high = Viewer(port=0), np.array([-1.0, 0.0, 0.1]), np.array([1.0, 2.0, 0.9])
+    try:
+        recordings.look(page, low, high)
+        camera = page.stage.server.initial_camera
+        assert np.allclose(camera.look_at, (low + high) / 2) and camera.position[2] > high[2]
+    finally:
+        page.stop()

@@ -1,0 +1,175 @@
+"""The site that `scripts/docs.sh` has built, in a headless Chromium; skipped where there is none."""
+
+from __future__ import annotations
+
+import base64
+import threading
+import zlib
+from collections.abc import Iterator
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+viewer = pytest.importorskip("warpdyn.viewer")
+import imageio.v3 as imageio
+from painted import evaluate, wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "build/site/html"
+SHOTS = ROOT / "build/site/screenshots"
+"""Where the pictures are left, to be looked at."""
+
+if not (SITE / "index.html").exists():
+    pytest.skip("the site is not built: bash scripts/docs.sh", allow_module_level=True)
+
+PAGES = {
+    "index.html": ("h1", ".doors .door", "article table", ".recording", "img"),
+    "api/dynamics.html": ("h1", "dl.function dt.sig", "#warpdyn\\.rnea", "dd p"),
+    "notebooks/five_algorithms.html": ("h1", ".cell_input pre", ".cell_output", "math", "img"),
+    "gallery.html": ("h1", ".recording button", "img"),
+}
+"""Front page, API, a notebook, the gallery: and what must be seen of each."""
+
+WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
+
+SEEN = """(selector => {
+    const all = [...document.querySelectorAll(selector)];
+    return all.some(x => x.getClientRects().length > 0 && x.getBoundingClientRect().width > 0);
+})"""
+LOADED = (
+    "[...document.images].every(x => x.loading === 'lazy' || (x.complete && x.naturalWidth > 0))"
+)
+BESIDE = """[...document.querySelectorAll('body *')]
+    .filter(x => x.getBoundingClientRect().right > innerWidth + 1 && x.getClientRects().length
+        && !x.closest('.table-wrapper, pre, math, .math, .sidebar-drawer, .toc-drawer, .highlight, .sig'))
+    .slice(0, 5).map(x => x.tagName + '.' + x.className)"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A server of files that says nothing."""
+
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The site as a server hands it out."""
+    handler = partial(Quiet, directory=str(SITE))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_drawn(browser: Any, address: str, page: str, width: str) -> None:
+    """Its parts are seen, its pictures have come, and it does not go sideways."""
+    tab = browser.open(f"{address}/{page}", *WIDTHS[width])
+    try:
+        wait_until(lambda: evaluate(tab, LOADED), f"the pictures of {page}", 60.0)
+        for selector in PAGES[page]:
+            assert evaluate(tab, f"{SEEN}({selector!r})"), f"{page} has no {selector}"
+        assert evaluate(tab, "document.documentElement.scrollWidth <= innerWidth"), evaluate(
+            tab, BESIDE
+        )
+        data = tab.call("Page.captureScreenshot", format="png")["data"]
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        name = page.removesuffix(".html").replace("/", "_")
+        (SHOTS / f"{name}_{width}.png").write_bytes(base64.b64decode(data))
+        pixels = np.asarray(imageio.imread(base64.b64decode(data)))[..., :3]
+        assert pixels.std() > 10, "the page is all of one colour"
+    finally:
+        tab.close()
+
+
+def test_a_recording_plays(browser: Any, address: str) -> None:
+    """A press of its button, and the shared viewer draws a canvas in its place."""
+    tab = browser.open(f"{address}/gallery.html", 1280, 900)
+    try:
+        evaluate(tab, "document.querySelector('.recording button').click()")
+        inside = "document.querySelector('.recording iframe')?.contentDocument"
+        wait_until(lambda: evaluate(tab, f"!!{inside}?.querySelector('canvas')"), "a canvas")
+    finally:
+        tab.close()
+
+
+def test_a_long_table_can_be_searched(browser: Any, address: str) -> None:
+    """Of the matrix's rows one is left for a word that only it has."""
+    tab = browser.open(f"{address}/api/matrix.html", 1280, 900)
+    rows = "[...document.querySelectorAll('article tbody tr')].filter(x => !x.hidden).length"
+    try:
+        assert evaluate(tab, rows) > 60
+        evaluate(
+            tab,
+            "(x => { x.value = 'wd.rnea_derivatives'; x.dispatchEvent(new Event('input')); })"
+            "(document.querySelector('.table-filter'))",
+        )
+        assert evaluate(tab, rows) == 1
+    finally:
+        tab.close()
+
+
+def test_every_public_name_is_in_the_inventory() -> None:
+    """What other sites and the search refer to."""
+    data = (SITE / "objects.inv").read_bytes().split(b"\n", 4)[4]
+    known = {line.split()[0] for line in zlib.decompress(data).decode().splitlines()}
+    functions = {f"warpdyn.{n}" for n in wd.__all__ if n not in ("inertial", "random")}
+    assert not functions - known
+    assert "warpdyn.Model.params" in known and "warpdyn.functions.inertial" in known
+
+
+class Links(HTMLParser):
+    """What a page refers to, and the places in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.places: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        of = dict(attrs)
+        self.targets += [of[n] or "" for n in ("href", "src", "data-recording") if n in of]
+        self.places |= {of[n] or "" for n in ("id", "name") if n in of}
+
+
+def test_links_within_the_site_lead_somewhere() -> None:
+    """Every page's: to a file, and to a place in it where they name one."""
+    pages: dict[Path, Links] = {}
+    for path in SITE.rglob("*.html"):
+        if "_static" not in path.parts:
+            pages[path] = Links()
+            pages[path].feed(path.read_text())
+    assert len(pages) > 80
+    for path, links in pages.items():
+        for link in links.targets:
+            parts = urlsplit(link)
+            if parts.scheme or link.startswith("//"):
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.exists(), f"{path.relative_to(SITE)} links to {link}"
+            if parts.fragment and target in pages:
+                assert unquote(parts.fragment) in pages[target].places, f"{path.name}: {link}"
+
+
+def test_nothing_is_fetched_from_elsewhere() -> None:
+    """Scripts, styles and pictures are the site's own: it can be read without a network."""
+    for path in SITE.rglob("*.html"):
+        if "_static" in path.parts:
+            continue
+        text = path.read_text()
+        for mark in (
+            '<script src="http',
+            '<link rel="stylesheet" type="text/css" href="http',
+            '<img src="http',
+        ):
+            assert mark not in text, f"{path.name}: {mark}"
