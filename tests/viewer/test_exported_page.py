@@ -23,7 +23,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "export"
 class Quiet(SimpleHTTPRequestHandler):
     """A folder served without a log."""
 
-    def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002
+    def log_message(self, format: str, *arguments: Any) -> None:
         pass
 
 
