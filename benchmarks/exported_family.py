@@ -136,7 +136,7 @@ def main() -> None:
                 f"{name}, {dtype}: {len(one['errors'])} functions, worst {worst} "
                 f"{one['errors'][worst]:.1e}; left out: {', '.join(one['left_out']) or 'none'}"
             )
-    RESULT.write_text(json.dumps(results, indent=1) + "\n")
+            RESULT.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

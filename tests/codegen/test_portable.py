@@ -25,6 +25,16 @@ def oscillator(x, k):
     return scalar.repeat(step, list(x), 50)
 
 
+def pushed(x, k):
+    """A loop that begins at a constant: what is stored for it is a lane's value too."""
+
+    def step(state):
+        position, speed = state
+        return [position + 0.01 * speed, speed + 0.01 * k[0]]
+
+    return scalar.repeat(step, [x[0], 0.0], 30)
+
+
 def chosen(x, k):
     """Selects, minima, roots and arcs, some of them of constants."""
     larger = scalar.select_less(x[0], 0.5, 2.0, k[0])
@@ -46,7 +56,7 @@ def made(program: Program, folder: Path, language: str) -> Compiled:
 
 
 @pytest.mark.parametrize("language", ["c++", "c"])
-@pytest.mark.parametrize("text", [oscillator, chosen])
+@pytest.mark.parametrize("text", [oscillator, pushed, chosen])
 def test_a_text_computes_what_its_program_does(text, language: str, tmp_path: Path) -> None:
     """Loops, selects and functions, on numbers one by one and in lanes."""
     program = record(text, {"x": (2,), "k": (1,)})
