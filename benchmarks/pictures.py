@@ -8,7 +8,7 @@ quiet processor.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -127,17 +127,28 @@ def many(page: Viewer) -> None:
 
 def walking(page: Viewer) -> None:
     """The policy that comes with warpdyn, told to go ahead at 1 m/s: every 0.7 s a moment."""
-    task, policy = rl.make("quadruped_velocity"), rl.Policy(rl.shipped("quadruped_velocity"))
-    env, ahead = rl.VecEnv(task, 1, seed=2), torch.tensor([[1.0, 0.0, 0.0]])
-    env.reset()
-    env.carried["q"][:, 5:7] = torch.tensor([0.0, 1.0])  # facing along x
-    for k in range(4 * 35 + 50):
-        env.carried["wanted"].copy_(ahead)
-        env.step(torch.from_numpy(policy(env.observations["policy"])))
-        if k >= 50 and (k - 50) % 35 == 34:
-            q = env.carried["q"][0].double().numpy()
-            page.add(task.model, q, f"moment {k}", opacity=0.3 + 0.005 * (k - 50))
+    task, rows = walked((1.0, 0.0, 0.0), 4 * 35 + 50, along_x=True)
+    for k in range(50 + 34, len(rows), 35):
+        page.add(task.model, rows[k], f"moment {k}", opacity=0.3 + 0.005 * (k - 50))
     frame(page, (0.6, -1.0, 0.4), level=0.0)
+
+
+def walked(
+    wanted: Sequence[float], steps: int, *, along_x: bool = False
+) -> tuple[rl.Task, np.ndarray]:
+    """The quadruped's task, and configurations (steps, nq) under the policy that comes with warpdyn,
+    told these velocities; along_x: it faces along x at first."""
+    task, policy = rl.make("quadruped_velocity"), rl.Policy(rl.shipped("quadruped_velocity"))
+    env, told = rl.VecEnv(task, 1, seed=2), torch.tensor([wanted])
+    env.reset()
+    if along_x:
+        env.carried["q"][:, 5:7] = torch.tensor([0.0, 1.0])
+    rows = []
+    for _ in range(steps):
+        env.carried["wanted"].copy_(told)
+        env.step(torch.from_numpy(policy(env.observations["policy"])))
+        rows.append(env.carried["q"][0].double().numpy().copy())
+    return task, np.array(rows)
 
 
 def trot(dog: wd.Model, phases: np.ndarray) -> np.ndarray:

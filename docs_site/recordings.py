@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-import torch
 import viser
 
 import warpdyn as wd
-from warpdyn import rl
+from benchmarks.pictures import walked
 from warpdyn.viewer import Viewer
 
 CLIENT = Path(viser.__file__).parent / "client" / "build" / "index.html"
@@ -73,15 +72,8 @@ def look(page: Viewer, low: np.ndarray, high: np.ndarray) -> None:
 
 def quadruped() -> tuple[wd.Model, np.ndarray, float]:
     """The policy that comes with warpdyn walks in a circle."""
-    task, policy = rl.make("quadruped_velocity"), rl.Policy(rl.shipped("quadruped_velocity"))
-    env, circle = rl.VecEnv(task, 1, seed=2), torch.tensor([[0.45, 0.0, 0.9]])
-    env.reset()
-    rows = []
-    for _ in range(400):
-        env.carried["wanted"].copy_(circle)
-        env.step(torch.from_numpy(policy(env.observations["policy"])))
-        rows.append(env.carried["q"][0].double().numpy().copy())
-    return task.model, np.array(rows), 400 * task.dt * task.substeps
+    task, rows = walked((0.45, 0.0, 0.9), 400)
+    return task.model, rows, len(rows) * task.dt * task.substeps
 
 
 def fall() -> tuple[wd.Model, np.ndarray, float]:

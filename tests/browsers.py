@@ -1,8 +1,13 @@
-"""The browser that tests of pages share."""
+"""The browser that tests of pages share, and a server of files for it."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,3 +25,21 @@ def browser() -> Iterator[Any]:
         pytest.skip("Chromium is not installed: apt-get install chromium")
     with Browser() as made:
         yield made
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A server of files that says nothing."""
+
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address, on loopback, at which a folder is handed out meanwhile."""
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import base64
-import threading
 import zlib
 from collections.abc import Iterator
-from functools import partial
 from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -20,6 +17,7 @@ import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
 import imageio.v3 as imageio
+from browsers import served
 from painted import evaluate, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,21 +51,11 @@ BESIDE = """[...document.querySelectorAll('body *')]
     .slice(0, 5).map(x => x.tagName + '.' + x.className)"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """A server of files that says nothing."""
-
-    def log_message(self, format: str, *args: Any) -> None: ...
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The site as a server hands it out."""
-    handler = partial(Quiet, directory=str(SITE))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    with served(SITE) as at:
+        yield at
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -12,20 +12,20 @@ from weakref import ref
 import numpy as np
 import pytest
 import warp as wp
-from at_once import at_once
+from arm_calls import (
+    ARM,
+    FORMS,
+    drawn,
+    each_thread_its_own,
+    in_turns_within_one_array,
+    its_own_result,
+    refused_each_time,
+)
 
 import warpdyn as wd
 from warpdyn.execution import native_call
 from warpdyn.execution.batched import Function
 from warpdyn.execution.remembered import MISS, KnownCall
-
-ARM = wd.load_robot("ur5e")
-
-
-def drawn(count: int, seed: int, dtype: Any = np.float32) -> list[np.ndarray]:
-    """q, v and a of the arm."""
-    draw = np.random.default_rng(seed)
-    return [draw.uniform(-1.0, 1.0, (count, 6)).astype(dtype) for _ in range(3)]
 
 
 def forget(function: Any) -> None:
@@ -52,18 +52,8 @@ def natively(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 CASES: dict[str, Any] = {
-    "rows": lambda f, x: f(ARM, *x),
-    "by name": lambda f, x: f(ARM, x[0], v=x[1], a=x[2]),
-    "columns": lambda f, x: f(ARM, *(np.asfortranarray(y) for y in x)),
-    "every other": lambda f, x: f(ARM, *(np.repeat(y, 2, 0)[::2] for y in x)),
-    "one robot": lambda f, x: f(ARM, *(y[0] for y in x)),
-    "trajectories": lambda f, x: f(ARM, *(y.reshape(2, -1, 6) for y in x)),
-    "one row for all": lambda f, x: f(ARM, x[0], x[1][0], x[2]),
+    **FORMS,
     "one array twice": lambda f, x: f(ARM, x[0], a=x[2], v=x[2]),
-    "at rest": lambda f, x: f(ARM, x[0], None, x[2]),
-    "its gravity each": lambda f, x: f(ARM, *x, gravity=x[0][:, :3]),
-    "out": lambda f, x: f(ARM, *x, out=np.empty_like(x[0])),
-    "out of columns": lambda f, x: f(ARM, *x, out=np.empty_like(x[0], order="F")),
     "out before others": lambda f, x: f(ARM, x[0], out=np.empty_like(x[0]), a=x[2], v=x[1]),
 }
 
@@ -79,11 +69,8 @@ def test_other_numbers_of_the_same_kinds(case: str, dtype: Any) -> None:
     kept = before.copy()
     assert known(wd.rnea) == 1
     found = call(lambda *x, **y: natively(wd.rnea, *x, **y), second)
-    assert found is not MISS and found is not before
-    assert found.shape == wanted.shape and found.dtype == wanted.dtype
-    assert found.strides == wanted.strides
-    assert np.array_equal(found, wanted) and not np.array_equal(found, kept)
-    assert np.array_equal(before, kept)
+    assert found is not MISS
+    its_own_result(found, wanted, before, kept)
     if case != "one robot":
         assert call(lambda *x, **y: natively(wd.rnea, *x, **y), drawn(8, 2, dtype)) is MISS
 
@@ -130,39 +117,14 @@ def test_arrays_of_other_kinds_are_left_to_others() -> None:
 
 
 def test_what_is_refused_is_refused_again() -> None:
-    """An out that is read-only, one over an input, and memory between numbers."""
-    q, v, a = drawn(4, 8)
-    for _ in range(4):
-        out = np.empty_like(q)
-        assert wd.rnea(ARM, q, v, a, out=out) is out
-        locked = np.empty_like(q)
-        locked.flags.writeable = False
-        with pytest.raises(ValueError, match="read-only"):
-            wd.rnea(ARM, q, v, a, out=locked)
-        with pytest.raises(ValueError, match="shares memory with"):
-            wd.rnea(ARM, q, v, a, out=v)
-        both = np.empty((5, 6), np.float32)
-        both[:4] = q
-        with pytest.raises(ValueError, match="shares memory with"):
-            wd.rnea(ARM, both[:4], v, a, out=both[1:])
-        with pytest.raises(TypeError, match="out"):
-            wd.rnea(ARM, q, v, a, out=out.tolist())
-        with pytest.raises(ValueError, match="v must be"):
-            wd.rnea(ARM, q, v[:, :5], a)
+    refused_each_time()
     assert known(wd.rnea) == 1
 
 
 def test_results_in_turns_within_one_array() -> None:
-    """Rows that lie between each other, rightly, stay right; shifted by one they are refused."""
-    q, v, a = drawn(4, 9)
-    both = np.empty((8, 6), np.float32)
-    both[::2] = q
-    for _ in range(4):
-        wd.rnea(ARM, both[::2], v, a, out=both[1::2])
-        assert np.array_equal(both[1::2], wd.rnea(ARM, q, v, a))
+    both = in_turns_within_one_array()
+    _, v, a = drawn(4, 9)
     assert natively(wd.rnea, ARM, both[::2], v, a, out=both[1::2]) is not MISS
-    with pytest.raises(ValueError, match="shares memory"):
-        wd.rnea(ARM, both[::2], v, a, out=both[::2])
 
 
 def test_several_results_and_names() -> None:
@@ -318,15 +280,7 @@ def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch)
     given = [drawn(2, seed) for seed in range(8)]
     wanted = [wd.rnea(ARM, *x) for x in given]
     assert known(wd.rnea) == 1
-    wrong: list[int] = []
-
-    def work(k: int) -> None:
-        wrong.extend(
-            k for _ in range(200) if not np.array_equal(wd.rnea(ARM, *given[k]), wanted[k])
-        )
-
-    at_once(work, 8)
-    assert not wrong
+    each_thread_its_own(given, wanted)
 
 
 def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,14 +9,20 @@ from weakref import ref
 import numpy as np
 import pytest
 import torch
-from at_once import at_once
+from arm_calls import (
+    ARM,
+    FORMS,
+    drawn,
+    each_thread_its_own,
+    in_turns_within_one_array,
+    its_own_result,
+    refused_each_time,
+)
 
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, Function
 from warpdyn.execution.native_call import NativeCalls
 from warpdyn.execution.remembered import key_of
-
-ARM = wd.load_robot("ur5e")
 
 
 @pytest.fixture(autouse=True)
@@ -25,12 +31,6 @@ def by_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(NativeCalls, "add", lambda *_: None)
     for function in FUNCTIONS.values():
         function._native_calls.clear()
-
-
-def drawn(count: int, seed: int, dtype: Any = np.float32) -> list[np.ndarray]:
-    """q, v and a of the arm."""
-    draw = np.random.default_rng(seed)
-    return [draw.uniform(-1.0, 1.0, (count, 6)).astype(dtype) for _ in range(3)]
 
 
 def plans(function: Any) -> dict[Any, Any]:
@@ -49,20 +49,10 @@ def checked(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 CASES: dict[str, Any] = {
-    "rows": lambda f, x: f(ARM, *x),
-    "by name": lambda f, x: f(ARM, x[0], v=x[1], a=x[2]),
-    "columns": lambda f, x: f(ARM, *(np.asfortranarray(y) for y in x)),
-    "every other": lambda f, x: f(ARM, *(np.repeat(y, 2, 0)[::2] for y in x)),
-    "one robot": lambda f, x: f(ARM, *(y[0] for y in x)),
-    "trajectories": lambda f, x: f(ARM, *(y.reshape(2, -1, 6) for y in x)),
-    "one row for all": lambda f, x: f(ARM, x[0], x[1][0], x[2]),
-    "at rest": lambda f, x: f(ARM, x[0], None, x[2]),
+    **FORMS,
     "gravity": lambda f, x: f(ARM, *x, gravity=[0.0, 0.0, -3.7]),
-    "its gravity each": lambda f, x: f(ARM, *x, gravity=x[0][:, :3]),
     "forces": lambda f, x: f(ARM, *x, f_ext={"wrist_3_link": 2 * x[1], "forearm_link": -x[2]}),
     "params": lambda f, x: f(ARM, *x, params=ARM.params(mass={"forearm_link": x[0][:, 0] + 3.0})),
-    "out": lambda f, x: f(ARM, *x, out=np.empty_like(x[0])),
-    "out of columns": lambda f, x: f(ARM, *x, out=np.empty_like(x[0], order="F")),
 }
 
 
@@ -83,10 +73,7 @@ def test_other_numbers_of_the_same_kinds(case: str, dtype: Any) -> None:
     found = call(wd.rnea, second)
     assert len(ran) == 1 and found is ran[0]
     wanted = call(lambda *args, **more: checked(wd.rnea, *args, **more), second)
-    assert found.shape == wanted.shape and found.dtype == wanted.dtype
-    assert found.strides == wanted.strides
-    assert np.array_equal(found, wanted) and not np.array_equal(found, kept)
-    assert np.array_equal(before, kept)
+    its_own_result(found, wanted, before, kept)
 
 
 def test_one_array_in_two_places_is_two_arguments() -> None:
@@ -147,37 +134,11 @@ def test_params_are_read_at_each_call() -> None:
 
 
 def test_what_is_refused_is_refused_again() -> None:
-    """An out that is read-only, one over an input, and memory between numbers."""
-    q, v, a = drawn(4, 8)
-    for _ in range(4):
-        out = np.empty_like(q)
-        wd.rnea(ARM, q, v, a, out=out)
-        locked = np.empty_like(q)
-        locked.flags.writeable = False
-        with pytest.raises(ValueError, match="read-only"):
-            wd.rnea(ARM, q, v, a, out=locked)
-        with pytest.raises(ValueError, match="shares memory with"):
-            wd.rnea(ARM, q, v, a, out=v)
-        both = np.empty((5, 6), np.float32)
-        both[:4] = q
-        with pytest.raises(ValueError, match="shares memory with"):
-            wd.rnea(ARM, both[:4], v, a, out=both[1:])
-        odd = np.empty(q.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(q.shape)
-        odd[...] = q
-        with pytest.raises(ValueError, match="aligned"):
-            wd.rnea(ARM, odd, v, a)
+    refused_each_time()
 
 
 def test_results_in_turns_within_one_array() -> None:
-    """Rows that lie between each other are no overlap, and stay none; shifted by one they are."""
-    q, v, a = drawn(4, 9)
-    both = np.empty((8, 6), np.float32)
-    both[::2] = q
-    for _ in range(4):
-        wd.rnea(ARM, both[::2], v, a, out=both[1::2])
-        assert np.array_equal(both[1::2], wd.rnea(ARM, q, v, a))
-    with pytest.raises(ValueError, match="shares memory"):
-        wd.rnea(ARM, both[::2], v, a, out=both[::2])
+    in_turns_within_one_array()
 
 
 def test_a_state_in_place_goes_on() -> None:
@@ -253,15 +214,7 @@ def test_many_threads_share_a_plan() -> None:
     """Each gets the result of its own arrays."""
     given = [drawn(2, seed) for seed in range(8)]
     wanted = [checked(wd.rnea, ARM, *x) for x in given]
-    wrong: list[int] = []
-
-    def work(k: int) -> None:
-        wrong.extend(
-            k for _ in range(200) if not np.array_equal(wd.rnea(ARM, *given[k]), wanted[k])
-        )
-
-    at_once(work, 8)
-    assert not wrong
+    each_thread_its_own(given, wanted)
 
 
 def test_large_batches_are_shared_out_as_before() -> None:

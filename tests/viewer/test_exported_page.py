@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from browsers import served
 from painted import evaluate, wait_until
 
 import warpdyn as wd
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "export"
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """A folder served without a log."""
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        pass
 
 
 @pytest.fixture
@@ -37,10 +28,8 @@ def address(tmp_path: Path) -> Iterator[str]:
     build = ["clang", "--target=wasm32", "-O2", "-nostdlib", "-ffreestanding", "-Wl,--no-entry"]
     build += [f"-I{tmp_path}", str(EXAMPLES / "web.c"), "-o", str(tmp_path / "panda.wasm")]
     subprocess.run(build, check=True)
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/web.html"
-        server.shutdown()
+    with served(tmp_path) as at:
+        yield f"{at}/web.html"
 
 
 def test_the_exported_page_computes_torques_of_gravity(browser: Any, address: str) -> None:

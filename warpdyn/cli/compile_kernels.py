@@ -72,8 +72,7 @@ def compile_kernels(args: argparse.Namespace) -> int:
                 with own.mistakes():
                     made = kernels_of(model, own.with_options(), **options)
                 kernels |= dict.fromkeys(made, f"{dtype} {device:7}")
-    if any(not kernel.device.is_cuda for kernel in kernels):
-        compile_native_call()
+    compile_native_call(kernels)
     compiled = load_with_bar(kernels)
     seconds = time.perf_counter() - begin
     print(

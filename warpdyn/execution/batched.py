@@ -50,6 +50,10 @@ class Function(Generic[P, R]):
         signature = inspect.signature(describe)
         self.of_a_model = next(iter(signature.parameters), "") == "model"
         self.__signature__ = signature.replace(return_annotation=_result(signature))
+        self._know_nothing()
+
+    def _know_nothing(self) -> None:
+        """No call has been made."""
         self._known_calls: dict[Key, PlannedCall] = {}
         self._native_calls = NativeCalls()
         self._called_once: set[Key] = set()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -111,9 +111,11 @@ def _method() -> tuple[_Method, Command] | None:
     return _Method(b"native_call", place.value, _FASTCALL, None), command
 
 
-def compile_native_call() -> None:
-    """Compile the C function, or find it compiled, ahead of the first call that goes by it."""
-    _method()
+def compile_native_call(kernels: Iterable[Kernel]) -> None:
+    """Compile the C function, or find it compiled, ahead of the first call that goes by it, if one of
+    these kernels is called so."""
+    if any(not kernel.device.is_cuda for kernel in kernels):
+        _method()
 
 
 class NativeCalls:

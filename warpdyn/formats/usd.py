@@ -231,7 +231,8 @@ class UsdReader:
         """Path of an articulation, its bodies, and the one that carries the others."""
         groups = joined(list(self.bodies), [j.bodies for j in self.joints])
         found: dict[str, tuple[list[str], str]] = {}
-        near = {path: self._near(path) for path in self.roots}
+        ends = {str(j.prim.GetPath()): {end for end in j.bodies if end} for j in self.joints}
+        near = {path: ends[path] if path in ends else self._below(path) for path in self.roots}
         for members in groups:
             inside = set(members)
             marked = [path for path in self.roots if not near[path].isdisjoint(inside)]
@@ -252,11 +253,8 @@ class UsdReader:
             self.values.remarks.append(f"{others} bodies are not of {chosen[0]}, and are left out")
         return (chosen[0], *found[chosen[0]])
 
-    def _near(self, path: str) -> set[str]:
-        """Bodies of a root of an articulation: itself, the ends of a joint, or those below."""
-        joint = next((j for j in self.joints if str(j.prim.GetPath()) == path), None)
-        if joint is not None:
-            return {end for end in joint.bodies if end}
+    def _below(self, path: str) -> set[str]:
+        """The body at a path, and those below."""
         return {b for b in self.bodies if b == path or b.startswith(f"{path}/")}
 
     # The tree.

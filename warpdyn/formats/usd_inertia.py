@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,17 @@ from .mesh_surface import hull_of
 
 SAME = 1e-5
 """How far scales across a round shape may be apart, relative: round-off of single precision."""
+
+
+class RoundShape(NamedTuple):
+    """A sphere, cylinder or capsule, in the unit of its scales."""
+
+    radius: float
+    height: float
+    """0 of a sphere."""
+    axis: int
+    """Which of x, y, z it lies along."""
+
 
 Moments = tuple[float, tuple[float, float, float]]
 """Volume, and moments about x, y, z through its middle at density 1."""
@@ -103,27 +114,38 @@ def surface_moments(prim: Any, scale: np.ndarray) -> tuple[float, np.ndarray, np
     return (V, centre, J) if np.isfinite(J).all() and V > 0 else None
 
 
-def shape_moments(prim: Any, scale: np.ndarray) -> Moments | None:
-    """A round shape or a cube of this size in the stage's unit; None for others."""
+def round_shape(prim: Any, sizes: np.ndarray) -> RoundShape | None:
+    """A round shape of these scales along its axes; None for others, and for ovals."""
 
     def size(name: str) -> float:
         return float(prim.GetAttribute(name).Get())
 
+    kind = str(prim.GetTypeName())
+    if kind != "Sphere" and kind not in ROUND:
+        return None
+    axis = "XYZ".index(str(prim.GetAttribute("axis").Get())) if kind in ROUND else 2
+    across = np.delete(sizes, axis) if kind in ROUND else sizes
+    if not np.ptp(across) < SAME * across[0]:
+        return None
+    height = size("height") * sizes[axis] if kind in ROUND else 0.0
+    return RoundShape(size("radius") * across[0], height, axis)
+
+
+def shape_moments(prim: Any, scale: np.ndarray) -> Moments | None:
+    """A round shape or a cube of this size in the stage's unit; None for others."""
     kind, sizes = str(prim.GetTypeName()), np.abs(scale)
     if kind == "Cube":
-        return box(*(size("size") * sizes).tolist())
-    if kind == "Sphere" and np.ptp(sizes) < SAME * sizes[0]:
-        r = size("radius") * sizes[0]
+        return box(*(float(prim.GetAttribute("size").Get()) * sizes).tolist())
+    shape = round_shape(prim, sizes)
+    if shape is None:
+        return None
+    r = shape.radius
+    if kind == "Sphere":
         V = 4 / 3 * math.pi * r**3
         return V, (0.4 * V * r * r,) * 3
-    if kind in ROUND:
-        axis = "XYZ".index(str(prim.GetAttribute("axis").Get()))
-        r, other = np.delete(sizes, axis)
-        if abs(r - other) < SAME * r:
-            V, across, along = ROUND[kind](size("radius") * r, size("height") * sizes[axis])
-            x, y, z = (along if i == axis else across for i in range(3))
-            return V, (x, y, z)
-    return None
+    V, across, along = ROUND[kind](r, shape.height)
+    x, y, z = (along if i == shape.axis else across for i in range(3))
+    return V, (x, y, z)
 
 
 def mass_properties(

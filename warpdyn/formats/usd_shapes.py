@@ -12,20 +12,15 @@ import numpy as np
 
 from ..model.description import Geometry, Pose
 from .colors import Color
+from .usd_inertia import round_shape
 from .usd_values import UsdValues
 
-ROUND = {"Sphere": 0, "Cylinder": 1, "Capsule": 1}
-"""Round shapes, and how many lengths they have beside their radius."""
-
-TO_Z = {
-    "X": np.array([[0.0, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
-    "Y": np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]]),
-    "Z": np.eye(4),
-}
-"""A frame whose z axis is the axis of a cylinder or a capsule."""
-
-SAME = 1e-5
-"""How far scales across a round shape may be apart, relative: round-off of single precision."""
+TO_Z = (
+    np.array([[0.0, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
+    np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]]),
+    np.eye(4),
+)
+"""Frames whose z axis is x, y, z: the axis of a cylinder or a capsule."""
 
 
 class BodyGeometry(NamedTuple):
@@ -67,9 +62,6 @@ def _shape(values: UsdValues, body: Any, prim: Any) -> Geometry | None:
     X, scale = values.in_stage(prim)
     X, sizes = np.linalg.inv(values.in_stage(body)[0]) @ X, np.abs(scale) * values.units.metre
 
-    def sized(word: str) -> float:
-        return float(prim.GetAttribute(word).Get())
-
     def made(shape: str, measures: Iterable[float], at: np.ndarray) -> Geometry:
         measured = values.numbers(prim, "its size", measures)
         return Geometry(
@@ -77,17 +69,12 @@ def _shape(values: UsdValues, body: Any, prim: Any) -> Geometry | None:
         )
 
     if kind == "Cube":
-        return made("box", sized("size") * sizes, X)
-    if kind not in ROUND:
+        return made("box", float(prim.GetAttribute("size").Get()) * sizes, X)
+    shape = round_shape(prim, sizes)
+    if shape is None:
         return None
-    axis = str(prim.GetAttribute("axis").Get()) if ROUND[kind] else "Z"
-    along = "XYZ".index(axis)
-    across = np.delete(sizes, along)
-    if np.ptp(across if ROUND[kind] else sizes) > SAME * across[0]:
-        return None  # an oval
-    measures = [sized("radius") * across[0]]
-    measures += [sized("height") * sizes[along]] if ROUND[kind] else []
-    return made(kind.lower(), measures, X @ TO_Z[axis])
+    measures = (shape.radius,) if kind == "Sphere" else (shape.radius, shape.height)
+    return made(kind.lower(), measures, X @ TO_Z[shape.axis])
 
 
 def _color(values: UsdValues, prim: Any) -> Color | None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
-import warp as wp
-
 from ..arrays import Array, views
 from ..arrays.libraries import library_for
 from ..execution.batched import Function, described
@@ -55,8 +53,7 @@ def compile(
         for each in asked
         for kernel in kernels_of(model, each, dtype=dtype, device=device, gradients=gradients)
     ]
-    if not wp.get_device(device).is_cuda:
-        compile_native_call()
+    compile_native_call(kernels)
     return load_all(list(dict.fromkeys(kernels)))
 
 

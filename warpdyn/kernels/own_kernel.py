@@ -22,7 +22,6 @@ from ..execution.batched import Function
 from ..execution.call import Call, input_shapes
 from ..execution.evaluate import record_call
 from ..execution.leading import first_leading
-from ..execution.native_call import NativeCalls
 from ..model import Model
 from ..model.params import Params
 from ..model.tree import Tree
@@ -51,9 +50,7 @@ class OwnKernel(Function[..., Any]):
         functools.update_wrapper(self, text)
         self.of_a_model = True
         self.__signature__ = self.signature.call
-        self._known_calls = {}
-        self._native_calls = NativeCalls()
-        self._called_once = set()
+        self._know_nothing()
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """The result for arrays; inside another kernel, for its robot's values."""
