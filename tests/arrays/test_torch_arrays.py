@@ -7,9 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import warpdyn as wd  # noqa: E402
 from warpdyn.arrays.layout import padded  # noqa: E402
 from warpdyn.arrays.protocol import Part  # noqa: E402
-from warpdyn.arrays.torch_arrays import LIBRARY  # noqa: E402
+from warpdyn.arrays.reused_memory import MEMORY  # noqa: E402
+from warpdyn.arrays.torch_arrays import LIBRARY, REUSED_FROM  # noqa: E402
 
 
 def leaf(*shape: int) -> torch.Tensor:
@@ -63,3 +65,41 @@ def test_one_number_for_all_rows_keeps_its_gradient() -> None:
     t = leaf()
     LIBRARY.as_column(t, torch.zeros(6, 2, dtype=torch.float64), (6,)).sum().backward()
     assert t.grad == 6.0
+
+
+def test_a_large_tensor_lies_where_the_last_one_was() -> None:
+    """Only once nobody holds that, or a view of it; smaller ones are Torch's own."""
+    MEMORY.clear()
+    shape = (REUSED_FROM // 8, 2)
+    first = LIBRARY.allocate("cpu", True, shape)
+    where, view = first.data_ptr(), first[5:].t()
+    assert where % 64 == 0 and first.dtype == torch.float32 and tuple(first.shape) == shape
+    del first
+    assert MEMORY.kept == 0 and LIBRARY.maker("cpu", True, shape)().data_ptr() != where
+    MEMORY.clear()
+    del view
+    assert LIBRARY.maker("cpu", True, shape)().data_ptr() == where
+    MEMORY.clear()
+    LIBRARY.allocate("cpu", True, (REUSED_FROM // 8, 1))
+    assert MEMORY.kept == 0
+
+
+def test_gradients_of_large_results_are_their_own() -> None:
+    """Held, they are not written over by calls that follow, and results that were changed in place
+    raise."""
+    arm, count = wd.load_robot("ur5e"), REUSED_FROM // 24
+    q = torch.full((count, 6), 0.3, requires_grad=True)
+    torques, before, after = [], [], []
+    for k in range(4):
+        torques.append(wd.gravity_torques(arm, q * (k + 1)))
+        (gradient,) = torch.autograd.grad(torques[-1].sum(), q)
+        before.append(gradient[0].clone())
+        after.append(gradient)
+    for k, (gradient, row) in enumerate(zip(after, before, strict=True)):
+        assert torch.equal(gradient, row.expand(count, 6))
+        one = wd.gravity_torques(arm, torch.full((6,), 0.3 * (k + 1)))
+        torch.testing.assert_close(torques[k][-1], one, rtol=1e-5, atol=1e-5)
+    squared = torques[0] ** 2
+    torques[0].detach().zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        squared.sum().backward()

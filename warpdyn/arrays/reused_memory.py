@@ -1,7 +1,7 @@
-"""Memory of large NumPy results that nobody holds any more, for the next ones.
+"""Memory of large results, NumPy's and Torch's, that nobody holds any more, for the next ones.
 
 What the operating system hands out anew it fills with zeros at the first touch, page by page, which
-can take longer than the numbers that go there. Torch and JAX keep memory so; this does for NumPy.
+can take longer than the numbers that go there.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ MEMORY = ReusedMemory(_most())
 def empty_cache() -> None:
     """Give memory of results that nobody holds any more back to the operating system.
 
-    Large NumPy results are written into memory of earlier ones, of which at most a sixteenth of the
-    machine's memory is kept, between 256 MB and 1 GB (environment variable WARPDYN_CACHE_MB; 0: none).
+    Large results, NumPy's and Torch's on the CPU, are written into memory of earlier ones, of which at
+    most a sixteenth of the machine's memory is kept, between 256 MB and 1 GB (environment variable
+    WARPDYN_CACHE_MB; 0: none).
     """
     MEMORY.clear()
