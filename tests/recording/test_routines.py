@@ -16,6 +16,7 @@ from warpdyn.algebra.scalar import each
 from warpdyn.codegen.source import write
 from warpdyn.execution.evaluate import record_call
 from warpdyn.recording import recorder
+from warpdyn.recording.graph import COLUMN
 from warpdyn.recording.program import record
 
 
@@ -29,7 +30,7 @@ def rolled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
 def test_kernels_with_routines(name: str, dtype: type, rolled: None) -> None:
-    """Every layout and a batch that fills no vector; 2 nv columns do not fill the last call either."""
+    """Every layout and a batch that fills no vector."""
     model = by_name(name).model
     s = states(model, 19).rounded(np.dtype(dtype))
     bound = {np.float32: 1e-4, np.float64: 1e-10}[dtype]
@@ -66,6 +67,31 @@ def test_the_text_for_cuda(rolled: None, tmp_path: Path) -> None:
     q = np.random.default_rng(0).normal(size=(5, 6))
     out = np.full((5, 15), np.nan)
     run_on_host(write(program, "routine", False, "cuda"), {"q": q}, out, folder=tmp_path)
+    assert error(out, np.array([text(row.tolist()) for row in q])) <= 1e-14
+
+
+@needs_compiler
+def test_columns_that_are_zero_in_the_same_places_are_one_routine(
+    rolled: None, tmp_path: Path
+) -> None:
+    """A text for each limb leaves out what is zero there."""
+    factors = [0.5, -2.0, 3.0, 1.5, -1.0, 0.25]
+
+    def scaled(shared, column):
+        return [s * x for s, x in zip(shared, column, strict=True)]
+
+    def text(q):
+        rows = [[q[0], q[1], q[2], 0.0, 0.0, 0.0], [q[1], q[2], q[3], 0.0, 0.0, 0.0]]
+        rows += [[0.0, 0.0, 0.0, q[3], 2.0, q[5]], [0.0, 0.0, 0.0, q[1], 1.0, q[2]]]
+        shared = [factor * q[4] for factor in factors]
+        return [y for column in each(scaled, shared, rows) for y in column]
+
+    program = record(text, {"q": (6,)})
+    moving = [sum(r.inputs[COLUMN]) for r in program.routines.values()]
+    assert sorted(moving) == [3, 3]
+    q = np.random.default_rng(0).normal(size=(5, 6))
+    out = np.full((5, 24), np.nan)
+    run_on_host(write(program, "limbs", False, "cuda"), {"q": q}, out, folder=tmp_path)
     assert error(out, np.array([text(row.tolist()) for row in q])) <= 1e-14
 
 

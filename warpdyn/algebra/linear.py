@@ -41,6 +41,17 @@ class Factors:
         """x = D⁻¹ b."""
         return [value * r for value, r in zip(b, self.reciprocal, strict=True)]
 
+    def inverse(self) -> list[list[Scalar]]:
+        """The rows of L⁻¹, each up to its diagonal: zero but at the ancestors of its row."""
+        rows: list[list[Scalar]] = []
+        for i, of_L in enumerate(self.L):
+            row: list[Scalar] = [*[0.0] * i, 1.0]
+            for j in range(i):
+                for k in range(j, i):
+                    row[j] = row[j] - of_L[k] * rows[k][j]
+            rows.append(row)
+        return rows
+
     def inverse_times(self, b: Sequence[Scalar]) -> list[Scalar]:
         """x with H x = b: x = L⁻¹ D⁻¹ L⁻ᵀ b."""
         return self.solve(self.scaled(self.transposed_solve(b)))
@@ -73,14 +84,9 @@ def inverse_symmetric(H: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     share.
     """
     n, factors = len(H), factorise(H)
+    rows = factors.inverse()
     inverse: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-    rows: list[list[Scalar]] = []  # of L⁻¹
-    for i in range(n):
-        row: list[Scalar] = [*[0.0] * i, 1.0]
-        for j in range(i):
-            for k in range(j, i):
-                row[j] = row[j] - factors.L[i][k] * rows[k][j]
-        rows.append(row)
+    for i, row in enumerate(rows):
         weighted = [x * r for x, r in zip(row, factors.reciprocal, strict=False)]
         for j in range(i + 1):
             entry: Scalar = 0.0

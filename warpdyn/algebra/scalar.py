@@ -192,9 +192,7 @@ def each(
     function: ColumnFunction, shared: Sequence[Scalar], columns: Sequence[Sequence[Scalar]]
 ) -> list[list[Scalar]]:
     """[function(shared, column) for each column]; on symbols, where that would be long, recorded
-    once and called.
-
-    A column may be added, subtracted, multiplied; other functions are for what is shared.
+    once for all columns that are zero in the same places, and called.
     """
     values = [x for values in (shared, *columns) for x in values]
     symbol = next((x for x in values if not isinstance(x, (int, float))), None)

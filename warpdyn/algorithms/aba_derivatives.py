@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..algebra.linear import Factors, factorise, inverse_symmetric
+from ..algebra.linear import dot, factorise, inverse_symmetric
 from ..algebra.scalar import Scalar, each
 from ..model.tree import Tree
 from .crba import crba
@@ -32,17 +32,20 @@ def aba_derivatives(
     qdd = factors.inverse_times([t - x for t, x in zip(tau, h, strict=True)])
     dtau_dq, dtau_dv, _ = rnea_derivatives(tree, q, v, qdd, gravity, f_ext)
 
-    # A solve is recorded once and called for each column where it is long: its inputs are flat
-    # lists, the rows of L below the diagonal one after the other.
-    nv, below = tree.nv, [factors.L[k][i] for k in range(tree.nv) for i in range(k)]
+    nv, inverse = tree.nv, factors.inverse()
 
     def solve(shared: Sequence[Scalar], column: Sequence[Scalar]) -> list[Scalar]:
-        rows = [list(shared[k * (k - 1) // 2 : k * (k + 1) // 2]) for k in range(nv)]
-        return Factors(rows, list(shared[-nv:])).inverse_times([-x for x in column])
+        """-L⁻¹ D⁻¹ L⁻ᵀ column; `shared`: the rows of L⁻¹ one after the other, then 1 / D."""
+        rows = [shared[k * (k + 1) // 2 : (k + 1) * (k + 2) // 2] for k in range(nv)]
+        carried = [dot([row[i] for row in rows[i:]], column[i:]) for i in range(nv)]
+        scaled = [-x * r for x, r in zip(carried, shared[-nv:], strict=True)]
+        return [dot(row, scaled[: len(row)]) for row in rows]
 
+    # Where it is long, a solve is recorded once for the columns of one limb, which have their zeros
+    # in the same rows, and called for each.
     columns = each(
         solve,
-        [*below, *factors.reciprocal],
+        [*(x for row in inverse for x in row), *factors.reciprocal],
         [*zip(*dtau_dq, strict=True), *zip(*dtau_dv, strict=True)],
     )
     by_q, by_v = (

@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -105,8 +106,8 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Routine:
-    """A function recorded by itself: for TOGETHER columns, or, with a `repetition`, a loop's step,
-    whose column is the state. `shared` and `column` count the entries of its inputs."""
+    """A function recorded by itself: of a column, or, with a `repetition`, a loop's step, whose
+    column is the state. `shared` and `column` count the entries of its inputs."""
 
     graph: Graph
     shared: int
@@ -114,3 +115,24 @@ class Routine:
     results: tuple[Any, ...]
     """Symbols and numbers."""
     repetition: Repetition | None = None
+
+
+ALIKE = 1.25
+"""Columns are one routine's where it has at most so many times the entries that one of them needs."""
+
+
+def alike(columns: Sequence[Sequence[Any]]) -> list[list[int]]:
+    """Numbers of the columns in groups, each of columns that are zero in the same places."""
+    needed = [
+        {k for k, x in enumerate(column) if not isinstance(x, (int, float)) or x != 0}
+        for column in columns
+    ]
+    groups: list[tuple[set[int], list[int]]] = []
+    for n in sorted(range(len(columns)), key=lambda n: -len(needed[n])):
+        for entries, group in groups:
+            if needed[n] <= entries and len(entries) <= ALIKE * len(needed[n]):
+                group.append(n)
+                break
+        else:
+            groups.append((needed[n], [n]))
+    return [group for _, group in groups]

@@ -19,14 +19,11 @@ from .graph import (
     Operand,
     Repetition,
     Routine,
+    alike,
     segments,
 )
-from .side_by_side import Together, one_constant
 
-TOGETHER = 4
-"""Columns that a routine does at once, so that one need not wait for the other's last result."""
-
-ROLL_FROM = 40_000
+ROLL_FROM = 20_000
 """Operations of a function for all its columns from which it is recorded once and called: longer
 straight lines take more time to compile than they save."""
 
@@ -59,8 +56,6 @@ class Symbol:
             first, second = (self, other) if self.index < other.index else (other, self)
             operation = "add" if first.negative == second.negative else "sub"
             return Symbol(graph, graph.node(operation, first.index, second.index), first.negative)
-        if isinstance(other, Together):
-            return NotImplemented
         if other == 0:
             return self
         graph = self.graph
@@ -81,7 +76,7 @@ class Symbol:
         return Symbol(self.graph, self.index, not self.negative)
 
     def __sub__(self, other: Symbol | float) -> Symbol | float:
-        return NotImplemented if isinstance(other, Together) else self + (-other)
+        return self + (-other)
 
     def __rsub__(self, other: float) -> Symbol | float:
         return -self + other
@@ -101,8 +96,6 @@ class Symbol:
                 return product * (c * d)
             x, y = min(self.index, other.index), max(self.index, other.index)
             return Symbol(graph, graph.node("mul", x, y), negative)
-        if isinstance(other, Together):
-            return NotImplemented
         if other == 0:
             return 0.0
         graph = self.graph
@@ -166,11 +159,11 @@ class Symbol:
         shared: Sequence[Symbol | float],
         columns: Sequence[Sequence[Symbol | float]],
     ) -> list[list[Symbol | float]]:
-        """The function of each column: as a routine if all are more than ROLL_FROM operations, else
-        in line.
+        """The function of each column: by a routine for all that are zero in the same places, if
+        together they are more than ROLL_FROM operations, else in line.
 
-        Shared constants, and entries that are the same constant in every column, are constants of
-        the routine.
+        Shared constants, and entries that are the same constant in every column of a routine, are
+        constants of it.
         """
         values = together(self, *shared, *(x for column in columns for x in column))[1:]
         graph = max(
@@ -179,37 +172,26 @@ class Symbol:
         shared, rest = values[: len(shared)], values[len(shared) :]
         width = len(columns[0])
         columns = [rest[first : first + width] for first in range(0, len(rest), width)]
-        moving = [
-            k for k, entries in enumerate(zip(*columns, strict=True)) if not one_constant(entries)
-        ]
-        inside = Graph(around=graph)
-        column: list[Any] = list(columns[0])
-        sides = input_symbols(inside, COLUMN, TOGETHER * len(moving))
-        for n, k in enumerate(moving):
-            column[k] = Together(sides[n :: len(moving)])
-        seen = [local(inside, x) if isinstance(x, Symbol) else x for x in shared]
-        results = list(_recorded(inside, lambda: function(seen, column))) if graph.rolls else []
-        if inside.size() * len(columns) <= ROLL_FROM * TOGETHER:
+        groups = alike(columns) if graph.rolls else []
+        routines = [_routine(function, graph, shared, [columns[n] for n in g]) for g in groups]
+        operations = [r.graph.size() * len(g) for (r, _), g in zip(routines, groups, strict=True)]
+        if sum(operations) <= ROLL_FROM:
             return [list(function(shared, column)) for column in columns]
-        name = f"routine{len(graph.routines)}"
-        flat = tuple(
-            x.sides[n] if isinstance(x, Together) else x for n in range(TOGETHER) for x in results
-        )
-        flat = tuple(local(inside, x) if isinstance(x, Symbol) else x for x in flat)
-        graph.routines[name] = Routine(inside, len(inside.captured), len(sides), flat)
-        frame = graph.node("frame", name, *inside.captured)
-        called: list[list[Symbol | float]] = []
-        for first in range(0, len(columns), TOGETHER):
-            group = [columns[min(first + n, len(columns) - 1)] for n in range(TOGETHER)]
-            call = graph.node(
-                "call", name, frame, *(_operand(entries[k]) for entries in group for k in moving)
-            )
-            out = [
-                Symbol(graph, graph.node("of", name, call, str(k))) if isinstance(x, Symbol) else x
-                for k, x in enumerate(flat)
-            ]
-            called += [out[n * len(results) : (n + 1) * len(results)] for n in range(TOGETHER)]
-        return called[: len(columns)]
+        called: list[list[Symbol | float]] = [[] for _ in columns]
+        for (routine, moving), group in zip(routines, groups, strict=True):
+            name = f"routine{len(graph.routines)}"
+            graph.routines[name] = routine
+            frame = graph.node("frame", name, *routine.graph.captured)
+            for n in group:
+                column = columns[n]
+                call = graph.node("call", name, frame, *(_operand(column[k]) for k in moving))
+                called[n] = [
+                    Symbol(graph, graph.node("of", name, call, str(k)))
+                    if isinstance(x, Symbol)
+                    else x
+                    for k, x in enumerate(routine.results)
+                ]
+        return called
 
     def repeat(
         self,
@@ -308,6 +290,27 @@ def operation(name: str, *values: Symbol | float) -> Symbol:
     local = together(*values)
     (graph, *_) = (x.graph for x in local if isinstance(x, Symbol))
     return Symbol(graph, graph.node(name, *(_operand(x) for x in local)))
+
+
+def _routine(
+    function: Callable[[Sequence[Any], Sequence[Any]], Sequence[Symbol | float]],
+    graph: Graph,
+    shared: Sequence[Symbol | float],
+    columns: Sequence[Sequence[Symbol | float]],
+) -> tuple[Routine, list[int]]:
+    """A function of any of the columns, recorded, and which of their entries it is called with."""
+    inside, column = Graph(around=graph), list(columns[0])
+    moving = [
+        k
+        for k, entries in enumerate(zip(*columns, strict=True))
+        if not all(isinstance(x, (int, float)) and x == column[k] for x in entries)
+    ]
+    for k, symbol in zip(moving, input_symbols(inside, COLUMN, len(moving)), strict=True):
+        column[k] = symbol
+    seen = [local(inside, x) if isinstance(x, Symbol) else x for x in shared]
+    results = _recorded(inside, lambda: function(seen, column))
+    flat = tuple(local(inside, x) if isinstance(x, Symbol) else x for x in results)
+    return Routine(inside, len(inside.captured), len(moving), flat), moving
 
 
 def _recorded(inside: Graph, text: Callable[[], Any]) -> Any:
