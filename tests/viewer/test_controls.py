@@ -92,3 +92,18 @@ def test_a_free_base_goes_with_its_handle() -> None:
         assert "/base" not in page.stage.server.scene._handle_from_node_name
     finally:
         page.stop()
+
+
+def test_they_go_with_their_robot() -> None:
+    """Another robot in its place has none of its sliders, and no handle of its own stands about."""
+    page = viewer.show(wd.load_robot("double_pendulum"))
+    try:
+        controls = page.controls
+        controls.overlays.switch("frames", True)
+        controls._reach_with(controls.view.model.link_names[-1])
+        page.add(wd.load_robot("ur5e"))
+        assert page.controls is None and all(x._impl.removed for x in controls.sliders.values())
+        paths = page.stage.server.scene._handle_from_node_name
+        assert "/reach" not in paths and "/over_robot/frames" not in paths
+    finally:
+        page.stop()

@@ -29,22 +29,34 @@ class Controls:
         self.sliders: dict[int, Any] = {}
         self._telling = False
         gui = stage.server.gui
-        with gui.add_folder("Shown"):
+        self._folders = [gui.add_folder(name) for name in ("Shown", "Joints")]
+        shown, joints = self._folders
+        with shown:
             for name in OVERLAYS:
                 if model_has(view.model, name):
                     self._switch(name)
             if view.model.floating_base:
                 box = gui.add_checkbox("move the base", False)
                 box.on_update(lambda _: self._base_handle(bool(box.value)))
-        with gui.add_folder("Joints"):
+        with joints:
             self._add_sliders()
             gui.add_button("start again").on_click(lambda _: self._start_again())
         self._start = self.q.copy()
         if self.sliders:
-            with gui.add_folder("Reach"):
+            self._folders.append(gui.add_folder("Reach"))
+            with self._folders[-1]:
                 self.frame: Any = gui.add_dropdown("frame", (NO_FRAME, *view.model.link_names[1:]))
                 self.reached: Any = gui.add_markdown("")
             self.frame.on_update(lambda _: self._reach_with(str(self.frame.value)))
+
+    def remove(self) -> None:
+        """Take them off the page, and what they have drawn."""
+        for name in OVERLAYS:
+            self.overlays.switch(name, False)
+        for path in ("/base", "/reach"):
+            self.stage.server.scene.remove_by_name(path)
+        for folder in self._folders:
+            folder.remove()
 
     def follow(self) -> None:
         """The robot was moved by a program: sliders and drawings go with it."""

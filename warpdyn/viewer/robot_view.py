@@ -56,7 +56,7 @@ class RobotView:
     def update(self, q: Any) -> None:
         """Show the robots at q: (nq,) or (B, nq) [m, rad]; at first, or with another B, they are
         placed in rows."""
-        rows = self._checked(q)
+        rows = self.checked(q)
         poses = np.asarray(fk(self.model, rows, form="pose"))
         if len(rows) != self.envs or not self._handles:
             self._place(len(rows), poses)
@@ -109,7 +109,8 @@ class RobotView:
             return np.full(3, -0.5), np.full(3, 0.5)
         return low, high
 
-    def _checked(self, q: Any) -> np.ndarray:
+    def checked(self, q: Any) -> np.ndarray:
+        """q as rows (B, nq); raises `ViewerError` for what is no configuration of the model."""
         host = q.detach().cpu().numpy() if hasattr(q, "detach") else np.asarray(q)
         rows = np.atleast_2d(host).astype(np.float32)
         if rows.ndim != 2 or rows.shape[1] != self.model.nq:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,12 @@ class Viewer:
     ) -> RobotView:
         """A robot, or one beside others, drawn `at` a place [m]; in `home`, or its neutral configuration,
         where q is None."""
-        if name in self.robots:
-            self._remove(name)
         options: dict[str, Any] = {"which": which, "color": color, "opacity": opacity, "at": at}
         view = RobotView(self.stage, model, name, **options, spacing=spacing, packages=packages)
-        view.update(start_of(model) if q is None else q)
+        rows = view.checked(start_of(model) if q is None else q)
+        if name in self.robots:  # and only now: what cannot be shown takes the place of nothing
+            self._remove(name)
+        view.update(rows)
         self.robots[name] = view
         return view
 
@@ -165,7 +167,8 @@ class Viewer:
             self.add(model, motion.at(motion.times[0]), name)
         if self.player is not None:
             self.player.stop()
-        self.player = Player(self.stage, self.robots[name], motion, loop=loop, speed=speed)
+        move = partial(self.update, name=name)
+        self.player = Player(self.stage, self.robots[name], motion, move, loop=loop, speed=speed)
         return motion
 
     def record(self, path: str | Path, *, rate: float = 50.0) -> Path:
@@ -186,7 +189,13 @@ class Viewer:
                 handle.remove()
 
     def _remove(self, name: str) -> None:
-        """A robot, and what is drawn over it."""
+        """A robot, what is drawn over it, and what moves it."""
+        if self.player is not None and self.player.view is self.robots[name]:
+            self.player.stop()
+            self.player = None
+        if self.controls is not None and self.controls.view is self.robots[name]:
+            self.controls.remove()
+            self.controls = None
         if name in self._over:
             drawn = self._over.pop(name)
             for what in OVERLAYS:
