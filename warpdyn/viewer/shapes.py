@@ -86,7 +86,8 @@ def _parts(
     """Shapes of a link; bare: of a robot that has no visual shapes."""
     if which == "collision":
         planes = tuple(shape for shape in link.visuals if shape.shape == "plane")
-        for mesh, _, plane in _read(link, (*link.collisions, *planes), packages, remarks):
+        touching = (*link.collisions, *(x for x in planes if x not in link.collisions))
+        for mesh, _, plane in _read(link, touching, packages, remarks):
             yield mesh, TOUCHING, plane
         return
     drawn = list(_read(link, link.visuals, packages, remarks))
