@@ -81,7 +81,8 @@ def test_torques_against_gravity_are_told(stage: Any) -> None:
         assert np.allclose(np.abs(wider[:, None] - WIDER).min(1), 0.0, atol=1e-4)
         assert np.allclose((np.array(beside) * axes).sum(1), 0.0, atol=1e-5)
         share = np.abs(wanted) / model.effort_limit
-        order = np.argsort(rings.batched_colors[:, 0].astype(int), kind="stable")
+        red, green, _ = rings.batched_colors.astype(int).T
+        order = np.argsort(red - green, kind="stable")
         assert (np.diff(share[order]) > -0.01).all(), "the redder, the more of its limit"
     assert over._handles["gravity torques"][0] is rings, "it is moved, not drawn anew"
     view.remove()

@@ -15,7 +15,7 @@ from ..model import Model
 from ..model.mesh_files import NONE, Packages
 from ..model.structure import start_of
 from .controls import Controls
-from .overlays import OVERLAYS, Overlays, arrows
+from .overlays import OVERLAYS, RED, Overlays, arrows
 from .pages import picture_of, written
 from .playing import Player
 from .robot_view import RobotView
@@ -23,7 +23,7 @@ from .shapes import Which
 from .stage import LOOPBACK, PORT, Page, ViewerError
 from .trajectory import Trajectory
 
-GHOST = (0.25, 0.6, 0.95, 1.0)
+GHOST = (0.05, 0.4, 0.95, 1.0)
 """The colour of a second robot."""
 
 
@@ -101,7 +101,7 @@ class Viewer:
         name: str = "arrows",
         *,
         scale: float = 1.0,
-        color: tuple[int, int, int] = (214, 60, 50),
+        color: tuple[int, int, int] = RED,
     ) -> None:
         """Arrows from points (n, 3) [m] along vectors (n, 3), such as forces, `scale` metres each."""
         start, along = (np.asarray(x, dtype=float).reshape(-1, 3) for x in (points, vectors))
