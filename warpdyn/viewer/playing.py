@@ -17,6 +17,10 @@ PICTURES = 60.0
 """Pictures a second, at most."""
 
 
+SLOWEST, FASTEST = 0.05, 4.0
+"""How far the slider of speeds goes, and further for what a program asks for."""
+
+
 class Player:
     """Plays a trajectory in a thread of its own until `stop`.
 
@@ -40,7 +44,8 @@ class Player:
             self.bar: Any = gui.add_slider("time [s]", first, max(last, first + 1e-3), 0.001, first)
             self.playing: Any = gui.add_checkbox("play", True)
             self.loop: Any = gui.add_checkbox("loop", loop)
-            self.speed: Any = gui.add_slider("speed", 0.05, 4.0, 0.05, speed)
+            slowest, fastest = min(SLOWEST, speed), max(FASTEST, speed)
+            self.speed: Any = gui.add_slider("speed", slowest, fastest, SLOWEST, speed)
         self._end = threading.Event()
         self.bar.on_update(self._moved)
         self._thread = threading.Thread(target=self._run, daemon=True)

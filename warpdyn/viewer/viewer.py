@@ -161,7 +161,10 @@ class Viewer:
         name: str = "robot",
     ) -> Trajectory:
         """Play a motion with a time bar: q (T, nq), or positions by joint {"joint": (T,)}, at times
-        (T,) [s] (None: 50 a second). q (T, B, nq) moves B robots."""
+        (T,) [s] (None: 50 a second). q (T, B, nq) moves B robots. speed: seconds of the motion in one
+        of the clock's, above 0."""
+        if not 0.0 < speed < np.inf:
+            raise ViewerError(f"speed must be above 0, got {speed:g}; 1 is the motion's own")
         motion = Trajectory.of(model, q, times)
         if name not in self.robots or self.robots[name].model is not model:
             self.add(model, motion.at(motion.times[0]), name)
