@@ -136,7 +136,7 @@ def _draw_robot(figure: Any, model: Model, motion: Trajectories) -> None:
 
 
 def across(places: np.ndarray) -> Sight:
-    """Where links that move level, (moments, links, 2), are seen to go farthest."""
+    """Sight in which links go farthest across; places: theirs over the ground (moments, links, 2)."""
     way = (places - places[:1]).reshape(-1, 2)
     if np.abs(way).max() < 1e-6:
         return Sight()
