@@ -19,7 +19,7 @@ MOST_JOINTS = 12
 """Joints whose curves are shown; of more, those that move most."""
 
 FALLING, HELD = "#d63c32", "#1f6fd6"
-"""Of the robot and of its curves."""
+"""Colours of the robot and of its curves."""
 
 PALEST = 0.16
 """How much of its colour the first moment has."""
