@@ -94,6 +94,36 @@ def test_a_free_base_goes_with_its_handle() -> None:
         page.stop()
 
 
+BALL = """<mujoco><worldbody><body><joint name="lift" type="slide" range="-1 1" limited="true"/>
+<geom type="capsule" size="0.05 0.2"/><body pos="0 0 0.4"><joint name="ball" type="ball"/>
+<geom type="capsule" size="0.05" fromto="0 0 0 0.3 0 0"/></body></body></worldbody></mujoco>"""
+
+
+def test_a_ball_joint_has_three_sliders() -> None:
+    """Its rotation vector: what they say is where the child is, and what a program says is what they say."""
+    model = wd.load_mjcf(BALL)
+    page = viewer.show(model)
+    try:
+        controls, view = page.controls, page.robots["robot"]
+        assert len(controls.sliders) == 1 and [*controls.turns] == ["ball"]
+        turn = np.array([0.3, -0.5, 0.8])
+        for slider, angle in zip(controls.turns["ball"], turn, strict=True):
+            slider.value = angle
+            call_back(slider, BY_HAND)
+        half = np.linalg.norm(turn) / 2
+        wanted = [*np.sin(half) * turn / (2 * half), np.cos(half)]
+        assert np.allclose(view.first[-1, 3:], wanted, atol=1e-6)
+        page.update(model.neutral)
+        assert np.allclose([s.value for s in controls.turns["ball"]], 0.0)
+        q = wd.random_configuration(model, 1, seed=3)
+        page.update(q)
+        away = wd.difference(model, np.asarray(model.neutral)[None], np.asarray(q))[0]
+        said = [s.value for s in (controls.sliders[0], *controls.turns["ball"])]
+        assert np.allclose(said, away, atol=1e-3)
+    finally:
+        page.stop()
+
+
 def test_they_go_with_their_robot() -> None:
     """Another robot in its place has none of its sliders, and no handle of its own stands about."""
     page = viewer.show(wd.load_robot("double_pendulum"))

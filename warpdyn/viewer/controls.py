@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..functions.inverse_kinematics import inverse_kinematics
+from ..functions.manifold import difference, integrate
 from ..model.joints import JointKind
 from .overlays import OVERLAYS, Overlays, model_has
 from .robot_view import RobotView
@@ -27,6 +28,7 @@ class Controls:
         self.q = view.q[0].astype(float)
         self.overlays = Overlays(stage, view)
         self.sliders: dict[int, Any] = {}
+        self.turns: dict[str, list[Any]] = {}
         self._telling = False
         gui = stage.server.gui
         self._folders = [gui.add_folder(name) for name in ("Shown", "Joints")]
@@ -42,7 +44,7 @@ class Controls:
             self._add_sliders()
             gui.add_button("start again").on_click(lambda _: self._start_again())
         self._start = self.q.copy()
-        if self.sliders:
+        if self.sliders or self.turns:
             self._folders.append(gui.add_folder("Reach"))
             with self._folders[-1]:
                 self.frame: Any = gui.add_dropdown("frame", (NO_FRAME, *view.model.link_names[1:]))
@@ -75,6 +77,8 @@ class Controls:
             kind: JointKind = joint.kind
             columns = model.coordinates[joint.name].q
             if not all(part.single for part in kind.parts):
+                if kind.nv == 3:
+                    self._add_turns(joint.name)
                 continue
             for k in range(columns.start, columns.stop):
                 low, high = float(model.position_lower[k]), float(model.position_upper[k])
@@ -85,6 +89,31 @@ class Controls:
                 slider = gui.add_slider(name, low, max(high, low + 1e-6), 1e-3, start)
                 self.sliders[k] = slider
                 slider.on_update(partial(self._slid, k))
+
+    def _add_turns(self, name: str) -> None:
+        """Three for a joint that turns any way: its rotation vector, in the child's axes."""
+        gui = self.stage.server.gui
+        self.turns[name] = [
+            gui.add_slider(f"{name} {axis}", -np.pi, np.pi, 1e-3, start)
+            for axis, start in zip("xyz", self._rotation(name), strict=True)
+        ]
+        for slider in self.turns[name]:
+            slider.on_update(partial(self._turned, name))
+
+    def _rotation(self, name: str) -> list[float]:
+        """The rotation vector (3,) of a joint from its neutral placement [rad]."""
+        model = self.view.model
+        away = difference(model, np.asarray(model.neutral)[None], self.q[None])[0]
+        return np.clip(away[model.coordinates[name].v], -np.pi, np.pi).tolist()
+
+    def _turned(self, name: str, event: Any) -> None:
+        if event.client is None or self._telling:
+            return
+        model, way = self.view.model, np.zeros((1, self.view.model.nv))
+        at = model.coordinates[name]
+        way[0, at.v] = [slider.value for slider in self.turns[name]]
+        self.q[at.q] = integrate(model, np.asarray(model.neutral)[None], way)[0, at.q]
+        self._moved()
 
     def _slid(self, k: int, event: Any) -> None:
         if event.client is None or self._telling:
@@ -105,6 +134,9 @@ class Controls:
         self._telling = True
         for k, slider in self.sliders.items():
             slider.value = float(np.clip(self.q[k], slider.min, slider.max))
+        for name, sliders in self.turns.items():
+            for slider, angle in zip(sliders, self._rotation(name), strict=True):
+                slider.value = angle
         self._telling = False
 
     def _base_handle(self, on: bool) -> None:
