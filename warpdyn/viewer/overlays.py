@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,23 +38,26 @@ class Overlays:
         self.stage, self.view = stage, view
         self._handles: dict[str, list[Any]] = {}
         self._on: set[str] = set()
+        self._alone = threading.RLock()  # a motion that plays, and a person who switches
 
     def switch(self, name: str, on: bool) -> None:
         """Draw one of `OVERLAYS`, or take it away."""
         draw = OVERLAYS[name]
-        (self._on.add if on else self._on.discard)(name)
-        for handle in self._handles.pop(name, []):
-            handle.remove()
-        if on:
-            self._handles[name] = draw(self.stage, self.view, f"/over_{self.view.name}/{name}")
+        with self._alone:
+            (self._on.add if on else self._on.discard)(name)
+            for handle in self._handles.pop(name, []):
+                handle.remove()
+            if on:
+                self._handles[name] = draw(self.stage, self.view, f"/over_{self.view.name}/{name}")
 
     def update(self) -> None:
         """Draw again where the robot is now."""
-        for name in sorted(self._on):
-            if (move := MOVED.get(name)) is not None and self._handles[name]:
-                move(self.view, self._handles[name])
-            else:
-                self.switch(name, True)
+        with self._alone:
+            for name in sorted(self._on):
+                if (move := MOVED.get(name)) is not None and self._handles[name]:
+                    move(self.view, self._handles[name])
+                else:
+                    self.switch(name, True)
 
 
 def _frames(stage: Page, view: RobotView, path: str) -> list[Any]:

@@ -24,7 +24,7 @@ METAL: Color = (0.72, 0.74, 0.78, 1.0)
 BOX: Color = (0.55, 0.65, 0.8, 1.0)
 """The colour of a link without shapes: its inertia as a box."""
 
-TOUCHING: Color = (0.95, 0.6, 0.2, 1.0)
+TOUCHING: Color = (0.95, 0.45, 0.05, 1.0)
 """The colour of collision shapes."""
 
 ENDLESS, THICK = 4.0, 0.005
