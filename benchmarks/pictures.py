@@ -207,9 +207,12 @@ SCENES: dict[str, Callable[[Viewer], None]] = {
 
 
 def written(pixels: np.ndarray, path: Path) -> None:
-    """A PNG of 256 colours, those of small things among them, which a median cut loses."""
+    """A PNG of 256 colours, white and those of small things among them, which a median cut loses."""
     image = Image.fromarray(pixels)
     palette = image.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=2)
+    colors = np.array(palette.getpalette()).reshape(-1, 3)
+    colors[colors.min(axis=1).argmax()] = 255
+    palette.putpalette(colors.ravel().tolist())
     image.quantize(palette=palette).save(path, optimize=True)
 
 
