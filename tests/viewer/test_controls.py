@@ -34,6 +34,8 @@ def test_a_slider_moves_its_joint() -> None:
         controls.sliders[3].value = -2.0
         call_back(controls.sliders[3], BY_HAND)
         assert view.q[0, 3] == pytest.approx(-2.0)
+        page.update(np.full(model.nq, 0.9, np.float32))
+        assert controls.sliders[0].value == 0.9, "and not 0.8999999762"
         controls._start_again()
         assert np.allclose(view.q[0], model.configurations["home"])
         assert controls.sliders[3].value == pytest.approx(view.q[0, 3], abs=1e-6)

@@ -17,6 +17,9 @@ from .stage import Page
 TURN = 2 * np.pi
 """How far a slider reaches either way where a joint has no limits [rad, m]."""
 
+DIGITS = 6
+"""Those of a slider's number that float32 has; the rest would hide them."""
+
 NO_FRAME = "(none)"
 
 
@@ -85,7 +88,7 @@ class Controls:
                 low = low if np.isfinite(low) else -TURN
                 high = high if np.isfinite(high) else TURN
                 name = joint.name if columns.stop - columns.start == 1 else model.q_names[k]
-                start = float(np.clip(self.q[k], low, high))
+                start = float(np.clip(round(self.q[k], DIGITS), low, high))
                 slider = gui.add_slider(name, low, max(high, low + 1e-6), 1e-3, start)
                 self.sliders[k] = slider
                 slider.on_update(partial(self._slid, k))
@@ -133,7 +136,7 @@ class Controls:
     def _tell_sliders(self) -> None:
         self._telling = True
         for k, slider in self.sliders.items():
-            slider.value = float(np.clip(self.q[k], slider.min, slider.max))
+            slider.value = float(np.clip(round(self.q[k], DIGITS), slider.min, slider.max))
         for name, sliders in self.turns.items():
             for slider, angle in zip(sliders, self._rotation(name), strict=True):
                 slider.value = angle
