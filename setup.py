@@ -49,6 +49,7 @@ TEST = [
     "mujoco",
     "xacro",
     "usd-core>=24.11",
+    "pyarrow",
     "idyntree",
     "example-robot-data",
     "skrl",

@@ -21,6 +21,7 @@ from warpdyn import rl
 from warpdyn.viewer import Viewer
 from warpdyn.viewer.browser import Browser
 from warpdyn.viewer.pages import PageCamera
+from warpdyn.viewer.viewer import GHOST
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 WIDTH, HEIGHT = 960, 600
@@ -42,6 +43,13 @@ def frame(
     camera.position = camera.look_at + 1.25 * distance * size * direction
 
 
+def look_from(page: Viewer, position: Sequence[float], look_at: Sequence[float]) -> None:
+    """The camera at a place [m], on another one."""
+    camera = page.stage.server.initial_camera
+    camera.fov = np.radians(32.0)
+    camera.position, camera.look_at = np.array(position), np.array(look_at)
+
+
 def opening(page: Viewer) -> None:
     """A quadruped and an arm."""
     dog, arm = wd.load_robot("quadruped", floating_base=True), wd.load_robot("panda")
@@ -52,35 +60,35 @@ def opening(page: Viewer) -> None:
 
 
 def robots(page: Viewer) -> None:
-    """Every robot that comes with warpdyn."""
-    place = 0.0
-    for name in ("double_pendulum", "cartpole", "ur5e", "humanoid", "panda", "quadruped"):
+    """Every robot that comes with warpdyn, on the ground; those with long ways behind the others."""
+    for name, (x, y) in PLACES.items():
         free = name in ("humanoid", "quadruped")
         model = wd.load_robot(name, floating_base=free)
         view = page.add(model, POSES.get(name), name)
-        low, high = view.box(view.poses)
-        up = -float(low[2]) if free or low[2] < 0 else 0.0
-        page.add(model, POSES.get(name), name, at=(0.0, place - float(low[1]), up))
-        place += float(high[1] - low[1]) + 0.3
-    frame(page, (1.0, 0.12, 0.22), distance=0.88, level=0.0)
+        low = float(view.box(view.poses)[0][2])
+        page.add(model, POSES.get(name), name, at=(x, y, -low if free or low < 0 else 0.0))
+    page.stage.ground(0.0, 2.0)
+    look_from(page, (1.6, -3.9, 1.35), (0.02, 0.2, 0.55))
 
 
 def trajectory(page: Viewer) -> None:
-    """Moments of a motion, from light to full."""
+    """Moments of a motion, the last of them the robot itself, and the way of its hand."""
     arm = wd.load_robot("ur5e")
-    start = np.array([-1.3, -2.2, 1.9, -1.3, -1.57, 0.0])
-    end = np.array([0.9, -1.1, 1.0, -1.5, -1.57, 0.0])
+    start = np.array([-2.5, -1.5, 1.5, -1.57, -1.57, 0.0])
+    end = np.array([0.2, -0.8, 1.0, -1.77, -1.57, 0.0])
+
+    def at(share: Any) -> np.ndarray:
+        eased = 3 * share**2 - 2 * share**3
+        return np.asarray(start + np.atleast_1d(eased)[:, None] * (end - start))
+
     page.add(arm, end, "arm")
-    times = np.linspace(0.0, 1.0, 6)
-    for k, share in enumerate(times[:-1]):
-        q = start + (3 * share**2 - 2 * share**3) * (end - start)
-        page.add(arm, q, f"at {share:.1f} s", opacity=0.16 + 0.07 * k)
-    hand = [
-        np.asarray(wd.fk(arm, (start + (3 * s**2 - 2 * s**3) * (end - start))[None]))[0, -1, :3, 3]
-        for s in np.linspace(0.0, 1.0, 80)
-    ]
-    page.arrows(hand[:-1:8], np.diff(hand, axis=0)[::8], "way", scale=4.0, color=(31, 111, 214))
-    frame(page, (1.0, -0.9, 0.5), distance=0.85, level=0.0)
+    for k, share in enumerate((0.0, 0.36, 0.6)):
+        blue = {"color": GHOST, "opacity": 0.2 + 0.1 * k}
+        page.add(arm, at(share)[0], f"at {share:.2f}", **blue)
+    hand = np.asarray(wd.fk(arm, at(np.linspace(0.0, 1.0, 13)), form="pose"))
+    way = hand[:, arm.link_index("tool0"), :3] - [0.0, 0.0, 0.04]
+    page.arrows(way[:-1], np.diff(way, axis=0), "way")
+    frame(page, (0.75, -0.85, 0.95), distance=0.9, level=0.0)
 
 
 def ghost(page: Viewer) -> None:
@@ -90,27 +98,33 @@ def ghost(page: Viewer) -> None:
     page.add(arm, q, "arm")
     page.ghost(arm, np.add(q, [0.55, 0.25, 0.0, 0.35, 0.0, 0.2, 0.0, 0.0]))
     hand = np.asarray(wd.fk(arm, q[None]))[0, arm.link_index("panda_hand"), :3, 3]
-    page.arrows([hand], [[0.0, -18.0, 12.0]], "force", scale=0.012)
-    frame(page, (1.0, -0.85, 0.35), distance=1.15, level=0.0)
+    page.arrows([hand], [[0.0, -18.0, 12.0]], "force", scale=0.015)
+    frame(page, (1.0, -0.85, 0.35), distance=1.0, level=0.0)
 
 
 def gravity(page: Viewer) -> None:
     """The torques that hold an arm, as colours and numbers."""
     arm = wd.load_robot("panda")
-    page.add(arm, [0.0, 0.6, 0.0, -1.2, 0.0, 1.8, 0.8, 0.03], "arm")
-    frame(page, (0.75, -1.0, 0.3), distance=0.85, level=0.0)
+    page.add(arm, [0.35, 0.85, 0.0, -1.0, 0.0, 1.7, 0.8, 0.03], "arm")
+    frame(page, (0.75, -1.0, 0.3), distance=0.95, level=0.0)
     page.over("gravity torques", name="arm")
 
 
 def contacts(page: Viewer) -> None:
     """Spheres that touch the ground, frames, and the forces that carry the robot."""
     dog = wd.load_robot("quadruped", floating_base=True)
-    view = page.add(dog, None, "quadruped", opacity=0.55)
+    view = page.add(dog, None, "quadruped", opacity=0.4)
     page.over("contact points", name="quadruped")
     page.over("centres of mass", name="quadruped")
     feet = [view.poses[0, k, :3] for k, name in enumerate(dog.link_names) if name.endswith("_foot")]
     weight = sum(link.mass for link in dog.links) * 9.81
-    page.arrows(feet, [[0.0, 0.0, weight / len(feet)]] * len(feet), "forces", scale=0.006)
+    page.arrows(
+        feet,
+        [[0.0, 0.0, weight / len(feet)]] * len(feet),
+        "forces",
+        scale=0.006,
+        color=(20, 80, 235),
+    )
     frame(page, (1.0, -0.9, 0.4), distance=1.1)
 
 
@@ -119,18 +133,16 @@ def many(page: Viewer) -> None:
     arm = wd.load_robot("panda")
     q = np.asarray(wd.random_configuration(arm, 4096, seed=0))
     page.add(arm, q, "arms", spacing=1.3)
-    page.stage.ground(0.0, 8.0)
-    camera = page.stage.server.initial_camera
-    camera.fov = np.radians(32.0)
-    camera.position, camera.look_at = np.array([47.0, -5.0, 6.0]), np.array([36.0, 3.0, -0.5])
+    page.stage.ground(0.0, 32.0)
+    look_from(page, (45.5, -8.0, 5.0), (34.0, 3.0, -0.5))
 
 
 def walking(page: Viewer) -> None:
     """The policy that comes with warpdyn, told to go ahead at 1 m/s: every 0.7 s a moment."""
     task, rows = walked((1.0, 0.0, 0.0), 4 * 35 + 50, along_x=True)
-    for k in range(50 + 34, len(rows), 35):
-        page.add(task.model, rows[k], f"moment {k}", opacity=0.3 + 0.005 * (k - 50))
-    frame(page, (0.6, -1.0, 0.4), level=0.0)
+    for k, opacity in zip(range(50 + 34, len(rows), 35), (0.3, 0.45, 0.65, 1.0), strict=True):
+        page.add(task.model, rows[k], f"moment {k}", opacity=opacity)
+    frame(page, (0.6, -1.0, 0.4), distance=0.95, level=0.0)
 
 
 def walked(
@@ -163,6 +175,16 @@ def trot(dog: wd.Model, phases: np.ndarray) -> np.ndarray:
     return rows
 
 
+PLACES: dict[str, tuple[float, float]] = {
+    "double_pendulum": (-0.9, 1.3),
+    "cartpole": (0.9, 1.9),
+    "ur5e": (-1.25, -0.1),
+    "humanoid": (0.45, 0.2),
+    "panda": (-0.4, -0.1),
+    "quadruped": (1.2, -0.35),
+}
+"""Where robots stand that are shown together [m]."""
+
 POSES: dict[str, list[float]] = {
     "double_pendulum": [0.6, 0.5],
     "cartpole": [0.0, 0.25],
@@ -185,9 +207,13 @@ SCENES: dict[str, Callable[[Viewer], None]] = {
 
 
 def written(pixels: np.ndarray, path: Path) -> None:
-    """A PNG of 256 colours."""
-    image = Image.fromarray(pixels).quantize(256, dither=Image.Dither.FLOYDSTEINBERG)
-    image.save(path, optimize=True)
+    """A PNG of 256 colours, white and those of small things among them, which a median cut loses."""
+    image = Image.fromarray(pixels)
+    palette = image.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=2)
+    colors = np.array(palette.getpalette()).reshape(-1, 3)
+    colors[colors.min(axis=1).argmax()] = 255
+    palette.putpalette(colors.ravel().tolist())
+    image.quantize(palette=palette).save(path, optimize=True)
 
 
 def main(names: list[str]) -> None:
@@ -199,12 +225,14 @@ def main(names: list[str]) -> None:
     page = Viewer(port=0)
     try:
         with Browser() as browser:
-            camera = PageCamera(page.stage, browser, WIDTH, HEIGHT)
             for name in names or SCENES:
                 page.clear()
                 SCENES[name](page)
+                # Each in a tab of its own: the ground fades from where a tab's camera was at first.
+                camera = PageCamera(page.stage, browser, WIDTH, HEIGHT)
                 path = FOLDER / f"{name}.png"
                 written(camera.picture(), path)
+                camera.close()
                 print(f"{path}: {path.stat().st_size / 1000:.0f} kB", flush=True)
     finally:
         page.stop()

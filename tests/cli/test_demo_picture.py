@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.cli.demo_picture import MOST_JOINTS, Trajectories, curves, picture
+from warpdyn.cli.demo import simulate
+from warpdyn.cli.demo_picture import (
+    FALLING,
+    HELD,
+    MOMENTS,
+    MOST_JOINTS,
+    Trajectories,
+    across,
+    curves,
+    picture,
+)
+from warpdyn.cli.robot_picture import Sight
 
 TEXT = """<robot name="spinner"><link name="base"/><link name="a"/><link name="b"/><link name="c"/>
 <joint name="spin" type="continuous"><parent link="base"/><child link="a"/></joint>
@@ -71,3 +82,35 @@ def test_every_joint_has_a_scale_of_its_own(spinner, tmp_path: Path, monkeypatch
     low, high = plots["lift [m]"].get_ylim()
     assert low > -0.02 and high < 0.08
     assert np.ptp(plots["spin [deg]"].get_ylim()) > 300
+
+
+@pytest.mark.parametrize("way", [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (-1.0, 0.5)])
+def test_a_fall_is_seen_from_the_side(way: tuple[float, float]) -> None:
+    """What moves along a level line goes to the right or to the left, and neither nearer nor away; of what
+    moves up and down alone the robot is seen as always."""
+    links = np.array([[0.0, 0.0], [0.3, -0.2]])
+    places = links + np.linspace(0.0, 1.0, 5)[:, None, None] * np.array(way)
+    right, _, towards = across(places).axes()
+    assert abs(right[:2] @ way) == pytest.approx(np.hypot(*way)) and right[0] >= 0.0
+    assert abs(towards[:2] @ way) < 1e-9
+    assert across(np.tile(links, (5, 1, 1))) == Sight()
+
+
+def test_the_robot_is_drawn_at_moments_and_fills_its_side(tmp_path: Path, monkeypatch) -> None:
+    """Falling in shades of one colour, the last one full; held once; both sides have one scale."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.colors import to_hex
+    from matplotlib.figure import Figure
+
+    made: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: made.append(self))
+    model = wd.load_robot("ur5e")
+    picture(model, simulate(model), tmp_path / "p.png")
+    falls, stays, *_ = made[0].axes
+    shades = list(dict.fromkeys(to_hex(patch.get_facecolor()) for patch in falls.patches))
+    assert len(shades) == MOMENTS and shades[-1] == FALLING
+    assert {to_hex(patch.get_facecolor()) for patch in stays.patches} == {HELD}
+    assert falls.get_xlim() == stays.get_xlim() and falls.get_ylim() == stays.get_ylim()
+    corners = np.concatenate([patch.get_xy() for patch in (*falls.patches, *stays.patches)])
+    for k, limits in enumerate((falls.get_xlim(), falls.get_ylim())):
+        assert np.ptp(corners[:, k]) > 0.8 * np.ptp(limits)

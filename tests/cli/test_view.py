@@ -65,12 +65,18 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("options", "loop", "speed"), [([], True, 1.0), (["--once", "--speed", "0.5"], False, 0.5)]
+    ("options", "loop", "speed"),
+    [
+        ([], True, 1.0),
+        (["--once", "--speed", "0.5"], False, 0.5),
+        (["--speed", "10"], True, 10.0),
+        (["--speed", "0.013"], True, 0.013),
+    ],
 )
 def test_a_motion_plays_as_asked(
     tmp_path: Path, shown: list[Any], options: list[str], loop: bool, speed: float
 ) -> None:
-    """Again and again, or once; at its own speed, or another."""
+    """Again and again, or once; at its own speed, or another, beyond the slider's usual ones too."""
     (tmp_path / "arm.csv").write_text("elbow_joint,time\n1,0\n2,9\n")
     motion = ["--trajectory", str(tmp_path / "arm.csv"), "--port", "0"]
     assert main(["view", "ur5e", *motion, *options]) == 0

@@ -24,6 +24,8 @@ from sdf_texts import (
     world,
 )
 
+from warpdyn import ContactPoints
+
 # Sources.
 
 
@@ -282,6 +284,25 @@ def test_a_plane_is_seen_along_its_normal(normal: tuple[float, ...]) -> None:
     assert shape.shape == "plane" and shape.size == (2, 3) and shape.pose.position == (1, 2, 3)
     x, y, z = np.array(normal) / np.linalg.norm(normal)
     assert np.allclose(np.array(shape.pose.rotation)[:, 2], (x, -z, y), atol=1e-12)
+
+
+def test_a_plane_that_touches_is_data_and_nothing_touches_it() -> None:
+    """Of the ground and of a link that moves: in the axes of the collision, remarked; neither contact points
+    nor URDF have it."""
+    said = "<plane><normal>0 0 1</normal><size>2 3</size></plane>"
+    inside = f"<collision name='c'><pose>1 2 3 0 0 0</pose><geometry>{said}</geometry></collision>"
+    text = robot(link("a", inside=inside), link("b", inside=inside), joint())
+    lines = [x for x in remarks(text) if "is a plane, which nothing touches here" in x]
+    assert [x.partition(" is ")[0] for x in lines] == [
+        'collision "c" of link "a"',
+        'collision "c" of link "b"',
+    ]
+    made = quietly(text)
+    for name in ("a", "b"):
+        (shape,) = made.link(name).collisions
+        assert shape.shape == "plane" and shape.size == (2, 3)
+        assert shape.pose.position == (1, 2, 3) and not made.link(name).visuals
+    assert len(ContactPoints(made)) == 0 and "plane" not in made.to_urdf()
 
 
 def test_broken_or_unknown_shapes_are_remarked() -> None:

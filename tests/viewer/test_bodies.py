@@ -13,9 +13,10 @@ import warpdyn as wd
 pytest.importorskip("warpdyn.viewer")
 import trimesh
 
-from warpdyn.viewer.bodies import bodies, colored_glb
+from warpdyn.model.description import Geometry
+from warpdyn.viewer.bodies import bodies, colored_glb, within
 from warpdyn.viewer.robot_view import turned
-from warpdyn.viewer.shapes import Solid, solids
+from warpdyn.viewer.shapes import Solid, solids, triangles
 
 
 @pytest.mark.parametrize("name", ["panda", "quadruped", "cartpole"])
@@ -60,6 +61,24 @@ def test_what_is_seen_through_is_a_body_of_its_own() -> None:
     ]
     assert len(opaque.solids[0].vertices) == 2 * len(shapes[0].vertices)
     assert len(bodies(arm, shapes, opacity=0.5)) == 3
+
+
+def test_a_solid_within_is_so_far_below_its_faces() -> None:
+    """Of a ball at all of its points, of a box each face; its triangles and colour are the same."""
+    ball = trimesh.creation.uv_sphere(radius=0.1, count=(16, 24))
+    round_one = Solid(
+        0, ball.vertices.astype(np.float32), ball.faces.astype(np.uint32), (1, 0, 0, 1)
+    )
+    less = within(round_one, 0.002)
+    assert np.allclose(np.linalg.norm(less.vertices, axis=1), 0.098, atol=1e-4)
+    assert less.faces is round_one.faces and less.color == round_one.color
+    ((box, _),) = triangles(Geometry("box", (0.2, 0.4, 0.6)))
+    flat = Solid(0, box.vertices.astype(np.float32), box.faces.astype(np.uint32), (1, 0, 0, 1))
+    moved = flat.vertices - within(flat, 0.002).vertices
+    assert np.allclose(np.linalg.norm(moved, axis=1), 0.002) and np.allclose(
+        np.abs(moved).max(1), 0.002
+    )
+    assert within(flat, 0.0) is flat
 
 
 def test_a_glb_has_the_triangles_and_the_colours() -> None:

@@ -34,6 +34,8 @@ def test_a_slider_moves_its_joint() -> None:
         controls.sliders[3].value = -2.0
         call_back(controls.sliders[3], BY_HAND)
         assert view.q[0, 3] == pytest.approx(-2.0)
+        page.update(np.full(model.nq, 0.9, np.float32))
+        assert controls.sliders[0].value == 0.9, "and not 0.8999999762"
         controls._start_again()
         assert np.allclose(view.q[0], model.configurations["home"])
         assert controls.sliders[3].value == pytest.approx(view.q[0, 3], abs=1e-6)
@@ -90,5 +92,50 @@ def test_a_free_base_goes_with_its_handle() -> None:
         assert np.allclose(page.robots["robot"].q[0, 7:], before[7:])
         page.controls._base_handle(False)
         assert "/base" not in page.stage.server.scene._handle_from_node_name
+    finally:
+        page.stop()
+
+
+BALL = """<mujoco><worldbody><body><joint name="lift" type="slide" range="-1 1" limited="true"/>
+<geom type="capsule" size="0.05 0.2"/><body pos="0 0 0.4"><joint name="ball" type="ball"/>
+<geom type="capsule" size="0.05" fromto="0 0 0 0.3 0 0"/></body></body></worldbody></mujoco>"""
+
+
+def test_a_ball_joint_has_three_sliders() -> None:
+    """Its rotation vector: what they say is where the child is, and what a program says is what they say."""
+    model = wd.load_mjcf(BALL)
+    page = viewer.show(model)
+    try:
+        controls, view = page.controls, page.robots["robot"]
+        assert len(controls.sliders) == 1 and [*controls.turns] == ["ball"]
+        turn = np.array([0.3, -0.5, 0.8])
+        for slider, angle in zip(controls.turns["ball"], turn, strict=True):
+            slider.value = angle
+            call_back(slider, BY_HAND)
+        half = np.linalg.norm(turn) / 2
+        wanted = [*np.sin(half) * turn / (2 * half), np.cos(half)]
+        assert np.allclose(view.first[-1, 3:], wanted, atol=1e-6)
+        page.update(model.neutral)
+        assert np.allclose([s.value for s in controls.turns["ball"]], 0.0)
+        q = wd.random_configuration(model, 1, seed=3)
+        page.update(q)
+        away = wd.difference(model, np.asarray(model.neutral)[None], np.asarray(q))[0]
+        said = [s.value for s in (controls.sliders[0], *controls.turns["ball"])]
+        assert np.allclose(said, away, atol=1e-3)
+    finally:
+        page.stop()
+
+
+def test_they_go_with_their_robot() -> None:
+    """Another robot in its place has none of its sliders, and no handle of its own stands about."""
+    page = viewer.show(wd.load_robot("double_pendulum"))
+    try:
+        controls = page.controls
+        controls.overlays.switch("frames", True)
+        controls._reach_with(controls.view.model.link_names[-1])
+        page.add(wd.load_robot("ur5e"))
+        assert page.controls is None and all(x._impl.removed for x in controls.sliders.values())
+        paths = page.stage.server.scene._handle_from_node_name
+        assert "/reach" not in paths and "/over_robot/frames" not in paths
     finally:
         page.stop()

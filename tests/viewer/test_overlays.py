@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,7 +82,8 @@ def test_torques_against_gravity_are_told(stage: Any) -> None:
         assert np.allclose(np.abs(wider[:, None] - WIDER).min(1), 0.0, atol=1e-4)
         assert np.allclose((np.array(beside) * axes).sum(1), 0.0, atol=1e-5)
         share = np.abs(wanted) / model.effort_limit
-        order = np.argsort(rings.batched_colors[:, 0].astype(int), kind="stable")
+        red, green, _ = rings.batched_colors.astype(int).T
+        order = np.argsort(red - green, kind="stable")
         assert (np.diff(share[order]) > -0.01).all(), "the redder, the more of its limit"
     assert over._handles["gravity torques"][0] is rings, "it is moved, not drawn anew"
     view.remove()
@@ -109,3 +111,29 @@ def test_numbers_do_not_cover_each_other(robot: str) -> None:
             assert len(labels) == model.nv - 6 * model.floating_base and away.min() > 0.99
     finally:
         page.stop()
+
+
+def test_a_switch_may_be_thrown_while_the_robot_moves(stage: Any) -> None:
+    """By a person, as a motion plays: neither is disturbed, and off is off."""
+    model = wd.load_robot("double_pendulum")
+    view = RobotView(stage, model, "moving")
+    view.update(model.neutral)
+    over, wrong = Overlays(stage, view), []
+    end = threading.Event()
+
+    def play() -> None:
+        try:
+            while not end.is_set():
+                over.update()
+        except Exception as error:
+            wrong.append(error)
+
+    mover = threading.Thread(target=play)
+    mover.start()
+    for k in range(60):
+        over.switch("gravity torques", k % 2 == 0)
+        over.switch("frames", k % 3 == 0)
+    end.set()
+    mover.join()
+    assert not wrong and not over._handles.get("gravity torques")
+    view.remove()

@@ -32,6 +32,8 @@ from painted import (
     wait_until_drawn,
 )
 
+from warpdyn.viewer.pages import PageCamera
+
 TIMES = np.linspace(0, 10, 501)
 MOTION = {"shoulder": -0.15 + 0.45 * np.sin(TIMES), "elbow": -0.6 - 0.3 * np.cos(TIMES)}
 THUMB = """(() => {
@@ -119,6 +121,25 @@ def test_a_picture_is_written(browser: Any, tmp_path: Path) -> None:
     assert pixels.shape == (240, 320, 3)
     shares = [(colors_of(pixels) == k).mean() for k in range(3)]
     assert min(shares) > 0.01 and sum(shares) < 0.5
+
+
+def test_a_ghost_where_the_robot_is_leaves_its_picture_as_it_was(browser: Any) -> None:
+    """One sees the robot alone, without stripes; elsewhere the ghost is seen."""
+    shown = viewer.show(MODEL, BENT, controls=False)
+    try:
+        camera = PageCamera(shown.stage, browser, 320, 240)
+        pictures = [camera.picture().astype(int)]
+        for place in (BENT, -BENT):
+            shown.ghost(MODEL, place)
+            pictures.append(camera.picture().astype(int))
+        camera.close()
+    finally:
+        shown.stop()
+    alone, same, apart = pictures
+    painted = colors_of(alone) >= 0
+    assert painted.sum() > 2000
+    assert (np.abs(same - alone)[painted].max(-1) > 20).mean() < 0.02
+    assert (np.abs(apart - alone).max(-1) > 20).sum() > 1000
 
 
 def test_without_a_browser_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,3 +39,19 @@ def test_it_plays_once_and_stays_at_the_end() -> None:
     finally:
         page.stop()
     assert not page.player._thread.is_alive()
+
+
+def test_what_goes_with_the_robot_goes_with_its_motion() -> None:
+    """Sliders, and what is drawn over it."""
+    page = viewer.show(MODEL)
+    try:
+        page.over("gravity torques")
+        page.trajectory(MODEL, np.linspace([0.0, 0.0], [1.0, -1.0], 11), loop=False, speed=4.0)
+        until(lambda: not page.player.playing.value)
+        page.player.stop()
+        assert [x.value for x in page.controls.sliders.values()] == pytest.approx([1.0, -1.0])
+        _, *labels = page._over["robot"]._handles["gravity torques"]
+        wanted = wd.gravity_torques(MODEL, np.array([[1.0, -1.0]]))[0]
+        assert [float(x.text) for x in labels] == pytest.approx(list(wanted), rel=5e-3)
+    finally:
+        page.stop()

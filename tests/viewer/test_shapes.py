@@ -95,6 +95,28 @@ def test_a_plane_is_drawn_but_is_no_part_of_the_robots_size() -> None:
         page.stop()
 
 
+def test_a_plane_of_sdf_that_touches_is_drawn_with_what_touches() -> None:
+    """Once, although the link shows the same one; of another visual plane too, as of MJCF's."""
+    plane = "<geometry><plane><normal>0 1 0</normal><size>2 4</size></plane></geometry>"
+    ball = "<visual name='b'><geometry><sphere><radius>0.1</radius></sphere></geometry></visual>"
+    seen = f"<visual name='p'>{plane}</visual>"
+    touching = f"<collision name='p'><pose>0 -1 0 0 0 0</pose>{plane}</collision>"
+    same = f"<collision name='p'>{plane}</collision>"
+    for inside, visual, at in (
+        (ball + touching, [False], [-1.0]),
+        (seen + same, [True], [0.0]),
+        (seen + touching, [True], [-1.0, 0.0]),
+    ):
+        text = f'<sdf version="1.9"><model name="m"><link name="a">{inside}</link></model></sdf>'
+        with pytest.warns(wd.ModelWarning, match="is a plane, which nothing touches here"):
+            model = wd.load_sdf(text)
+        assert [solid.plane for solid in solids(model).solids] == visual
+        (drawn,) = solids(model, "collision").solids
+        assert drawn.plane and drawn.color == TOUCHING
+        upper = np.unique(drawn.vertices[:, 1].round(4))
+        assert set(at) <= set(upper.tolist()) and len(drawn.faces) == 12 * len(at)
+
+
 def test_packages_of_the_caller_come_first(tmp_path: Path, monkeypatch) -> None:
     import trimesh
 

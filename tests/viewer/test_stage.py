@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from urllib.request import urlopen
 
 import numpy as np
@@ -22,6 +24,17 @@ def test_a_page_is_served_on_this_machine_alone(capsys: pytest.CaptureFixture[st
     finally:
         stage.stop()
     assert capsys.readouterr().out == ""
+
+
+def test_the_end_of_a_program_ends_its_page() -> None:
+    """Without a word, whether the program has stopped it, or did so twice, or not at all."""
+    text = (
+        "from warpdyn.viewer.stage import Page\nonce, twice, never = (Page(port=0) for _ in range(3))\n"
+        "once.stop(); twice.stop(); twice.stop()\n"
+    )
+    command = [sys.executable, "-c", text]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
+    assert (ended.stdout, ended.stderr) == ("", "")
 
 
 def test_a_port_that_is_taken_is_refused_in_one_line() -> None:

@@ -70,32 +70,9 @@ def test_a_server_that_is_refused_its_robot_ends() -> None:
         viewer.show(ARM, np.zeros(3))
 
 
-@pytest.mark.parametrize(
-    ("motion", "error"),
-    [
-        (np.zeros((3, 7)), "a trajectory of ur5e is"),
-        (np.full((3, 6), np.nan), "not finite in 3 of 3 rows"),
-        ({"panda_joint1": np.zeros(3)}, "which ur5e does not have"),
-    ],
-    ids=("another robot", "NaN", "another robot's joints"),
-)
-def test_a_page_lives_on_after_a_trajectory_that_is_none(
-    page: Any, motion: Any, error: str
-) -> None:
-    """One line, and what was shown is there and moves."""
-    from urllib.request import urlopen
-
-    with pytest.raises(viewer.ViewerError, match=error) as said:
-        page.trajectory(ARM, motion)
-    assert "\n" not in str(said.value)
-    page.update(ARM.configurations["home"])
-    assert np.allclose(page.robots["robot"].q[0], ARM.configurations["home"])
-    with urlopen(page.address, timeout=30) as answer:
-        assert answer.status == 200
-
-
 def test_what_is_drawn_over_a_robot_goes_with_it(page: Any) -> None:
     """On, off, and away with the robot; in a notebook the page is a frame at its address."""
+    page.update(ARM.configurations["home"])
     page.add(ARM, None, "second", at=(0.0, 1.0, 0.0))
     assert np.allclose(page.robots["second"].first[:, 1] - page.robots["robot"].first[:, 1], 1.0)
     page.over("frames", name="second")

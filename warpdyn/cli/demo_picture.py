@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model import Model
-from .robot_picture import RobotPicture, Silhouette
+from .robot_picture import RobotPicture, Sight, Silhouette
 
 MOMENTS = 5
 """Drawings of the robot as it falls."""
@@ -19,6 +19,11 @@ MOST_JOINTS = 12
 """Joints whose curves are shown; of more, those that move most."""
 
 FALLING, HELD = "#d63c32", "#1f6fd6"
+"""Colours of the robot and of its curves."""
+
+PALEST = 0.16
+"""How much of its colour the first moment has."""
+
 TURN = 360.0
 
 
@@ -67,15 +72,15 @@ def curves(model: Model, motion: Trajectories) -> list[Curve]:
 
 
 def picture(model: Model, motion: Trajectories, path: Path) -> None:
-    """The robot above, at moments from light to dark; below it a small plot for each joint."""
+    """The robot above, at moments from pale to full colour; below it a small plot for each joint."""
     from matplotlib.figure import Figure
 
     shown = curves(model, motion)
     columns = min(max(len(shown), 1), 4)
     rows = -(-len(shown) // columns)
-    figure = Figure(figsize=(11, 4.4 + 1.9 * rows), layout="constrained")
+    figure = Figure(figsize=(11, 5.4 + 1.9 * rows), layout="constrained")
     figure.suptitle(f"{model.name}: released at rest; joints stop at their limits")
-    parts: Any = figure.subfigures(2, 1, height_ratios=(4.0, max(1.9 * rows, 0.1)))
+    parts: Any = figure.subfigures(2, 1, height_ratios=(5.0, max(1.9 * rows, 0.1)))
     upper, lower = parts
     _draw_robot(upper, model, motion)
     plots: Any = (
@@ -92,46 +97,65 @@ def picture(model: Model, motion: Trajectories, path: Path) -> None:
             side.spines[place].set_visible(False)
     for side in plots.flat[len(shown) :]:
         side.set_axis_off()
-    for side in plots[-1:].flat:
+    for side in plots.flat[max(len(shown) - columns, 0) : len(shown)]:
         side.set_xlabel("time [s]", fontsize="small")
+        side.tick_params(labelbottom=True)
     if shown:
-        plots[0, 0].legend(fontsize="small", frameon=False)
+        lines, names = plots[0, 0].get_legend_handles_labels()
+        lower.legend(lines, names, loc="outside upper center", ncols=2, frameon=False)
     figure.savefig(path, dpi=110)
 
 
 def _draw_robot(figure: Any, model: Model, motion: Trajectories) -> None:
-    """Falling on the left, held on the right, at the same scale."""
-    drawn = RobotPicture(model)
+    """Falling on the left, held on the right, at the same scale, from where the fall goes farthest across."""
     moments = _moments(motion)
-    titles = ("no torque: it falls", "gravity compensation, tau = g(q): it stays")
-    falling, held = drawn.poses(motion.falling[moments]), drawn.poses(motion.held[moments])
+    level = RobotPicture(model)
+    falling, held = level.poses(motion.falling[moments]), level.poses(motion.held[-1:])
     finite = np.isfinite(falling).all(axis=(1, 2, 3))
-    centre = drawn.poses(motion.held[:1])[0, 0, :3, 3]
-    far = max(drawn.reach(each, centre) for each in (*falling[finite], held[0]))
-    heights: list[np.ndarray] = [np.zeros(1)]
+    falling, centre = falling[finite], held[0, 0, :3, 3]
+    drawn = RobotPicture(model, across(falling[..., :2, 3]))
+    outlines: list[np.ndarray] = []
     sides = figure.subplots(1, 2)
-    for side, title, poses in zip(sides, titles, (falling[finite], held[-1:]), strict=True):
-        for k, pose in enumerate(poses):
-            shade = 1.0 if k == len(poses) - 1 else 0.18 + 0.4 * k / len(poses)
+    titles = ("no torque: it falls", "gravity compensation, tau = g(q): it stays")
+    rows = zip(sides, titles, (falling, held), (FALLING, HELD), strict=True)
+    for side, title, poses, colour in rows:
+        for shade, pose in zip(np.linspace(PALEST, 1.0, len(poses) + 1)[1:], poses, strict=True):
             for patch in drawn.patches(pose, centre):
-                _draw_patch(side, patch, shade)
-                heights.append(patch.outline[:, 1])
+                _draw_patch(side, patch, _mixed(colour, 1.0 if pose is poses[-1] else shade))
+                outlines.append(patch.outline)
         side.set_aspect("equal")
-        side.set_xlim(-1.02 * far, 1.02 * far)
         side.set_axis_off()
-        side.set_title(title, color=FALLING if side is sides[0] else HELD)
+        side.set_title(title, color=colour)
+    low, high = (law(np.concatenate(outlines), axis=0) for law in (np.min, np.max))
+    edge = 0.04 * np.max(high - low)
+    for side in sides:
+        side.set_xlim(low[0] - edge, high[0] + edge)
+        side.set_ylim(low[1] - edge, high[1] + edge)
     times = ", ".join(f"{motion.time[k]:.2f}" for k in moments[finite])
     sides[0].text(0.5, -0.02, f"at {times} s", transform=sides[0].transAxes, ha="center", size=9)
-    every = np.concatenate(heights)
-    for side in sides:
-        side.set_ylim(every.min() - 0.05 * far, every.max() + 0.05 * far)
 
 
-def _draw_patch(side: Any, patch: Silhouette, shade: float) -> None:
+def across(places: np.ndarray) -> Sight:
+    """Sight in which links go farthest across; places: theirs over the ground (moments, links, 2)."""
+    way = (places - places[:1]).reshape(-1, 2)
+    if np.abs(way).max() < 1e-6:
+        return Sight()
+    x, y = np.linalg.eigh(way.T @ way)[1][:, -1]
+    return Sight(turn=float(np.arctan(y / x)) if x else np.pi / 2)
+
+
+def _mixed(colour: str, share: float) -> Any:
+    """A colour with white."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(1.0 - share * (1.0 - x) for x in to_rgb(colour))
+
+
+def _draw_patch(side: Any, patch: Silhouette, colour: Any) -> None:
     if len(patch.outline) > 2:
-        side.fill(*patch.outline.T, color=patch.colour, alpha=shade, ec="white", lw=0.6)
+        side.fill(*patch.outline.T, color=colour, ec="white", lw=0.6)
     else:  # a line between two joints, of a link without shapes
-        side.plot(*patch.outline.T, color=patch.colour, alpha=shade, lw=5, solid_capstyle="round")
+        side.plot(*patch.outline.T, color=colour, lw=5, solid_capstyle="round")
 
 
 def _moments(motion: Trajectories) -> np.ndarray:

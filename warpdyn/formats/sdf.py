@@ -313,10 +313,15 @@ class SdfReader:
             size = (values.number(shape, "radius", 1.0),)
         elif kind == "ellipsoid" and tag_name(element) == "visual":
             size = values.numbers(shape, values.text(shape, "radii") or "1 1 1", 3)
-        elif kind == "plane" and tag_name(element) == "visual":
+        elif kind == "plane":
             size = values.numbers(shape, values.text(shape, "size") or "1 1", 2)
             normal = values.numbers(shape, values.text(shape, "normal") or "0 0 1", 3)
             X = _facing(Pose.of(X), normal)
+            if tag_name(element) == "collision":
+                values.remarks.append(
+                    f'collision "{element.get("name", "")}" of link "{frame.path(self.top)}" is a plane, which '
+                    "nothing touches here; a simulation's ground is level at height 0 unless terrain= is another"
+                )
         else:
             return None
         uri = values.text(shape, "uri") if kind == "mesh" else None

@@ -46,7 +46,7 @@ def collision_spheres(
     """Spheres of all collision shapes, in the order of the links, and the shapes that have none.
 
     A sphere is one; a capsule two, at the centres of its ends; a box its eight corners; a cylinder
-    eight points on each rim; a mesh its `corners`. Left out without a word are spheres that do not
+    eight points on each rim; a mesh its `corners`; a plane none. Left out without a word are spheres that do not
     move, and those that lie in another one wherever the joint between their links stands: where two
     links with round ends meet at a joint, one sphere is enough.
     """
@@ -93,6 +93,10 @@ def _box(x: float, y: float, z: float) -> Round:
     return [((a * x, b * y, c * z), 0.0) for a, b, c in signs]
 
 
+def _plane(_x: float, _y: float) -> Round:
+    return []
+
+
 def _cylinder(radius: float, length: float) -> Round:
     turns = [2 * math.pi * k / RIM for k in range(RIM)]
     return [
@@ -106,6 +110,7 @@ SHAPES: dict[str, Callable[..., Round]] = {
     "sphere": _sphere,
     "capsule": _capsule,
     "box": _box,
+    "plane": _plane,
     "cylinder": _cylinder,
 }
 """What touches of each shape (`Geometry.shape`), of its sizes."""

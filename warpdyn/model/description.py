@@ -133,7 +133,7 @@ class Pose:
 @dataclass(frozen=True)
 class Geometry:
     """A shape attached to a link, kept as data: `shape` is "box", "cylinder", "sphere", "capsule" or
-    "mesh", and of visual shapes "ellipsoid" and "plane" too."""
+    "mesh", "plane", which nothing touches, and of visual shapes "ellipsoid" too."""
 
     shape: str
     size: tuple[float, ...] = ()

@@ -38,14 +38,20 @@ def bodies(model: Model, solids: Sequence[Solid], opacity: float = 1.0) -> tuple
     )
 
 
+def within(solid: Solid, depth: float) -> Solid:
+    """A solid whose faces are so far below their places [m]."""
+    if not depth:
+        return solid
+    return solid._replace(vertices=solid.vertices - np.float32(depth) * _normals(solid))
+
+
 def colored_glb(solids: Sequence[Solid]) -> bytes:
     """A GLB file of one mesh, its solids' colours at the vertices; opaque and dull."""
     whole = _joined(solids)
-    normals = trimesh.Trimesh(whole.vertices, whole.faces, process=False).vertex_normals
     colors = [np.tile(_linear(solid.color), (len(solid.vertices), 1)) for solid in solids]
     arrays = (
         whole.vertices,
-        np.asarray(normals, np.float32),
+        _normals(whole),
         np.concatenate(colors),
         whole.faces.reshape(-1, 1),
     )
@@ -93,6 +99,12 @@ def _carriers(model: Model) -> list[tuple[int, np.ndarray]]:
             carrier, placed = found[model.link_index(joint.parent)]
             found.append((carrier, placed @ matrix_of(joint.pose)))
     return found
+
+
+def _normals(solid: Solid) -> np.ndarray:
+    """Those of its vertices (n, 3), outwards."""
+    mesh = trimesh.Trimesh(solid.vertices, solid.faces, process=False)
+    return np.asarray(mesh.vertex_normals, np.float32)
 
 
 def _joined(solids: Sequence[Solid]) -> Solid:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..functions.inverse_kinematics import inverse_kinematics
+from ..functions.manifold import difference, integrate
 from ..model.joints import JointKind
 from .overlays import OVERLAYS, Overlays, model_has
 from .robot_view import RobotView
@@ -15,6 +16,9 @@ from .stage import Page
 
 TURN = 2 * np.pi
 """How far a slider reaches either way where a joint has no limits [rad, m]."""
+
+DIGITS = 6
+"""Those of a slider's number that float32 has; the rest would hide them."""
 
 NO_FRAME = "(none)"
 
@@ -27,24 +31,37 @@ class Controls:
         self.q = view.q[0].astype(float)
         self.overlays = Overlays(stage, view)
         self.sliders: dict[int, Any] = {}
+        self.turns: dict[str, list[Any]] = {}
         self._telling = False
         gui = stage.server.gui
-        with gui.add_folder("Shown"):
+        self._folders = [gui.add_folder(name) for name in ("Shown", "Joints")]
+        shown, joints = self._folders
+        with shown:
             for name in OVERLAYS:
                 if model_has(view.model, name):
                     self._switch(name)
             if view.model.floating_base:
                 box = gui.add_checkbox("move the base", False)
                 box.on_update(lambda _: self._base_handle(bool(box.value)))
-        with gui.add_folder("Joints"):
+        with joints:
             self._add_sliders()
             gui.add_button("start again").on_click(lambda _: self._start_again())
         self._start = self.q.copy()
-        if self.sliders:
-            with gui.add_folder("Reach"):
+        if self.sliders or self.turns:
+            self._folders.append(gui.add_folder("Reach"))
+            with self._folders[-1]:
                 self.frame: Any = gui.add_dropdown("frame", (NO_FRAME, *view.model.link_names[1:]))
                 self.reached: Any = gui.add_markdown("")
             self.frame.on_update(lambda _: self._reach_with(str(self.frame.value)))
+
+    def remove(self) -> None:
+        """Take them off the page, and what they have drawn."""
+        for name in OVERLAYS:
+            self.overlays.switch(name, False)
+        for path in ("/base", "/reach"):
+            self.stage.server.scene.remove_by_name(path)
+        for folder in self._folders:
+            folder.remove()
 
     def follow(self) -> None:
         """The robot was moved by a program: sliders and drawings go with it."""
@@ -63,16 +80,43 @@ class Controls:
             kind: JointKind = joint.kind
             columns = model.coordinates[joint.name].q
             if not all(part.single for part in kind.parts):
+                if kind.nv == 3:
+                    self._add_turns(joint.name)
                 continue
             for k in range(columns.start, columns.stop):
                 low, high = float(model.position_lower[k]), float(model.position_upper[k])
                 low = low if np.isfinite(low) else -TURN
                 high = high if np.isfinite(high) else TURN
                 name = joint.name if columns.stop - columns.start == 1 else model.q_names[k]
-                start = float(np.clip(self.q[k], low, high))
+                start = float(np.clip(round(self.q[k], DIGITS), low, high))
                 slider = gui.add_slider(name, low, max(high, low + 1e-6), 1e-3, start)
                 self.sliders[k] = slider
                 slider.on_update(partial(self._slid, k))
+
+    def _add_turns(self, name: str) -> None:
+        """Three for a joint that turns any way: its rotation vector, in the child's axes."""
+        gui = self.stage.server.gui
+        self.turns[name] = [
+            gui.add_slider(f"{name} {axis}", -np.pi, np.pi, 1e-3, start)
+            for axis, start in zip("xyz", self._rotation(name), strict=True)
+        ]
+        for slider in self.turns[name]:
+            slider.on_update(partial(self._turned, name))
+
+    def _rotation(self, name: str) -> list[float]:
+        """The rotation vector (3,) of a joint from its neutral placement [rad]."""
+        model = self.view.model
+        away = difference(model, np.asarray(model.neutral)[None], self.q[None])[0]
+        return np.clip(away[model.coordinates[name].v], -np.pi, np.pi).tolist()
+
+    def _turned(self, name: str, event: Any) -> None:
+        if event.client is None or self._telling:
+            return
+        model, way = self.view.model, np.zeros((1, self.view.model.nv))
+        at = model.coordinates[name]
+        way[0, at.v] = [slider.value for slider in self.turns[name]]
+        self.q[at.q] = integrate(model, np.asarray(model.neutral)[None], way)[0, at.q]
+        self._moved()
 
     def _slid(self, k: int, event: Any) -> None:
         if event.client is None or self._telling:
@@ -92,7 +136,10 @@ class Controls:
     def _tell_sliders(self) -> None:
         self._telling = True
         for k, slider in self.sliders.items():
-            slider.value = float(np.clip(self.q[k], slider.min, slider.max))
+            slider.value = float(np.clip(round(self.q[k], DIGITS), slider.min, slider.max))
+        for name, sliders in self.turns.items():
+            for slider, angle in zip(sliders, self._rotation(name), strict=True):
+                slider.value = angle
         self._telling = False
 
     def _base_handle(self, on: bool) -> None:

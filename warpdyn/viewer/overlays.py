@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,7 +15,8 @@ from ..model import Model
 from .robot_view import RobotView, turned
 from .stage import Page
 
-RED, GREEN, BLUE, AMBER = (214, 60, 50), (50, 165, 80), (50, 100, 215), (240, 170, 40)
+RED, GREEN, BLUE, AMBER = (225, 20, 10), (15, 150, 40), (20, 80, 235), (255, 150, 0)
+"""Fuller than they are to look: in the page's light all colours are paler."""
 
 PLACES = 12
 """Points of a ring where its number may be."""
@@ -36,23 +38,26 @@ class Overlays:
         self.stage, self.view = stage, view
         self._handles: dict[str, list[Any]] = {}
         self._on: set[str] = set()
+        self._alone = threading.RLock()  # a motion that plays, and a person who switches
 
     def switch(self, name: str, on: bool) -> None:
         """Draw one of `OVERLAYS`, or take it away."""
         draw = OVERLAYS[name]
-        (self._on.add if on else self._on.discard)(name)
-        for handle in self._handles.pop(name, []):
-            handle.remove()
-        if on:
-            self._handles[name] = draw(self.stage, self.view, f"/over_{self.view.name}/{name}")
+        with self._alone:
+            (self._on.add if on else self._on.discard)(name)
+            for handle in self._handles.pop(name, []):
+                handle.remove()
+            if on:
+                self._handles[name] = draw(self.stage, self.view, f"/over_{self.view.name}/{name}")
 
     def update(self) -> None:
         """Draw again where the robot is now."""
-        for name in sorted(self._on):
-            if (move := MOVED.get(name)) is not None and self._handles[name]:
-                move(self.view, self._handles[name])
-            else:
-                self.switch(name, True)
+        with self._alone:
+            for name in sorted(self._on):
+                if (move := MOVED.get(name)) is not None and self._handles[name]:
+                    move(self.view, self._handles[name])
+                else:
+                    self.switch(name, True)
 
 
 def _frames(stage: Page, view: RobotView, path: str) -> list[Any]:
@@ -122,18 +127,18 @@ def _inertias(stage: Page, view: RobotView, path: str) -> list[Any]:
 
 
 def _contacts(stage: Page, view: RobotView, path: str) -> list[Any]:
-    """Spheres that touch the ground."""
+    """Spheres that touch the ground, a little larger than they are: shapes of the robot are often the same."""
     points = ContactPoints(view.model)
     if not len(points):
         return []
     at = np.array([_point(view, x.link, x.centre) for x in points])
-    radii = np.array([max(x.radius, 0.01 * view.size) for x in points])
+    radii = np.array([max(1.04 * x.radius, 0.01 * view.size) for x in points])
     return [_balls(stage.server.scene, path, at, radii, RED)]
 
 
 def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
     """The torque that each joint needs against gravity: its number [N·m, N], and a ring about its axis from
-    green to red by its share of the effort limit, or of the largest torque."""
+    green by amber to red by its share of the effort limit, or of the largest torque."""
     at, axes, links = _coordinates(view)
     if not len(at):
         return []
@@ -216,7 +221,7 @@ def _undone(view: RobotView, links: list[int]) -> np.ndarray:
 
 
 def _girth(view: RobotView, link: int, axis: np.ndarray) -> float:
-    """Radius of a ring about a link [m], around an axis in its frame: how far it reaches in seven tenths of all
+    """Radius of a ring about a link [m], around an axis in its frame: how far it reaches in eight tenths of all
     directions; in the others it goes on to the next joint."""
     found = [solid.vertices for solid in view.drawn.solids if solid.link == link]
     points = np.concatenate(found) if found else np.zeros((1, 3))
@@ -224,7 +229,7 @@ def _girth(view: RobotView, link: int, axis: np.ndarray) -> float:
     x, y = points @ across, points @ np.cross(axis, across)
     reach = np.zeros(12)
     np.maximum.at(reach, ((np.arctan2(y, x) / np.pi + 1.0) * 5.999).astype(int), np.hypot(x, y))
-    return float(np.clip(1.1 * np.percentile(reach, 70), 0.03 * view.size, 0.085 * view.size))
+    return float(np.clip(1.2 * np.percentile(reach, 80), 0.03 * view.size, 0.1 * view.size))
 
 
 def _across(axes: np.ndarray) -> np.ndarray:
@@ -249,10 +254,11 @@ def _gravity_torques(view: RobotView) -> tuple[np.ndarray, list[str]]:
     limits = np.asarray(model.effort_limit, dtype=float)[6 * model.floating_base :]
     bounded = np.isfinite(limits) & (limits > 0)
     largest = max(float(np.abs(tau).max(initial=0.0)), 1e-9)
-    share = np.minimum(np.abs(wanted) / np.where(bounded, limits, largest), 1.0)[:, None]
-    colors = np.round((1 - share) * np.array(GREEN) + share * np.array(RED)).astype(np.uint8)
+    share = np.minimum(np.abs(wanted) / np.where(bounded, limits, largest), 1.0)
+    scale = np.array([GREEN, AMBER, RED])
+    colors = np.stack([np.interp(share, (0.0, 0.5, 1.0), channel) for channel in scale.T], axis=1)
     shown = np.where(np.abs(wanted) < 1e-4 * largest, 0.0, wanted)
-    return colors, [f"{x:.3g}" for x in shown]
+    return np.round(colors).astype(np.uint8), [f"{x:.3g}" for x in shown]
 
 
 def arrows(

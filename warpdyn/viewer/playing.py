@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from .robot_view import RobotView
 from .stage import Page
@@ -14,26 +17,35 @@ PICTURES = 60.0
 """Pictures a second, at most."""
 
 
+SLOWEST, FASTEST = 0.05, 4.0
+"""How far the slider of speeds goes, and further for what a program asks for."""
+
+
 class Player:
-    """Plays a trajectory in a thread of its own until `stop`."""
+    """Plays a trajectory in a thread of its own until `stop`.
+
+    move: what shows the robot of `view` at (B, nq), with all that goes with it.
+    """
 
     def __init__(
         self,
         stage: Page,
         view: RobotView,
         motion: Trajectory,
+        move: Callable[[np.ndarray], None],
         *,
         loop: bool = True,
         speed: float = 1.0,
     ):
-        self.view, self.motion = view, motion
+        self.view, self.motion, self._move = view, motion, move
         first, last = float(motion.times[0]), float(motion.times[-1])
         gui = stage.server.gui
         with gui.add_folder("Time") as self._folder:
             self.bar: Any = gui.add_slider("time [s]", first, max(last, first + 1e-3), 0.001, first)
             self.playing: Any = gui.add_checkbox("play", True)
             self.loop: Any = gui.add_checkbox("loop", loop)
-            self.speed: Any = gui.add_slider("speed", 0.05, 4.0, 0.05, speed)
+            slowest, fastest = min(SLOWEST, speed), max(FASTEST, speed)
+            self.speed: Any = gui.add_slider("speed", slowest, fastest, SLOWEST, speed)
         self._end = threading.Event()
         self.bar.on_update(self._moved)
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -41,7 +53,7 @@ class Player:
 
     def go_to(self, at: float) -> None:
         """Show a time [s]."""
-        self.view.update(self.motion.at(at))
+        self._move(self.motion.at(at))
 
     def stop(self) -> None:
         """End it, and take its bar away."""

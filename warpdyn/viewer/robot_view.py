@@ -10,9 +10,13 @@ import numpy as np
 from ..functions.kinematics import fk
 from ..model import Model
 from ..model.mesh_files import NONE, Packages
-from .bodies import bodies, colored_glb
+from .bodies import bodies, colored_glb, within
 from .shapes import Color, Drawn, Which, solids
 from .stage import Page, ViewerError
+
+INSET = 0.0015
+"""How far inside its shapes a robot to be seen through is drawn, in its sizes: where another one stands in the
+same place that one alone is seen, and not stripes of both."""
 
 SHADOWS = 256
 """So many robots cast shadows; of more a page would draw four times as much."""
@@ -56,7 +60,7 @@ class RobotView:
     def update(self, q: Any) -> None:
         """Show the robots at q: (nq,) or (B, nq) [m, rad]; at first, or with another B, they are
         placed in rows."""
-        rows = self._checked(q)
+        rows = self.checked(q)
         poses = np.asarray(fk(self.model, rows, form="pose"))
         if len(rows) != self.envs or not self._handles:
             self._place(len(rows), poses)
@@ -109,7 +113,8 @@ class RobotView:
             return np.full(3, -0.5), np.full(3, 0.5)
         return low, high
 
-    def _checked(self, q: Any) -> np.ndarray:
+    def checked(self, q: Any) -> np.ndarray:
+        """q as rows (B, nq); raises `ViewerError` for what is no configuration of the model."""
         host = q.detach().cpu().numpy() if hasattr(q, "detach") else np.asarray(q)
         rows = np.atleast_2d(host).astype(np.float32)
         if rows.ndim != 2 or rows.shape[1] != self.model.nq:
@@ -148,13 +153,15 @@ class RobotView:
             "receive_shadow": False,
             "lod": "auto" if envs > 1 else "off",
         }
+        low, high = self.box(poses[:1])
+        depth = INSET * float(np.linalg.norm(high - low)) if self.opacity < 1.0 else 0.0
         for number, body in enumerate(self.bodies):
             name = f"/{self.name}/{self.model.link_names[body.link]}/{number}"
             handle: Any
             if len(body.solids) > 1:
                 handle = scene.add_batched_glb(name, colored_glb(body.solids), *still, **options)
             else:
-                (solid,) = body.solids
+                solid = within(body.solids[0], depth)
                 *shade, alpha = solid.color
                 opacity = alpha * self.opacity
                 handle = scene.add_batched_meshes_simple(

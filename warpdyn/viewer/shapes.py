@@ -24,7 +24,7 @@ METAL: Color = (0.72, 0.74, 0.78, 1.0)
 BOX: Color = (0.55, 0.65, 0.8, 1.0)
 """The colour of a link without shapes: its inertia as a box."""
 
-TOUCHING: Color = (0.95, 0.6, 0.2, 1.0)
+TOUCHING: Color = (0.95, 0.45, 0.05, 1.0)
 """The colour of collision shapes."""
 
 ENDLESS, THICK = 4.0, 0.005
@@ -86,7 +86,8 @@ def _parts(
     """Shapes of a link; bare: of a robot that has no visual shapes."""
     if which == "collision":
         planes = tuple(shape for shape in link.visuals if shape.shape == "plane")
-        for mesh, _, plane in _read(link, (*link.collisions, *planes), packages, remarks):
+        touching = (*link.collisions, *(x for x in planes if x not in link.collisions))
+        for mesh, _, plane in _read(link, touching, packages, remarks):
             yield mesh, TOUCHING, plane
         return
     drawn = list(_read(link, link.visuals, packages, remarks))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
-import io
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import rich
 import viser
 
 LOOPBACK, PORT = "127.0.0.1", 8080
@@ -32,8 +34,9 @@ class Page:
     """
 
     def __init__(self, host: str = LOOPBACK, port: int = PORT):
-        with contextlib.redirect_stdout(io.StringIO()):  # viser says its address in a box
+        with _unsaid():
             self.server = viser.ViserServer(host, _free(host, port), label="warpdyn", verbose=False)
+        atexit.register(self.stop)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False)
         scene = self.server.scene
         scene.set_up_direction("+z")
@@ -98,9 +101,22 @@ class Page:
         camera.look_at = middle
 
     def stop(self) -> None:
-        """End the server; browsers keep what they have."""
-        with contextlib.redirect_stdout(io.StringIO()):
+        """End the server, at the program's end at the latest; browsers keep what they have."""
+        atexit.unregister(self.stop)
+        with _unsaid():
             self.server.stop()
+
+
+@contextlib.contextmanager
+def _unsaid() -> Iterator[None]:
+    """Without what viser says of a server's beginning and end: by rich, which in a notebook writes beside
+    the cell and not to stdout."""
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
 
 
 def _free(host: str, port: int) -> int:

@@ -99,9 +99,20 @@ def _parquet(path: Path, _: str) -> Columns:
         ) from None
     try:
         table = parquet.read_table(path)
-        return {n: np.asarray(table[n].to_numpy(), dtype=float) for n in table.column_names}
+        columns = {n: _numbers(np.asarray(table[n].to_numpy())) for n in table.column_names}
+        return {n: x for n, x in columns.items() if x is not None}
     except Exception as error:  # of pyarrow, which has a class for each cause
         raise ViewerError(f"pyarrow cannot read it: {str(error).splitlines()[0]}") from None
+
+
+def _numbers(column: np.ndarray) -> np.ndarray | None:
+    """A column as floats: lists as rows, moments as seconds after the first; None for words."""
+    if column.dtype.kind in "mM":
+        return np.asarray((column - column[:1]) / np.timedelta64(1, "s"))
+    try:
+        return np.array(column.tolist(), dtype=float)
+    except (ValueError, TypeError):
+        return None
 
 
 def _bag(path: Path, topic: str) -> Columns:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..model import Model
 from ..model.mesh_files import NONE, Packages
 from ..model.structure import start_of
 from .controls import Controls
-from .overlays import OVERLAYS, Overlays, arrows
+from .overlays import OVERLAYS, RED, Overlays, arrows
 from .pages import picture_of, written
 from .playing import Player
 from .robot_view import RobotView
@@ -22,7 +23,7 @@ from .shapes import Which
 from .stage import LOOPBACK, PORT, Page, ViewerError
 from .trajectory import Trajectory
 
-GHOST = (0.25, 0.6, 0.95, 1.0)
+GHOST = (0.05, 0.4, 0.95, 1.0)
 """The colour of a second robot."""
 
 
@@ -67,11 +68,12 @@ class Viewer:
     ) -> RobotView:
         """A robot, or one beside others, drawn `at` a place [m]; in `home`, or its neutral configuration,
         where q is None."""
-        if name in self.robots:
-            self._remove(name)
         options: dict[str, Any] = {"which": which, "color": color, "opacity": opacity, "at": at}
         view = RobotView(self.stage, model, name, **options, spacing=spacing, packages=packages)
-        view.update(start_of(model) if q is None else q)
+        rows = view.checked(start_of(model) if q is None else q)
+        if name in self.robots:  # and only now: what cannot be shown takes the place of nothing
+            self._remove(name)
+        view.update(rows)
         self.robots[name] = view
         return view
 
@@ -99,7 +101,7 @@ class Viewer:
         name: str = "arrows",
         *,
         scale: float = 1.0,
-        color: tuple[int, int, int] = (214, 60, 50),
+        color: tuple[int, int, int] = RED,
     ) -> None:
         """Arrows from points (n, 3) [m] along vectors (n, 3), such as forces, `scale` metres each."""
         start, along = (np.asarray(x, dtype=float).reshape(-1, 3) for x in (points, vectors))
@@ -159,13 +161,17 @@ class Viewer:
         name: str = "robot",
     ) -> Trajectory:
         """Play a motion with a time bar: q (T, nq), or positions by joint {"joint": (T,)}, at times
-        (T,) [s] (None: 50 a second). q (T, B, nq) moves B robots."""
+        (T,) [s] (None: 50 a second). q (T, B, nq) moves B robots. speed: seconds of the motion in one
+        of the clock's, above 0."""
+        if not 0.0 < speed < np.inf:
+            raise ViewerError(f"speed must be above 0, got {speed:g}; 1 is the motion's own")
         motion = Trajectory.of(model, q, times)
         if name not in self.robots or self.robots[name].model is not model:
             self.add(model, motion.at(motion.times[0]), name)
         if self.player is not None:
             self.player.stop()
-        self.player = Player(self.stage, self.robots[name], motion, loop=loop, speed=speed)
+        move = partial(self.update, name=name)
+        self.player = Player(self.stage, self.robots[name], motion, move, loop=loop, speed=speed)
         return motion
 
     def record(self, path: str | Path, *, rate: float = 50.0) -> Path:
@@ -186,7 +192,13 @@ class Viewer:
                 handle.remove()
 
     def _remove(self, name: str) -> None:
-        """A robot, and what is drawn over it."""
+        """A robot, what is drawn over it, and what moves it."""
+        if self.player is not None and self.player.view is self.robots[name]:
+            self.player.stop()
+            self.player = None
+        if self.controls is not None and self.controls.view is self.robots[name]:
+            self.controls.remove()
+            self.controls = None
         if name in self._over:
             drawn = self._over.pop(name)
             for what in OVERLAYS:
