@@ -120,7 +120,6 @@ def test_sites_are_frames_of_their_own_name() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (body(INERTIAL + '<joint type="ball" stiffness="3"/>'), '"stiffness" of a ball joint'),
         (
             body(INERTIAL + '<joint stiffness="3 0 1"/>'),
             '"stiffness" of <joint> that are of powers',

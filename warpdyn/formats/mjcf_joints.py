@@ -47,8 +47,6 @@ def read_joint(
     }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
     spring = _first(values, element, written, "stiffness")
     rest = values.number(element, "springref", written, 0.0)
-    if spring and not single:
-        values.ignore(f'attribute "stiffness" of a {word} joint: its spring', element)
     if "springdamper" in written and any(values.numbers(element, "springdamper", written, 2)):
         values.ignore('attribute "springdamper" of <joint>: its spring and damping', element)
     joint = Joint(
@@ -61,8 +59,8 @@ def read_joint(
         damping=_first(values, element, written, "damping"),
         friction=values.number(element, "frictionloss", written, 0.0),
         armature=values.number(element, "armature", written, 0.0),
-        spring=spring if single else 0.0,
-        rest=values.compiler.angle(rest) if word == "hinge" else rest,
+        spring=spring,
+        rest=values.compiler.angle(rest) if word == "hinge" else rest if single else 0.0,
     )
     return JointElement(joint, p, zero)
 

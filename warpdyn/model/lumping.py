@@ -38,6 +38,7 @@ def build_tree(model: Structure) -> Tree:
             q_index=FLOATING.scalar_last(q_index, model.quaternion),
             v_index=v_index,
             armature=model.base_armature,
+            effects=model.base_effects,
         )
         bodies.append(base)
         frames[model.root] = Frame(0, HERE)

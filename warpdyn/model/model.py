@@ -13,7 +13,7 @@ from typing import get_args
 from . import describe, edits, restructure
 from .assembly import in_tree_order
 from .checks import freed_twice
-from .description import Joint, Link, ModelError
+from .description import Effects, Joint, Link, ModelError
 from .named_configurations import Configuration
 from .params import params as parameters
 from .structure import QuaternionOrder, Structure
@@ -43,6 +43,7 @@ class Model(Structure):
         quaternion: QuaternionOrder = "xyzw",
         warnings: Sequence[str] = (),
         base_armature: float = 0.0,
+        base_springs: Sequence[Effects] = (),
         tendons: Sequence[Tendon] = (),
         named: Sequence[Configuration] = (),
     ) -> Model:
@@ -64,6 +65,7 @@ class Model(Structure):
             quaternion=quaternion,
             warnings=tuple(warnings),
             base_armature=base_armature,
+            base_springs=tuple(base_springs),
             tendons=tuple(tendons),
             named=tuple(named),
         )

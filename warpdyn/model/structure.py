@@ -16,7 +16,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from .description import Joint, Link, look_up, several
+from .description import Effects, Joint, Link, look_up, several
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
@@ -66,6 +66,10 @@ class Structure:
     """What looked wrong in the description, and was used as written."""
     base_armature: float = 0.0
     """Armature of the free base's joint [kg, kg·m²], along the world's axes and the base's."""
+    base_springs: tuple[Effects, ...] = ()
+    """The description's spring of the free base's joint, one a velocity coordinate, or none."""
+    base_effects: tuple[Effects, ...] = ()
+    """Those that act on the free base's joint: springs alone."""
     tendons: tuple[Tendon, ...] = ()
     """Fixed tendons: sums of joint positions, with what moves and resists along them."""
     named: tuple[Configuration, ...] = ()
@@ -313,6 +317,7 @@ class Structure:
             links,
             borne,
             self.base_armature,
+            self.base_effects,
             self.tendons,
             joints,
             effects,
