@@ -133,6 +133,7 @@ def test_sites_are_frames_of_their_own_name() -> None:
             r"gravity is \(0, 0, 0\)",
         ),
         ("<mujoco><worldbody><wheel/></worldbody></mujoco>", "element <wheel>"),
+        (body(INERTIAL + '<flexcomp name="f"/>'), "<flexcomp>: a deformable body"),
         (
             f'<mujoco><worldbody><site name="s"/><body><freejoint/>{INERTIAL}</body></worldbody></mujoco>',
             "sites of <worldbody> are left out",

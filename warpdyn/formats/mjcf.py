@@ -30,6 +30,7 @@ from ..model.restructure import at_rest
 from ..model.structure import QuaternionOrder, name_of_base_joint
 from . import mjcf_inertia
 from .mjcf_actuators import with_effort_limits
+from .mjcf_attach import with_attached
 from .mjcf_bodies import (
     WORLD,
     BodyElement,
@@ -54,9 +55,7 @@ from .registry import MJCF
 from .robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
 
 UNREAD = {
-    "attach": "models of other files are never read; write the body in",
-    "composite": "bodies of a composite are not made here; write them out",
-    "flexcomp": "deformable bodies are not rigid",
+    "composite": "MuJoCo has it no more; write its bodies out, or a <replicate>",
 }
 """Elements that stand for bodies that are not there."""
 
@@ -84,8 +83,8 @@ def load_mjcf(
     "world"; see `Model.with_base_velocity`.
     loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
         a line), or "cut": leave them out, with a remark.
-    includes: True reads what <include> names, in the folder of the file and below; a folder, in it
-        and below. False, and of a text, whose folder is not known: an <include> is refused.
+    includes: True reads what <include> and <attach> name, in the folder of the file and below; a
+        folder, in it and below. False, and of a text, whose folder is not known: they are refused.
 
     The root is the link "world", unless the base is free. A body of several joints hangs on
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
@@ -102,6 +101,7 @@ def load_mjcf(
     text = RobotText.of(source, MJCF.reader, MJCF.name)
     root = text.root_of(MJCF)
     values = MjcfValues(text.name, root, with_includes(text, root, includes))
+    with_attached(values, root, text, includes)
     with_copies(values, root)
     meshes = MjcfMeshes(values, root, text, includes)
     model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, cut)
@@ -213,6 +213,8 @@ class MjcfReader:
                 self.walk(child, body, inner.as_matrix(), childclass)
             elif tag == "body":
                 self._inner(child, body, X, childclass)
+            elif tag == "flexcomp":
+                values.ignore("<flexcomp>: a deformable body, and its mass", child)
             elif tag not in WITHOUT_DYNAMICS:
                 values.ignore(f"element <{tag}> of <{tag_name(element)}>", child)
 
@@ -228,6 +230,7 @@ class MjcfReader:
         pose = X.compose(self.values.placement(element, written)).as_matrix()
         body = self.bodies[name] = BodyElement(name, parent.name, pose)
         parent.carries = True
+        body.matter.compiler = self.values.compiler_of(element)
         if self.values.boolean(element, "mocap", written, False):
             self.mocap.add(name)
         body.gravcomp = self.values.number(element, "gravcomp", written, 0.0)

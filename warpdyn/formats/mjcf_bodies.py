@@ -101,7 +101,7 @@ def aligned(values: MjcfValues, body: BodyElement, link: Link) -> Link:
         return link
     element, written, _ = body.joints[0]
     word = values.choice(element, "align", written, "auto", ("auto", "true", "false"))
-    wanted = word == "true" or (word == "auto" and values.compiler.alignfree)
+    wanted = word == "true" or (word == "auto" and values.compiler_of(element).alignfree)
     if not wanted or body.carries:
         return link
     principal = body.matter.principal

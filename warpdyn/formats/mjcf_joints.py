@@ -38,7 +38,7 @@ def read_joint(
         if not math.hypot(*map(as_number, direction)) > TINY:
             raise values.refusal(element, f"axis is zero; a {word} joint needs a direction")
         zero = values.number(element, "ref", written, 0.0)
-        zero = values.compiler.angle(zero) if word == "hinge" else zero
+        zero = values.compiler_of(element).angle(zero) if word == "hinge" else zero
     limits = _limits(values, element, written, word)
     bounded = single and math.isfinite(limits.upper - limits.lower)
     kind = {
@@ -60,7 +60,11 @@ def read_joint(
         friction=values.number(element, "frictionloss", written, 0.0),
         armature=values.number(element, "armature", written, 0.0),
         spring=spring,
-        rest=values.compiler.angle(rest) if word == "hinge" else rest if single else 0.0,
+        rest=values.compiler_of(element).angle(rest)
+        if word == "hinge"
+        else rest
+        if single
+        else 0.0,
     )
     return JointElement(joint, p, zero)
 
@@ -80,7 +84,9 @@ def _limits(values: MjcfValues, element: Element, written: Attributes, word: str
     limits = Limits()
     bounds = values.bounds(element, written, "range", "limited")
     if bounds and single:
-        lower, upper = (values.compiler.angle(x) if word == "hinge" else x for x in bounds)
+        lower, upper = (
+            values.compiler_of(element).angle(x) if word == "hinge" else x for x in bounds
+        )
         limits = Limits(lower, upper)
     elif bounds:
         values.ignore(f"range of a {word} joint", element)
