@@ -48,6 +48,7 @@ from .mjcf_joints import read_joint
 from .mjcf_keyframes import Place, configurations
 from .mjcf_meshes import MjcfMeshes
 from .mjcf_replicate import with_copies
+from .mjcf_sensors import physics_of, read_sensors
 from .mjcf_shapes import MjcfShapes
 from .mjcf_tendons import moving_tendons, read_tendons
 from .mjcf_values import Attributes, Element, MjcfValues
@@ -92,8 +93,9 @@ def load_mjcf(
     take the inertia of their geoms, which the package mujoco computes. Keyframes are
     `Model.configurations`. Where a joint has no limit of its force, the ranges of its actuators make
     one, with a remark. Geoms are visual and collision shapes, by their groups and by what they may
-    touch; height fields are left out, and nothing touches ellipsoids and planes. Contacts and
-    sensors are not read, nor, but for includes and meshes that weigh, is anything outside the text.
+    touch; height fields are left out, and nothing touches ellipsoids and planes. `Model.sensors` and
+    `Model.physics` are <sensor> and <option>, as data. Contacts are not read, nor, but for includes
+    and meshes that weigh, is anything outside the text.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """
@@ -127,6 +129,8 @@ class MjcfReader:
         """Position of each single joint where the file draws it (ref)."""
         self.places: list[Place] = []
         """The joints in the order of MuJoCo's qpos."""
+        self.site_links: dict[str, str] = {}
+        """The link of each site."""
         self.base_armature = 0.0
         self.base_springs: tuple[Effects, ...] = ()
         self.mocap: set[str] = set()
@@ -168,6 +172,7 @@ class MjcfReader:
         joints = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {base} if free else set()
+        here, there = {link.name for link in self.links}, {joint.name for joint in joints}
         named = configurations(self.values, self.root, self.places, moving)
         return Model.assemble(
             self.root.get("model", "") or "MuJoCo Model",
@@ -185,6 +190,8 @@ class MjcfReader:
             base_armature=self.base_armature,
             base_springs=self.base_springs,
             tendons=moving_tendons(tendons, joints, self.zeros),
+            sensors=list(read_sensors(self.values, self.root, here, there, self.site_links)),
+            physics=physics_of(self.values, self.root),
             named=named,
         )
 
@@ -326,6 +333,7 @@ class MjcfReader:
                 continue
             link = f"{name}_site" if name in self.bodies or name in self.link_names else name
             self.link_names.add(link)
+            self.site_links[name] = link
             place = self.values.shape_placement(element, written)
             self.links.append(Link(link))
             self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))

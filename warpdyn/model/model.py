@@ -7,12 +7,14 @@ over, with fixed joints lumped and mimic joints reduced, is its tree (`warpdyn.m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import get_args
 
 from . import describe, edits, restructure
 from .assembly import in_tree_order
 from .checks import freed_twice
+from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, ModelError
 from .named_configurations import Configuration
 from .params import params as parameters
@@ -45,6 +47,8 @@ class Model(Structure):
         base_armature: float = 0.0,
         base_springs: Sequence[Effects] = (),
         tendons: Sequence[Tendon] = (),
+        sensors: Sequence[DescribedSensor] = (),
+        physics: Mapping[str, str] = MappingProxyType({}),
         named: Sequence[Configuration] = (),
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
@@ -67,6 +71,8 @@ class Model(Structure):
             base_armature=base_armature,
             base_springs=tuple(base_springs),
             tendons=tuple(tendons),
+            sensors=tuple(sensors),
+            physics=dict(physics),
             named=tuple(named),
         )
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from typing import Literal, TypeVar
 
 import numpy as np
 
+from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, look_up, several
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
@@ -72,6 +73,10 @@ class Structure:
     """Those that act on the free base's joint: springs alone."""
     tendons: tuple[Tendon, ...] = ()
     """Fixed tendons: sums of joint positions, with what moves and resists along them."""
+    sensors: tuple[DescribedSensor, ...] = ()
+    """Those that the description names: data."""
+    physics: Mapping[str, str] = field(default_factory=dict)
+    """What the description says of a simulator's physics (time step, solver, gravity), by path: data."""
     named: tuple[Configuration, ...] = ()
     """What `configurations` makes arrays of."""
 
