@@ -29,7 +29,7 @@ from ..model.remarks import warn
 from ..model.restructure import at_rest
 from ..model.structure import QuaternionOrder, name_of_base_joint
 from . import mjcf_inertia
-from .mjcf_actuators import with_effort_limits
+from .mjcf_actuators import moving_actuators, read_actuators, with_effort_limits
 from .mjcf_attach import with_attached
 from .mjcf_bodies import (
     WORLD,
@@ -167,6 +167,7 @@ class MjcfReader:
                 )
             elif not (free and body.name == WORLD):
                 self.sites(body)
+        actuators = read_actuators(self.values, self.root, self.joints)
         joints = with_effort_limits(self.values, self.root, self.joints)
         tendons = read_tendons(self.values, self.root, joints)
         joints = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
@@ -190,6 +191,7 @@ class MjcfReader:
             base_armature=self.base_armature,
             base_springs=self.base_springs,
             tendons=moving_tendons(tendons, joints, self.zeros),
+            actuators=moving_actuators(actuators, joints, self.zeros),
             sensors=list(read_sensors(self.values, self.root, here, there, self.site_links)),
             physics=physics_of(self.values, self.root),
             named=named,

@@ -91,4 +91,6 @@ def _limits(values: MjcfValues, element: Element, written: Attributes, word: str
     elif bounds:
         values.ignore(f"range of a {word} joint", element)
     efforts = values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited")
+    if efforts and single and sum(efforts):
+        values.ignore("actuatorfrcrange that is wider one way, but for its wider end", element)
     return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits

@@ -65,6 +65,8 @@ def _tendon(
     rest = sum(c * joints[joint].v_rest[0] for joint, c in coefficients)
     lengths = _numbers(values, element, "springlength", written) or [-1.0]
     low, high = lengths[0], lengths[-1]
+    if values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited"):
+        values.ignore("actuatorfrcrange of a tendon", element)
     bounds = values.bounds(element, written, "range", "limited")
     return Tendon(
         name,

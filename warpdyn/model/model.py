@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import get_args
 
 from . import describe, edits, restructure
+from .actuators import Actuator
 from .assembly import in_tree_order
 from .checks import freed_twice
 from .described_sensors import DescribedSensor
@@ -47,6 +48,7 @@ class Model(Structure):
         base_armature: float = 0.0,
         base_springs: Sequence[Effects] = (),
         tendons: Sequence[Tendon] = (),
+        actuators: Sequence[Actuator] = (),
         sensors: Sequence[DescribedSensor] = (),
         physics: Mapping[str, str] = MappingProxyType({}),
         named: Sequence[Configuration] = (),
@@ -71,6 +73,7 @@ class Model(Structure):
             base_armature=base_armature,
             base_springs=tuple(base_springs),
             tendons=tuple(tendons),
+            actuators=tuple(actuators),
             sensors=tuple(sensors),
             physics=dict(physics),
             named=tuple(named),

@@ -61,7 +61,9 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
         leader, multiplier, offset = followed(joint, by_name)
         if leader in still:
             held[joint.name] = still[leader][0] * multiplier + offset
-    tied = replace(self, tendons=tuple(tendon.held(held) for tendon in self.tendons))
+    tendons = (tendon.held(held) for tendon in self.tendons)
+    actuators = (held_there for a in self.actuators if (held_there := a.held(held)).arms)
+    tied = replace(self, tendons=tuple(tendons), actuators=tuple(actuators))
     return rebuilt(tied, self.links, locked_joints(self.joints, still))
 
 
@@ -275,11 +277,13 @@ def attach(
         c.joined(there[c.name].renamed(prefixed)) if c.name in there else c for c in both.named
     )
     tendons = (replace(t.renamed(prefixed), name=prefix + t.name) for t in other.tendons)
+    actuators = (replace(a.renamed(prefixed), name=prefix + a.name) for a in other.actuators)
     sensors = (replace(s.renamed(of_links, of_joints), name=prefix + s.name) for s in other.sensors)
     return replace(
         both,
         named=tuple(named),
         tendons=(*both.tendons, *tendons),
+        actuators=(*both.actuators, *actuators),
         sensors=(*both.sensors, *sensors),
     )
 

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from .actuators import Actuator
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, look_up, several
 from .joints import FLOATING
@@ -73,6 +74,8 @@ class Structure:
     """Those that act on the free base's joint: springs alone."""
     tendons: tuple[Tendon, ...] = ()
     """Fixed tendons: sums of joint positions, with what moves and resists along them."""
+    actuators: tuple[Actuator, ...] = ()
+    """What turns controls into joint forces (`warpdyn.actuator_torques`), in the order of controls."""
     sensors: tuple[DescribedSensor, ...] = ()
     """Those that the description names: data."""
     physics: Mapping[str, str] = field(default_factory=dict)
@@ -318,12 +321,15 @@ class Structure:
         ]
         effects = [(j.name, j.effects, j.v_limits) for j in self.joints if j.effects]
         borne = [(k.name, k.borne) for k in self.links if k.borne]
+        pushed = {name for actuator in self.actuators for name, _ in actuator.arms}
         content = (
             links,
             borne,
             self.base_armature,
             self.base_effects,
             self.tendons,
+            self.actuators,
+            [(name, self.joint(name).limits.effort) for name in sorted(pushed)],
             joints,
             effects,
             self.floating_base,
