@@ -77,6 +77,7 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
             "jvp",
             "derivatives",
             "inverse_kinematics",
+            *(() if model.actuators else ("actuator_torques",)),
         ):
             continue
         arguments, options, framed = given(function)

@@ -70,7 +70,7 @@ MJCF = """<mujoco model="m">
 </default>
 <asset><mesh name="part" file="part.stl" scale="1 1 1"/>
 <mesh name="inline" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="shell"/>
-<material name="red" rgba="1 0 0 1"/></asset>
+<material name="red" rgba="1 0 0 1"/><model name="hand" file="hand.xml"/></asset>
 <include file="more.xml"/>
 <worldbody><geom type="plane" size="1 1 0.1"/><site name="origin"/>
 <body name="base" pos="0 0 1" childclass="arm"><freejoint name="root"/>
@@ -90,6 +90,7 @@ MJCF = """<mujoco model="m">
 </body>
 <replicate count="3" offset="0.1 0 0" euler="0 0 0.2" sep="-"><body name="spoke">
 <joint name="s" type="hinge"/><geom type="sphere" size="0.1"/><site name="p"/></body></replicate>
+<frame pos="0 0 1" euler="0.1 0 0"><attach model="hand" body="palm" prefix="h_"/></frame>
 </body>
 <body name="target" mocap="true"><geom type="cylinder" size="0.1 0.2"/></body>
 </worldbody>
@@ -102,7 +103,7 @@ MJCF = """<mujoco model="m">
 <actuator><motor name="m1" joint="a1" class="arm"/>
 <position joint="b1" kp="10" forcerange="-3 3"/><general tendon="t" gainprm="2" ctrlrange="-1 1"/>
 </actuator>
-<keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.1 0.2 0.3 1 0 0 0 0 0 0"/><key name="bare"/>
+<keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.1 0.2 0.3 1 0 0 0 0 0 0 0.4"/><key name="bare"/>
 </keyframe>
 <sensor><jointpos joint="a1"/></sensor>
 </mujoco>
@@ -116,6 +117,14 @@ MORE = """<mujoco>
 PART = """<mujoco>
 <default><default class="part"><geom rgba="0 1 0 1"/></default></default>
 <asset><mesh name="other" file="part.obj"/></asset>
+</mujoco>
+"""
+HAND = """<mujoco model="hand"><compiler angle="degree" meshdir="meshes" boundmass="0.1"/>
+<include file="part.xml"/>
+<default><joint stiffness="2"/><default class="soft"><joint damping="3"/></default></default>
+<worldbody><body name="palm" childclass="soft"><joint name="wrist" range="-90 90"/>
+<geom type="box" size="0.1 0.1 0.1" euler="10 20 30"/></body></worldbody>
+<actuator><motor joint="wrist" ctrlrange="-1 1"/></actuator>
 </mujoco>
 """
 SDF = """<sdf version="1.7">
@@ -230,7 +239,7 @@ def crate(text: str) -> bytes:
         return path.read_bytes()
 
 
-_PARTS = {"more.xml": MORE, "part.xml": PART}
+_PARTS = {"more.xml": MORE, "part.xml": PART, "hand.xml": HAND}
 _MESHES = {"part.stl": stl(), "part.obj": OBJ}
 SEEDS: dict[str, Files] = {
     "urdf": {"robot.urdf": URDF.encode()},

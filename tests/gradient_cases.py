@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from robots import BALLS_REMADE, Robot, by_name, joint, link, urdf
 from states import states
 
 import warpdyn as wd
+from warpdyn.model.actuators import Actuator
 
 HOPPER = urdf(
     "hopper",
@@ -55,6 +56,13 @@ MODELS = {
     "cartpole": by_name("cartpole").model,
     "planar": by_name("planar").model,
 }
+MODELS["pushed"] = replace(
+    MODELS["gripper"],
+    actuators=(
+        Actuator("servo", (("wrist", 2.0),), (3.0, 0.0, 0.0), (0.0, -3.0, -0.2)),
+        Actuator("pull", (("wrist", 0.5), ("right_finger", -1.0)), (1.0, 0.3, -0.4)),
+    ),
+)
 MODELS["sprung"] = MODELS["gripper"].with_limits("wrist", lower=-0.05, upper=0.1)
 
 SOLES = tuple(wd.ContactPoint("leg", (x, 0.02, -0.4), 0.05) for x in (-0.1, 0.0, 0.1))
@@ -244,6 +252,7 @@ CASES = (
     Case("bias_forces", "socket", "q v", "gravity f_ext mass"),
     Case("gravity_torques", "hopper", "q", "gravity f_ext com"),
     Case("effect_torques", "sprung", "q v", "viscous coulomb stiffness damping"),
+    Case("actuator_torques", "pushed", "q v control"),
     Case(
         "operational_space",
         "hopper",

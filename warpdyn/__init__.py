@@ -20,6 +20,7 @@ from .formats.urdf import load_urdf
 from .formats.usd import load_usd
 from .formats.xacro import load_xacro
 from .functions import inertial
+from .functions.actuation import actuator_torques
 from .functions.centroidal import (
     average_centroidal_velocity,
     average_centroidal_velocity_jacobian,
@@ -209,6 +210,7 @@ __all__ = [
     "Step",
     "aba",
     "aba_derivatives",
+    "actuator_torques",
     "add",
     "average_centroidal_velocity",
     "average_centroidal_velocity_jacobian",

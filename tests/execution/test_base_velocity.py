@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from warpdyn.execution.base_velocity import CONFIGURATION
 from warpdyn.execution.batched import described
 from warpdyn.execution.call import Call, inputs_of
 from warpdyn.execution.evaluate import evaluate, result_shapes
+from warpdyn.model.actuators import Actuator
 
 CLOSE = 1e-12
 DIFFERENCES = 1e-7
@@ -71,6 +73,8 @@ _PENDULUM = wd.load_robot("double_pendulum", floating_base=True)
 FLOATING = _PENDULUM.with_payload(_PENDULUM.root, 1.0, inertia=np.eye(3))
 """nv is 8, which no frame, matrix or list of links has as a size."""
 
+PUSHED = replace(FLOATING, actuators=(Actuator("push", ((FLOATING.joint_names[1], 1.0),)),))
+
 FUNCTIONS = [name for name in wd.__all__ if getattr(getattr(wd, name), "of_a_model", False)]
 
 
@@ -95,7 +99,7 @@ def call_of(name: str, model: wd.Model) -> Call:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_says_what_is_by_velocity(name: str) -> None:
     """All that has nv entries, and nothing that the function does not have; or what to call for other models."""
-    call = call_of(name, FLOATING)
+    call = call_of(name, PUSHED)
     if call.local_only:
         assert call.by_velocity is None and getattr(wd, call.local_only.partition("(")[0])
         return

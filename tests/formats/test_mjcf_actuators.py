@@ -122,3 +122,48 @@ def test_ranges_without_autolimits_need_a_word() -> None:
         load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>', compiler='autolimits="false"'))
     with pytest.raises(ModelError, match="forcerange must go up, got 2 1"):
         load_mjcf(arm('<motor joint="a" forcerange="2 1" forcelimited="true"/>'))
+
+
+@pytest.mark.parametrize(
+    ("actuators", "remark"),
+    [
+        ('<muscle joint="a"/>', "actuator <muscle>, whose force depends on more"),
+        ('<cylinder joint="a"/>', "actuator <cylinder>, whose force depends on more"),
+        ('<adhesion body="c" ctrlrange="0 1"/>', "actuator <adhesion>, whose force"),
+        ('<general joint="a" dyntype="filter"/>', 'an actuator with dyntype="filter"'),
+        ('<general joint="a" gaintype="muscle"/>', 'an actuator with gaintype="muscle"'),
+        ('<general joint="a" biastype="user"/>', 'an actuator with biastype="user"'),
+        ('<position joint="a" timeconst="0.1"/>', "a position servo with timeconst"),
+        ('<position joint="a" dampratio="1"/>', "an actuator with dampratio, which is of a mass"),
+        ('<general joint="a" class="weak"/>', "with the class of another element"),
+        ('<motor site="s"/>', "an actuator of neither a joint nor a fixed tendon"),
+        ('<motor tendon="r"/>', "an actuator of a spatial tendon"),
+        ('<motor joint="ball"/>', "an actuator of a ball joint"),
+    ],
+)
+def test_what_is_left_out_is_remarked(actuators: str, remark: str) -> None:
+    """And the actuators beside it are kept, with numbers as they stand in the file."""
+    ball = f"<body name='c'><joint name='ball' type='ball'/>{INERTIAL}</body></body></worldbody>"
+    text = arm(f'{actuators}<motor joint="b"/>', CLASSES + TENDON)
+    model = load(text.replace("</body></worldbody>", ball))
+    assert [each.name for each in model.actuators] == ["actuator1"]
+    assert any(remark in line for line in model.warnings), model.warnings
+
+
+def test_names_are_given_once() -> None:
+    """One that is written is kept; two alike are refused, and so is a joint that is not there."""
+    model = load(arm('<motor joint="a"/><motor name="actuator0" joint="b"/>'))
+    assert [each.name for each in model.actuators] == ["actuator0_", "actuator0"]
+    with pytest.raises(ModelError, match='two actuators are named "x"; rename one'):
+        load(arm('<motor name="x" joint="a"/><motor name="x" joint="b"/>'))
+    with pytest.raises(ModelError, match="its joint does not exist; correct the name"):
+        load(arm('<motor joint="nowhere"/>'))
+
+
+def test_bounds_that_are_not_kept_are_remarked() -> None:
+    """Of a tendon, and the narrower end of a joint's."""
+    tendon = TENDON.replace('name="t"', 'name="t" actuatorfrcrange="-1 1"')
+    assert any("actuatorfrcrange of a tendon" in x for x in load(arm("", tendon)).warnings)
+    model = load(arm('<motor joint="a"/>', joint='actuatorfrcrange="-3 7"'))
+    assert any("wider one way" in line for line in model.warnings)
+    assert model.joint("a").limits.effort == 7

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ import warpdyn as wd
 from warpdyn.execution import compiling, launch
 from warpdyn.execution.batched import Function
 from warpdyn.functions.compile_ahead import kernels_of
+from warpdyn.model.actuators import Actuator
 
 MODEL = wd.load_robot("cartpole")
 FRAME = MODEL.link_names[-1]
@@ -114,6 +116,8 @@ def test_every_function_of_a_model_can_be_listed(name: str) -> None:
         return
     if name in OF_SIX_DIRECTIONS:
         model, options = ARM, {"frame": "panda_hand"}
+    elif name == "actuator_torques":
+        model = replace(MODEL, actuators=(Actuator("push", ((MODEL.joint_names[0], 1.0),)),))
     else:
         model = MODEL
     (kernel,) = kernels_of(model, partial(function, **options), dtype="float32", device="cpu")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import warpdyn as wd
+from warpdyn.model.actuators import Actuator
 
-MODEL = wd.load_robot("quadruped")
+MODEL = replace(wd.load_robot("quadruped"), actuators=(Actuator("hip", (("FL_hip_joint", 2.0),)),))
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: getattr(wd, name)
     for name in wd.__all__
@@ -21,7 +23,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 WITHOUT_NUMBERS = {
     *("integrate", "difference", "interpolate", "configuration_rate", "normalize", "clamp"),
     *("convert_configuration", "convert_velocity", "convert_acceleration", "convert_force"),
-    "contact_flags",
+    *("contact_flags", "actuator_torques"),
 }
 """They use no mass, length or joint effect of the model, so that no parameter is theirs."""
 
@@ -50,6 +52,8 @@ def arrays(name: str, rows: int = 3, dtype: type = np.float32) -> dict[str, Any]
         if argument.kind is argument.POSITIONAL_OR_KEYWORD:
             wide = MODEL.nq if argument.name in ("q", "q0", "q1") else MODEL.nv
             given[argument.name] = np.zeros((rows, wide), dtype)
+    if "control" in given:
+        given["control"] = np.zeros((rows, len(MODEL.actuators)), dtype)
     if "t" in given:
         given["t"] = 0.5
     if "targets" in given:

@@ -109,6 +109,16 @@ def quaternion_log(quaternion: Sequence[Scalar]) -> Vector:
     )
 
 
+def log_rate(w: Vector, turning: Vector) -> Vector:
+    """Rate of the rotation vector w = log Q of a rotation whose angular velocity, in the turned
+    frame, is `turning`: ω + ½ w × ω + w × w × ω (1 - θ/2 cot θ/2)/θ².
+
+    The inverse of the right Jacobian, Solà, Deray, Atchuthan (2018), equation 144.
+    """
+    across = w.cross(turning)
+    return turning + across * 0.5 + w.cross(across) * _lag_of_log(w)
+
+
 def quaternion_rate(
     quaternion: Sequence[Scalar], w: Sequence[Scalar], baumgarte: float = 0.0
 ) -> list[Scalar]:
@@ -145,9 +155,8 @@ def rigid_log(p: Vector, quaternion: Sequence[Scalar]) -> tuple[Vector, Vector]:
     v = p - ½ ω × p + ω × ω × p (1 - θ/2 cot θ/2)/θ².
     """
     w = quaternion_log(quaternion)
-    e = _near_zero(w.dot(w), INVERSE, lambda t: (1.0 - _half_cotangent(t)) / t)
     across = w.cross(p)
-    return p - across * 0.5 + w.cross(across) * e, w
+    return p - across * 0.5 + w.cross(across) * _lag_of_log(w), w
 
 
 def plane_exp(u: Scalar, w: Scalar, turn: Scalar) -> tuple[Scalar, Scalar]:
@@ -163,6 +172,11 @@ def plane_log(u: Scalar, w: Scalar, turn: Scalar) -> tuple[Scalar, Scalar]:
     (u, w)."""
     a, b = _near_zero(turn * turn, COTANGENT, _half_cotangent), turn * 0.5
     return a * u + b * w, a * w - b * u
+
+
+def _lag_of_log(w: Vector) -> Scalar:
+    """(1 - θ/2 cot θ/2)/θ² of a rotation vector of length θ."""
+    return _near_zero(w.dot(w), INVERSE, lambda t: (1.0 - _half_cotangent(t)) / t)
 
 
 def _half_cotangent(t: Scalar) -> Scalar:

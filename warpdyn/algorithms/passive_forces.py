@@ -11,6 +11,7 @@ from ..algebra.scalar import Scalar, is_number, maximum, minimum, select_less, s
 from ..algebra.spatial import ZERO_INERTIA, Inertia, Symmetric
 from ..model.tree import Body, Tree
 from .gravity_torques import gravity_torques
+from .orientation_springs import orientation_spring_forces
 from .tendon_forces import tendon_forces
 
 
@@ -26,8 +27,8 @@ def passive_forces(
     q: nq [m, rad].  v: nv [m/s, rad/s].  gravity: 3 [m/s²].  Returns nv [N, N·m], in the direction
     of the motion; external forces have no part in it.
     For each coordinate of a joint at rate r: viscous friction b r; Coulomb friction f sign(r), 0 at
-    rest; a spring k (position - rest); beyond a limit k (position - limit) + d r. Less the weight
-    that something else bears.
+    rest; a spring k (position - rest), of ball and free joints by `orientation_springs`; beyond a
+    limit k (position - limit) + d r. Less the weight that something else bears.
     """
     lighter = borne_weight(tree)
     tau: list[Scalar] = [0.0] * tree.nv
@@ -45,7 +46,7 @@ def passive_forces(
                 force = force + beyond * effects.stiffness + moving * effects.damping
                 force = force + (position - effects.rest) * effects.spring
             tau[k] = tau[k] + force * body.multiplier
-    for k, force in tendon_forces(tree, q, v):
+    for k, force in (*orientation_spring_forces(tree, q), *tendon_forces(tree, q, v)):
         tau[k] = tau[k] + force
     return tau
 
@@ -102,8 +103,8 @@ def passive_force_derivatives(
     """Index of each joint's coordinate, and its derivatives of `passive_forces` by q and v.
 
     All others are zero: a joint rubs at its own rate. Coulomb friction has none where it is smooth.
-    Those of weight that is borne and of tendons are apart (`borne_weight`,
-    `tendon_force_derivatives`).
+    Those of weight that is borne, of tendons, and of springs of ball and free joints are apart
+    (`borne_weight`, `tendon_force_derivatives`, `orientation_spring_derivatives`).
     """
     for body in tree.bodies:
         for k, effects in zip(body.v_index, body.effects, strict=False):

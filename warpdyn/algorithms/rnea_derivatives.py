@@ -9,6 +9,7 @@ from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO, ZERO_FORCE, ZERO_MOTION, Force, Motion, Placement, Vector
 from ..model.tree import WORLD, Tree
 from .free_rotors import free_rotor_derivatives
+from .orientation_springs import orientation_spring_derivatives
 from .passive_forces import borne_weight, passive_force_derivatives
 from .tendon_forces import tendon_force_derivatives, tendon_inertia
 
@@ -97,6 +98,8 @@ def rnea_derivatives(
     for row, column, tendon_by_q, tendon_by_v in tendon_force_derivatives(tree, q):
         dq[row][column] = dq[row][column] + tendon_by_q
         dv[row][column] = dv[row][column] + tendon_by_v
+    for row, column, x in orientation_spring_derivatives(tree, q):
+        dq[row][column] = dq[row][column] + x
     for row, column, x in free_rotor_derivatives(tree, v):
         dv[row][column] = dv[row][column] + x
     lighter = borne_weight(tree)

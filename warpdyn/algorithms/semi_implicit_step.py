@@ -21,6 +21,7 @@ from .contact_rows import (
 from .crba import crba
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
 from .joint_rows import Bounds, joint_rows
+from .orientation_springs import sprung_bodies
 from .passive_forces import (
     dry_friction,
     passive_force_derivatives,
@@ -112,6 +113,9 @@ def semi_implicit_step(
     driven = drive_forces(tree, q, v, drive) if drive is not None else []
     guards = guard_forces(v, scene.speed_limits, inertia, h)
     passive = [ImplicitForce(k, 0.0, *by) for k, *by in passive_force_derivatives(tree, q, v)]
+    for body in sprung_bodies(tree):
+        by = zip(body.v_index, body.effects, strict=True)
+        passive += [ImplicitForce(k, 0.0, effects.spring, 0.0) for k, effects in by]
     for k, force, by_q, by_v in (*guards, *passive, *stop_forces(q, scene.stops), *driven):
         H[k][k] = H[k][k] + (by_v * h + by_q * (h * h))
         push[k] = push[k] + force - by_q * v[k] * h

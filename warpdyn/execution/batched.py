@@ -124,12 +124,11 @@ class Function(Generic[P, R]):
         self, model: Model, name: str, options: Mapping[str, Any] = MappingProxyType({})
     ) -> tuple[int, ...]:
         """Shape of one environment's slice of an argument: configurations, poses, times, forces on
-        the `points` of the options, and all else nv."""
+        the `points` of the options, controls of actuators, and all else nv."""
         if name in CONFIGURATIONS:
             return (model.nq,)
-        return {"targets": (4, 4), "t": (), "forces": (len(options.get("points", ())), 3)}.get(
-            name, (model.nv,)
-        )
+        shapes = {"targets": (4, 4), "t": (), "forces": (len(options.get("points", ())), 3)}
+        return {**shapes, "control": (len(model.actuators),)}.get(name, (model.nv,))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Behave as functions do in a class body; by this `help` and `inspect` take it for one."""

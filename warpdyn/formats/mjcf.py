@@ -10,23 +10,18 @@ from __future__ import annotations
 
 import itertools
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
-from ..algebra.pose_forms import rotation_quaternion
-from ..algebra.scalar import as_number
 from ..algebra.spatial import HERE, IDENTITY, ZERO, Placement, Vector
 from ..model import Model
 from ..model.checks import unphysical
 from ..model.description import (
-    ORIGIN,
+    Effects,
     Joint,
     Link,
-    ModelError,
     Pose,
     fixed_joint,
-    matrix3,
-    vector3,
 )
 from ..model.joints import FLOATING
 from ..model.reference_frames import Reference
@@ -34,7 +29,18 @@ from ..model.remarks import warn
 from ..model.restructure import at_rest
 from ..model.structure import QuaternionOrder, name_of_base_joint
 from . import mjcf_inertia
-from .mjcf_actuators import with_effort_limits
+from .mjcf_actuators import moving_actuators, read_actuators, with_effort_limits
+from .mjcf_attach import with_attached
+from .mjcf_bodies import (
+    WORLD,
+    BodyElement,
+    aligned,
+    base_of,
+    bodies_at_rest,
+    check_free,
+    drawn_at,
+    free_rest,
+)
 from .mjcf_equality import coupled
 from .mjcf_files import Includes
 from .mjcf_include import with_includes
@@ -42,38 +48,19 @@ from .mjcf_joints import read_joint
 from .mjcf_keyframes import Place, configurations
 from .mjcf_meshes import MjcfMeshes
 from .mjcf_replicate import with_copies
+from .mjcf_sensors import physics_of, read_sensors
 from .mjcf_shapes import MjcfShapes
 from .mjcf_tendons import moving_tendons, read_tendons
 from .mjcf_values import Attributes, Element, MjcfValues
 from .registry import MJCF
 from .robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
 
-WORLD = "world"
-"""MuJoCo's name of the body that all others hang on: the root link."""
-
 UNREAD = {
-    "attach": "models of other files are never read; write the body in",
-    "composite": "bodies of a composite are not made here; write them out",
-    "flexcomp": "deformable bodies are not rigid",
+    "composite": "MuJoCo has it no more; write its bodies out, or a <replicate>",
 }
 """Elements that stand for bodies that are not there."""
 
 WITHOUT_DYNAMICS = ("camera", "light", "plugin")
-
-
-@dataclass
-class BodyElement:
-    """A body as it stands in the file: its pose in the body `parent`, and what is in it, each with
-    its frame."""
-
-    name: str
-    parent: str
-    X: Placement
-    joints: list[mjcf_inertia.Part] = field(default_factory=list)
-    matter: mjcf_inertia.Matter = field(default_factory=mjcf_inertia.Matter)
-    sites: list[mjcf_inertia.Part] = field(default_factory=list)
-    gravcomp: float = 0.0
-    carries: bool = False
 
 
 def load_mjcf(
@@ -97,8 +84,8 @@ def load_mjcf(
     "world"; see `Model.with_base_velocity`.
     loops: "refuse" constraints that a tree cannot hold (connect, weld, a joint coupled by more than
         a line), or "cut": leave them out, with a remark.
-    includes: True reads what <include> names, in the folder of the file and below; a folder, in it
-        and below. False, and of a text, whose folder is not known: an <include> is refused.
+    includes: True reads what <include> and <attach> name, in the folder of the file and below; a
+        folder, in it and below. False, and of a text, whose folder is not known: they are refused.
 
     The root is the link "world", unless the base is free. A body of several joints hangs on
     massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
@@ -106,8 +93,9 @@ def load_mjcf(
     take the inertia of their geoms, which the package mujoco computes. Keyframes are
     `Model.configurations`. Where a joint has no limit of its force, the ranges of its actuators make
     one, with a remark. Geoms are visual and collision shapes, by their groups and by what they may
-    touch; height fields are left out, and nothing touches ellipsoids and planes. Contacts and
-    sensors are not read, nor, but for includes and meshes that weigh, is anything outside the text.
+    touch; height fields are left out, and nothing touches ellipsoids and planes. `Model.sensors` and
+    `Model.physics` are <sensor> and <option>, as data. Contacts are not read, nor, but for includes
+    and meshes that weigh, is anything outside the text.
     Raises ModelError for what cannot be used. What looks wrong but can be used is used as written:
     one ModelWarning says so, and `Model.warnings` lists it.
     """
@@ -115,6 +103,7 @@ def load_mjcf(
     text = RobotText.of(source, MJCF.reader, MJCF.name)
     root = text.root_of(MJCF)
     values = MjcfValues(text.name, root, with_includes(text, root, includes))
+    with_attached(values, root, text, includes)
     with_copies(values, root)
     meshes = MjcfMeshes(values, root, text, includes)
     model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, cut)
@@ -140,7 +129,10 @@ class MjcfReader:
         """Position of each single joint where the file draws it (ref)."""
         self.places: list[Place] = []
         """The joints in the order of MuJoCo's qpos."""
+        self.site_links: dict[str, str] = {}
+        """The link of each site."""
         self.base_armature = 0.0
+        self.base_springs: tuple[Effects, ...] = ()
         self.mocap: set[str] = set()
         """Bodies that the user moves, to which others are pulled."""
         self.numbers = itertools.count()
@@ -152,20 +144,21 @@ class MjcfReader:
         for element in self.root.findall("worldbody"):
             self.walk(element, world, HERE, None)
         self._look_over()
-        free = self._base(floating_base)
+        free = base_of(self.values, self.bodies, floating_base)
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
         weighed = mjcf_inertia.links(
-            self.values, matter, self.meshes, self._still(free, floating_base)
+            self.values, matter, self.meshes, bodies_at_rest(self.bodies, free, floating_base)
         )
         bare = [*([] if free else [Link(WORLD)]), *weighed]
-        for link in map(self._aligned, bare):
+        for link in (aligned(self.values, self.bodies[link.name], link) for link in bare):
             seen, touch = self.shapes.of(self.bodies[link.name].matter.geoms)
             borne = self.bodies[link.name].gravcomp
             self.links.append(replace(link, visuals=seen, collisions=touch, gravcomp=borne))
         base = name_of_base_joint({str(x.get("name")) for x in self.root.iter("joint")})
         for body in self.bodies.values():
             if body.name == free:
-                self.places.append(Place(base, FLOATING, _drawn(body.X), bool(body.joints)))
+                self.places.append(Place(base, FLOATING, drawn_at(body.X), bool(body.joints)))
+                self._of_base(body)
             elif body.name != WORLD:
                 self.body(body, floating_base is not False)
             if free and body.name == WORLD and body.sites:
@@ -174,11 +167,13 @@ class MjcfReader:
                 )
             elif not (free and body.name == WORLD):
                 self.sites(body)
+        actuators = read_actuators(self.values, self.root, self.joints)
         joints = with_effort_limits(self.values, self.root, self.joints)
         tendons = read_tendons(self.values, self.root, joints)
         joints = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {base} if free else set()
+        here, there = {link.name for link in self.links}, {joint.name for joint in joints}
         named = configurations(self.values, self.root, self.places, moving)
         return Model.assemble(
             self.root.get("model", "") or "MuJoCo Model",
@@ -194,7 +189,11 @@ class MjcfReader:
                 *unphysical(self.links),
             ],
             base_armature=self.base_armature,
+            base_springs=self.base_springs,
             tendons=moving_tendons(tendons, joints, self.zeros),
+            actuators=moving_actuators(actuators, joints, self.zeros),
+            sensors=list(read_sensors(self.values, self.root, here, there, self.site_links)),
+            physics=physics_of(self.values, self.root),
             named=named,
         )
 
@@ -223,6 +222,8 @@ class MjcfReader:
                 self.walk(child, body, inner.as_matrix(), childclass)
             elif tag == "body":
                 self._inner(child, body, X, childclass)
+            elif tag == "flexcomp":
+                values.ignore("<flexcomp>: a deformable body, and its mass", child)
             elif tag not in WITHOUT_DYNAMICS:
                 values.ignore(f"element <{tag}> of <{tag_name(element)}>", child)
 
@@ -238,6 +239,7 @@ class MjcfReader:
         pose = X.compose(self.values.placement(element, written)).as_matrix()
         body = self.bodies[name] = BodyElement(name, parent.name, pose)
         parent.carries = True
+        body.matter.compiler = self.values.compiler_of(element)
         if self.values.boolean(element, "mocap", written, False):
             self.mocap.add(name)
         body.gravcomp = self.values.number(element, "gravcomp", written, 0.0)
@@ -263,76 +265,18 @@ class MjcfReader:
             off = any(flag.get("gravity") == "disable" for flag in option.findall("flag"))
             self.values.remark_gravity("option", *(ZERO if off else gravity))
 
-    # The base.
+    # Joints.
 
-    def _base(self, floating_base: bool | None) -> str:
-        """Name of the body that is a free base; nothing where the world is the root."""
-        tops = [body for body in self.bodies.values() if body.parent == WORLD]
-        free = [
-            body
-            for body in tops
-            if any(written.get("type") == "free" for _, written, _ in body.joints)
-        ]
-        if floating_base:
-            if len(tops) != 1 or (tops[0].joints and not free):
-                moved = (
-                    f'"{tops[0].name}" has a joint there'
-                    if len(tops) == 1
-                    else f"there are {len(tops)} bodies"
-                )
-                raise ModelError(
-                    f"{self.values.source}: a free base is the one body of <worldbody>, without a joint or with a free "
-                    f"one, but {moved}; leave floating_base out"
-                )
-        elif floating_base is False or len(tops) != 1 or not free:
-            return ""
-        if free:
-            self._free(free[0])
-            element, written, _ = free[0].joints[0]
-            self.base_armature = self.values.number(element, "armature", written, 0.0)
+    def _of_base(self, body: BodyElement) -> None:
+        """What a free base's joint in the file says beyond its place."""
+        for element, written, X in body.joints:
+            joint = read_joint(self.values, "", body.name, element, written, X).joint
+            self.base_armature = joint.armature
+            if joint.spring:
+                rest = free_rest(body.X)
+                self.base_springs = tuple(Effects(spring=joint.spring, rest=x) for x in rest)
             if any(word.strip("0.") for word in written.get("damping", "").split()):
                 self.values.ignore("damping of a free base", element)
-        return tops[0].name
-
-    def _aligned(self, link: Link) -> Link:
-        """The link, in its principal axes where it is that of a free body without others on it which
-        is aligned: MuJoCo then moves the body's frame there, and q with it."""
-        body = self.bodies[link.name]
-        if [written.get("type") for _, written, _ in body.joints] != ["free"]:
-            return link
-        element, written, _ = body.joints[0]
-        word = self.values.choice(element, "align", written, "auto", ("auto", "true", "false"))
-        wanted = word == "true" or (word == "auto" and self.values.compiler.alignfree)
-        if not wanted or body.carries:
-            return link
-        principal = body.matter.principal
-        back = principal.inverse()
-        body.X = body.X.compose(principal).as_matrix()
-        for parts in (body.matter.geoms, body.sites):
-            parts[:] = [(e, w, back.compose(X).as_matrix()) for e, w, X in parts]
-        J = back.R.symmetric_to_parent(link.symmetric)
-        return replace(link, com=ORIGIN, inertia=matrix3(J.rows))
-
-    def _still(self, free: str, floating_base: bool | None) -> set[str]:
-        """Bodies that no joint moves; those above a body come before it."""
-        still = {WORLD}
-        for name, body in self.bodies.items():
-            held = all(
-                floating_base is False and written.get("type") == "free"
-                for _, written, _ in body.joints
-            )
-            if body.parent in still and held and name != free:
-                still.add(name)
-        return still
-
-    def _free(self, body: BodyElement) -> None:
-        element = body.joints[0][0]
-        if body.parent != WORLD or len(body.joints) > 1:
-            raise self.values.refusal(
-                element, "a free joint must be the one joint of a body in <worldbody>"
-            )
-
-    # Joints.
 
     def body(self, body: BodyElement, free: bool) -> None:
         """The joints between a body and its parent, with massless links where there are several."""
@@ -343,13 +287,14 @@ class MjcfReader:
             if joint.kind.single:
                 drawn = (self.zeros[joint.name],)
             elif joint.kind is FLOATING:
-                drawn = _drawn(body.X)
+                drawn = drawn_at(body.X)
             self.places.append(Place(joint.name, joint.kind, drawn))
             if joint.kind is FLOATING:
-                self._free(body)
+                check_free(self.values, body)
                 if not free:
                     break
-                self.joints.append(replace(joint, parent=parent, child=body.name))
+                rest = free_rest(body.X) if joint.spring else 0.0
+                self.joints.append(replace(joint, parent=parent, child=body.name, rest=rest))
                 return
             last = k == len(body.joints) - 1 and tuple(p) == (0.0, 0.0, 0.0)
             child = body.name if last else f"{body.name}:{joint.name}"
@@ -390,11 +335,7 @@ class MjcfReader:
                 continue
             link = f"{name}_site" if name in self.bodies or name in self.link_names else name
             self.link_names.add(link)
+            self.site_links[name] = link
             place = self.values.shape_placement(element, written)
             self.links.append(Link(link))
             self.joints.append(fixed_joint(f"{link}_joint", body.name, link, X.compose(place)))
-
-
-def _drawn(X: Placement) -> tuple[float, ...]:
-    """Coordinates of a free joint that holds its body at `X` (the quaternion x y z w)."""
-    return (*vector3(X.p), *map(float, map(as_number, rotation_quaternion(X.R))))

@@ -1,4 +1,4 @@
-"""MJCF: what actuators can do to joints, where the joints themselves do not say it.
+"""MJCF: actuators, and what they can do to joints, where the joints themselves do not say it.
 
 An actuator's force is at most its forcerange; that of one whose force is its control times a gain,
 at most ctrlrange times the gain. A gear carries it to the joint, and, by way of a fixed tendon,
@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ..model.actuators import NO_BOUNDS, Actuator, Affine
 from ..model.description import Joint
 from .mjcf_tendons import arms as joint_arms
 from .mjcf_values import ACTUATOR, ACTUATORS, Attributes, Element, MjcfValues
@@ -21,6 +22,139 @@ PLAIN = {"gaintype": ("fixed", "fixed"), "biastype": ("none", "none")}
 
 BOUNDED = ("none", "filter", "filterexact")
 """Activation that stays within the range of control."""
+
+SHORTCUTS = {"kp", "kv", "area", "diameter", "timeconst"}
+"""Attributes of elements other than <general>, which stand for several of its own."""
+
+STATIC = {"general", "motor", "position", "velocity", "damper"}
+"""Elements whose force is a function of control, length and rate alone."""
+
+TRANSMISSIONS = ("joint", "jointinparent", "tendon")
+"""Attributes that name what is pulled along, those that are read."""
+
+
+def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> list[Actuator]:
+    """Actuators of hinges, slides and fixed tendons, in the order of the file; what others do is
+    remarked."""
+    by_name, arms = {joint.name: joint for joint in joints}, _tendon_arms(values, root)
+    elements = [child for section in root.findall("actuator") for child in section]
+    taken = {str(element.get("name")) for element in elements}
+    found: list[Actuator] = []
+    for number, element in enumerate(elements):
+        tag = tag_name(element)
+        if tag not in ACTUATORS:
+            values.ignore(f"element <{tag}> of <actuator>", element)
+            continue
+        written = values.attributes(element, ACTUATOR, None)
+        name = element.get("name", "")
+        if name and name in (each.name for each in found):
+            raise values.refusal(element, f'two actuators are named "{name}"; rename one')
+        if not name:
+            name = f"actuator{number}"
+            while name in taken:
+                name += "_"
+        why = _left_out(values, element, tag, written, by_name)
+        if why:
+            values.ignore(why, element)
+            continue
+        driven = tuple(_driven(values, element, written, arms))
+        gain, bias = _law(values, element, tag, written)
+        controls = _bounds(values, element, written, "ctrlrange", "ctrllimited")
+        inherited = values.number(element, "inheritrange", written, 0.0)
+        if inherited and len(driven) == 1:
+            limits = by_name[driven[0][0]].limits
+            middle, half = (limits.lower + limits.upper) / 2, (limits.upper - limits.lower) / 2
+            controls = (middle - half * inherited, middle + half * inherited)
+        forces = _bounds(values, element, written, "forcerange", "forcelimited")
+        found.append(Actuator(name, driven, gain, bias, controls, forces))
+    return found
+
+
+def moving_actuators(
+    actuators: Sequence[Actuator], joints: Sequence[Joint], zeros: Mapping[str, float]
+) -> list[Actuator]:
+    """Actuators on the joints that still move; those that constraints hold are where the file draws
+    them."""
+    still = {joint.name: zeros.get(joint.name, 0.0) for joint in joints if not joint.kind.nv}
+    held = (actuator.held(still) for actuator in actuators)
+    return [actuator for actuator in held if actuator.arms]
+
+
+def _left_out(
+    values: MjcfValues,
+    element: Element,
+    tag: str,
+    written: Attributes,
+    joints: Mapping[str, Joint],
+) -> str:
+    """What of an actuator can't be read, in words; "" where all can."""
+    if tag not in STATIC:
+        return f"actuator <{tag}>, whose force depends on more than control, position and velocity"
+    if written.get("dyntype", "none") != "none":
+        return f'an actuator with dyntype="{written["dyntype"]}"'
+    if tag == "position" and values.number(element, "timeconst", written, 0.0):
+        return "a position servo with timeconst"
+    if tag == "general" and SHORTCUTS & set(written):
+        return "an actuator <general> with the class of another element"
+    if tag == "position" and "dampratio" in written:
+        return "an actuator with dampratio, which is of a mass; write kv"
+    if written.get("gaintype", "fixed") not in ("fixed", "affine"):
+        return f'an actuator with gaintype="{written["gaintype"]}"'
+    if written.get("biastype", "none") not in ("none", "affine"):
+        return f'an actuator with biastype="{written["biastype"]}"'
+    if not any(key in written for key in TRANSMISSIONS):
+        return "an actuator of neither a joint nor a fixed tendon"
+    joint = joints.get(written.get("joint", written.get("jointinparent", "")))
+    if "tendon" not in written and joint is None:
+        raise values.refusal(element, "its joint does not exist; correct the name")
+    if joint is not None and not joint.kind.single:
+        return f"an actuator of a {joint.kind.name} joint"
+    if "tendon" in written and written["tendon"] not in _fixed_tendons(element):
+        return "an actuator of a spatial tendon"
+    return ""
+
+
+def _fixed_tendons(element: Element) -> set[str]:
+    root = element.getroottree().getroot()
+    tendons = (e for section in root.findall("tendon") for e in section.findall("fixed"))
+    return {str(e.get("name")) for e in tendons}
+
+
+def _law(
+    values: MjcfValues, element: Element, tag: str, written: Attributes
+) -> tuple[Affine, Affine]:
+    """Gain and bias, each a constant and factors of length and rate."""
+    if tag == "motor":
+        return (1.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if tag == "position":
+        kp = values.number(element, "kp", written, 1.0)
+        return (kp, 0.0, 0.0), (0.0, -kp, -values.number(element, "kv", written, 0.0))
+    if tag in ("velocity", "damper"):
+        kv = values.number(element, "kv", written, 1.0)
+        if tag == "damper":
+            return (0.0, 0.0, -kv), (0.0, 0.0, 0.0)
+        return (kv, 0.0, 0.0), (0.0, 0.0, -kv)
+    gain = _three(values, element, "gainprm", written, 1.0)
+    bias = _three(values, element, "biasprm", written, 0.0)
+    if written.get("gaintype", "fixed") == "fixed":
+        gain = (gain[0], 0.0, 0.0)
+    return gain, bias if written.get("biastype", "none") == "affine" else (0.0, 0.0, 0.0)
+
+
+def _three(
+    values: MjcfValues, element: Element, key: str, written: Attributes, first: float
+) -> Affine:
+    """The first three numbers of a list that may be shorter."""
+    words = written.get(key, "").split()[:3]
+    there = values.numbers(element, key, {key: " ".join(words)}, len(words)) if words else [first]
+    return tuple([*there, 0.0, 0.0][:3])  # type: ignore[return-value]
+
+
+def _bounds(
+    values: MjcfValues, element: Element, written: Attributes, key: str, switch: str
+) -> tuple[float, float]:
+    ends = values.bounds(element, written, key, switch)
+    return (ends[0], ends[1]) if ends else NO_BOUNDS
 
 
 def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> list[Joint]:
@@ -70,7 +204,7 @@ def _gain(values: MjcfValues, element: Element, tag: str, written: Attributes) -
     """Force by control, of actuators whose force is nothing else; infinite for others."""
     if tag == "motor":
         return 1.0
-    shortcuts = {"kp", "kv", "area", "diameter", "timeconst"} & set(written)
+    shortcuts = SHORTCUTS & set(written)
     plain = all(written.get(key, default) == word for key, (default, word) in PLAIN.items())
     if tag != "general" or shortcuts or not plain or written.get("dyntype", "none") not in BOUNDED:
         return math.inf

@@ -27,7 +27,7 @@ from ..algebra.spatial import (
 )
 from ..model.description import Link, ModelError, matrix3, vector3
 from .mjcf_meshes import MjcfMeshes
-from .mjcf_values import TURNS, Attributes, Element, MjcfValues
+from .mjcf_values import TURNS, Attributes, Compiler, Element, MjcfValues
 
 MEASURES = ("size", "pos", *TURNS, "fromto", "mass", "density", "group")
 WEIGHED = ("type", "shellinertia", "mesh", "fitscale", *MEASURES)
@@ -52,6 +52,8 @@ class Matter:
     principal: Placement = HERE
     """Its centre of mass and principal axes in the body, where MuJoCo has them; known once `links`
     has been here."""
+    compiler: Compiler = Compiler()  # noqa: RUF009  (it is frozen)
+    """What the file of the body says of how bodies weigh."""
 
 
 def links(
@@ -62,12 +64,12 @@ def links(
     still: bodies that nothing moves, whose inertia enters totals alone: where it cannot be had, a
     remark says so.
     """
-    rule = values.compiler.inertiafromgeom
     read: dict[str, Link] = {}
     from_geoms: dict[str, list[Part]] = {}
     unknown: dict[str, ModelError] = {}
     for name, matter in bodies.items():
         read[name] = Link(name)
+        rule = matter.compiler.inertiafromgeom
         if matter.inertial is not None and rule != "true":
             read[name] = _written(values, name, matter, *matter.inertial)
         elif rule != "false":
@@ -102,7 +104,7 @@ def links(
             f'{len(unknown)} bodies that nothing moves weigh nothing here, body "{first}" first: '
             f"{said}; motions are the same, totals of mass are not"
         )
-    return _adjusted(values, list(read.values()))
+    return _adjusted(values, bodies, list(read.values()))
 
 
 AT_ONCE = 300
@@ -154,7 +156,7 @@ def _weighs(values: MjcfValues, element: Element, written: Attributes) -> bool:
     """Whether a geom adds to its body's inertia."""
     density = values.number(element, "density", written, 1000.0)
     group = values.number(element, "group", written, 0.0)
-    low, high = values.compiler.inertiagrouprange
+    low, high = values.compiler_of(element).inertiagrouprange
     if not values.number(element, "mass", written, density) or not low <= group <= high:
         return False
     shape = written.get("type", "sphere")
@@ -192,10 +194,15 @@ def _weighed(
             for key in MEASURES:
                 if key in written:  # else MuJoCo warns in a file of its own
                     values.numbers(element, key, written, max(len(written[key].split()), 1))
+            geom = {key: written[key] for key in WEIGHED if key in written}
+            if values.compiler_of(element) is not values.compiler:  # MuJoCo has the file's own here
+                geom["group"] = str(values.compiler.inertiagrouprange[0])
+                if "fromto" not in geom:
+                    X = X.compose(values.placement(element, written)).as_matrix()
+                    geom = {key: x for key, x in geom.items() if key not in ("pos", *TURNS)}
             rows = as_matrix(X.R).matrix.rows
             axes = [tuple(row)[column] for column in (0, 1) for row in rows]
             frame = etree.SubElement(body, "frame", pos=_words(X.p), xyaxes=_words(axes))
-            geom = {key: written[key] for key in WEIGHED if key in written}
             # What touches nothing needs no convex hull.
             etree.SubElement(frame, "geom", contype="0", conaffinity="0", **geom)
     text = etree.tostring(root, encoding="unicode")
@@ -225,14 +232,12 @@ def _weighed(
     return read
 
 
-def _adjusted(values: MjcfValues, read: list[Link]) -> list[Link]:
+def _adjusted(values: MjcfValues, bodies: Mapping[str, Matter], read: Iterable[Link]) -> list[Link]:
     """The links with <compiler>'s lower bounds, balance and total mass applied."""
-    compiler = values.compiler
-    if compiler.boundmass or compiler.boundinertia or compiler.balanceinertia:
-        read = [_bounded(values, link) for link in read]
+    read = [_bounded(bodies[link.name].compiler, link) for link in read]
     total = sum(link.mass for link in read)
-    if compiler.settotalmass > 0 and total > 0:
-        k = compiler.settotalmass / total
+    if values.compiler.settotalmass > 0 and total > 0:
+        k = values.compiler.settotalmass / total
         read = [
             replace(
                 link, mass=k * link.mass, inertia=matrix3(Vector(*row) * k for row in link.inertia)
@@ -242,8 +247,9 @@ def _adjusted(values: MjcfValues, read: list[Link]) -> list[Link]:
     return read
 
 
-def _bounded(values: MjcfValues, link: Link) -> Link:
-    compiler = values.compiler
+def _bounded(compiler: Compiler, link: Link) -> Link:
+    if not (compiler.boundmass or compiler.boundinertia or compiler.balanceinertia):
+        return link
     link = replace(link, mass=max(link.mass, compiler.boundmass))
     size = max(abs(x) for row in link.inertia for x in row)
     if not math.isfinite(size):  # Model.assemble refuses it by name

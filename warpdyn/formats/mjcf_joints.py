@@ -38,7 +38,7 @@ def read_joint(
         if not math.hypot(*map(as_number, direction)) > TINY:
             raise values.refusal(element, f"axis is zero; a {word} joint needs a direction")
         zero = values.number(element, "ref", written, 0.0)
-        zero = values.compiler.angle(zero) if word == "hinge" else zero
+        zero = values.compiler_of(element).angle(zero) if word == "hinge" else zero
     limits = _limits(values, element, written, word)
     bounded = single and math.isfinite(limits.upper - limits.lower)
     kind = {
@@ -47,8 +47,6 @@ def read_joint(
     }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
     spring = _first(values, element, written, "stiffness")
     rest = values.number(element, "springref", written, 0.0)
-    if spring and not single:
-        values.ignore(f'attribute "stiffness" of a {word} joint: its spring', element)
     if "springdamper" in written and any(values.numbers(element, "springdamper", written, 2)):
         values.ignore('attribute "springdamper" of <joint>: its spring and damping', element)
     joint = Joint(
@@ -61,8 +59,12 @@ def read_joint(
         damping=_first(values, element, written, "damping"),
         friction=values.number(element, "frictionloss", written, 0.0),
         armature=values.number(element, "armature", written, 0.0),
-        spring=spring if single else 0.0,
-        rest=values.compiler.angle(rest) if word == "hinge" else rest,
+        spring=spring,
+        rest=values.compiler_of(element).angle(rest)
+        if word == "hinge"
+        else rest
+        if single
+        else 0.0,
     )
     return JointElement(joint, p, zero)
 
@@ -82,9 +84,13 @@ def _limits(values: MjcfValues, element: Element, written: Attributes, word: str
     limits = Limits()
     bounds = values.bounds(element, written, "range", "limited")
     if bounds and single:
-        lower, upper = (values.compiler.angle(x) if word == "hinge" else x for x in bounds)
+        lower, upper = (
+            values.compiler_of(element).angle(x) if word == "hinge" else x for x in bounds
+        )
         limits = Limits(lower, upper)
     elif bounds:
         values.ignore(f"range of a {word} joint", element)
     efforts = values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited")
+    if efforts and single and sum(efforts):
+        values.ignore("actuatorfrcrange that is wider one way, but for its wider end", element)
     return replace(limits, effort=max(map(abs, efforts))) if efforts and single else limits

@@ -62,9 +62,11 @@ def _tendon(
             raise values.refusal(element, f'its joint "{joint}" does not exist; correct the name')
         if not joints[joint].kind.single:
             raise values.refusal(element, f'its joint "{joint}" must be a hinge or a slide joint')
-    rest = sum(c * joints[joint].rest for joint, c in coefficients)
+    rest = sum(c * joints[joint].v_rest[0] for joint, c in coefficients)
     lengths = _numbers(values, element, "springlength", written) or [-1.0]
     low, high = lengths[0], lengths[-1]
+    if values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited"):
+        values.ignore("actuatorfrcrange of a tendon", element)
     bounds = values.bounds(element, written, "range", "limited")
     return Tendon(
         name,

@@ -41,6 +41,10 @@ ACTUATOR = "actuator"
 """The word under which a default class keeps what it says of actuators: they share it, whatever
 their element."""
 
+COMPILER = "{warpdyn}compiler"
+"""Attribute of elements that were put in from the model of another file: the number of its settings
+among `MjcfValues.compilers`."""
+
 TINY = 1e-14
 """Vectors shorter than this point nowhere, as for MuJoCo."""
 
@@ -72,6 +76,16 @@ class Compiler:
     def angle(self, value: float) -> float:
         return value if self.radians else math.radians(value)
 
+    def euler(self, angles: list[float]) -> Rotation:
+        """Small letters of eulerseq turn about the axes as they are turned, capitals about the
+        fixed ones."""
+        R = IDENTITY
+        for letter, angle in zip(self.eulerseq, angles, strict=True):
+            angle = self.angle(angle)
+            turn = AxisRotation("xyz".index(letter.lower()), math.cos(angle), math.sin(angle))
+            R = as_matrix(TwoRotations(R, turn) if letter.islower() else TwoRotations(turn, R))
+        return R
+
 
 class MjcfValues(Reading):
     """One load, with the file's compiler settings and default classes."""
@@ -81,12 +95,22 @@ class MjcfValues(Reading):
     ) -> None:
         super().__init__(source, files)
         self.compiler = self._compiler(root)
+        self.compilers = [self.compiler]
+        """The file's own settings, and those of models that are attached."""
         self.classes: dict[str, dict[str, dict[str, str]]] = {}
         for element in root.findall("default"):
             self._read_class(element, None)
 
     def place(self, element: Element) -> str:
         return place(element)
+
+    def compiler_of(self, element: Element) -> Compiler:
+        """How the numbers of an element are meant."""
+        if len(self.compilers) > 1:
+            for around in (element, *element.iterancestors()):
+                if COMPILER in around.attrib:
+                    return self.compilers[int(str(around.get(COMPILER)))]
+        return self.compiler
 
     # Numbers and words.
 
@@ -133,7 +157,7 @@ class MjcfValues(Reading):
         limited = self.choice(element, switch, written, "auto", ("auto", "true", "false"))
         if key not in written or limited == "false":
             return ()
-        if limited == "auto" and not self.compiler.autolimits:
+        if limited == "auto" and not self.compiler_of(element).autolimits:
             raise self.refusal(
                 element, f'it has {key}, and autolimits is off; write {switch}="true" or "false"'
             )
@@ -170,7 +194,7 @@ class MjcfValues(Reading):
             element, way, written, {"quat": 4, "axisangle": 4, "xyaxes": 6}.get(way, 3)
         )
         if way == "euler":
-            return self._euler(numbers)
+            return self.compiler_of(element).euler(numbers)
         first, second = Vector(*numbers[:3]), Vector(*numbers[-3:])
         if way == "quat":
             norm = math.hypot(*numbers)
@@ -179,23 +203,15 @@ class MjcfValues(Reading):
             w, x, y, z = (number / norm for number in numbers)
             return quaternion_rotation([x, y, z, w])
         if way == "axisangle":
-            return _about(self._direction(element, way, first), self.compiler.angle(numbers[3]))
+            return _about(
+                self._direction(element, way, first), self.compiler_of(element).angle(numbers[3])
+            )
         if way == "zaxis":
             return z_to(self._direction(element, way, first))
         x_axis = self._direction(element, way, first)
         y_axis = self._direction(element, way, second - x_axis * x_axis.dot(second))
         z_axis = x_axis.cross(y_axis)
         return Rotation([Vector(*row) for row in zip(x_axis, y_axis, z_axis, strict=True)])
-
-    def _euler(self, angles: list[float]) -> Rotation:
-        """Small letters of eulerseq turn about the axes as they are turned, capitals about the
-        fixed ones."""
-        R = IDENTITY
-        for letter, angle in zip(self.compiler.eulerseq, angles, strict=True):
-            angle = self.compiler.angle(angle)
-            turn = AxisRotation("xyz".index(letter.lower()), math.cos(angle), math.sin(angle))
-            R = as_matrix(TwoRotations(R, turn) if letter.islower() else TwoRotations(turn, R))
-        return R
 
     def _direction(self, element: Element, key: str, u: Vector) -> Vector:
         norm = math.hypot(*u)
@@ -209,7 +225,8 @@ class MjcfValues(Reading):
 
     def attributes(self, element: Element, tag: str, childclass: str | None) -> dict[str, str]:
         """An element's attributes over those of its default class."""
-        written = {str(key): str(value) for key, value in element.attrib.items()}
+        plain = ((str(key), str(value)) for key, value in element.attrib.items())
+        written = {key: value for key, value in plain if not key.startswith("{")}
         name = written.pop("class", childclass)
         defaults = dict(self.defaults(element, name).get(tag, {}))
         if any(key in written for key in TURNS):

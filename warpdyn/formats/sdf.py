@@ -34,6 +34,7 @@ from .registry import SDF
 from .robot_text import Loops, RobotText, cuts_loops, tag_name
 from .sdf_frames import SdfFrame, SdfFrames
 from .sdf_joints import Joints
+from .sdf_sensors import physics_of, sensors_of
 from .sdf_values import Element, SdfValues, child, children
 
 OLDEST, NEWEST = (1, 4), (1, 12)
@@ -64,6 +65,7 @@ def load_sdf(
     "world"; see `Model.with_base_velocity`.
     loops: "refuse" a joint that closes a loop, or "cut": leave it open, with a remark.
 
+    Sensors and a world's <physics> are data, `Model.sensors` and `Model.physics`.
     Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the
     world has the link "world" as root; so has one of several free links, each on a floating joint
     of its own.
@@ -159,6 +161,7 @@ class SdfReader:
         anchored = any(joint.parent == WORLD for joint in (*joints.joints, *frames))
         roots = self._roots(joints, floating_base, anchored)
         anchored = anchored or bool(roots)
+        sensors = list(sensors_of(self.values, self.frames, self.top))
         links = [
             *([Link(WORLD)] if anchored else []),
             *links,
@@ -172,6 +175,8 @@ class SdfReader:
             source=self.values.source,
             floating_base=not anchored,
             quaternion=quaternion,
+            sensors=sensors,
+            physics=physics_of(self.frames.world.element),
             warnings=[*self.values.ignored_lines(), *self.values.remarks, *remarks],
         )
 

@@ -241,6 +241,7 @@ def effect_torques(
     a + h + this.
     For a joint at rate r: viscous * r + coulomb * sign(r), spring * (position - rest), and beyond a
     limit stiffness * (position - limit) + damping * r; less the weight that something else bears.
+    Of a ball joint position - rest is the rotation vector from rest, in the turned frame.
     See `Model.with_friction`, `with_springs`, `with_limit_springs`, `with_gravity_compensation`.
     """
     return Call(

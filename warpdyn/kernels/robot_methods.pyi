@@ -65,6 +65,21 @@ class RobotMethods:
         over the tangent space, as in `rnea_derivatives`.
         d qdd = -M⁻¹ d rnea at a = qdd; Carpentier and Mansard, RSS 2018, equation 12."""
 
+    def actuator_torques(
+        self,
+        q: Array,
+        v: Array | None,
+        control: Array,
+    ) -> Values:
+        """Joint forces that the actuators of a MJCF file give at these controls.
+
+        q: (B, nq) [m, rad].  v: (B, nv).  control: (B, number of `model.actuators`), in their order and
+        units: positions of position servos, velocities of velocity servos, forces of motors before
+        their gears.  Returns tau: (B, nv) [N, N·m].
+        Each actuator's force is gain times control plus bias, along a joint or a fixed tendon; control,
+        force and the sum of all on a joint (`effort_limit`) are held within their bounds, as MuJoCo
+        does (its documentation, Computation, actuator model)."""
+
     def average_centroidal_velocity(
         self,
         q: Array,
@@ -495,6 +510,7 @@ class RobotMethods:
         a + h + this.
         For a joint at rate r: viscous * r + coulomb * sign(r), spring * (position - rest), and beyond a
         limit stiffness * (position - limit) + damping * r; less the weight that something else bears.
+        Of a ball joint position - rest is the rotation vector from rest, in the turned frame.
         See `Model.with_friction`, `with_springs`, `with_limit_springs`, `with_gravity_compensation`."""
 
     def external_wrench(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from .checks import check_description, find_root
+from .described_sensors import DescribedSensor
 from .description import Joint, Link
 from .gearbox import without_gears
 from .structure import Robot
@@ -43,8 +44,8 @@ def rebuilt(
     joints: Sequence[Joint],
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Robot:
-    """The same robot with other links and joints, checked and put in tree order; its configurations
-    and tendons are kept for the joints that still move.
+    """The same robot with other links and joints, checked and put in tree order; its configurations,
+    tendons and actuators are kept for the joints that still move, its sensors for what is still there.
 
     names: new names of joints, old ones as keys.
     """
@@ -52,7 +53,22 @@ def rebuilt(
     moving = {joint.name for joint in joints if joint.kind.nv}
     named_tendons = (t.renamed(names) for t in robot.tendons)
     tendons = (t for t in named_tendons if all(joint in moving for joint, _ in t.coefficients))
-    result = replace(robot, links=links, joints=joints, tendons=tuple(tendons))
+    renamed = (a.renamed(names) for a in robot.actuators)
+    actuators = (a for a in renamed if all(joint in moving for joint, _ in a.arms))
+    there = {link.name for link in links}, {joint.name for joint in joints}
+    sensors = (s for s in robot.sensors if not (s.link or s.joint) or _is_on(s, *there))
+    result = replace(
+        robot,
+        links=links,
+        joints=joints,
+        tendons=tuple(tendons),
+        actuators=tuple(actuators),
+        sensors=tuple(sensors),
+    )
     now = {**names, robot.base_joint: result.base_joint} if robot.floating_base else names
     named = (c.renamed(now).kept(result.coordinates) for c in robot.named)
     return replace(result, named=tuple(named))
+
+
+def _is_on(sensor: DescribedSensor, links: set[str], joints: set[str]) -> bool:
+    return sensor.link in links or sensor.joint in joints

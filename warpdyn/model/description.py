@@ -224,7 +224,7 @@ class Effects:
     """Passive forces on one coordinate of a joint, all off unless asked for:
     viscous friction [N·m·s/rad, N·s/m], Coulomb friction [N·m, N], beyond its limits a spring
     [N·m/rad, N/m] and a damper, and everywhere a spring [N·m/rad, N/m] that is slack at `rest`
-    [rad, m]."""
+    [rad, m] (see `Joint.rest`)."""
 
     viscous: float = 0.0
     coulomb: float = 0.0
@@ -269,9 +269,10 @@ class Joint:
     effects: tuple[Effects, ...] = ()
     """One a velocity coordinate, or none."""
     spring: float = 0.0
-    rest: float = 0.0
-    """The description's spring [N·m/rad, N/m], which is slack at the position `rest` [rad, m]; of
-    joints of one coordinate."""
+    rest: float | tuple[float, ...] = 0.0
+    """The description's spring [N·m/rad, N/m], which is slack at `rest`: a position [rad, m]; of a
+    ball joint a rotation vector [rad], of a free one a position [m] and a rotation vector, 0 where
+    that is neutral."""
 
     @property
     def axes(self) -> tuple[Vector3, ...]:
@@ -300,6 +301,11 @@ class Joint:
     def v_friction(self) -> tuple[float, ...]:
         """Coulomb friction of each velocity coordinate [N, N·m]."""
         return self.kind.each_coordinate(self.friction, self.friction2)
+
+    @property
+    def v_rest(self) -> tuple[float, ...]:
+        """`rest`, one number for each velocity coordinate."""
+        return self.rest if isinstance(self.rest, tuple) else (self.rest,) * self.kind.nv
 
     @property
     def bounded(self) -> bool:

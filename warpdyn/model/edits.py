@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .assembly import rebuilt
@@ -107,36 +108,50 @@ def with_springs(
     self: Robot,
     spring: PerJoint | Literal["description"] = None,
     *,
-    rest: float | Mapping[str, float] | None = None,
+    rest: float | Mapping[str, float | Sequence[float]] | None = None,
 ) -> Robot:
     """The same robot with springs in its joints: stiffness [N·m/rad, N/m] and the position at which
     each is slack [rad, m].
 
     Each is one value (for all joints of one coordinate), or values by joint name; spring =
-    "description" takes the springs of the robot's file, tendons' too, with where they are slack. Values not given
-    stay; there are none at first.
+    "description" takes the springs of the robot's file, tendons' and a free base's too, with where
+    they are slack. Values not given stay; there are none at first.
+    A ball joint is slack at a rotation vector (3,) [rad] and is pulled by k times the one that leads
+    there; a free joint at a position [m] and a rotation vector (6,), and k pulls at both.
     """
     for values in (spring, rest):
         for name in values if isinstance(values, Mapping) else ():
-            if not self.joint(name).kind.single:
+            if not self.joint(name).kind.elastic:
                 raise ValueError(
                     f'joint "{name}" of {self.name} is a {self.joint(name).kind.name} joint; springs '
-                    "are for joints of one coordinate"
+                    "are for joints of one coordinate, ball and free joints"
                 )
-    single = [joint for joint in self.joints if joint.kind.single]
+    elastic = [joint for joint in self.joints if joint.kind.elastic]
+    single = [joint.name for joint in elastic if joint.kind.single]
+    slack: dict[str, Sequence[float]] = {}
+    stiffness: dict[str, float]
     if spring == "description":
-        stiffness: Mapping[str, float] = {joint.name: joint.spring for joint in single}
-        slack: Mapping[str, float] = {joint.name: joint.rest for joint in single}
+        stiffness = {joint.name: joint.spring for joint in elastic}
+        slack = {joint.name: joint.v_rest for joint in elastic}
         tendons = (tendon.acting(spring=tendon.spring) for tendon in self.tendons)
-        self = replace(self, tendons=tuple(tendons))
+        self = replace(self, tendons=tuple(tendons), base_effects=self.base_springs)
     else:
-        stiffness, slack = _by_joint(self, "spring", spring, lambda joint: joint.kind.single), {}
+        stiffness = _by_joint(self, "spring", spring, lambda joint: joint.kind.single)
     if rest is not None:
-        asked = rest if isinstance(rest, Mapping) else dict.fromkeys((j.name for j in single), rest)
-        slack = {name: float(x) for name, x in asked.items()}
-    if not all(map(math.isfinite, slack.values())):
-        raise ValueError(f"rest must be finite numbers, got {rest!r}")
+        asked = rest if isinstance(rest, Mapping) else dict.fromkeys(single, rest)
+        slack = {name: _where_slack(self.joint(name), x) for name, x in asked.items()}
     return _with_effects(self, spring=stiffness, rest=slack)
+
+
+def _where_slack(joint: Joint, rest: float | Sequence[float]) -> tuple[float, ...]:
+    """One number for each velocity coordinate of a joint."""
+    numbers = tuple(map(float, np.ravel(rest)))
+    if len(numbers) != joint.kind.nv or not all(map(math.isfinite, numbers)):
+        raise ValueError(
+            f"rest must be finite numbers, {joint.kind.nv} for the {joint.kind.name} joint "
+            f'"{joint.name}", got {rest!r}'
+        )
+    return numbers
 
 
 def with_gravity_compensation(

@@ -82,6 +82,11 @@ class JointKind:
         return self.nq == self.nv == 1
 
     @property
+    def elastic(self) -> bool:
+        """A spring can hold it: it has one coordinate, or an orientation."""
+        return self.single or self.quaternion is not None
+
+    @property
     def turns(self) -> bool:
         """It turns the child, so that a single coordinate is an angle."""
         return bool(self.series) or any(x != 0.0 for S in self.subspace(2) for x in S.angular)

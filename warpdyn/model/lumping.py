@@ -12,7 +12,7 @@ from .joints import FLOATING, aligned
 from .link_inertia import Point, Spread
 from .structure import Structure
 from .tendons import Tendon
-from .tree import WORLD, Body, Cable, Frame, Tree
+from .tree import WORLD, Body, Cable, DrivenJoint, Frame, Tree, TreeActuator
 
 
 def build_tree(model: Structure) -> Tree:
@@ -38,6 +38,7 @@ def build_tree(model: Structure) -> Tree:
             q_index=FLOATING.scalar_last(q_index, model.quaternion),
             v_index=v_index,
             armature=model.base_armature,
+            effects=model.base_effects,
         )
         bodies.append(base)
         frames[model.root] = Frame(0, HERE)
@@ -103,7 +104,31 @@ def build_tree(model: Structure) -> Tree:
         bodies[frame.body] = body
     starts = {name: (v[0], q[0]) for name, (q, v) in coordinates.items()}
     cables = tuple(_cable(tendon, by_name, starts) for tendon in model.tendons)
-    return Tree(tuple(bodies), frames, model.nq, model.nv, ground, cables)
+    drives, driven = _drives(model, by_name, starts)
+    return Tree(tuple(bodies), frames, model.nq, model.nv, ground, cables, drives, driven)
+
+
+def _drives(
+    model: Structure, joints: Mapping[str, Joint], starts: Mapping[str, tuple[int, int]]
+) -> tuple[tuple[TreeActuator, ...], tuple[DrivenJoint, ...]]:
+    """The actuators over the joints that they push, and these over columns."""
+    names = list(dict.fromkeys(name for each in model.actuators for name, _ in each.arms))
+    driven = []
+    for name in names:
+        leader, multiplier, offset = followed(joints[name], joints)
+        driven.append(DrivenJoint(*starts[leader], multiplier, offset, joints[name].limits.effort))
+    drives = (
+        TreeActuator(
+            tuple((names.index(name), arm) for name, arm in each.arms),
+            each.constant,
+            each.gain,
+            each.bias,
+            each.controls,
+            each.forces,
+        )
+        for each in model.actuators
+    )
+    return tuple(drives), tuple(driven)
 
 
 def _cable(

@@ -7,13 +7,16 @@ over, with fixed joints lumped and mimic joints reduced, is its tree (`warpdyn.m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import get_args
 
 from . import describe, edits, restructure
+from .actuators import Actuator
 from .assembly import in_tree_order
 from .checks import freed_twice
-from .description import Joint, Link, ModelError
+from .described_sensors import DescribedSensor
+from .description import Effects, Joint, Link, ModelError
 from .named_configurations import Configuration
 from .params import params as parameters
 from .structure import QuaternionOrder, Structure
@@ -43,7 +46,11 @@ class Model(Structure):
         quaternion: QuaternionOrder = "xyzw",
         warnings: Sequence[str] = (),
         base_armature: float = 0.0,
+        base_springs: Sequence[Effects] = (),
         tendons: Sequence[Tendon] = (),
+        actuators: Sequence[Actuator] = (),
+        sensors: Sequence[DescribedSensor] = (),
+        physics: Mapping[str, str] = MappingProxyType({}),
         named: Sequence[Configuration] = (),
     ) -> Model:
         """Check links and joints as they stand in a description and put them in tree order.
@@ -64,7 +71,11 @@ class Model(Structure):
             quaternion=quaternion,
             warnings=tuple(warnings),
             base_armature=base_armature,
+            base_springs=tuple(base_springs),
             tendons=tuple(tendons),
+            actuators=tuple(actuators),
+            sensors=tuple(sensors),
+            physics=dict(physics),
             named=tuple(named),
         )
 

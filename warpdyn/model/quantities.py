@@ -31,7 +31,7 @@ in the joint's frame, whose length says nothing; armature and joint effects as i
 `Model.with_armature`, `with_friction`, `with_limit_springs`, `with_springs`.
 """
 
-OF_ONE_COORDINATE = ("axis", "spring", "rest")
+OF_ONE_COORDINATE = ("axis", "rest")
 """Quantities of joints that have one coordinate."""
 
 
@@ -54,6 +54,11 @@ def check_owner(model: Structure, quantity: str, name: str) -> None:
         raise ValueError(
             f'joint "{name}" of {model.name} is a {joint.kind.name} joint; {quantity} is for joints '
             "of one coordinate"
+        )
+    if quantity == "spring" and not joint.kind.elastic:
+        raise ValueError(
+            f'joint "{name}" of {model.name} is a {joint.kind.name} joint; springs are for joints of '
+            "one coordinate, ball and free joints"
         )
     if quantity == "axis" and not has_direction(joint):
         raise ValueError(

@@ -61,7 +61,9 @@ def reduce(self: Robot, joints: Iterable[str], at: Any = None) -> Robot:
         leader, multiplier, offset = followed(joint, by_name)
         if leader in still:
             held[joint.name] = still[leader][0] * multiplier + offset
-    tied = replace(self, tendons=tuple(tendon.held(held) for tendon in self.tendons))
+    tendons = (tendon.held(held) for tendon in self.tendons)
+    actuators = (held_there for a in self.actuators if (held_there := a.held(held)).arms)
+    tied = replace(self, tendons=tuple(tendons), actuators=tuple(actuators))
     return rebuilt(tied, self.links, locked_joints(self.joints, still))
 
 
@@ -257,11 +259,9 @@ def attach(
     self.link(frame)
     root = prefix + other.root
     mount = fixed_joint(joint or f"{frame}_to_{root}", frame, root, pose)
-    links, joints = renamed(
-        other,
-        {link.name: prefix + link.name for link in other.links},
-        {each.name: prefix + each.name for each in other.joints},
-    )
+    of_links = {link.name: prefix + link.name for link in other.links}
+    of_joints = {each.name: prefix + each.name for each in other.joints}
+    links, joints = renamed(other, of_links, of_joints)
     same_links = {link.name for link in self.links} & {link.name for link in links}
     same_joints = {each.name for each in self.joints} & {mount.name, *(j.name for j in joints)}
     if same_links or same_joints:
@@ -277,7 +277,15 @@ def attach(
         c.joined(there[c.name].renamed(prefixed)) if c.name in there else c for c in both.named
     )
     tendons = (replace(t.renamed(prefixed), name=prefix + t.name) for t in other.tendons)
-    return replace(both, named=tuple(named), tendons=(*both.tendons, *tendons))
+    actuators = (replace(a.renamed(prefixed), name=prefix + a.name) for a in other.actuators)
+    sensors = (replace(s.renamed(of_links, of_joints), name=prefix + s.name) for s in other.sensors)
+    return replace(
+        both,
+        named=tuple(named),
+        tendons=(*both.tendons, *tendons),
+        actuators=(*both.actuators, *actuators),
+        sensors=(*both.sensors, *sensors),
+    )
 
 
 def detach(self: Robot, link: str) -> Robot:
@@ -316,7 +324,9 @@ def rename(
         self.link(link)
     for joint in joints or {}:
         self.joint(joint)
-    result = rebuilt(self, *renamed(self, links or {}, joints or {}), joints or {})
+    sensors = (sensor.renamed(links or {}, joints or {}) for sensor in self.sensors)
+    named = replace(self, sensors=tuple(sensors))
+    result = rebuilt(named, *renamed(self, links or {}, joints or {}), joints or {})
     return result if name is None else replace(result, name=name)
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from typing import Literal, TypeVar
 
 import numpy as np
 
-from .description import Joint, Link, look_up, several
+from .actuators import Actuator
+from .described_sensors import DescribedSensor
+from .description import Effects, Joint, Link, look_up, several
 from .joints import FLOATING
 from .named_configurations import Configuration, Configurations
 from .reference_frames import Reference
@@ -66,8 +68,18 @@ class Structure:
     """What looked wrong in the description, and was used as written."""
     base_armature: float = 0.0
     """Armature of the free base's joint [kg, kg·m²], along the world's axes and the base's."""
+    base_springs: tuple[Effects, ...] = ()
+    """The description's spring of the free base's joint, one a velocity coordinate, or none."""
+    base_effects: tuple[Effects, ...] = ()
+    """Those that act on the free base's joint: springs alone."""
     tendons: tuple[Tendon, ...] = ()
     """Fixed tendons: sums of joint positions, with what moves and resists along them."""
+    actuators: tuple[Actuator, ...] = ()
+    """What turns controls into joint forces (`warpdyn.actuator_torques`), in the order of controls."""
+    sensors: tuple[DescribedSensor, ...] = ()
+    """Those that the description names: data."""
+    physics: Mapping[str, str] = field(default_factory=dict)
+    """What the description says of a simulator's physics (time step, solver, gravity), by path: data."""
     named: tuple[Configuration, ...] = ()
     """What `configurations` makes arrays of."""
 
@@ -309,11 +321,15 @@ class Structure:
         ]
         effects = [(j.name, j.effects, j.v_limits) for j in self.joints if j.effects]
         borne = [(k.name, k.borne) for k in self.links if k.borne]
+        pushed = {name for actuator in self.actuators for name, _ in actuator.arms}
         content = (
             links,
             borne,
             self.base_armature,
+            self.base_effects,
             self.tendons,
+            self.actuators,
+            [(name, self.joint(name).limits.effort) for name in sorted(pushed)],
             joints,
             effects,
             self.floating_base,

@@ -34,6 +34,7 @@ from ..algebra.spatial import (
     Vector,
     as_matrix,
 )
+from .actuators import Affine
 from .description import UNLIMITED, Effects, Limits
 from .joints import FLOATING, JointKind
 from .link_inertia import Point, Spread, all_numbers
@@ -184,6 +185,28 @@ class Cable(NamedTuple):
         return total
 
 
+class DrivenJoint(NamedTuple):
+    """A joint that actuators push: its coordinates, whose `ratio` and `offset` say how it follows
+    them, and the largest force that it may get of all of them together [N, N·m]."""
+
+    v_index: int
+    q_index: int
+    ratio: float
+    offset: float
+    effort: float
+
+
+class TreeActuator(NamedTuple):
+    """An actuator of a tree: its arms are of driven joints by their numbers."""
+
+    arms: tuple[tuple[int, float], ...]
+    constant: float
+    gain: Affine
+    bias: Affine
+    controls: tuple[float, float]
+    forces: tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Tree:
     """Bodies in an order in which every parent comes before its children, and the frames fixed in
@@ -197,6 +220,9 @@ class Tree:
     """Inertia of the links that are fixed to the world, about the world's origin."""
     cables: tuple[Cable, ...] = ()
     """Its fixed tendons."""
+    actuators: tuple[TreeActuator, ...] = ()
+    driven: tuple[DrivenJoint, ...] = ()
+    """The joints that actuators push."""
 
     @cached_property
     def shares_coordinates(self) -> bool:

@@ -79,6 +79,8 @@ def _joint(joint: Joint, values: Mapping[str, Any] | None) -> Joint:
     if "axis" in values and has_direction(joint):
         axis = _direction(values["axis"])
     varied_effects = {name: values[name] for name in EFFECTS if name in values}
+    if not joint.kind.single:  # where a spring is slack is then no one number
+        varied_effects.pop("rest", None)
     effects = joint.effects or ((Effects(),) * joint.kind.nv if varied_effects else ())
     return replace(
         joint,

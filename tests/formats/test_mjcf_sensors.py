@@ -1,0 +1,38 @@
+"""MJCF: <sensor> and <option> as data."""
+
+from __future__ import annotations
+
+from mjcf_texts import INERTIAL, load
+
+TEXT = f"""
+<mujoco><option timestep="0.002" integrator="implicitfast"><flag contact="disable"/></option>
+<option gravity="0 0 -9.81"/>
+<worldbody><body name="b"><joint name="j"/>{INERTIAL}<site name="s"/><site name="b"/></body></worldbody>
+<sensor><accelerometer name="acc" site="s" noise="0.1"/><gyro site="b"/><jointpos name="angle" joint="j"/>
+<framequat name="turn" objtype="body" objname="b"/><framepos objtype="site" objname="s"/>
+<clock name="time"/></sensor></mujoco>"""
+
+
+def test_sensors_are_on_links_and_joints() -> None:
+    """A site's on its link, which has another name where a body has that."""
+    found = load(TEXT).sensors
+    assert [(s.kind, s.name, s.link, s.joint) for s in found] == [
+        ("accelerometer", "acc", "s", None),
+        ("gyro", "", "b_site", None),
+        ("jointpos", "angle", None, "j"),
+        ("framequat", "turn", "b", None),
+        ("framepos", "", "s", None),
+        ("clock", "time", None, None),
+    ]
+    assert dict(found[0].said) == {"site": "s", "noise": "0.1"}
+
+
+def test_options_are_physics() -> None:
+    """Of all <option> elements, flags by path."""
+    assert load(TEXT).physics == {
+        "timestep": "0.002",
+        "integrator": "implicitfast",
+        "gravity": "0 0 -9.81",
+        "flag/contact": "disable",
+    }
+    assert load(f"<mujoco><worldbody><body>{INERTIAL}</body></worldbody></mujoco>").physics == {}

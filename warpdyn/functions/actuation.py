@@ -1,0 +1,44 @@
+"""What a robot's own actuators do with their controls."""
+
+from __future__ import annotations
+
+from ..algorithms import actuator_torques as _actuator_torques
+from ..arrays import A, Array
+from ..execution.base_velocity import CONFIGURATION, FORCE, VELOCITY
+from ..execution.batched import batched
+from ..execution.call import Call
+from ..model import Model
+
+
+@batched
+def actuator_torques(
+    model: Model,
+    q: Array[A],
+    v: Array[A] | None,
+    control: Array[A],
+    *,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Joint forces that the actuators of a MJCF file give at these controls.
+
+    q: (B, nq) [m, rad].  v: (B, nv).  control: (B, number of `model.actuators`), in their order and
+    units: positions of position servos, velocities of velocity servos, forces of motors before
+    their gears.  Returns tau: (B, nv) [N, N·m].
+    Each actuator's force is gain times control plus bias, along a joint or a fixed tendon; control,
+    force and the sum of all on a joint (`effort_limit`) are held within their bounds, as MuJoCo
+    does (its documentation, Computation, actuator model).
+    """
+    if not model.actuators:
+        raise ValueError(
+            f"{model.name} has no actuators: they come with MJCF files; give joint forces to a step, "
+            "or wd.PD"
+        )
+    return Call(
+        "actuator_torques",
+        model,
+        (_actuator_torques.actuator_torques,),
+        {"q": q, "v": v, "control": control},
+        out=out,
+        shapes={"control": (len(model.actuators),)},
+        by_velocity={"q": CONFIGURATION, "v": VELOCITY, "out": FORCE},
+    )

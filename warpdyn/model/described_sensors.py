@@ -1,0 +1,31 @@
+"""Sensors of a description, kept as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from .description import Pose
+
+
+@dataclass(frozen=True)
+class DescribedSensor:
+    """A sensor as the description has it; nothing here measures by it.
+
+    `kind` is the description's word ("imu", "camera", "jointpos"), `link` or `joint` what it is on,
+    None where that is neither, `pose` where it is in that link. `said` is all else that is written,
+    by path: ("camera/horizontal_fov", "1.05"), attributes as ("camera/@name", "left").
+    """
+
+    name: str
+    kind: str
+    link: str | None = None
+    joint: str | None = None
+    pose: Pose = Pose()  # noqa: RUF009  (it is frozen)
+    said: tuple[tuple[str, str], ...] = ()
+
+    def renamed(self, links: Mapping[str, str], joints: Mapping[str, str]) -> DescribedSensor:
+        """This sensor on links and joints of other names, {old: new}."""
+        link = self.link and links.get(self.link, self.link)
+        joint = self.joint and joints.get(self.joint, self.joint)
+        return replace(self, link=link, joint=joint)
