@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pkgutil import iter_modules
+from textwrap import indent
 from types import ModuleType
 from typing import Any
 
@@ -13,7 +14,7 @@ import warpdyn as wd
 import warpdyn.algorithms
 from ros2_node.laws import cartesian_impedance, joint_impedance, teaching
 
-from . import function_matrix
+from . import api_examples, function_matrix
 
 ROOMS = {
     "model": "Robots as data",
@@ -43,6 +44,9 @@ BESIDE = {
 
 LAWS = (joint_impedance, cartesian_impedance, teaching)
 """Modules of the ROS 2 node's laws; a law has its module's name."""
+
+
+EXAMPLES = api_examples.examples()
 
 
 def pages() -> dict[str, str]:
@@ -103,12 +107,21 @@ def sentence_of(module: str) -> str:
 
 def _described(path: str, thing: Any) -> str:
     if isinstance(thing, ModuleType):
-        return f".. automodule:: {thing.__name__}\n   :members:\n"
+        functions = "\n".join(_described(f"{thing.__name__}.{n}", f) for n, f in members(thing))
+        return f".. automodule:: {thing.__name__}\n\n{functions}"
+    example = indent(f"\n{EXAMPLES[path]}\n", "   ") if path in EXAMPLES else ""
     if inspect.isclass(thing):
-        return f".. autoclass:: {path}\n   :members:\n"
+        return f".. autoclass:: {path}\n   :members:\n{example}"
     if callable(thing):
-        return f".. autofunction:: {path}\n"
-    return f".. autodata:: {path}\n   :no-value:\n"
+        return f".. autofunction:: {path}\n{example}"
+    return f".. autodata:: {path}\n   :no-value:\n{example}"
+
+
+def members(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Public functions and classes that a module defines, in its order."""
+    for name, thing in vars(module).items():
+        if callable(thing) and thing.__module__ == module.__name__ and not name.startswith("_"):
+            yield name, thing
 
 
 def _page(title: str, sentence: str, directives: Iterable[str]) -> str:
@@ -130,8 +143,9 @@ def _index() -> str:
     beside = [*(page for page, _ in BESIDE.values()), "ros2_laws"]
     return (
         "# API reference\n\n"
-        "Every public name, with shapes, units, frames and the source of its formula. What is `warpdyn.rnea` "
-        "here is `wd.rnea` after `import warpdyn as wd`.\n\n"
+        "Every public name, with shapes, units, frames, the source of its formula and an example that runs. "
+        "What is `warpdyn.rnea` here is `wd.rnea` in an example: all begin after `import numpy as np` and "
+        "`import warpdyn as wd`.\n\n"
         + _tree("Which arrays, devices and gradients", ["matrix"])
         + _tree("Functions", of_functions)
         + _tree("Around them", others)

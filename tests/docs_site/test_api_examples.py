@@ -1,0 +1,79 @@
+"""Every public name has one example, and each example runs and prints what stands there."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("warpdyn.viewer")
+pytest.importorskip("torch")
+import warpdyn as wd
+from docs_site import api_examples, api_pages
+
+EXAMPLES = api_examples.examples()
+
+
+def described() -> Iterator[tuple[str, Any]]:
+    """What the API reference describes, by path."""
+    for text in api_pages.pages().values():
+        for kind, path in re.findall(r"^\.\. auto(\w+):: (\S+)$", text, re.MULTILINE):
+            if kind != "module":
+                module, _, name = path.rpartition(".")
+                yield path, getattr(importlib.import_module(module), name)
+
+
+def test_every_public_name_has_one_example() -> None:
+    """In its docstring or in the files; the files have none for what is not public."""
+    public = dict(described())
+    in_docstrings = {
+        path for path, thing in public.items() if ">>>" in (inspect.getdoc(thing) or "")
+    }
+    assert set(EXAMPLES) == set(public) - in_docstrings
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_an_example_is_true(path: str) -> None:
+    """It runs by itself, after the two imports, and something comes out or is made."""
+    names = {"np": np, "wd": wd}
+    test = doctest.DocTestParser().get_doctest(EXAMPLES[path], names, path, None, None)
+    said: list[str] = []
+    runner = doctest.DocTestRunner(Checker(), verbose=False)
+    failed, tried = runner.run(test, out=said.append)
+    assert tried and not failed, "".join(said)
+
+
+class Checker(doctest.OutputChecker):
+    """Spaces, and the sign of a zero, are the machine's affair."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return super().check_output(plain(want), plain(got), optionflags)
+
+
+def plain(text: str) -> str:
+    return re.sub(r"-0\.(?!\d)", "0.", re.sub(r"\s+", "", text)) + "\n"
+
+
+def test_an_example_begins_with_what_it_uses() -> None:
+    """The lines that make its names, and those that these need; none for a name that it makes itself."""
+    assert api_examples.complete(">>> q.shape\n").splitlines() == [
+        '>>> model = wd.load_robot("double_pendulum")',
+        ">>> q = wd.random_configuration(model, 3, seed=0)",
+        ">>> q.shape",
+    ]
+    own = ">>> q = np.zeros(2)\n>>> (lambda model: model)(q)\n"
+    assert api_examples.complete(own) == own
+
+
+def test_the_checker_tells_numbers_apart() -> None:
+    """A minus counts but before a zero."""
+    checker = Checker()
+    assert checker.check_output("array([0., 1.])\n", "array([-0.,  1.])\n", 0)
+    assert not checker.check_output("array([0., 1.])\n", "array([0., -1.])\n", 0)
+    assert not checker.check_output("-0.5\n", "0.5\n", 0)
