@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from itertools import pairwise
 from pkgutil import iter_modules
 from textwrap import indent
 from types import ModuleType
@@ -29,10 +31,18 @@ functions has a page for each module."""
 
 FUNCTIONS = "functions"
 
+TITLES = {
+    "com": "Centre of mass",
+    "screws": "Products of exponentials",
+    "group": "Groups of robots",
+}
+"""Pages of functions whose titles are not their modules' names."""
+
 PLACES = {
     "KINDS": "warpdyn.model.joints",
     "ContactPoint": "warpdyn.functions.contact_points",
     "config": "warpdyn.execution.config",
+    "TASKS": "warpdyn.rl.tasks",
 }
 """Modules of names that are not filed under the one that defines them."""
 
@@ -54,7 +64,7 @@ def pages() -> dict[str, str]:
     written: dict[str, str] = {}
     for module, names in families().items():
         room, stem = module.split(".")[1], module.rpartition(".")[2]
-        title = ROOMS.get(room) or stem.replace("_", " ").capitalize()
+        title = ROOMS.get(room) or TITLES.get(stem) or stem.replace("_", " ").capitalize()
         written[stem] = _page(title, sentence_of(module), map(directive, names))
     for module, (page, title) in BESIDE.items():
         thing = import_module(module)
@@ -103,6 +113,17 @@ def directive(name: str) -> str:
 def sentence_of(module: str) -> str:
     """The first sentence of a module's docstring."""
     return (inspect.getdoc(import_module(module)) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def said_of(data: str) -> str:
+    """What stands below a public name's value, where its module sets it; "" where nothing does."""
+    name = data.rpartition(".")[2]
+    lines = ast.parse(inspect.getsource(import_module(PLACES[name]))).body
+    for line, after in pairwise(lines):
+        named = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
+        if name in (getattr(each, "id", "") for each in named) and isinstance(after, ast.Expr):
+            return str(ast.literal_eval(after.value))
+    return ""
 
 
 def _described(path: str, thing: Any) -> str:

@@ -90,7 +90,9 @@ def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
 def docstring_read(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    """Docstrings as reStructuredText."""
+    """Docstrings as reStructuredText; of data what stands below it, not what its type says."""
+    if what == "data" and (said := api_pages.said_of(name)):
+        lines[:] = said.splitlines()
     lines[:] = as_rst(lines)
 
 

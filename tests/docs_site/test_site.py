@@ -33,8 +33,9 @@ PAGES = {
     "api/dynamics.html": ("h1", "dl.function dt.sig", "#warpdyn\\.rnea", "dd p"),
     "notebooks/five_algorithms.html": ("h1", ".cell_input pre", ".cell_output", "math", "img"),
     "gallery.html": ("h1", ".recording button", "img"),
+    "computation.html": ("h1", ".math math", ".cell_output table td", ".cell_output pre"),
 }
-"""Front page, API, a notebook, the gallery: and what must be seen of each."""
+"""Front page, API, a notebook, the gallery, the computation: and what must be seen of each."""
 
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
 
