@@ -38,11 +38,15 @@ def test_every_public_name_has_one_example() -> None:
     assert set(EXAMPLES) == set(public) - in_docstrings
 
 
-@pytest.mark.parametrize("path", EXAMPLES)
-def test_an_example_is_true(path: str) -> None:
-    """It runs by itself, after the two imports, and something comes out or is made."""
+BY_TEXT = {text: path for path, text in EXAMPLES.items()}
+"""Once each: a class and the function that gives it may share one."""
+
+
+@pytest.mark.parametrize(("text", "path"), BY_TEXT.items(), ids=BY_TEXT.values())
+def test_an_example_is_true(text: str, path: str) -> None:
+    """It runs by itself, after the two imports, and prints what stands below it."""
     names = {"np": np, "wd": wd}
-    test = doctest.DocTestParser().get_doctest(EXAMPLES[path], names, path, None, None)
+    test = doctest.DocTestParser().get_doctest(text, names, path, None, None)
     said: list[str] = []
     runner = doctest.DocTestRunner(Checker(), verbose=False)
     failed, tried = runner.run(test, out=said.append)
