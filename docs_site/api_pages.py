@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import import_module
 from itertools import pairwise
 from pkgutil import iter_modules
-from textwrap import indent
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +15,7 @@ import warpdyn as wd
 import warpdyn.algorithms
 from ros2_node.laws import cartesian_impedance, joint_impedance, teaching
 
-from . import api_examples, function_matrix
+from . import function_matrix
 
 ROOMS = {
     "model": "Robots as data",
@@ -54,9 +53,6 @@ BESIDE = {
 
 LAWS = (joint_impedance, cartesian_impedance, teaching)
 """Modules of the ROS 2 node's laws; a law has its module's name."""
-
-
-EXAMPLES = api_examples.examples()
 
 
 def pages() -> dict[str, str]:
@@ -116,8 +112,10 @@ def sentence_of(module: str) -> str:
 
 
 def said_of(data: str) -> str:
-    """What stands below a public name's value, where its module sets it; "" where nothing does."""
+    """What stands below the value of a name of `PLACES`, where its module sets it; "" for others."""
     name = data.rpartition(".")[2]
+    if name not in PLACES:
+        return ""
     lines = ast.parse(inspect.getsource(import_module(PLACES[name]))).body
     for line, after in pairwise(lines):
         named = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
@@ -128,21 +126,12 @@ def said_of(data: str) -> str:
 
 def _described(path: str, thing: Any) -> str:
     if isinstance(thing, ModuleType):
-        functions = "\n".join(_described(f"{thing.__name__}.{n}", f) for n, f in members(thing))
-        return f".. automodule:: {thing.__name__}\n\n{functions}"
-    example = indent(f"\n{EXAMPLES[path]}\n", "   ") if path in EXAMPLES else ""
+        return f".. automodule:: {thing.__name__}\n   :members:\n"
     if inspect.isclass(thing):
-        return f".. autoclass:: {path}\n   :members:\n{example}"
+        return f".. autoclass:: {path}\n   :members:\n"
     if callable(thing):
-        return f".. autofunction:: {path}\n{example}"
-    return f".. autodata:: {path}\n   :no-value:\n{example}"
-
-
-def members(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """Public functions and classes that a module defines, in its order."""
-    for name, thing in vars(module).items():
-        if callable(thing) and thing.__module__ == module.__name__ and not name.startswith("_"):
-            yield name, thing
+        return f".. autofunction:: {path}\n"
+    return f".. autodata:: {path}\n   :no-value:\n"
 
 
 def _page(title: str, sentence: str, directives: Iterable[str]) -> str:

@@ -21,21 +21,42 @@ EXAMPLES = api_examples.examples()
 
 
 def described() -> Iterator[tuple[str, Any]]:
-    """What the API reference describes, by path."""
+    """What the API reference describes, by path: names, and functions of modules that are names."""
     for text in api_pages.pages().values():
         for kind, path in re.findall(r"^\.\. auto(\w+):: (\S+)$", text, re.MULTILINE):
-            if kind != "module":
+            if kind == "module":
+                yield from members(path, importlib.import_module(path))
+            else:
                 module, _, name = path.rpartition(".")
                 yield path, getattr(importlib.import_module(module), name)
 
 
+def members(path: str, owner: Any) -> Iterator[tuple[str, Any]]:
+    """Public functions and classes that a module defines, or methods that a class does."""
+    for name in vars(owner):
+        thing = getattr(owner, name)
+        here = inspect.isclass(owner) or getattr(thing, "__module__", None) == path
+        if callable(thing) and here and not name.startswith("_"):
+            yield f"{path}.{name}", thing
+
+
 def test_every_public_name_has_one_example() -> None:
-    """In its docstring or in the files; the files have none for what is not public."""
+    """In its docstring or in the files; methods of a `Model` too. The files have none for what is not public."""
     public = dict(described())
-    in_docstrings = {
-        path for path, thing in public.items() if ">>>" in (inspect.getdoc(thing) or "")
+    methods = {
+        f"{path}.{name}"
+        for path, thing in public.items()
+        if inspect.isclass(thing)
+        for name in dir(thing)
     }
-    assert set(EXAMPLES) == set(public) - in_docstrings
+    wanted = public | dict(members("warpdyn.Model", wd.Model))
+    in_docstrings = {
+        path for path, thing in wanted.items() if ">>>" in (inspect.getdoc(thing) or "")
+    }
+    missing = set(wanted) - in_docstrings - set(EXAMPLES)
+    assert not missing
+    assert not set(EXAMPLES) & in_docstrings
+    assert not set(EXAMPLES) - set(public) - methods
 
 
 BY_TEXT = {text: path for path, text in EXAMPLES.items()}

@@ -71,4 +71,6 @@ def test_data_has_its_module_s_words() -> None:
     """Not those of `dict`; where none stand below it, none."""
     assert api_pages.said_of("warpdyn.KINDS").startswith("Joint kinds by name")
     assert api_pages.said_of("warpdyn.rl.TASKS").startswith("Tasks that come with warpdyn")
-    assert api_pages.said_of("warpdyn.config") == ""
+    assert (
+        api_pages.said_of("warpdyn.config") == api_pages.said_of("warpdyn.inertial.ENTRIES") == ""
+    )

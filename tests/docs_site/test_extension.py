@@ -48,6 +48,26 @@ def test_api_pages_are_written_and_old_ones_go(tmp_path: Path, monkeypatch: Any)
     assert (folder / "index.md").read_text() == "# C"
 
 
+def test_classes_have_their_public_names(monkeypatch: Any) -> None:
+    """On the site alone: a class that is known by another name is described under that one."""
+
+    class Own: ...
+
+    monkeypatch.setattr(extension.api_pages, "public", lambda: {"Known": Own, "value": 3})
+    extension.names_as_public(None)  # type: ignore[arg-type]
+    assert Own.__name__ == "Known"
+
+
+def test_an_example_follows_its_docstring() -> None:
+    """And the page is read again when an example changes."""
+    noted: list[str] = []
+    app: Any = SimpleNamespace(env=SimpleNamespace(note_dependency=noted.append))
+    lines = ["M."]
+    extension.docstring_read(app, "function", "warpdyn.solve", None, None, lines)
+    assert lines[:2] == ["M.", ""] and ">>> x = wd.solve(model, q, tau)" in lines
+    assert any(file.endswith("dynamics.txt") for file in noted)
+
+
 def test_a_docstring_is_changed_in_place() -> None:
     lines = ["of `q_*`, M_"]
     extension.docstring_read(None, "function", "f", None, None, lines)  # type: ignore[arg-type]
