@@ -20,7 +20,15 @@ EXAMPLES = api_examples.examples()
 OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 """A link to what lies outside docs/."""
 CALL = re.compile(r"~?(?:[\w.]+\.)?Call\[~?(?:[\w.]+\.)?(.*)\]")
-ARRAY = re.compile(r"(?:[\w.]+\.)?Array\[~?(?:[\w.]+\.)?(A|object)\]")
+SHORTER = {
+    r"(?:[\w.]+\.)?Array\[~?(?:[\w.]+\.)?(?:A|object)\]": "Array",
+    r"[~\w.]*_Buffer \|.*?_NestedSequence\[complex \| bytes \| str\]": "ArrayLike",
+    r"\[~P\]": "...",
+    r": ~typing\.~P\b": "",
+    r"<built-in function (\w+)>": r"\1",
+    r"<function [\w.]+(?:<lambda>)?>": "...",
+}
+"""How types and values that Python spells at length, or that Sphinx cannot read, stand in a signature."""
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -122,8 +130,10 @@ def signature_read(
     """A signature as a reader sees it: of arrays, whatever library they are of, and with what a call gives."""
     if result is not None and (call := CALL.fullmatch(result)):
         result = "Array" if call[1] == "A" else call[1]
-    return _of_arrays(given), _of_arrays(result)
+    return _shortened(given), _shortened(result)
 
 
-def _of_arrays(text: str | None) -> str | None:
-    return None if text is None else ARRAY.sub("Array", text)
+def _shortened(text: str | None) -> str | None:
+    for long, short in SHORTER.items():
+        text = text and re.sub(long, short, text)
+    return text

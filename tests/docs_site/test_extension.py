@@ -89,3 +89,21 @@ def test_a_signature_says_what_a_call_gives(result: str, shown: str) -> None:
     given = "(q: Array[A], gravity: Array[object] | None, out: warpdyn.arrays.Array[~A])"
     read = extension.signature_read(None, "function", "f", None, None, given, result)  # type: ignore[arg-type]
     assert read == ("(q: Array, gravity: Array | None, out: Array)", shown)
+
+
+@pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        (
+            "(com: ~numpy._typing._array_like._Buffer | ~numpy._SupportsArray[dtype[Any]] | complex | bytes"
+            " | str | ~numpy._NestedSequence[complex | bytes | str] = (0.0, 0.0), b: int)",
+            "(com: ArrayLike = (0.0, 0.0), b: int)",
+        ),
+        ("(f: Callable[[~P], int], *args: ~typing.~P)", "(f: Callable[..., int], *args)"),
+        ("(watch=<built-in function iter>)", "(watch=iter)"),
+        ("(unfelt=<function JointKind.<lambda>>, b=1)", "(unfelt=..., b=1)"),
+    ],
+)
+def test_what_python_spells_at_length_is_short(long: str, short: str) -> None:
+    read, _ = extension.signature_read(None, "function", "f", None, None, long, None)  # type: ignore[arg-type]
+    assert read == short
