@@ -6,7 +6,9 @@ import doctest
 import importlib
 import inspect
 import re
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,8 +66,11 @@ BY_TEXT = {text: path for path, text in EXAMPLES.items()}
 
 
 @pytest.mark.parametrize(("text", "path"), BY_TEXT.items(), ids=BY_TEXT.values())
-def test_an_example_is_true(text: str, path: str) -> None:
+def test_an_example_is_true(
+    text: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It runs by itself, after the two imports, and prints what stands below it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     names = {"np": np, "wd": wd}
     test = doctest.DocTestParser().get_doctest(text, names, path, None, None)
     said: list[str] = []
