@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterable
 from importlib import import_module
+from itertools import pairwise
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
@@ -28,10 +30,18 @@ functions has a page for each module."""
 
 FUNCTIONS = "functions"
 
+TITLES = {
+    "com": "Centre of mass",
+    "screws": "Products of exponentials",
+    "group": "Groups of robots",
+}
+"""Pages of functions whose titles are not their modules' names."""
+
 PLACES = {
     "KINDS": "warpdyn.model.joints",
     "ContactPoint": "warpdyn.functions.contact_points",
     "config": "warpdyn.execution.config",
+    "TASKS": "warpdyn.rl.tasks",
 }
 """Modules of names that are not filed under the one that defines them."""
 
@@ -50,7 +60,7 @@ def pages() -> dict[str, str]:
     written: dict[str, str] = {}
     for module, names in families().items():
         room, stem = module.split(".")[1], module.rpartition(".")[2]
-        title = ROOMS.get(room) or stem.replace("_", " ").capitalize()
+        title = ROOMS.get(room) or TITLES.get(stem) or stem.replace("_", " ").capitalize()
         written[stem] = _page(title, sentence_of(module), map(directive, names))
     for module, (page, title) in BESIDE.items():
         thing = import_module(module)
@@ -101,6 +111,19 @@ def sentence_of(module: str) -> str:
     return (inspect.getdoc(import_module(module)) or "").split("\n\n")[0].replace("\n", " ")
 
 
+def said_of(data: str) -> str:
+    """What stands below the value of a name of `PLACES`, where its module sets it; "" for others."""
+    name = data.rpartition(".")[2]
+    if name not in PLACES:
+        return ""
+    lines = ast.parse(inspect.getsource(import_module(PLACES[name]))).body
+    for line, after in pairwise(lines):
+        named = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
+        if name in (getattr(each, "id", "") for each in named) and isinstance(after, ast.Expr):
+            return str(ast.literal_eval(after.value))
+    return ""
+
+
 def _described(path: str, thing: Any) -> str:
     if isinstance(thing, ModuleType):
         return f".. automodule:: {thing.__name__}\n   :members:\n"
@@ -130,8 +153,9 @@ def _index() -> str:
     beside = [*(page for page, _ in BESIDE.values()), "ros2_laws"]
     return (
         "# API reference\n\n"
-        "Every public name, with shapes, units, frames and the source of its formula. What is `warpdyn.rnea` "
-        "here is `wd.rnea` after `import warpdyn as wd`.\n\n"
+        "Every public name, with shapes, units, frames, the source of its formula and an example that runs. "
+        "What is `warpdyn.rnea` here is `wd.rnea` in an example: all begin after `import numpy as np` and "
+        "`import warpdyn as wd`.\n\n"
         + _tree("Which arrays, devices and gradients", ["matrix"])
         + _tree("Functions", of_functions)
         + _tree("Around them", others)

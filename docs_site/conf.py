@@ -34,6 +34,7 @@ myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
+nb_render_markdown_format = "myst"  # tables in it are tables
 nb_output_stderr = "remove"  # lines of compiles, and Warp's about a driver that is not there
 copybutton_exclude = ".linenos, .gp, .go"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,14 +12,23 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from . import api_pages, mathematics
+from . import api_examples, api_pages, mathematics
 from .docstrings import as_rst
 
 ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = api_examples.examples()
 OUTSIDE = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 """A link to what lies outside docs/."""
 CALL = re.compile(r"~?(?:[\w.]+\.)?Call\[~?(?:[\w.]+\.)?(.*)\]")
-ARRAY = re.compile(r"(?:[\w.]+\.)?Array\[~?(?:[\w.]+\.)?(A|object)\]")
+SHORTER = {
+    r"(?:[\w.]+\.)?Array\[~?(?:[\w.]+\.)?(?:A|object)\]": "Array",
+    r"[~\w.]*_Buffer \|.*?_NestedSequence\[complex \| bytes \| str\]": "ArrayLike",
+    r"\[~P\]": "...",
+    r": ~typing\.~P\b": "",
+    r"<built-in function (\w+)>": r"\1",
+    r"<function [\w.]+(?:<lambda>)?>": "...",
+}
+"""How types and values that Python spells at length, or that Sphinx cannot read, stand in a signature."""
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -26,6 +36,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     mathematics.setup(app)
     app.add_directive("recording", RecordingDirective)
     app.connect("builder-inited", write_api_pages)
+    app.connect("builder-inited", names_as_public)
     app.connect("source-read", links_outside)
     app.connect("autodoc-process-docstring", docstring_read)
     app.connect("autodoc-process-signature", signature_read)
@@ -70,6 +81,13 @@ def write_api_pages(app: Sphinx) -> None:
             path.write_text(text)
 
 
+def names_as_public(app: Sphinx) -> None:
+    """A class whose public name is another than its own has that one here; autodoc would say "alias of"."""
+    for name, thing in api_pages.public().items():
+        if inspect.isclass(thing):
+            thing.__name__ = name
+
+
 def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
     """Files of the repository are downloads, a folder is its name, and the README is the front page."""
     docs = Path(app.srcdir).resolve()
@@ -90,8 +108,14 @@ def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
 def docstring_read(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    """Docstrings as reStructuredText."""
+    """Docstrings as reStructuredText; of data what stands below it, not what its type says. With their examples."""
+    if what == "data" and (said := api_pages.said_of(name)):
+        lines[:] = said.splitlines()
     lines[:] = as_rst(lines)
+    if name in EXAMPLES:
+        lines += ["", *EXAMPLES[name].splitlines(), ""]
+        for file in api_examples.FOLDER.glob("*.txt"):
+            app.env.note_dependency(str(file))
 
 
 def signature_read(
@@ -106,8 +130,10 @@ def signature_read(
     """A signature as a reader sees it: of arrays, whatever library they are of, and with what a call gives."""
     if result is not None and (call := CALL.fullmatch(result)):
         result = "Array" if call[1] == "A" else call[1]
-    return _of_arrays(given), _of_arrays(result)
+    return _shortened(given), _shortened(result)
 
 
-def _of_arrays(text: str | None) -> str | None:
-    return None if text is None else ARRAY.sub("Array", text)
+def _shortened(text: str | None) -> str | None:
+    for long, short in SHORTER.items():
+        text = text and re.sub(long, short, text)
+    return text

@@ -151,6 +151,21 @@ def test_the_architecture_has_every_room() -> None:
                 assert modules <= set(re.findall(r"\w+", table[name])), name
 
 
+def test_the_citation_is_of_this_version() -> None:
+    """In CITATION.cff, in BibTeX on its page, and in ROS's package.xml; title and licence are one."""
+    cff = dict(
+        re.findall(r'^([\w-]+): "?(.*?)"?$', (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    )
+    bibtex = dict(
+        re.findall(
+            r"^  (\w+) += \{+(.*?)\}+,?$", (ROOT / "docs/citing.md").read_text(), re.MULTILINE
+        )
+    )
+    package = dict(re.findall(r"<(version|license)>(.*?)</", (ROOT / "package.xml").read_text()))
+    assert cff["version"] == bibtex["version"] == package["version"] == wd.__version__
+    assert cff["license"] == bibtex["license"] and cff["title"] == bibtex["title"]
+
+
 MOST_USED = {
     *("load", "load_robot", "Model.params", "Model.with_payload", "bind"),
     *("rnea", "aba", "crba", "gravity_torques", "bias_forces"),

@@ -65,3 +65,12 @@ def test_every_algorithm_stands_there_as_it_is(pages: dict[str, str]) -> None:
     folder = Path(wd.__file__).parent / "algorithms"
     for name in {path.stem for path in folder.glob("*.py")} - {"__init__"}:
         assert f"{{literalinclude}} ../../warpdyn/algorithms/{name}.py" in pages[f"text_{name}"]
+
+
+def test_data_has_its_module_s_words() -> None:
+    """Not those of `dict`; where none stand below it, none."""
+    assert api_pages.said_of("warpdyn.KINDS").startswith("Joint kinds by name")
+    assert api_pages.said_of("warpdyn.rl.TASKS").startswith("Tasks that come with warpdyn")
+    assert (
+        api_pages.said_of("warpdyn.config") == api_pages.said_of("warpdyn.inertial.ENTRIES") == ""
+    )

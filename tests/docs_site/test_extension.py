@@ -48,6 +48,26 @@ def test_api_pages_are_written_and_old_ones_go(tmp_path: Path, monkeypatch: Any)
     assert (folder / "index.md").read_text() == "# C"
 
 
+def test_classes_have_their_public_names(monkeypatch: Any) -> None:
+    """On the site alone: a class that is known by another name is described under that one."""
+
+    class Own: ...
+
+    monkeypatch.setattr(extension.api_pages, "public", lambda: {"Known": Own, "value": 3})
+    extension.names_as_public(None)  # type: ignore[arg-type]
+    assert Own.__name__ == "Known"
+
+
+def test_an_example_follows_its_docstring() -> None:
+    """And the page is read again when an example changes."""
+    noted: list[str] = []
+    app: Any = SimpleNamespace(env=SimpleNamespace(note_dependency=noted.append))
+    lines = ["M."]
+    extension.docstring_read(app, "function", "warpdyn.solve", None, None, lines)
+    assert lines[:2] == ["M.", ""] and ">>> x = wd.solve(model, q, tau)" in lines
+    assert any(file.endswith("dynamics.txt") for file in noted)
+
+
 def test_a_docstring_is_changed_in_place() -> None:
     lines = ["of `q_*`, M_"]
     extension.docstring_read(None, "function", "f", None, None, lines)  # type: ignore[arg-type]
@@ -69,3 +89,21 @@ def test_a_signature_says_what_a_call_gives(result: str, shown: str) -> None:
     given = "(q: Array[A], gravity: Array[object] | None, out: warpdyn.arrays.Array[~A])"
     read = extension.signature_read(None, "function", "f", None, None, given, result)  # type: ignore[arg-type]
     assert read == ("(q: Array, gravity: Array | None, out: Array)", shown)
+
+
+@pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        (
+            "(com: ~numpy._typing._array_like._Buffer | ~numpy._SupportsArray[dtype[Any]] | complex | bytes"
+            " | str | ~numpy._NestedSequence[complex | bytes | str] = (0.0, 0.0), b: int)",
+            "(com: ArrayLike = (0.0, 0.0), b: int)",
+        ),
+        ("(f: Callable[[~P], int], *args: ~typing.~P)", "(f: Callable[..., int], *args)"),
+        ("(watch=<built-in function iter>)", "(watch=iter)"),
+        ("(unfelt=<function JointKind.<lambda>>, b=1)", "(unfelt=..., b=1)"),
+    ],
+)
+def test_what_python_spells_at_length_is_short(long: str, short: str) -> None:
+    read, _ = extension.signature_read(None, "function", "f", None, None, long, None)  # type: ignore[arg-type]
+    assert read == short

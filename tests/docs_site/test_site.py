@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import re
 import zlib
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
+from docs_site import api_examples
 
 viewer = pytest.importorskip("warpdyn.viewer")
 import imageio.v3 as imageio
@@ -33,8 +36,9 @@ PAGES = {
     "api/dynamics.html": ("h1", "dl.function dt.sig", "#warpdyn\\.rnea", "dd p"),
     "notebooks/five_algorithms.html": ("h1", ".cell_input pre", ".cell_output", "math", "img"),
     "gallery.html": ("h1", ".recording button", "img"),
+    "computation.html": ("h1", ".math math", ".cell_output table td", ".cell_output pre"),
 }
-"""Front page, API, a notebook, the gallery: and what must be seen of each."""
+"""Front page, API, a notebook, the gallery, the computation: and what must be seen of each."""
 
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
 
@@ -147,6 +151,14 @@ def test_links_within_the_site_lead_somewhere() -> None:
             assert target.exists(), f"{path.relative_to(SITE)} links to {link}"
             if parts.fragment and target in pages:
                 assert unquote(parts.fragment) in pages[target].places, f"{path.name}: {link}"
+
+
+def test_every_example_stands_on_a_page() -> None:
+    """As it is run by the tests, but for spaces."""
+    pages = [re.sub(r"<[^>]+>|\s+", "", path.read_text()) for path in (SITE / "api").glob("*.html")]
+    shown = unescape(" ".join(pages))
+    for name, text in api_examples.examples().items():
+        assert re.sub(r"\s+", "", text) in shown, name
 
 
 def test_nothing_is_fetched_from_elsewhere() -> None:

@@ -34,13 +34,15 @@ from .structure import QuaternionOrder
 class ModelBuilder:
     """A model in the making.
 
-        builder = ModelBuilder("pendulum") builder.add_link("base") builder.add_link("rod",
-        mass=1.0, com=(0, 0, -0.5), inertia=((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.01)))
-        builder.add_joint("hinge", "continuous", "base", "rod", axis=(0, 1, 0))
-        model = builder.build()
-
     Parts may come in any order; `build` checks that they make one tree. Siblings keep the order of
     their joints.
+
+    >>> builder = wd.ModelBuilder("pendulum").add_link("base")
+    >>> inertia = np.diag([0.1, 0.1, 0.01])
+    >>> builder = builder.add_link("rod", mass=1.0, com=(0, 0, -0.5), inertia=inertia)
+    >>> builder = builder.add_joint("hinge", "continuous", "base", "rod", axis=(0, 1, 0))
+    >>> wd.gravity_torques(builder.build(), np.array([[np.pi / 2]])).round(3)
+    array([[4.905]])
     """
 
     def __init__(self, name: str = "robot"):

@@ -374,6 +374,7 @@ KINDS: dict[str, JointKind] = {
         BALL,
     )
 }
+"""Joint kinds by name; `docs/joint_kinds.md` has a picture of each."""
 
 KindName = Literal[
     "revolute",

@@ -21,6 +21,7 @@ TASKS: dict[str, type[Task]] = {
     "quadruped_rough": QuadrupedRough,
     "quadruped_velocity": QuadrupedVelocity,
 }
+"""Tasks that come with warpdyn, by the names that `make` knows."""
 
 
 def make(name: str, **options: Any) -> Task:

@@ -1,0 +1,69 @@
+"""An example of each public name: that of its docstring, or one of the files in examples/.
+
+A block of a file is a line with the names that it is for, then what a user types, and what is printed.
+It may use the names of `SETUP`; the lines that make them stand before it on the page.
+"""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+from symtable import SymbolTable, symtable
+
+FOLDER = Path(__file__).parent / "examples"
+"""A file for each page of the API reference that needs one."""
+
+SETUP = """
+from warpdyn import rl
+from warpdyn import viewer
+model = wd.load_robot("double_pendulum")
+q = wd.random_configuration(model, 3, seed=0)
+v = np.ones((3, model.nv))
+a = np.zeros((3, model.nv))
+tau = np.ones((3, model.nv))
+hanging = np.zeros((1, model.nq))
+free = wd.load_robot("double_pendulum", floating_base=True)
+free = free.with_payload("base", 4.0, inertia=0.1 * np.eye(3))
+foot = [wd.ContactPoint("lower_rod", (0.0, 0.0, -1.0), 0.02)]
+pose = np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]])
+pi = wd.inertial.from_body(2.0, [0.0, 0.0, 0.5], 0.1 * np.eye(3))
+swing_up = rl.make("cartpole_swing_up")
+"""
+"""Lines that make what examples begin with, after `import numpy as np` and `import warpdyn as wd`."""
+
+
+def examples() -> dict[str, str]:
+    """Each example by the path of the name that it is for, complete but for the two imports."""
+    read: dict[str, str] = {}
+    for file in sorted(FOLDER.glob("*.txt")):
+        for block in file.read_text().strip().split("\n\n"):
+            names, text = block.split("\n", 1)
+            read |= {name: complete(text) for name in names.split()}
+    return read
+
+
+def complete(text: str) -> str:
+    """An example behind the lines of `SETUP` that make the names it uses and does not make itself."""
+    parts = doctest.DocTestParser().get_examples(text)
+    wanted, lines = used("".join(part.source for part in parts)), []
+    for line in reversed(SETUP.strip().splitlines()):
+        if made(symtable(line, "", "exec")) & wanted:
+            wanted |= used(line)
+            lines.append(f">>> {line}\n")
+    return "".join(reversed(lines)) + text
+
+
+def used(code: str) -> set[str]:
+    """Names that code takes from around it."""
+    top = symtable(code, "", "exec")
+    tables, names = [top], set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        names |= {s.get_name() for s in table.get_symbols() if table is top or s.is_global()}
+    return names - made(top)
+
+
+def made(table: SymbolTable) -> set[str]:
+    """Names that code binds."""
+    return {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}

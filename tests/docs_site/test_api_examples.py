@@ -1,0 +1,109 @@
+"""Every public name has one example, and each example runs and prints what stands there."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("warpdyn.viewer")
+pytest.importorskip("torch")
+import warpdyn as wd
+from docs_site import api_examples, api_pages
+
+EXAMPLES = api_examples.examples()
+
+
+def described() -> Iterator[tuple[str, Any]]:
+    """What the API reference describes, by path: names, and functions of modules that are names."""
+    for text in api_pages.pages().values():
+        for kind, path in re.findall(r"^\.\. auto(\w+):: (\S+)$", text, re.MULTILINE):
+            if kind == "module":
+                yield from members(path, importlib.import_module(path))
+            else:
+                module, _, name = path.rpartition(".")
+                yield path, getattr(importlib.import_module(module), name)
+
+
+def members(path: str, owner: Any) -> Iterator[tuple[str, Any]]:
+    """Public functions and classes that a module defines, or methods that a class does."""
+    for name in vars(owner):
+        thing = getattr(owner, name)
+        here = inspect.isclass(owner) or getattr(thing, "__module__", None) == path
+        if callable(thing) and here and not name.startswith("_"):
+            yield f"{path}.{name}", thing
+
+
+def test_every_public_name_has_one_example() -> None:
+    """In its docstring or in the files; methods of a `Model` too. The files have none for what is not public."""
+    public = dict(described())
+    methods = {
+        f"{path}.{name}"
+        for path, thing in public.items()
+        if inspect.isclass(thing)
+        for name in dir(thing)
+    }
+    wanted = public | dict(members("warpdyn.Model", wd.Model))
+    in_docstrings = {
+        path for path, thing in wanted.items() if ">>>" in (inspect.getdoc(thing) or "")
+    }
+    missing = set(wanted) - in_docstrings - set(EXAMPLES)
+    assert not missing
+    assert not set(EXAMPLES) & in_docstrings
+    assert not set(EXAMPLES) - set(public) - methods
+
+
+BY_TEXT = {text: path for path, text in EXAMPLES.items()}
+"""Once each: a class and the function that gives it may share one."""
+
+
+@pytest.mark.parametrize(("text", "path"), BY_TEXT.items(), ids=BY_TEXT.values())
+def test_an_example_is_true(
+    text: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs by itself, after the two imports, and prints what stands below it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = {"np": np, "wd": wd}
+    test = doctest.DocTestParser().get_doctest(text, names, path, None, None)
+    said: list[str] = []
+    runner = doctest.DocTestRunner(Checker(), verbose=False)
+    failed, tried = runner.run(test, out=said.append)
+    assert tried and not failed, "".join(said)
+
+
+class Checker(doctest.OutputChecker):
+    """Spaces, and the sign of a zero, are the machine's affair."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return super().check_output(plain(want), plain(got), optionflags)
+
+
+def plain(text: str) -> str:
+    return re.sub(r"-0\.(?!\d)", "0.", re.sub(r"\s+", "", text)) + "\n"
+
+
+def test_an_example_begins_with_what_it_uses() -> None:
+    """The lines that make its names, and those that these need; none for a name that it makes itself."""
+    assert api_examples.complete(">>> q.shape\n").splitlines() == [
+        '>>> model = wd.load_robot("double_pendulum")',
+        ">>> q = wd.random_configuration(model, 3, seed=0)",
+        ">>> q.shape",
+    ]
+    own = ">>> q = np.zeros(2)\n>>> (lambda model: model)(q)\n"
+    assert api_examples.complete(own) == own
+
+
+def test_the_checker_tells_numbers_apart() -> None:
+    """A minus counts but before a zero."""
+    checker = Checker()
+    assert checker.check_output("array([0., 1.])\n", "array([-0.,  1.])\n", 0)
+    assert not checker.check_output("array([0., 1.])\n", "array([0., -1.])\n", 0)
+    assert not checker.check_output("-0.5\n", "0.5\n", 0)
