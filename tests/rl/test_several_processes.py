@@ -140,16 +140,25 @@ def test_torchrun_starts_the_command(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "with processes 2 instead of 1; choose another" in capsys.readouterr().err
 
 
-def test_the_first_process_alone_says_what_is_wrong(
+def test_the_first_process_of_a_machine_says_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line, and one process that fails: torchrun stops the others when the first one does."""
+    """In one line, once on each machine; torchrun stops the others when that one has failed."""
     words = ["train", "cartpole"]
-    for rank, (code, lines) in enumerate([(2, 1), (0, 0)]):
-        for name, x in zip(NAMES, (2, rank, 2, rank), strict=True):
+    for rank, (code, lines) in enumerate([(2, 1), (0, 0), (2, 1), (0, 0)]):
+        for name, x in zip(NAMES, (4, rank, 2, rank % 2), strict=True):
             monkeypatch.setenv(name, str(x))
         assert main(words) == code
         assert len(capsys.readouterr().err.splitlines()) == lines
+
+
+def test_processes_that_cannot_meet_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here nobody says where: torchrun's address is missing."""
+    for name, x in zip(NAMES, (2, 1, 2, 1), strict=True):
+        monkeypatch.setenv(name, str(x))
+    monkeypatch.delenv("MASTER_ADDR", raising=False)
+    with pytest.raises(rl.TaskError, match=r"2 processes of torchrun do not meet: .*MASTER_ADDR"):
+        rl.Trainer(Hold())
 
 
 def test_a_process_by_itself_is_the_first_of_one(monkeypatch: pytest.MonkeyPatch) -> None:

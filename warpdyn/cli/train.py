@@ -24,20 +24,24 @@ CPU_ONLY = "cpu"
 def train(args: argparse.Namespace) -> int:
     """Train, keep checkpoints, write the policy; going on where a folder has a checkpoint.
 
-    Of several processes that `torchrun` starts the first one alone says anything and writes files.
+    Of several processes that `torchrun` starts the first one alone shows progress and writes files;
+    on each machine the first one says what is wrong.
     """
     try:
         from ..rl import Processes
     except ImportError as error:
         raise UserError(str(error)) from None
-    if Processes.of_torchrun().first:
+    processes = Processes.of_torchrun()
+    if processes.first:
         return _train(args)
     try:
         with silent():
             return _train(args)
     except (UserError, ModelError):
-        # The first process has it as well. torchrun ends all at the first that fails, so that a
-        # failure here could keep that one from saying what is wrong.
+        if not processes.rank_here:
+            raise
+        # The machine's first process has it as well. torchrun ends all at the first that fails, so
+        # that a failure here could keep that one from saying what is wrong.
         return 0
     except KeyboardInterrupt:
         return 130

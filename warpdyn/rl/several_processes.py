@@ -68,12 +68,14 @@ class Processes:
             return
         if device.startswith("cuda"):
             torch.cuda.set_device(device)
-        else:
+        backend = "cpu:gloo,cuda:nccl" if device.startswith("cuda") else "gloo"
+        try:
+            torch.distributed.init_process_group(backend)
+        except (RuntimeError, ValueError) as error:
+            why = str(error).partition("\n")[0]
+            raise TaskError(f"the {self.count} processes of torchrun do not meet: {why}") from None
+        if device == "cpu":
             set_num_threads(max(1, get_num_threads() // self.here))
-        with self.together():
-            torch.distributed.init_process_group(
-                "cpu:gloo,cuda:nccl" if device.startswith("cuda") else "gloo"
-            )
         atexit.register(torch.distributed.destroy_process_group)
 
     def of_rsl_rl(self) -> dict[str, int] | None:
