@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from rl_cases import Hold
 from warpdyn.cli.main import main
 
 NAMES = ("WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK")
+
+WORDS = ("train", "cartpole_swing_up", "--envs", "16", "--device", "cpu")
 
 SESSION = """
 import hashlib, json, os, sys
@@ -121,14 +125,17 @@ def test_two_processes_train_one_policy(tmp_path: Path) -> None:
     assert "another of the 2 processes has ended, and a training needs all; start it" in errors[0]
 
 
+def torchrun() -> list[str]:
+    """The command line up to warpdyn's own words."""
+    place = ["--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
+    port = ["--master-port", str(free_port())]
+    return [sys.executable, "-m", "torch.distributed.run", *place, *port, "-m", "warpdyn"]
+
+
 def test_torchrun_starts_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first process alone prints and writes; the checkpoint is one of two processes."""
-    words = ["train", "cartpole_swing_up", "--envs", "16", "--folder", str(tmp_path)]
-    place = ["--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
-    torchrun = [sys.executable, "-m", "torch.distributed.run", *place]
-    torchrun += ["--master-port", str(free_port()), "-m", "warpdyn"]
-
-    command = [*torchrun, *words, "--iterations", "2"]
+    words = [*WORDS, "--folder", str(tmp_path)]
+    command = [*torchrun(), *words, "--iterations", "2"]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("CartpoleSwingUp:") == 1
@@ -138,6 +145,27 @@ def test_torchrun_starts_the_command(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (tmp_path / "policy.onnx").exists()
     assert main([*words, "--iterations", "3"]) == 2
     assert "with processes 2 instead of 1; choose another" in capsys.readouterr().err
+
+
+def test_an_interrupt_ends_all(tmp_path: Path) -> None:
+    """With one line; no process is left."""
+    folder = tmp_path / "run"
+    words = [*WORDS, "--iterations", "1000000", "--folder", str(folder)]
+    started = subprocess.Popen(
+        [*torchrun(), *words],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not folder.exists() and started.poll() is None:  # made once the processes have met
+        time.sleep(0.1)
+    started.send_signal(signal.SIGINT)
+    said = started.communicate(timeout=300)[1]
+    assert started.returncode and said.count("warpdyn: interrupted") == 1, said
+    with pytest.raises(ProcessLookupError):
+        os.killpg(started.pid, 0)
 
 
 def test_the_first_process_of_a_machine_says_what_is_wrong(
