@@ -85,7 +85,7 @@ LAZY = {
         *("warpdyn/arrays/torch_arrays.py", "warpdyn/execution/torch_gradients.py"),
         "warpdyn/execution/torch_remembered.py",
         *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "export_policy")),
-        "warpdyn/rl/tensorboard_log.py",
+        *(f"warpdyn/rl/{name}.py" for name in ("several_processes", "tensorboard_log")),
     },
     "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/jax_gradients.py"},
     "matplotlib": set[str](),

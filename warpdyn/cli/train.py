@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..execution.announcements import silent
+from ..model.description import ModelError
 from .command_line import UserError, chosen_device
 from .learning_curves import draw_curves
 from .named_task import named_task
@@ -20,18 +22,43 @@ CPU_ONLY = "cpu"
 
 
 def train(args: argparse.Namespace) -> int:
-    """Train, keep checkpoints, write the policy; going on where a folder has a checkpoint."""
+    """Train, keep checkpoints, write the policy; going on where a folder has a checkpoint.
+
+    Of several processes that `torchrun` starts the first one alone shows progress and writes files;
+    on each machine the first one says what is wrong.
+    """
     try:
-        from .. import rl
+        from ..rl import Processes
     except ImportError as error:
         raise UserError(str(error)) from None
+    processes = Processes.of_torchrun()
+    if processes.first:
+        return _train(args)
+    try:
+        with silent():
+            return _train(args)
+    except (UserError, ModelError):
+        if not processes.rank_here:
+            raise
+        # The machine's first process has it as well. torchrun ends all at the first that fails, so
+        # that a failure here could keep that one from saying what is wrong.
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def _train(args: argparse.Namespace) -> int:
+    """A training in this process."""
+    from .. import rl
+
     try:
         task = named_task(args)
         recipe = task.recipe if args.envs is None else replace(task.recipe, envs=args.envs)
         folder = args.folder or Path("runs") / f"{args.task}-{args.seed}"
         device = "cuda" if "cuda" in chosen_device(args.device) else CPU_ONLY
         trainer = rl.Trainer(task, recipe=recipe, seed=args.seed, device=device, folder=folder)
-        if args.logger == "tensorboard":
+        first = trainer.processes.first
+        if args.logger == "tensorboard" and first:
             _log_for_tensorboard(trainer, folder)
         minutes = recipe.minutes if args.minutes is None else args.minutes
         last = _watched(trainer, minutes, args.iterations)
@@ -42,6 +69,8 @@ def train(args: argparse.Namespace) -> int:
                 else f"{args.iterations} iterations"
             )
             raise UserError(f"{folder} is trained for {enough} or more already")
+        if not first:
+            return 0
         path = folder / "policy.onnx"
         rl.export(trainer, path)
         _draw_curve(trainer, folder)
@@ -83,7 +112,7 @@ def _watched(trainer: Trainer, minutes: float, iterations: int | None) -> Progre
     last = None
     bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     shown = bar.add_task(trainer.task.name, total=iterations or 60 * minutes)
-    console = Console(stderr=True)
+    console = Console(stderr=True, quiet=not trainer.processes.first)
     with Live(bar, console=console, refresh_per_second=2) as live:
         for progress in trainer.run(minutes=minutes, iterations=iterations):
             last = progress

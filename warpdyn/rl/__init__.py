@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .mujoco_env import MujocoEnv
     from .plain_numbers import plain_step
     from .rsl_rl import RslEnv
+    from .several_processes import Processes, ProcessLostError
     from .training import Progress, Trainer
     from .two_simulators import SideBySide, sim2sim
     from .vec_env import VecEnv
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 _LEARNS = {
     "Evaluation": "evaluation",
     "MujocoEnv": "mujoco_env",
+    "ProcessLostError": "several_processes",
+    "Processes": "several_processes",
     "Progress": "training",
     "RslEnv": "rsl_rl",
     "SideBySide": "two_simulators",
@@ -86,6 +89,8 @@ __all__ = [
     "PandaReach",
     "PandaReachObstacles",
     "Policy",
+    "ProcessLostError",
+    "Processes",
     "Progress",
     "Push",
     "Quadruped",

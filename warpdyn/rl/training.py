@@ -16,6 +16,7 @@ from rsl_rl.algorithms import PPO
 
 from .recipe import Recipe
 from .rsl_rl import RslEnv
+from .several_processes import Processes
 from .task import Task, TaskError
 from .vec_env import VecEnv
 
@@ -60,6 +61,9 @@ class Trainer:
     from it, with the same numbers as without a break; one of another task, robot, seed or recipe, or
     of other scales, pushes or numbers of the task, is refused. loggers: functions that are called
     with each iteration's `Progress`.
+
+    In several processes of `torchrun` it is one training: the recipe's environments in each process,
+    one policy of all their gradients. The first process alone has loggers called and files written.
     """
 
     def __init__(
@@ -74,15 +78,23 @@ class Trainer:
         self.task, self.seed = task, seed
         self.recipe = recipe or task.recipe
         self.folder = folder
-        torch.manual_seed(seed)
-        learned = practised(task, self.recipe)
-        self.env = RslEnv(VecEnv(learned, self.recipe.envs, device=device, seed=seed))
+        self.processes = Processes.of_torchrun()
+        device = self.processes.device(device)
+        self.processes.meet(device)
+        rank = self.processes.rank
+        torch.manual_seed(seed + rank)
+        learned, envs = practised(task, self.recipe), self.recipe.envs
+        self.env = RslEnv(VecEnv(learned, envs, device=device, seed=seed, first=rank * envs))
         groups = list(self.env.env.text.observations)
         wanted = {"actor": groups[:1], "critic": [groups[-1]]}
+        numbers = self.recipe.of_rsl_rl(wanted) | {"multi_gpu": self.processes.of_rsl_rl()}
         with contextlib.redirect_stdout(io.StringIO()):  # rsl_rl prints its networks
             self.algorithm = PPO.construct_algorithm(
-                self.env.get_observations(), self.env, self.recipe.of_rsl_rl(wanted), device
+                self.env.get_observations(), self.env, numbers, device
             )
+        if self.processes.count > 1:
+            with self.processes.together():
+                self.algorithm.broadcast_parameters()
         self.algorithm.train_mode()
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
@@ -90,9 +102,7 @@ class Trainer:
         ages = self.env.episode_length_buf
         self.env.episode_length_buf = torch.randint_like(ages, high=self.env.max_episode_length)
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            if (folder / CHECKPOINT).exists():
-                self._resume(folder / CHECKPOINT)
+            self._resume(folder)
 
     def run(
         self, *, minutes: float | None = None, iterations: int | None = None, save_every: int = 25
@@ -103,11 +113,13 @@ class Trainer:
         limit = self.recipe.minutes if minutes is None else minutes
         while iterations is None or self.iteration < iterations:
             progress = self._iterate()
-            self._seconds = seconds + time.perf_counter() - start
-            self._cpu = used + time.process_time() - cpu
+            # All processes stop after the same iteration: by the first one's clock.
+            self._seconds = self.processes.of_first(seconds + time.perf_counter() - start)
+            taken = torch.tensor(time.process_time() - cpu, dtype=torch.float64)
+            self._cpu = used + float(self.processes.total(taken))
             progress = progress._replace(seconds=self._seconds, cpu_seconds=self._cpu)
             self.curve.append(progress)
-            for log in self.loggers:
+            for log in self.loggers if self.processes.first else ():
                 log(progress)
             if self.iteration % save_every == 0:
                 self.save()
@@ -117,15 +129,23 @@ class Trainer:
         self.save()
 
     def save(self) -> None:
-        """Write a checkpoint, whole or not at all."""
+        """Write a checkpoint, whole or not at all; all processes call it, the first one writes."""
         if self.folder is None:
             return
+        env = self.env.env
+        mine: dict[str, Any] = {
+            "environments": {name: x.cpu() for name, x in env.state().items()},
+            "observations": {name: x.cpu() for name, x in env.observations.items()},
+            "random": torch.get_rng_state(),
+        }
+        first, *others = self.processes.of_all(mine)
+        if not self.processes.first:
+            return
         whole = {
+            **first,
+            "others": others,
             "algorithm": self.algorithm.save(),
             "learning_rate": self.algorithm.learning_rate,
-            "environments": self.env.env.state(),
-            "observations": self.env.env.observations,
-            "random": torch.get_rng_state(),
             "iteration": self.iteration,
             "seconds": (self._seconds, self._cpu),
             "curve": [tuple(x) for x in self.curve],
@@ -149,29 +169,84 @@ class Trainer:
             "robot": self.task.model.name,
             "seed": self.seed,
             "recipe": self.recipe.as_dict(),
+            "processes": self.processes.count,
         }
         return identity | {name: _plain(getattr(self.task, name, None)) for name in OF_A_TASK}
 
-    def _resume(self, path: Path) -> None:
-        whole = torch.load(path, weights_only=False)
-        if changed := [*_differences(whole["of"], self._identity())]:
-            raise TaskError(
-                f"{path} is of another training, with {', '.join(changed)}; "
-                "choose another folder, or remove it to begin anew"
-            )
+    def _resume(self, folder: Path) -> None:
+        """Go on from the folder's checkpoint, if it has one: the first process reads it for all."""
+        whole, problem = self.processes.of_first(
+            self._checkpoint(folder) if self.processes.first else None
+        )
+        if problem:
+            raise TaskError(problem)
+        if whole is None:
+            return
+        mine = whole if self.processes.first else whole["others"][self.processes.rank - 1]
         self.algorithm.load(whole["algorithm"], None, True)
         self.algorithm.learning_rate = whole["learning_rate"]
-        self.env.env.restore(whole["environments"])
+        self.env.env.restore(mine["environments"])
         for name, x in self.env.env.observations.items():
-            x.copy_(whole["observations"][name])
-        torch.set_rng_state(whole["random"])
+            x.copy_(mine["observations"][name])
+        torch.set_rng_state(mine["random"])
         self.iteration, (self._seconds, self._cpu) = whole["iteration"], whole["seconds"]
         self.curve = [Progress(*x) for x in whole["curve"]]
 
+    def _checkpoint(self, folder: Path) -> tuple[dict[str, Any] | None, str]:
+        """What a folder, which need not exist yet, has of this training, and why it cannot be used."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / CHECKPOINT
+        if not path.exists():
+            return None, ""
+        whole: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=False)
+        # Checkpoints of earlier versions are of one process, and do not say so.
+        if changed := [*_differences({"processes": 1} | whole["of"], self._identity())]:
+            return None, (
+                f"{path} is of another training, with {', '.join(changed)}; "
+                "choose another folder, or remove it to begin anew"
+            )
+        return whole, ""
+
     def _iterate(self) -> Progress:
         """Steps of all environments, and an update from them."""
-        begin, inside = time.perf_counter(), 0.0
-        env, algorithm = self.env, self.algorithm
+        begin = time.perf_counter()
+        mistake: TaskError | None = None
+        try:
+            told, inside = self._roll_out()
+        except TaskError as error:
+            mistake = error
+        # A task's mistake in one process ends all of them, each with its text.
+        if mistakes := [*filter(None, self.processes.of_all(str(mistake or "")))]:
+            raise mistake or TaskError(mistakes[0])
+        with self.processes.together():
+            self.algorithm.update()
+        self.iteration += 1
+        taken = time.perf_counter() - begin
+        steps = self.recipe.steps * self.env.num_envs * self.processes.count
+        seconds = self.task.step_seconds
+        names = (*self.env.env.text.rewards, "length")
+        earned, ended, falls, *sums, lived = self.processes.total(told).tolist()
+        lived *= seconds
+        return Progress(
+            iteration=self.iteration,
+            steps=self.iteration * steps,
+            seconds=0.0,
+            cpu_seconds=0.0,
+            reward=earned / steps / seconds,
+            rewards={n: x / lived for n, x in zip(names, sums, strict=False)} if lived else {},
+            length=lived / max(ended, 1.0),
+            falls=falls / max(ended, 1.0),
+            steps_per_second=steps / taken,
+            environment_share=inside / taken,
+            deviation=float(self.algorithm.get_policy().output_std.detach().mean()),
+        )
+
+    def _roll_out(self) -> tuple[torch.Tensor, float]:
+        """The steps of an iteration: sums of what the environments told, seconds inside them.
+
+        Sums: rewards, ends, falls; of the episodes that ended each reward and the length in steps.
+        """
+        env, algorithm, inside = self.env, self.algorithm, 0.0
         names = (*env.env.text.rewards, "length")
         told = torch.zeros(3 + len(names), dtype=torch.float64, device=env.device)
         with torch.inference_mode():
@@ -187,26 +262,7 @@ class Trainer:
                 told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
             algorithm.compute_returns(observed)
         env.env.check_rewards()
-        algorithm.update()
-        self.iteration += 1
-        taken = time.perf_counter() - begin
-        steps = self.recipe.steps * env.num_envs
-        seconds = self.task.step_seconds
-        earned, ended, falls, *sums, lived = told.tolist()
-        lived *= seconds
-        return Progress(
-            iteration=self.iteration,
-            steps=self.iteration * steps,
-            seconds=0.0,
-            cpu_seconds=0.0,
-            reward=earned / steps / seconds,
-            rewards={n: x / lived for n, x in zip(names, sums, strict=False)} if lived else {},
-            length=lived / max(ended, 1.0),
-            falls=falls / max(ended, 1.0),
-            steps_per_second=steps / taken,
-            environment_share=inside / taken,
-            deviation=float(algorithm.get_policy().output_std.detach().mean()),
-        )
+        return told, inside
 
 
 def _plain(x: Any) -> Any:

@@ -1,0 +1,205 @@
+"""One training in two processes: one policy, different environments, what ends one ends both."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+import torch
+from rl_cases import Hold
+
+from warpdyn.cli.main import main
+
+NAMES = ("WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK")
+
+WORDS = ("train", "cartpole_swing_up", "--envs", "16", "--device", "cpu")
+
+SESSION = """
+import hashlib, json, os, sys
+from pathlib import Path
+from rl_cases import Hold
+from warpdyn import rl
+
+def digest(tensors):
+    return hashlib.sha256(b"".join(x.numpy().tobytes() for x in tensors)).hexdigest()
+
+def weights(trainer):
+    models = (trainer.algorithm.get_policy(), trainer.algorithm.critic)
+    return digest([x for each in models for x in each.state_dict().values()])
+
+folder, told = Path(sys.argv[1]), {}
+whole = rl.Trainer(Hold(), seed=3)
+rank, count = whole.processes.rank, whole.processes.count
+told["seen"] = whole.env.env.observations["policy"].tolist()
+told["begins with"] = weights(whole)
+whole.loggers.append(lambda progress: told.setdefault("logged", []).append(progress.iteration))
+*_, last = whole.run(iterations=4)
+told["ends with"], told["environments"] = weights(whole), digest(whole.env.env.state().values())
+told["steps"], told["reward"], told["rewards"] = last.steps, last.reward, last.rewards
+told["seconds"], told["cpu"] = last.seconds, last.cpu_seconds
+
+list(rl.Trainer(Hold(), seed=3, folder=folder).run(iterations=2))
+resumed = rl.Trainer(Hold(), seed=3, folder=folder)
+list(resumed.run(iterations=4))
+told["resumed"] = [weights(resumed), digest(resumed.env.env.state().values())]
+
+try:
+    rl.Trainer(Hold(), seed=4, folder=folder)
+except rl.TaskError as error:
+    told["refused"] = str(error)
+
+wrong = rl.Trainer(Hold(), seed=3)
+if rank == 1:
+    wrong.env.env.scales[:] = float("nan")
+try:
+    list(wrong.run(iterations=1))
+except rl.TaskError as error:
+    told["mistake"] = str(error)
+
+Path(folder, f"told-{rank}.json").write_text(json.dumps(told))
+left = rl.Trainer(Hold(), seed=3)
+for progress in left.run(iterations=1_000_000):
+    if progress.iteration == 2 and rank == 1:
+        os._exit(7)
+"""
+"""What each process does; it ends with the second one gone in the middle of a training."""
+
+
+def free_port() -> int:
+    with socket.socket() as each:
+        each.bind(("127.0.0.1", 0))
+        return int(each.getsockname()[1])
+
+
+def environment(**more: object) -> dict[str, str]:
+    """Of a process; traffic stays on the loopback device."""
+    known = {"PYTHONPATH": os.pathsep.join(sys.path), "GLOO_SOCKET_IFNAME": "lo"}
+    return (
+        os.environ | known | {name: str(x) for name, x in more.items()} | {"OMP_NUM_THREADS": "1"}
+    )
+
+
+def test_two_processes_train_one_policy(tmp_path: Path) -> None:
+    """Identical SHA-256 of weights, environments numbered on, and the same end for both."""
+    place = {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1"}
+    place["MASTER_PORT"] = free_port()
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", SESSION, str(tmp_path)],
+            env=environment(**place, RANK=rank, LOCAL_RANK=rank),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in (0, 1)
+    ]
+    errors = [each.communicate(timeout=300)[1] for each in started]
+    told: list[dict[str, Any]] = [
+        json.loads((tmp_path / f"told-{rank}.json").read_text()) for rank in (0, 1)
+    ]
+    first, second = told
+    for name in ("begins with", "ends with", "steps", "reward", "rewards", "seconds", "cpu"):
+        assert first[name] == second[name], name
+    assert first["begins with"] != first["ends with"]
+    assert first["environments"] != second["environments"]
+    assert first["steps"] == 4 * 6 * 16 * 2
+    assert first["logged"] == [1, 2, 3, 4] and "logged" not in second
+    for each in told:
+        assert each["resumed"] == [each["ends with"], each["environments"]]
+        assert "is of another training, with seed 3 instead of 4; choose another" in each["refused"]
+        assert "the reward still, near is not finite in environment 0" in each["mistake"]
+    # Together they are the environments of one process that has all of them.
+    whole = rl.VecEnv(Hold(), 32, seed=3)
+    whole.reset()
+    assert torch.equal(whole.observations["policy"], torch.tensor(first["seen"] + second["seen"]))
+    assert started[1].returncode == 7 and started[0].returncode == 1
+    assert "another of the 2 processes has ended, and a training needs all; start it" in errors[0]
+
+
+def torchrun() -> list[str]:
+    """The command line up to warpdyn's own words."""
+    place = ["--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
+    port = ["--master-port", str(free_port())]
+    return [sys.executable, "-m", "torch.distributed.run", *place, *port, "-m", "warpdyn"]
+
+
+def test_torchrun_starts_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first process alone prints and writes; the checkpoint is one of two processes."""
+    words = [*WORDS, "--folder", str(tmp_path)]
+    command = [*torchrun(), *words, "--iterations", "2"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("CartpoleSwingUp:") == 1
+    assert done.stderr.count("environment steps") == 1
+    lines = (tmp_path / "curve.jsonl").read_text().splitlines()
+    assert [json.loads(line)["steps"] for line in lines] == [32 * 32, 2 * 32 * 32]
+    assert (tmp_path / "policy.onnx").exists()
+    assert main([*words, "--iterations", "3"]) == 2
+    assert "with processes 2 instead of 1; choose another" in capsys.readouterr().err
+
+
+def test_an_interrupt_ends_all(tmp_path: Path) -> None:
+    """With one line; no process is left."""
+    folder = tmp_path / "run"
+    words = [*WORDS, "--iterations", "1000000", "--folder", str(folder)]
+    started = subprocess.Popen(
+        [*torchrun(), *words],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not folder.exists() and started.poll() is None:  # made once the processes have met
+        time.sleep(0.1)
+    started.send_signal(signal.SIGINT)
+    said = started.communicate(timeout=300)[1]
+    assert started.returncode and said.count("warpdyn: interrupted") == 1, said
+    with pytest.raises(ProcessLookupError):
+        os.killpg(started.pid, 0)
+
+
+def test_the_first_process_of_a_machine_says_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, once on each machine; torchrun stops the others when that one has failed."""
+    words = ["train", "cartpole"]
+    for rank, (code, lines) in enumerate([(2, 1), (0, 0), (2, 1), (0, 0)]):
+        for name, x in zip(NAMES, (4, rank, 2, rank % 2), strict=True):
+            monkeypatch.setenv(name, str(x))
+        assert main(words) == code
+        assert len(capsys.readouterr().err.splitlines()) == lines
+
+
+def test_processes_that_cannot_meet_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here nobody says where: torchrun's address is missing."""
+    for name, x in zip(NAMES, (2, 1, 2, 1), strict=True):
+        monkeypatch.setenv(name, str(x))
+    monkeypatch.delenv("MASTER_ADDR", raising=False)
+    with pytest.raises(rl.TaskError, match=r"2 processes of torchrun do not meet: .*MASTER_ADDR"):
+        rl.Trainer(Hold())
+
+
+def test_a_process_by_itself_is_the_first_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without all that torchrun says, and where it starts one."""
+    assert rl.Processes.of_torchrun({"WORLD_SIZE": "4"}) == rl.Processes()
+    alone = rl.Processes.of_torchrun(dict(zip(NAMES, "1010", strict=True)))
+    assert alone == rl.Processes() and alone.first and alone.of_rsl_rl() is None
+    third = rl.Processes.of_torchrun(dict(zip(NAMES, "8342", strict=True)))
+    assert (third.count, third.rank, third.here, third.rank_here) == (8, 3, 4, 2)
+    assert not third.first and third.device("cpu") == "cpu"
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    assert third.device("cuda") == "cuda:2" and rl.Processes().device("cuda:1") == "cuda:1"
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    wanted = "needs one for each process, got 4 processes on a machine with 2; start torchrun with"
+    with pytest.raises(rl.TaskError, match=wanted):
+        third.device("cuda")
