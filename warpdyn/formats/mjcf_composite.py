@@ -6,7 +6,7 @@ A cable is a chain of segments on ball joints along a curve, the x axis of each 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from lxml import etree
@@ -24,7 +24,7 @@ PLAIN = "{warpdyn}plain"
 
 ROUND = ("capsule", "cylinder")
 
-CURVES = {
+CURVES: dict[str, Callable[[float, Sequence[float]], float]] = {
     "s": lambda s, size: s * size[0],
     "cos(s)": lambda s, size: size[1] * math.cos(math.pi * s * size[2]),
     "sin(s)": lambda s, size: size[1] * math.sin(math.pi * s * size[2]),
@@ -66,7 +66,7 @@ def _chain(values: MjcfValues, element: Element) -> Element:
     if shape not in (*ROUND, "box"):
         raise values.refusal(element, "a cable needs a <geom> of type capsule, cylinder or box")
     last = len(points) - 2
-    before, place = np.eye(3), [float(x) for x in offset] + points[0]
+    before, place = np.eye(3), np.array([as_number(x) for x in offset]) + points[0]
     bodies: list[Element] = []
     for k, (R, length) in enumerate(_frames(values, element, points)):
         name = "first" if k == 0 else "last" if k == last else str(k)
@@ -126,7 +126,7 @@ def _points(values: MjcfValues, element: Element, written: dict[str, str]) -> li
         numbers = values.numbers(element, "vertex", written, len(written["vertex"].split()))
         if len(numbers) % 3 or not 6 <= len(numbers) <= 3 * (MOST + 1):
             raise values.refusal(element, f"vertex needs 2 to {MOST + 1} points of three numbers")
-        return list(np.float32(np.reshape(numbers, (-1, 3))).astype(float))
+        return list(np.reshape(numbers, (-1, 3)).astype(np.float32).astype(float))
     counts = values.numbers(element, "count", {"count": "nan", **written}, _count(written, "count"))
     count = int(counts[0])
     if not 2 <= count <= MOST + 1 or count != counts[0] or any(x != 1 for x in counts[1:]):
@@ -142,7 +142,7 @@ def _points(values: MjcfValues, element: Element, written: dict[str, str]) -> li
     R = quaternion_rotation([*v, w])
     points = [[CURVES[word](k / (count - 1), size) for word in words] for k in range(count)]
     turned = [[as_number(x) for x in R.to_parent(Vector(*p))] for p in points]
-    return list(np.float32(turned).astype(float))
+    return list(np.array(turned, dtype=np.float32).astype(float))
 
 
 def _frames(
