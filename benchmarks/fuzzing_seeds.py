@@ -93,6 +93,8 @@ MJCF = """<mujoco model="m">
 <frame pos="0 0 1" euler="0.1 0 0"><attach model="hand" body="palm" prefix="h_"/></frame>
 </body>
 <body name="target" mocap="true"><geom type="cylinder" size="0.1 0.2"/></body>
+<body name="post"><composite type="cable" prefix="c" curve="cos(s) s 0" count="3 1 1" size="1 1 1" initial="none"
+offset="0 0 1"><joint kind="main" damping="0.1" stiffness="1"/><geom type="capsule" size="0.01"/></composite></body>
 </worldbody>
 <tendon>
 <fixed name="t" stiffness="3" damping="0.1" armature="0.02" range="-1 1" springlength="0 0.1">
@@ -103,7 +105,7 @@ MJCF = """<mujoco model="m">
 <actuator><motor name="m1" joint="a1" class="arm"/>
 <position joint="b1" kp="10" forcerange="-3 3"/><general tendon="t" gainprm="2" ctrlrange="-1 1"/>
 </actuator>
-<keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.1 0.2 0.3 1 0 0 0 0 0 0 0.4"/><key name="bare"/>
+<keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.1 0.2 0.3 1 0 0 0 0 0 0 0.4 1 0 0 0"/><key name="bare"/>
 </keyframe>
 <sensor><jointpos joint="a1"/></sensor>
 </mujoco>

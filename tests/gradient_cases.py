@@ -64,6 +64,9 @@ MODELS["pushed"] = replace(
     ),
 )
 MODELS["sprung"] = MODELS["gripper"].with_limits("wrist", lower=-0.05, upper=0.1)
+MODELS["sprung socket"] = MODELS["socket"].with_springs(
+    {"hip": 3.0}, rest={"hip": (0.3, -0.2, 0.5)}
+)
 
 SOLES = tuple(wd.ContactPoint("leg", (x, 0.02, -0.4), 0.05) for x in (-0.1, 0.0, 0.1))
 STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
@@ -87,6 +90,8 @@ PARAMETERS = (
     "coulomb",
     "stiffness",
     "damping",
+    "spring",
+    "rest",
 )
 
 DYNAMIC = "gravity f_ext mass com inertia placement armature viscous"
@@ -251,7 +256,8 @@ CASES = (
     Case("coriolis_matrix", "gripper", "q v", INERTIAL),
     Case("bias_forces", "socket", "q v", "gravity f_ext mass"),
     Case("gravity_torques", "hopper", "q", "gravity f_ext com"),
-    Case("effect_torques", "sprung", "q v", "viscous coulomb stiffness damping"),
+    Case("effect_torques", "sprung", "q v", "viscous coulomb stiffness damping spring rest"),
+    Case("effect_torques", "sprung socket", "q v", "spring rest", second=True),
     Case("actuator_torques", "pushed", "q v control"),
     Case(
         "operational_space",
@@ -270,6 +276,7 @@ CASES = (
     Case("external_wrench", "socket", "q external", PLACED, {"frame": "hand", "damping": 0.3}),
     Case("rnea_derivatives", "gripper", "q v a", DYNAMIC),
     Case("rnea_derivatives", "sprung", "q v a", "stiffness damping viscous"),
+    Case("rnea_derivatives", "sprung socket", "q v a", "spring"),
     Case("aba_derivatives", "socket", "q v tau", "gravity f_ext com"),
     # simulation
     Case("step", "hopper", "q v tau", "gravity f_ext mass placement", STEP | {"points": SOLES}),

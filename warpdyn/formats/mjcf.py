@@ -41,6 +41,7 @@ from .mjcf_bodies import (
     drawn_at,
     free_rest,
 )
+from .mjcf_composite import with_cables
 from .mjcf_equality import coupled
 from .mjcf_files import Includes
 from .mjcf_include import with_includes
@@ -54,11 +55,6 @@ from .mjcf_tendons import moving_tendons, read_tendons
 from .mjcf_values import Attributes, Element, MjcfValues
 from .registry import MJCF
 from .robot_text import GRAVITY, Loops, RobotText, cuts_loops, tag_name
-
-UNREAD = {
-    "composite": "MuJoCo has it no more; write its bodies out, or a <replicate>",
-}
-"""Elements that stand for bodies that are not there."""
 
 WITHOUT_DYNAMICS = ("camera", "light", "plugin")
 
@@ -104,6 +100,7 @@ def load_mjcf(
     root = text.root_of(MJCF)
     values = MjcfValues(text.name, root, with_includes(text, root, includes))
     with_attached(values, root, text, includes)
+    with_cables(values, root)
     with_copies(values, root)
     meshes = MjcfMeshes(values, root, text, includes)
     model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, cut)
@@ -118,9 +115,6 @@ class MjcfReader:
     ) -> None:
         self.root, self.values, self.meshes = root, values, meshes
         self.shapes = MjcfShapes(values, root, folder)
-        for tag, remedy in UNREAD.items():
-            for element in root.iter(tag):
-                raise self.values.refusal(element, f"<{tag}> is not read: {remedy}")
         self.bodies: dict[str, BodyElement] = {}
         self.links: list[Link] = []
         self.joints: list[Joint] = []

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from lxml import etree
 
 from ..model.description import ModelError
+from .mjcf_composite import with_cables
 from .mjcf_files import Includes, Neighbours
 from .mjcf_include import MOST_BYTES, MOST_FILES, with_includes
 from .mjcf_replicate import MOST, with_copies
@@ -114,6 +115,7 @@ class Attachment:
             files = with_includes(text, root, self.neighbours.within or False)
             inner = MjcfValues(text.name, root, files)
             self.expand(inner, root, chain)
+            with_cables(inner, root)
             with_copies(inner, root)
             for element, file in inner.files.items():
                 element.set(FILE, file)

@@ -24,9 +24,9 @@ def sensors_of(values: SdfValues, frames: SdfFrames, top: SdfFrame) -> Iterator[
                 values.remarks.append(f"{said}; this sensor is left out")
                 continue
             on = {frame.kind: frame.path(top)}
-            said = tuple((key, text) for key, text in words(element) if not key.startswith("pose"))
+            rest = tuple((key, text) for key, text in words(element) if not key.startswith("pose"))
             name, kind = element.get("name", ""), element.get("type", "")
-            yield DescribedSensor(name, kind, on.get("link"), on.get("joint"), pose, said)
+            yield DescribedSensor(name, kind, on.get("link"), on.get("joint"), pose, rest)
 
 
 def physics_of(world: Element) -> Mapping[str, str]:

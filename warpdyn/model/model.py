@@ -22,6 +22,7 @@ from .params import params as parameters
 from .structure import QuaternionOrder, Structure
 from .tendons import Tendon
 from .to_urdf import to_urdf as urdf_text
+from .to_usd import to_usd as usd_text
 
 
 class Model(Structure):
@@ -106,5 +107,6 @@ class Model(Structure):
 
     params = parameters
     to_urdf = urdf_text
+    to_usd = usd_text
     summary = describe.summary
     _repr_html_ = describe.html

@@ -1,0 +1,122 @@
+"""MJCF: cables of <composite>, against numbers of MuJoCo 3.3.7; later ones have none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mjcf_texts import load
+from states import error
+
+import warpdyn as wd
+from warpdyn.functions.dynamics import effect_torques
+from warpdyn.model.description import ModelError
+
+CABLE = """
+<mujoco><default><joint damping="9" armature="7"/><geom density="3"/></default>
+<worldbody><body name="stand" pos="0 0 1" quat="0.6 0 0.8 0">
+<composite prefix="P" type="cable" {} offset="0.1 0.2 0.3">
+<joint kind="main" damping="0.1" stiffness="2" armature="0.01"/>
+<geom type="{}" size="0.02 0.03 0.01" density="500"/></composite></body></worldbody></mujoco>"""
+
+THEIRS = {
+    "helix": (
+        'curve="cos(s) sin(s) s" count="4 1 1" size="1 2 1" initial="none" quat="0.8 0 0.6 0"',
+        "box",
+        [
+            [-1.739999959469, 0.2, 0.819999985695],
+            [-0.740000014305, 1.932050776482, 0.486666646004],
+            [-0.270354947981, 0.809892120448, -1.135462981016],
+        ],
+        [
+            -6.20605143735,
+            17.68434894863,
+            9.26058492072,
+            0.00110185088,
+            8.78416397974,
+            9.41082267859,
+        ],
+    ),
+    "points": (
+        'vertex="0 0 0 0 0 1 0 1 1 1 1 1" initial="ball"',
+        "capsule",
+        [[0.26, 0.2, 0.82], [0.8296, 0.68, 1.4872], [0.045472, 0.1536, 1.815904]],
+        [
+            *(0.35074339413, 0.5131005104, -0.26655448367, 0.49896095753, -9.30895431545),
+            *(-7.80488739925, 0.00020191162, -2.90073253852, 0.83126820812),
+        ],
+    ),
+}
+"""What is said of a cable, its geoms, positions of its bodies and the bias, where every joint is at the
+quaternion 0.8 0.2 -0.4 0.4 and speeds go evenly from -1 to 1."""
+
+ROUNDED = 1e-11
+"""Digits of the numbers above."""
+
+
+@pytest.mark.parametrize(("words", "shape", "positions", "bias"), THEIRS.values(), ids=THEIRS)
+def test_a_cable_is_a_chain_on_ball_joints(words: str, shape: str, positions, bias) -> None:
+    """Its segments along the curve, the frames turned by its bends; no default class counts."""
+    model = load(CABLE.format(words, shape), quaternion="wxyz")
+    names = ["PB_first", "PB_1", "PB_last"]
+    q = np.tile([0.8, 0.2, -0.4, 0.4], model.nq // 4)
+    v = np.linspace(-1, 1, model.nv)
+    poses = wd.oracle(wd.fk, model, q)
+    found = np.array([poses[model.link_index(name)][:3, 3] for name in names])
+    assert error(found, np.array(positions)) < ROUNDED
+    assert error(wd.oracle(wd.bias_forces, model, q, v), np.array(bias)) < ROUNDED
+    acting = model.with_springs("description").with_friction(viscous="description")
+    angle = 2 * np.arccos(0.8)
+    away = 2 * angle * np.array([0.2, -0.4, 0.4]) / 0.6  # the law: k times the rotation vector
+    assert (
+        error(wd.oracle(effect_torques, acting, q, v), np.tile(away, model.nv // 3) + 0.1 * v)
+        < ROUNDED
+    )
+    assert acting.joint("PJ_last").damping == 0.1 and acting.joint("PJ_1").armature == 0.01
+    tip = wd.oracle(wd.fk, model, q, frame="PS_last")
+    assert np.allclose(
+        np.linalg.norm(tip[:3, 3] - found[-1]), np.linalg.norm(np.diff(found, axis=0)[1])
+    )
+
+
+def test_a_free_cable_is_a_free_base() -> None:
+    """In the world, `initial="free"`; with the stiffness of its joints alone."""
+    text = (
+        '<mujoco><worldbody><composite type="cable" curve="s" count="4 1 1" size="1" initial="free">'
+        '<joint kind="main" stiffness="2" armature="3"/><geom type="capsule" size="0.02"/>'
+        "</composite></worldbody></mujoco>"
+    )
+    model = load(text)
+    assert model.floating_base and model.joint_names == ("J_1", "J_last")
+    assert model.base_armature == 0 and model.base_springs[0].spring == 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CABLE.format('curve="s" count="4 2 1" size="1"', "box"), "count of a cable is 2 to"),
+        (CABLE.format('curve="s" count="9999 1 1" size="1"', "box"), "count of a cable is 2 to"),
+        (CABLE.format('curve="tan(s)" count="4" size="1"', "box"), "curve is of the words"),
+        (CABLE.format('curve="s" count="4" size="0"', "box"), "neighbouring points .* are one"),
+        (CABLE.format('curve="s" count="4" size="1"', "sphere"), "capsule, cylinder or box"),
+        (CABLE.format('vertex="0 0 0 1"', "box"), "vertex needs"),
+        (CABLE.format('curve="s" count="4" size="1" quat="1 0 0 1"', "box"), "unit length"),
+        (CABLE.format('curve="s" count="4"', "box"), 'size is "nan"'),
+        (
+            CABLE.format('curve="s" count="4" size="1"', "box").replace(
+                'size="0.02 0.03 0.01"', ""
+            ),
+            'size is "nan"',
+        ),
+        (CABLE.format("", "box").replace("cable", "grid"), 'type="grid"> is not read'),
+    ],
+)
+def test_what_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        load(text)
+
+
+def test_its_elasticity_is_a_remark() -> None:
+    text = CABLE.format('curve="s" count="4" size="1"', "box")
+    plugin = '<plugin plugin="mujoco.elasticity.cable"/></composite>'
+    with pytest.warns(wd.ModelWarning, match="its elasticity"):
+        wd.load(text.replace("</composite>", plugin))

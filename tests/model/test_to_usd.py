@@ -1,0 +1,130 @@
+"""Models written as USD stages and read again."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robots import ROBOTS, Robot, by_name
+from states import error, states
+
+import warpdyn as wd
+from warpdyn.model.description import Geometry, Limits, ModelError, Pose
+from warpdyn.model.to_usd import prim_of
+
+SINGLE = 1e-6
+"""Relative: masses and frames of joints are of single precision in USD."""
+
+
+def sayable(model: wd.Model) -> bool:
+    merged = model.collapse()
+    return all(prim_of(joint.kind) for joint in merged.joints) and all(
+        link.mass and np.array(link.inertia).any()
+        for link in merged.links[int(not model.floating_base) :]
+    )
+
+
+SAYABLE = [robot for robot in ROBOTS if sayable(robot.model)]
+
+
+def read_again(model: wd.Model) -> wd.Model:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        return wd.load_usd(model.to_usd(), quaternion=model.quaternion)
+
+
+@pytest.mark.parametrize("robot", SAYABLE, ids=lambda robot: robot.name)
+def test_it_is_the_same_robot(robot: Robot) -> None:
+    """Joints in their order, limits, mimic joints; M, joint forces and poses to single precision."""
+    model = robot.model
+    again = read_again(model)
+    assert again.joint_names == model.joint_names and again.floating_base == model.floating_base
+    for name in model.joint_names:
+        old, new = model.joint(name), again.joint(name)
+        if old.kind.single and not old.kind.geared:
+            numbers = ("lower", "upper", "velocity", "effort")
+            pairs = [(getattr(old.limits, x), getattr(new.limits, x)) for x in numbers]
+            pairs += [
+                (getattr(old, x), getattr(new, x)) for x in ("armature", "damping", "friction")
+            ]
+            assert np.allclose(*zip(*pairs, strict=True), rtol=SINGLE)
+    for old in (j for j in model.joints if j.mimic and j.kind.nv and not j.kind.geared):
+        new = again.joint(old.name).mimic
+        assert new.joint == old.mimic.joint and new.multiplier == pytest.approx(
+            old.mimic.multiplier
+        )
+        assert new.offset == pytest.approx(old.mimic.offset, rel=SINGLE)
+    s = states(model, 3)
+    tau = wd.oracle(wd.rnea, model, s.q, s.v, s.a)
+    assert error(wd.oracle(wd.rnea, again, s.q, s.v, s.a), tau) < SINGLE
+    assert error(wd.oracle(wd.crba, again, s.q), wd.oracle(wd.crba, model, s.q)) < SINGLE
+    shared = [name for name in again.link_names if name in model.link_names and name != "world"]
+    for name in shared:
+        there = wd.oracle(wd.fk, model, s.q, frame=name)
+        assert error(wd.oracle(wd.fk, again, s.q, frame=name), there, 1.0) < SINGLE
+
+
+def test_numbers_of_joints_are_in_its_units() -> None:
+    """Degrees in the stage, radians here."""
+    model = by_name("ur5e").model.with_armature(0.3)
+    elbow = replace(
+        model.joint("elbow_joint"),
+        limits=Limits(-1.0, 2.0, 3.0, 4.0),
+        damping=0.5,
+        friction=0.25,
+    )
+    joints = tuple(elbow if j.name == elbow.name else j for j in model.joints)
+    text = replace(model, joints=joints).to_usd()
+    assert f"physics:lowerLimit = {-180 / math.pi!r}" in text
+    again = wd.load_usd(text).joint("elbow_joint")
+    assert np.allclose(
+        (again.limits.lower, again.limits.upper, again.limits.velocity, again.limits.effort),
+        (-1, 2, 3, 4),
+    )
+    assert np.allclose((again.armature, again.damping, again.friction), (0.3, 0.5, 0.25))
+
+
+def test_shapes_are_seen_and_touch_as_here() -> None:
+    """Boxes, balls, cylinders, capsules, with their colours; a shape that is both once."""
+    red = (1.0, 0.0, 0.0, 1.0)
+    both = Geometry("box", (0.1, 0.2, 0.3), pose=Pose.at((1, 2, 3), (0.1, 0.2, 0.3)), color=red)
+    seen = Geometry("capsule", (0.1, 0.4), pose=Pose.at((0, 0, 1)))
+    touched = (both, Geometry("sphere", (0.2,)), Geometry("cylinder", (0.1, 0.3)))
+    model = by_name("double_pendulum").model
+    link = model.link("lower_rod")
+    shown = replace(link, visuals=(both, seen), collisions=touched)
+    links = tuple(shown if each is link else each for each in model.links)
+    again = read_again(replace(model, links=links)).link(link.name)
+    assert [v.shape for v in again.visuals] == ["box", "capsule"]
+    assert [c.shape for c in again.collisions] == ["box", "sphere", "cylinder"]
+    assert again.visuals[0].color == red
+    for old, new in zip((both, seen), again.visuals, strict=True):
+        assert np.allclose(old.size, new.size, rtol=SINGLE)
+        assert np.allclose(old.pose.rotation, new.pose.rotation, atol=SINGLE)
+        assert np.allclose(old.pose.position, new.pose.position, atol=SINGLE)
+
+
+def test_names_are_those_that_usd_allows() -> None:
+    builder = wd.ModelBuilder("my robot")
+    builder.add_link("1st link", mass=1.0, inertia=np.eye(3))
+    builder.add_link("world", mass=1.0, inertia=np.eye(3))
+    builder.add_joint("a::b", kind="continuous", parent="1st link", child="world", axis=(0, 0, 1))
+    again = read_again(builder.build())
+    assert again.name == "my_robot"
+    assert again.link_names == ("world", "_1st_link", "world_") and again.joint_names == ("a__b",)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda: by_name("planar").model, 'joint "drive": USD has no word for a planar joint'),
+        (lambda: by_name("massless").model, r'link "\w+" has no mass.*\(with_link_mass\)'),
+        (lambda: by_name("panda").model.with_friction(viscous=1.0), "no word for effects"),
+    ],
+)
+def test_what_usd_has_no_word_for_is_refused(change, words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        change().to_usd()
