@@ -35,8 +35,18 @@ TURNS = {"sin": "sin()", "cos": "cos()"}
 PART = 400
 """Statements of a function: gcc compiles a humanoid's `aba`, 5,900, in a third of the time so."""
 
-LOCAL = re.compile(r"V|[tsc]\d+|angle|sine|cosine|work|n|first|here|width|step|out|then")
-"""Names that a function uses itself, and no array may have."""
+LOCAL = re.compile(
+    r"V|[tsc]\d+|angle|sine|cosine|work|n|i|first|here|width|step|out|then|routine\d+\w*|\w+_lanes"
+    r"|number|word|lanes|lane_words|lane_count|as|all|less|less_equal|abs|sqrt|floor|exp|log|atan2"
+    r"|sine_cosine"
+)
+"""Names that a function uses itself, its types and helpers among them, and no array may have."""
+
+RESERVED = re.compile(
+    r"nq|nv|joint_names|lower|upper|velocity_limit|effort_limit|detail|number(_\w+)?|lanes(_\w+)?"
+    r"|word|lane_words|lane_count"
+)
+"""Names that a header has for itself, and no function may have."""
 
 _LIBRARY = re.compile(r"((?:=|return) )(sin|cos|sqrt|floor|exp|log|atan2)f?\(")
 OF_A_LIBRARY = ("exp", "log", "atan2")
