@@ -40,9 +40,9 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 html_theme = "furo"
 html_title = f"warpdyn {version}"
-html_static_path = ["static"]
+html_static_path = ["static", "../examples/export/web.js"]
 html_css_files = ["site.css"]
-html_js_files = ["tables.js", "recordings.js"]
+html_js_files = ["tables.js", "recordings.js", "web.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sphinx = False

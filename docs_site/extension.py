@@ -35,6 +35,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Add the steps; pages may be read in parallel."""
     mathematics.setup(app)
     app.add_directive("recording", RecordingDirective)
+    app.add_directive("torques", TorquesDirective)
     app.connect("builder-inited", write_api_pages)
     app.connect("builder-inited", names_as_public)
     app.connect("source-read", links_outside)
@@ -63,6 +64,22 @@ class RecordingDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, wher
         return [
             nodes.raw("", opening, format="html"),
             picture,
+            nodes.raw("", "</div>", format="html"),
+        ]
+
+
+class TorquesDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where it is not installed
+    """Sliders and torques that the reader's browser computes, in place of the text."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """The text, in an element that examples/export/web.js looks for."""
+        program = f"{'../' * self.env.docname.count('/')}_static/panda.wasm"
+        opening = f'<div class="torques" data-program="{program}">'
+        return [
+            nodes.raw("", opening, format="html"),
+            nodes.paragraph("", "\n".join(self.content)),
             nodes.raw("", "</div>", format="html"),
         ]
 

@@ -15,7 +15,7 @@ def main(table: str = "latency.csv", picture: str = "latency.png") -> None:
         (axes[0], late, "begins after its time [µs]"),
         (axes[1], took, "computes gravity's torques [µs]"),
     ):
-        bins = np.logspace(np.log10(max(values.min(), 1e-2)), np.log10(values.max() + 1e-2), 60)
+        bins = np.logspace(np.log10(max(values.min(), 1e-2)), np.log10(values.max() + 1e-2), 30)
         axis.hist(values, bins=bins, color="tab:blue")
         axis.set(xscale="log", yscale="log", xlabel=title, ylabel="cycles")
         median, most = np.median(values), np.percentile(values, 99.9)

@@ -191,6 +191,13 @@ def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
     frames = [partial(wd.fk, frame="panda_hand"), partial(wd.fk, frame="panda_hand")]
     with pytest.raises(ValueError, match=r"two functions would be called fk_panda_hand; give"):
         wd.export(model, frames)
+    for names in (("a b", "a_b"), ("rnea", "rnea_batch"), ("rnea_batch", "rnea")):
+        with pytest.raises(ValueError, match=f"two functions would be called {names[1]}; give"):
+            wd.export(model, dict.fromkeys(names, wd.rnea))
+    with pytest.raises(ValueError, match="no function can be called nq, which the header has"):
+        wd.export(model, {"nq": wd.rnea})
+    with pytest.raises(TypeError, match=r"must hold functions .* such as wd.rnea, got 'rnea'"):
+        wd.export(model, ["rnea"])
     with pytest.raises(ValueError, match="nothing to export"):
         wd.export(model, [])
     with pytest.raises(TypeError, match="calls must be a list"):
@@ -217,6 +224,31 @@ def test_an_array_may_be_called_as_tables_are(tmp_path: Path) -> None:
     q, one, other = np.random.default_rng(0).uniform(-1, 1, (3, 4, model.nq))
     found = made.batch("mixed", [q, one, other], (model.nq,))
     np.testing.assert_allclose(found, np.sin(q) * one + np.cos(q) + other, atol=1e-14)
+
+
+def test_arrays_may_be_called_as_types_and_helpers_are(tmp_path: Path) -> None:
+    """What a header calls so itself keeps its name; the function's is an identifier too."""
+
+    @wd.kernel
+    def odd(robot, q, number: (2,), sqrt: (2,), lanes: (2,), q_lanes: (2,)):
+        """Arrays that a header has names for."""
+        return {"routine0_out": np.sqrt(q * q + 1.0) * number + sqrt - lanes * q_lanes}
+
+    model = robot("cartpole")
+    arrays = ("q", "number_", "sqrt_", "lanes_", "q_lanes_", "out_")
+    text = wd.export(model, {"1st of: mine": odd})
+    made = Compiled(tmp_path, text, {"n1st_of_mine": arrays}, namespace="cartpole")
+    q, *others = np.random.default_rng(0).uniform(-1, 1, (5, 4, 2))
+    expected = np.sqrt(q * q + 1.0) * others[0] + others[1] - others[2] * others[3]
+    found = made.batch("n1st_of_mine", [q, *others], (2,))
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+
+
+def test_results_of_no_numbers_are_not_written() -> None:
+    """Where nothing touches the ground there are no forces: memory of none is nobody's to write."""
+    text = wd.export(robot("cartpole"), [wd.state_derivative])
+    assert "forces[n x 0 x 3]" in text and "scatter(acceleration_lanes" in text
+    assert "scatter(forces" not in text
 
 
 def test_names_that_are_none_in_c() -> None:

@@ -15,37 +15,64 @@ from painted import evaluate, wait_until
 
 import warpdyn as wd
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "export"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "export"
+KEPT = ROOT / "docs_site" / "static" / "panda.wasm"
+"""The program that the site hands out."""
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    """The page beside a panda's `rnea`, served on loopback."""
+def build_program(folder: Path) -> None:
+    """A panda's `rnea` for the page in a folder."""
     if shutil.which("clang") is None or shutil.which("wasm-ld") is None:
         pytest.skip("there is no clang or no lld here")
-    wd.export(wd.load_robot("panda"), [wd.rnea], tmp_path / "panda.h", language="c", libm=False)
-    shutil.copy(EXAMPLES / "web.html", tmp_path)
+    wd.export(wd.load_robot("panda"), [wd.rnea], folder / "panda.h", language="c", libm=False)
     build = ["clang", "--target=wasm32", "-O2", "-nostdlib", "-ffreestanding", "-Wl,--no-entry"]
-    build += [f"-I{tmp_path}", str(EXAMPLES / "web.c"), "-o", str(tmp_path / "panda.wasm")]
+    build += [f"-I{folder}", str(EXAMPLES / "web.c"), "-o", str(folder / "panda.wasm")]
     subprocess.run(build, check=True)
+
+
+@pytest.fixture(params=["built", "kept"])
+def address(request: Any, tmp_path: Path) -> Iterator[str]:
+    """The page, served on loopback, beside the program that clang makes or the one of the site."""
+    if request.param == "built":
+        build_program(tmp_path)
+    else:
+        shutil.copy(KEPT, tmp_path)
+    for name in ("web.html", "web.js"):
+        shutil.copy(EXAMPLES / name, tmp_path)
     with served(tmp_path) as at:
         yield f"{at}/web.html"
 
 
 def test_the_exported_page_computes_torques_of_gravity(browser: Any, address: str) -> None:
-    """At each move of a slider, to the digits that it shows."""
+    """At each move of a slider, to the digits that it shows; sliders go as far as the joints do."""
+    model = wd.load_robot("panda")
     tab = browser.open(address)
-    count = "document.querySelectorAll('input').length"
-    wait_until(lambda: evaluate(tab, count) == 7, "the sliders")
-    q = np.zeros(8)
+    sliders = "[...document.querySelectorAll('.torques input')]"
+    wait_until(lambda: evaluate(tab, f"{sliders}.length") == 7, "the sliders")
+    for k, bounds in enumerate((model.position_lower, model.position_upper)):
+        found = evaluate(tab, f"{sliders}.map(s => Number(s.{('min', 'max')[k]}))")
+        np.testing.assert_allclose(found, bounds[:7])
     for joint, angle in ((1, 0.5), (3, -1.2)):
         evaluate(
             tab,
-            f"(() => {{ const s = document.querySelectorAll('input')[{joint}];"
-            f" s.value = {angle}; s.dispatchEvent(new Event('input')); }})()",
+            f"(s => {{ s.value = {angle}; s.dispatchEvent(new Event('input')); }})({sliders}[{joint}])",
         )
-        q[joint] = angle
-    shown = evaluate(tab, "[...document.querySelectorAll('b')].map(b => Number(b.textContent))")
-    expected = wd.oracle(wd.rnea, wd.load_robot("panda"), q, 0 * q, 0 * q)
-    np.testing.assert_allclose(shown, expected[:7], atol=0.0051)
+    q = np.zeros(8)
+    q[:7] = evaluate(tab, f"{sliders}.map(s => Number(s.value))")
+    np.testing.assert_allclose(q[[1, 3]], [0.5, -1.2], atol=1e-3)
+    outputs = "[...document.querySelectorAll('.torques output')].map(o => parseFloat(o.value))"
+    expected = wd.oracle(wd.rnea, model, q, 0 * q, 0 * q)
+    np.testing.assert_allclose(evaluate(tab, outputs), expected[:7], atol=0.0051)
     tab.close()
+
+
+def test_the_page_says_what_it_lacks(browser: Any, tmp_path: Path) -> None:
+    """Without its program it names the file, in place of sliders."""
+    for name in ("web.html", "web.js"):
+        shutil.copy(EXAMPLES / name, tmp_path)
+    with served(tmp_path) as at:
+        tab = browser.open(f"{at}/web.html")
+        said = "document.querySelector('.torques').textContent"
+        wait_until(lambda: "panda.wasm: 404" in evaluate(tab, said), "the message")
+        tab.close()

@@ -30,8 +30,12 @@ class ExportedFunction:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Numbers of each array; C has none of no number."""
+        """Numbers of each array; C has none of no number, for which nobody reads or writes one."""
         return {c: max(prod(shape), 1) for c, shape in self.shapes.items()}
+
+    def holds_numbers(self, array: str) -> bool:
+        """Whether an array has an entry, by its C name."""
+        return prod(self.shapes[array]) > 0
 
 
 @dataclass(frozen=True)
@@ -181,11 +185,11 @@ def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
     yield f"  for ({size_t} first = 0; first < n; first += width) {{"
     yield f"    const {size_t} here = n - first < width ? n - first : width;"
     yield "    " + lanes + " " + ", ".join(f"{x}_lanes[{sizes[x]}]" for x in sizes) + ";"
-    for x in each.inputs.values():
+    for x in filter(each.holds_numbers, each.inputs.values()):
         yield f"    {inside}gather({x}_lanes, {x} + first * {sizes[x]}, {sizes[x]}, here);"
     arguments = ", ".join(f"{x}_lanes" for x in sizes)
     yield f"    {f'detail::{each.name}<detail::lanes>' if cpp else f'{name}_lanes'}({arguments});"
-    for x in each.results.values():
+    for x in filter(each.holds_numbers, each.results.values()):
         yield f"    {inside}scatter({x}_lanes, {x} + first * {sizes[x]}, {sizes[x]}, here);"
     yield from ("  }", "#else")
     moved = ", ".join(f"{x} + i * {sizes[x]}" for x in sizes)

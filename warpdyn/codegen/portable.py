@@ -8,7 +8,7 @@ selects.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite, isnan, prod
@@ -35,8 +35,18 @@ TURNS = {"sin": "sin()", "cos": "cos()"}
 PART = 400
 """Statements of a function: gcc compiles a humanoid's `aba`, 5,900, in a third of the time so."""
 
-LOCAL = re.compile(r"V|[tsc]\d+|angle|sine|cosine|work|n|first|here|width|step|out|then")
-"""Names that a function uses itself, and no array may have."""
+LOCAL = re.compile(
+    r"V|[tsc]\d+|angle|sine|cosine|work|n|i|first|here|width|step|out|then|routine\d+\w*|\w+_lanes"
+    r"|number|word|lanes|lane_words|lane_count|as|all|less|less_equal|abs|sqrt|floor|exp|log|atan2"
+    r"|sine_cosine"
+)
+"""Names that a function uses itself, its types and helpers among them, and no array may have."""
+
+RESERVED = re.compile(
+    r"nq|nv|joint_names|lower|upper|velocity_limit|effort_limit|detail|number(_\w+)?|lanes(_\w+)?"
+    r"|word|lane_words|lane_count"
+)
+"""Names that a header has for itself, and no function may have."""
 
 _LIBRARY = re.compile(r"((?:=|return) )(sin|cos|sqrt|floor|exp|log|atan2)f?\(")
 OF_A_LIBRARY = ("exp", "log", "atan2")
@@ -163,11 +173,11 @@ def function(
     read = {s.arguments[0] for s in program.statements if s.operation == "input"}
     lines = [f"(void){inputs[x]};" for x in inputs if x not in read]
     parts, slots = split(_alive(program), PART, lambda s: s.operation == "input")
-    lines += [*arrays, *_turns(program, dialect, style, lanes)]
+    lines += [*_declared(arrays, value), *_turns(program, dialect, style, lanes)]
     stored: set[int] = set()
-    bodies = [list(emit(program, part, dialect, stored)) for part in parts]
-    if len(bodies) > 1 and not program.routines:
-        local = {"work": f"{value} *work"}
+    bodies = [list(emit(program, _used(part, program), dialect, stored)) for part in parts]
+    if len(bodies) > 1:
+        local = {x: f"{value} *{x}" for x in ("work", *arrays)}
         if program.angles:
             local |= {x: f"const {value} *{x}" for x in (SINE, COSINE)}
         names = [*inputs.values(), *results.values(), *local]
@@ -179,7 +189,7 @@ def function(
         lines.append(f"{value} work[{max(slots, 1)}];")
         lines += [f"{name}_part{k}{own}({', '.join(names)});" for k in range(len(bodies))]
     else:
-        lines += [*([f"{value} work[{slots}];"] if slots else []), *_joined(bodies)]
+        lines += bodies[0]
     lines += [
         f"{place(k)} = {_constant(o.constant, style, lanes)};"
         for k, o in enumerate(program.outputs)
@@ -188,13 +198,10 @@ def function(
     return "\n".join([*before, *_defined(name, parameters, lines, style)])
 
 
-def _joined(bodies: list[list[str]]) -> Iterator[str]:
-    """Parts that stay in one function, each with names of its own."""
-    if len(bodies) == 1:
-        yield from bodies[0]
-        return
-    for body in bodies:
-        yield from ("{", *body, "}")
+def _used(part: Sequence[Statement], program: Program) -> list[Statement]:
+    """A part without the loads that only later parts read, which load for themselves."""
+    needed = {x for s in part for x in operands(s)}.union(program.stores)
+    return [s for s in part if s.operation != "input" or s.target in needed]
 
 
 def _turns(program: Program, dialect: Dialect, style: Style, lanes: bool) -> Iterator[str]:
@@ -264,12 +271,12 @@ def number(x: float, style: Style) -> str:
 
 def _routines(
     program: Program, name: str, style: Style, lanes: bool
-) -> tuple[dict[str, Region], list[str], list[str]]:
-    """The routines of a program: where each one's arrays are, its function, and the arrays."""
+) -> tuple[dict[str, Region], list[str], dict[str, int]]:
+    """The routines of a program: where each one's arrays are, its function, and the arrays' sizes."""
     value = "V" if style.language == "c++" else style.type(lanes)
     regions: dict[str, Region] = {}
     before: list[str] = []
-    arrays: list[str] = []
+    arrays: dict[str, int] = {}
     for routine_name, routine in program.routines.items():
         own = f"{name}_{routine_name}"
         places = [f"{routine_name}_{array}" for array in (SHARED, COLUMN, "out")]
@@ -278,7 +285,7 @@ def _routines(
             prod(routine.inputs[COLUMN]),
             entries_written(routine),
         ]
-        arrays += [f"{value} {x}[{max(n, 1)}];" for x, n in zip(places, sizes, strict=True)]
+        arrays |= dict(zip(places, sizes, strict=True))
         parameters = [f"const {value} *shared", f"const {value} *column", f"{value} *out"]
         rest, repetition, stride = "", routine.repetition, 0
         if repetition and repetition.reads:
@@ -292,10 +299,16 @@ def _routines(
             looped(routine, repetition, value, stride, body) if repetition else body({}, "out")
         )
         unused = [f"(void){x};" for x in ("shared", "column")]
-        before += [*first, *_defined(own, parameters, [*unused, *held, *lines], style)]
+        lines = [*unused, *_declared(held, value), *lines]
+        before += [*first, *_defined(own, parameters, lines, style)]
         called = own if style.language == "c" else f"{own}<V>"
         regions[routine_name] = Region(called, places[0], places[1], places[2], rest)
     return regions, before, arrays
+
+
+def _declared(arrays: Mapping[str, int], value: str) -> Iterator[str]:
+    """Arrays of a function; C has none of no number."""
+    return (f"{value} {name}[{max(n, 1)}];" for name, n in arrays.items())
 
 
 def _body(

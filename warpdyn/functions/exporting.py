@@ -17,7 +17,7 @@ from ..codegen.exported_header import (
     exported_header,
     needed_of_a_library,
 )
-from ..codegen.portable import LOCAL, Style, refused
+from ..codegen.portable import LOCAL, RESERVED, Style, refused
 from ..execution.call import Call, input_shapes
 from ..execution.evaluate import record_call
 from ..model import Model
@@ -115,7 +115,7 @@ def exported_functions(
 ) -> list[ExportedFunction]:
     """Programs of functions, with the names that they and their arrays have in C."""
     zeros = zeros_of(dtype, "cpu")
-    named = dict(calls) if isinstance(calls, Mapping) else _named(calls)
+    named = _named(calls)
     if not named:
         raise ValueError("nothing to export: name one function at least, such as [wd.rnea]")
     return [
@@ -124,24 +124,38 @@ def exported_functions(
     ]
 
 
-def _named(calls: Iterable[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """Functions by the names that they get: with their frame, where they have one."""
+def _named(
+    calls: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+) -> dict[str, Callable[..., Any]]:
+    """Functions by the names that they get in C: the mapping's, else their own with their frame."""
     if callable(calls):
         raise TypeError(f"calls must be a list: wd.export(model, [{calls!r}])")
+    pairs = calls.items() if isinstance(calls, Mapping) else ((_name(x), x) for x in calls)
     found: dict[str, Callable[..., Any]] = {}
-    for each in calls:
-        whole: Any = each
-        name = whole.func.__name__ if isinstance(whole, partial) else whole.__name__
-        if isinstance(whole, partial) and isinstance(frame := whole.keywords.get("frame"), str):
-            name = f"{name}_{frame}"
-        name = identifier(name)
-        if name in found:
+    for wanted, each in pairs:
+        name = identifier(wanted)
+        if RESERVED.fullmatch(name):
+            raise ValueError(
+                f"no function can be called {name}, which the header has for itself; give another "
+                'name: wd.export(model, {"name": ...})'
+            )
+        # A function has a second form, for rows, whose name is taken too.
+        if found.keys() & {name, f"{name}_batch", name.removesuffix("_batch")}:
             raise ValueError(
                 f"two functions would be called {name}; give names: "
                 'wd.export(model, {"first": ..., "second": ...})'
             )
         found[name] = each
     return found
+
+
+def _name(function: Any) -> str:
+    """A function's name, with its frame where it has one."""
+    whole = function.func if isinstance(function, partial) else function
+    if not callable(whole):
+        raise TypeError(f"calls must hold functions of a model, such as wd.rnea, got {whole!r}")
+    frame = function.keywords.get("frame") if isinstance(function, partial) else None
+    return f"{whole.__name__}_{frame}" if isinstance(frame, str) else str(whole.__name__)
 
 
 def _exported(
