@@ -57,8 +57,7 @@ class JointKind:
     has_axis: bool = True
     needs_limits: bool = False
     quaternion: int | None = None
-    """Index, among the joint's coordinates, at which a unit quaternion (x, y, z, w) begins; None
-    without one."""
+    """Index, among the coordinates, at which a unit quaternion (x, y, z, w) begins, or None."""
     series: tuple[str, ...] = ()
     """Kinds of one axis, one after the other, that the tree makes of a joint of two axes."""
     perpendicular: bool = False
