@@ -113,7 +113,8 @@ def _orthogonalised(
     reciprocal: list[Scalar] = []
     R_inverse: Rows = []
     for k, row in enumerate(jacobian(tree, q, frame, reference, part=part)):
-        y, column = factors.transposed_solve(row), [*[0.0] * k, 1.0]
+        y = factors.transposed_solve(row)
+        column: list[Scalar] = [*[0.0] * k, 1.0]
         # Twice is enough (Kahan): what the first pass leaves of earlier directions, beside a
         # singular configuration much, the second removes.
         for i in (*range(k), *range(k)):
