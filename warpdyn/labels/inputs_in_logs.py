@@ -159,7 +159,10 @@ class Inputs:
     ) -> Iterator[tuple[LogPart, dict[str, np.ndarray], np.ndarray]]:
         first = 0
         for part in parts:
-            arrays = {n: finite(str(s), s.values(part.numbers, self.shapes.get(n, (self.model.nq,))), first) for n, s in self.sources.items()}  # fmt: skip
+            arrays = {}
+            for name, source in self.sources.items():
+                values = source.values(part.numbers, self.shapes.get(name, (self.model.nq,)))
+                arrays[name] = finite(str(source), values, first)
             t = part.numbers[self.time] if self.derived else np.zeros(0)
             yield part, arrays, t.astype(np.float64) * self.unit
             first += part.rows
@@ -316,4 +319,3 @@ class Inputs:
             f"{', '.join(USUAL.get(name, (name,)))}, or {name}0 to {name}{size - 1}; it has "
             f"{listed(self.log.names)}: --columns {name}=NAME"
         )
-

@@ -18,12 +18,12 @@ import numpy as np
 from ..execution.batched import FUNCTIONS
 from ..kernels.loading import in_one_line
 from ..logs.opening import open_log
-from ..logs.records import Labels, LogError, LogWriter
+from ..logs.records import Labels, Log, LogError, LogWriter
 from ..model import Model
 from ..model.joint_manifolds import LINE
 from .inputs_in_logs import Inputs
 from .quantities import Quantity
-from .savitzky_golay import Difference, Filter
+from .savitzky_golay import USUAL_FILTER, Difference, Filter
 
 ROWS = 131_072
 """Rows of a part: fewer cost calls, more only memory."""
@@ -35,7 +35,7 @@ _computing = threading.Lock()
 """Kernels run on one thread at a time: they are a thirtieth of the time."""
 
 
-class Interrupted(Exception):
+class StoppedError(Exception):
     """The run was stopped while a file was labelled."""
 
 
@@ -54,18 +54,22 @@ class Labelling:
     quantities: tuple[Quantity, ...]
     columns: Mapping[str, str]
     """Columns by input, where the usual ones do not serve: `{"q": "observation.state[:7]"}`."""
-    filter: Filter = Filter()
+    filter: Filter = USUAL_FILTER
     topic: str = "/joint_states"
 
     def settings(self) -> dict[str, object]:
         """What decides the outputs; a run with other settings is another one."""
         quantities = {each.name: each.text for each in self.quantities}
-        options = {each.name: {n: str(x) for n, x in each.options.items()} for each in self.quantities}  # fmt: skip
+        options = {
+            each.name: {n: str(x) for n, x in each.options.items()}
+            for each in self.quantities
+            if each.options
+        }
         return {
             "model": self.model.name,
             "model_key": self.model.key,
             "quantities": quantities,
-            "options": {name: chosen for name, chosen in options.items() if chosen},
+            "options": options,
             "columns": dict(self.columns),
             "filter": str(self.filter),
             "topic": self.topic,
@@ -74,6 +78,11 @@ class Labelling:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of one row of every input that a quantity needs."""
         return {n: each.shape(self.model, n) for each in self.quantities for n in each.inputs}
+
+    def inputs(self, log: Log) -> Inputs:
+        """What the quantities need, in one log."""
+        difference = difference_of(self.model)
+        return Inputs.of(log, self.model, self.shapes(), self.columns, self.filter, difference)
 
 
 class Outcome(NamedTuple):
@@ -100,7 +109,7 @@ def label_file(
         return Outcome(file, rows, notes)
     except LogError as error:
         return Outcome(file, error=str(error))
-    except Interrupted:
+    except StoppedError:
         return Outcome(file, error="the run was stopped")
     except OSError as error:
         full = error.errno in FULL
@@ -113,23 +122,15 @@ def label_file(
 def _label(
     labelling: Labelling, file: LogFile, told: Callable[[int], None], stop: Callable[[], bool]
 ) -> tuple[int, list[str]]:
-    model = labelling.model
     partial = partial_name(file.target)
     log = open_log(file.source, labelling.topic)
     writer: LogWriter | None = None
     rows = 0
     try:
-        inputs = Inputs.of(
-            log,
-            model,
-            labelling.shapes(),
-            labelling.columns,
-            labelling.filter,
-            difference_of(model),
-        )
+        inputs = labelling.inputs(log)
         for part, arrays in inputs.parts(ROWS):
             if stop():
-                raise Interrupted
+                raise StoppedError
             results = computed(labelling, arrays)
             if writer is None:
                 writer = log.writer(partial, labels_of(labelling, inputs, results))
@@ -153,7 +154,9 @@ def _label(
 def computed(labelling: Labelling, arrays: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
     """Labels of some rows by name, for each quantity."""
     double = any(x.dtype == np.float64 for x in arrays.values())
-    same = {n: x.astype(np.float64 if double else np.float32, copy=False) for n, x in arrays.items()}
+    same = {
+        n: x.astype(np.float64 if double else np.float32, copy=False) for n, x in arrays.items()
+    }
     with _computing:
         return [each.values(labelling.model, same) for each in labelling.quantities]
 

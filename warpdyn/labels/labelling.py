@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -138,10 +139,8 @@ def _runner(on: str, workers: int | None) -> Callable[..., Iterator[Outcome]]:
         return partial(on_threads, workers=workers)
     if kind != "ray":
         raise ValueError(f'on must be "threads", "ray" or "ray:ADDRESS", got {on!r}')
-    try:
-        import ray  # noqa: F401
-    except ImportError:
-        raise ValueError("on=ray needs ray, which is not installed: pip install 'warpdyn[ray]'") from None  # fmt: skip
+    if find_spec("ray") is None:
+        raise ValueError("on=ray needs ray, which is not installed: pip install 'warpdyn[ray]'")
     return partial(on_ray, address=address or None, workers=workers)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from ..execution.threads import set_num_threads
 from .labelled_file import Labelling, LogFile, Outcome, label_file
 
 TRIES = 5
@@ -83,7 +84,5 @@ def _outcomes(
 
 def _label_alone(labelling: Labelling, file: LogFile) -> Outcome:
     """A file, in a process that has one processor."""
-    from ..execution.threads import set_num_threads
-
     set_num_threads(1)
     return label_file(labelling, file)

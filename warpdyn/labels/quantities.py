@@ -21,6 +21,7 @@ from ..kernels.signature import NEEDED
 from ..logs.records import Label
 from ..model import Model
 from .named_functions import is_public, named_function
+from .units import UNITS
 
 NAMES = {"rnea": "tau"}
 """Labels that have a name in every book; others have their function's."""
@@ -28,7 +29,8 @@ NAMES = {"rnea": "tau"}
 OBJECTS = ("points", "pattern", "sensors", "external", "momentum", "rate")
 """Arguments of public functions that no column of a log can be."""
 
-UNIT = re.compile(r"\[([^\]]*)\]")
+TOLD = ("reference", "form", "part", "kind", "subtree", "source", "target")
+"""Options that decide what a vector means, told with their defaults."""
 
 
 @dataclass(frozen=True)
@@ -69,21 +71,19 @@ class Quantity:
         return made
 
     def about(self) -> dict[str, Any]:
-        """What it is, in which unit and frame: the words of its docstring, and its options."""
+        """What it is, in which unit and frame, and its options; of a kernel its docstring."""
         words = " ".join((inspect.getdoc(self.function) or "").split())
-        summary = re.split(r"[.;:] ", words, maxsplit=1)[0]
-        returns = re.search(r"Returns (.*?[\]\w)])(?:\. |\.$|$)", words)
-        said: dict[str, Any] = {"quantity": self.text, "summary": summary}
-        if returns:
-            said["returns"] = returns[1]
-            if units := UNIT.findall(returns[1]):
-                said["unit"] = "; ".join(units)
+        said: dict[str, Any] = {"quantity": self.text}
+        known = None if isinstance(self.function, OwnKernel) else UNITS.get(self.function.__name__)
+        if known is None:
+            said["about"] = words
+        else:
+            said |= {"about": re.split(r"[.;:] ", words, maxsplit=1)[0], **known._asdict()}
         signature = inspect.signature(self.function).parameters
-        for option in ("frame", "reference", "form"):
-            each = signature.get(option)
-            value = self.options.get(option, None if each is None else each.default)
+        options = {n: each.default for n, each in signature.items() if n in TOLD}
+        for option, value in {**options, **self.options}.items():
             if value is not None and value is not inspect.Parameter.empty:
-                said[option] = str(value)
+                said.setdefault("options", {})[option] = str(value)
         return said
 
 

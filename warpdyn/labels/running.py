@@ -36,9 +36,7 @@ def on_threads(
     try:
         while True:
             for file in islice(rest, 2 * workers - len(running)):
-                running.add(
-                    pool.submit(label_file, labelling, file, told_in_turn, stopped.is_set)
-                )
+                running.add(pool.submit(label_file, labelling, file, told_in_turn, stopped.is_set))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)

@@ -10,6 +10,7 @@ that is no vector (a free base, a ball) is one by its difference from the row in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +49,9 @@ class Filter(NamedTuple):
 
     def __str__(self) -> str:
         return f"savgol:{self.window}:{self.degree}"
+
+
+USUAL_FILTER = Filter()
 
 
 class Episodes(NamedTuple):
@@ -101,7 +105,8 @@ def derivatives(
             result[ends] = fitted / dt[ends, None] ** order
     for k in range(0, int(uneven.sum()), BLOCK):
         some = np.flatnonzero(uneven)[k : k + BLOCK]
-        _at_stamps(x, t, rows[some], begin[some], filter.window, filter.degree, difference, some, results)  # fmt: skip
+        found = _at_stamps(x, t, rows[some], begin[some], filter, difference)
+        results[0][some], results[1][some] = found
     for episode in np.unique(which[short]):
         some = np.flatnonzero(which == episode)
         n = int(episodes.ends[episode] - episodes.starts[episode])
@@ -112,7 +117,9 @@ def derivatives(
         stamps = t
         if not np.isnan(episodes.dt[episode]):
             stamps = np.arange(len(t)) * episodes.dt[episode]
-        _at_stamps(x, stamps, rows[some], start[some], n, min(filter.degree, n - 1), difference, some, results)  # fmt: skip
+        whole_one = Filter(n, min(filter.degree, n - 1))
+        found = _at_stamps(x, stamps, rows[some], start[some], whole_one, difference)
+        results[0][some], results[1][some] = found
     return results
 
 
@@ -168,16 +175,14 @@ def _at_stamps(
     t: np.ndarray,
     i: np.ndarray,
     begin: np.ndarray,
-    window: int,
-    degree: int,
+    filter: Filter,
     difference: Difference | None,
-    some: np.ndarray,
-    results: tuple[np.ndarray, np.ndarray],
-) -> None:
-    """Derivatives of polynomials through windows at their own stamps, into rows of the results."""
-    offsets = t[begin[:, None] + np.arange(window)] - t[i][:, None]
-    for result, w in zip(results, weights(offsets, degree), strict=True):
-        result[some] = _fitted(x, i, begin, w, difference)
+) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives at rows i of polynomials through windows that begin at rows `begin`, at their own
+    stamps."""
+    offsets = t[begin[:, None] + np.arange(filter.window)] - t[i][:, None]
+    first, second = weights(offsets, filter.degree)
+    return _fitted(x, i, begin, first, difference), _fitted(x, i, begin, second, difference)
 
 
 class EpisodeFinder:
@@ -201,7 +206,7 @@ class EpisodeFinder:
         changes = np.flatnonzero(np.diff(number)) + 1
         goes_on = self._last is not None and number[0] == self._last[1]
         bounds = [0, *changes.tolist(), len(t)]
-        for k, (begin, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+        for k, (begin, end) in enumerate(pairwise(bounds)):
             some = t[begin:end]
             if k == 0 and goes_on and self._last is not None:
                 some = np.concatenate([[self._last[0]], some])

@@ -54,7 +54,9 @@ class CsvLog:
                         f"line {begin + short} has {len(some[short])} entries, "
                         f"the first names {len(self.names)}"
                     )
-                numbers = {n: _floats(n, [row[k] for row in some], begin) for n, k in places.items()}
+                numbers = {
+                    n: _floats(n, [row[k] for row in some], begin) for n, k in places.items()
+                }
                 yield LogPart(len(some), numbers, some if whole else None)
                 begin += len(some)
 

@@ -37,7 +37,9 @@ class NpzLog:
         """Numbers in a row."""
         array = self._arrays[name]
         if array.dtype.kind not in "fiu" or array.ndim not in (1, 2):
-            raise LogError(f"array {name} is {array.dtype} {array.shape}, not numbers (T,) or (T, n)")
+            raise LogError(
+                f"array {name} is {array.dtype} {array.shape}, not numbers (T,) or (T, n)"
+            )
         if len(array) != self.rows:
             raise LogError(f"array {name} has {len(array)} rows, others have {self.rows}")
         return None if array.ndim == 1 else array.shape[1]

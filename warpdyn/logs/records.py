@@ -48,10 +48,10 @@ class Labels:
 
     def described(self) -> dict[str, Any]:
         """Metadata of the file and of each column, as JSON takes it."""
-        columns = {
-            each.name: {"shape": list(each.shape), **({"columns": list(each.apart)} if each.apart else {}), **each.about}
-            for each in self.columns
-        }  # fmt: skip
+        columns: dict[str, Any] = {}
+        for each in self.columns:
+            apart = {"columns": list(each.apart)} if each.apart else {}
+            columns[each.name] = {"shape": list(each.shape), **apart, **each.about}
         return {**self.metadata, "columns": columns}
 
 
