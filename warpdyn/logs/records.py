@@ -104,7 +104,9 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 
 def finite(name: str, values: np.ndarray, first_row: int) -> np.ndarray:
     """Values, if all of them are numbers."""
-    if not np.isfinite(values.sum()):  # one pass; infinities of both signs sum to NaN
+    with np.errstate(all="ignore"):
+        total = values.sum()  # one pass; infinities of both signs sum to NaN
+    if not np.isfinite(total):
         wrong = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
         if wrong.any():
             row = first_row + int(np.argmax(wrong))
