@@ -57,7 +57,11 @@ def write_bag(path: Path, t: np.ndarray, q: np.ndarray, kind: str = "sqlite3") -
     store = get_typestore(Stores.ROS1_NOETIC if ros1 else Stores.LATEST)
     state, header, time = (
         store.types[n]
-        for n in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
+        for n in (
+            "sensor_msgs/msg/JointState",
+            "std_msgs/msg/Header",
+            "builtin_interfaces/msg/Time",
+        )
     )
     plugin = {"mcap": rosbag2.StoragePlugin.MCAP}.get(kind, rosbag2.StoragePlugin.SQLITE3)
     writer: Any = (

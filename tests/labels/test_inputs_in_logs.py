@@ -127,10 +127,14 @@ def test_joints_of_a_bag_are_put_in_order(tmp_path: Path) -> None:
         ({"q": lists(Q), "t": T}, {"time": "when"}, "no column of time 'when'"),
         ({"q": lists(Q), "t": T}, {"time": "t:min"}, "unit of time must be one of s, ms, us, ns"),
         ({"q": lists(Q), "t": T}, {"episode": "run"}, "there is no column 'run'"),
-        ({"q": lists(np.hstack([Q, Q])), "t": T}, {}, "double_pendulum has 2 numbers a row, q has 4; choose: --columns q=q[:2]"),  # fmt: skip
+        (
+            {"q": lists(np.hstack([Q, Q])), "t": T},
+            {},
+            "double_pendulum has 2 numbers a row, q has 4; choose: --columns q=q[:2]",
+        ),
         ({"q": lists(Q)}, {"q": "state"}, "q is to be state, which is neither a column"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(
     tmp_path: Path, columns: dict[str, Any], chosen: dict[str, str], error: str
 ) -> None:

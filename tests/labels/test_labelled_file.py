@@ -38,7 +38,9 @@ def test_labels_are_what_the_functions_give(tmp_path: Path) -> None:
     _, v, a = cubic(np.concatenate([T[:60], T[:40]]))
     tau = wd.rnea(ARM, q, v, a)
     assert np.allclose(numbers_of(file.target, "tau"), tau, atol=1e-2)
-    assert np.allclose(numbers_of(file.target, "kinetic_energy"), wd.kinetic_energy(ARM, q, v), atol=1e-3)  # fmt: skip
+    assert np.allclose(
+        numbers_of(file.target, "kinetic_energy"), wd.kinetic_energy(ARM, q, v), atol=1e-3
+    )
     said = json.loads(pq.read_schema(file.target).metadata[b"warpdyn"])
     assert said["model"] == "double_pendulum" and said["inputs"]["a"].startswith("savgol:15:3 of q")
     assert said["columns"]["tau"]["entries"] == list(ARM.v_names)
@@ -83,7 +85,11 @@ def test_what_is_wrong_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     q[90] = np.nan
     np.savez(tmp_path / "b.npz", q=q, time=T)
     np.savez(tmp_path / "c.npz", q=np.zeros((0, 2)), v=np.zeros((0, 2)), a=np.zeros((0, 2)))
-    for name, error in (("a.parquet", "no Parquet file"), ("b.npz", "not finite"), ("c.npz", "it has no rows")):  # fmt: skip
+    for name, error in (
+        ("a.parquet", "no Parquet file"),
+        ("b.npz", "not finite"),
+        ("c.npz", "it has no rows"),
+    ):
         outcome = label_file(LABELLING, LogFile(tmp_path / name, tmp_path / f"out.{name}"))
         assert error in outcome.error and "\n" not in outcome.error and not outcome.full
     assert len(list(tmp_path.iterdir())) == 3

@@ -64,7 +64,9 @@ def test_noise_is_what_least_squares_leave(stamps: str) -> None:
         begin = min(max(i - 7, 0), 45)
         window = slice(begin, begin + 15)
         fit = np.polynomial.Polynomial.fit(t[window], x[window, 0], 3)
-        assert np.isclose(one[i, 0], fit.deriv(1)(t[i])) and np.isclose(two[i, 0], fit.deriv(2)(t[i]))  # fmt: skip
+        assert np.isclose(one[i, 0], fit.deriv(1)(t[i])) and np.isclose(
+            two[i, 0], fit.deriv(2)(t[i])
+        )
 
 
 def test_parts_do_not_matter() -> None:
@@ -102,9 +104,9 @@ def test_episodes_by_number_and_stamps(cut: int) -> None:
 def test_time_that_goes_back_is_refused() -> None:
     """With what may be meant: several episodes, or a file that is broken."""
     t = np.concatenate([np.arange(20), np.arange(20)]) * 0.01
-    with pytest.raises(ValueError, match="column t stands still or goes back .* episode=NAME"):
+    with pytest.raises(ValueError, match=r"column t stands still or goes back .* episode=NAME"):
         episodes_of(t)
-    with pytest.raises(ValueError, match="between rows 0 and 40; cut the file there"):
+    with pytest.raises(ValueError, match=r"between rows 0 and 40; cut the file there"):
         episodes_of(t, np.zeros(40))
 
 

@@ -15,6 +15,11 @@ def test_every_function_has_a_row_and_every_row_a_function() -> None:
 
 def test_units_are_those_of_the_docstrings() -> None:
     """Where a docstring has one behind what it returns, its words are in the row."""
-    for name, unit in (("rnea", "N·m"), ("com_velocity", "m/s"), ("kinetic_energy", "J"), ("crba", "kg·m²")):  # fmt: skip
+    for name, unit in (
+        ("rnea", "N·m"),
+        ("com_velocity", "m/s"),
+        ("kinetic_energy", "J"),
+        ("crba", "kg·m²"),
+    ):
         doc = getattr(wd, name).__doc__
         assert unit in UNITS[name].unit and unit in doc[doc.index("Returns") :]

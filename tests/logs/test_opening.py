@@ -18,14 +18,21 @@ def test_kinds_and_names_of_outputs(tmp_path: Path) -> None:
     bag.mkdir()
     assert kind_of_log(bag) is None
     (bag / "metadata.yaml").write_text("")
-    assert kind_of_log(bag) == kind_of_log(Path("a.MCAP")) == "bag" and written_as(bag) == "run.1.parquet"  # fmt: skip
+    assert (
+        kind_of_log(bag) == kind_of_log(Path("a.MCAP")) == "bag"
+        and written_as(bag) == "run.1.parquet"
+    )
     assert written_as(Path("x/a.db3")) == "a.parquet" and written_as(Path("a.csv")) == "a.csv"
     assert kind_of_log(Path("a.txt")) is None
 
 
 def test_what_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Missing, empty or foreign files, and those whose package is missing."""
-    for name, error in (("no.csv", "no such file"), ("a.txt", "it is none of .parquet"), ("b.csv", "it has 0 bytes")):  # fmt: skip
+    for name, error in (
+        ("no.csv", "no such file"),
+        ("a.txt", "it is none of .parquet"),
+        ("b.csv", "it has 0 bytes"),
+    ):
         if name != "no.csv":
             (tmp_path / name).write_text("")
         with pytest.raises(LogError, match=error):

@@ -70,7 +70,10 @@ def test_what_was_read_is_written_with_labels(tmp_path: Path, fixed: bool) -> No
     assert np.array_equal(np.array(after["M"].to_pylist()), np.ones((10, 4)))
     assert np.array_equal(after["two_b"].to_numpy(), Q[:, 1])
     assert pa.types.is_fixed_size_list(after.schema.field("tau").type) == fixed
-    assert json.loads(after.schema.field("M").metadata[b"warpdyn"]) == {"shape": [2, 2], "unit": "M"}
+    assert json.loads(after.schema.field("M").metadata[b"warpdyn"]) == {
+        "shape": [2, 2],
+        "unit": "M",
+    }
     assert json.loads(after.schema.metadata[b"warpdyn"])["model"] == "arm"
 
 

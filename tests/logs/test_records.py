@@ -28,4 +28,8 @@ def test_a_row_that_is_not_finite_is_named() -> None:
 
 
 def test_long_lists_are_cut() -> None:
-    assert listed(["a", "b"]) == "a, b" and listed(list("abcd"), 2) == "a, b ..." and listed([]) == "nothing"  # fmt: skip
+    assert (
+        listed(["a", "b"]) == "a, b"
+        and listed(list("abcd"), 2) == "a, b ..."
+        and listed([]) == "nothing"
+    )

@@ -1,0 +1,102 @@
+"""Tasks on Ray, by a stand-in of its calls that runs each task where it is: how many are handed over, and what
+becomes of one whose worker dies. The same on Ray itself: `python -m benchmarks.labels`.
+"""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from log_files import ARM, lerobot
+
+from warpdyn.labels.labelled_file import Labelling, LogFile
+from warpdyn.labels.on_ray import AHEAD, TRIES, on_ray
+from warpdyn.labels.quantities import read_quantities
+from warpdyn.labels.running import on_threads
+
+
+class StandIn:
+    """The calls of Ray that are used; what goes to a task is pickled, as there."""
+
+    def __init__(self, dying: str = ""):
+        self.dying, self.started, self.most, self.waiting = dying, False, 0, 0
+        self.options: dict[str, Any] = {}
+        self.exceptions = SimpleNamespace(RayError=RuntimeError)
+
+    def is_initialized(self) -> bool:
+        return self.started
+
+    def init(self, **options: Any) -> None:
+        self.started, self.init_options = True, options
+
+    def shutdown(self) -> None:
+        self.started = False
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 2.0}
+
+    def put(self, value: Any) -> bytes:
+        return pickle.dumps(value)
+
+    def remote(self, **options: Any) -> Any:
+        self.options = options
+
+        def decorated(function: Any) -> Any:
+            return SimpleNamespace(remote=lambda *args: self.submitted(function, *args))
+
+        return decorated
+
+    def submitted(self, function: Any, shared: bytes, file: LogFile) -> Any:
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        return pickle.dumps(function), shared, pickle.dumps(file)
+
+    def wait(self, tasks: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
+        self.waiting -= 1
+        return tasks[:num_returns], tasks[num_returns:]
+
+    def get(self, task: Any) -> Any:
+        function, shared, file = map(pickle.loads, task)
+        if self.dying and self.dying in str(file.source):
+            raise self.exceptions.RayError("the worker died unexpectedly\nwith details")
+        return pickle.loads(pickle.dumps(function(shared, file)))
+
+
+def prepared(folder: Path, count: int) -> tuple[Labelling, list[LogFile]]:
+    for k in range(count):
+        lerobot(folder / f"{k}.parquet")
+    files = [LogFile(folder / f"{k}.parquet", folder / f"ray{k}.parquet") for k in range(count)]
+    return Labelling(ARM, read_quantities(ARM, ["rnea", "fk:lower_rod:form=pose"]), {}), files
+
+
+def test_the_bytes_are_those_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Model, quantities and options go to a task and come back the same; tasks wait in a window."""
+    ray = StandIn()
+    monkeypatch.setitem(__import__("sys").modules, "ray", ray)
+    labelling, files = prepared(tmp_path, 12)
+    told: list[int] = []
+    outcomes = list(on_ray(labelling, files, told.append, workers=2))
+    assert [each.error for each in outcomes] == [""] * 12 and sum(told) == 1200
+    assert ray.options == {"num_cpus": 1, "max_retries": TRIES} and not ray.started
+    assert ray.init_options["num_cpus"] == 2 and ray.init_options["_node_ip_address"] == "127.0.0.1"
+    assert ray.most == 2 * AHEAD
+    on_threads_too = [LogFile(f.source, tmp_path / f"threads{f.source.name}") for f in files]
+    list(on_threads(labelling, on_threads_too, told.append, 2))
+    for one, other in zip(files, on_threads_too, strict=True):
+        assert one.target.read_bytes() == other.target.read_bytes()
+
+
+def test_a_file_whose_workers_die_fails_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray = StandIn("3.parquet")
+    monkeypatch.setitem(__import__("sys").modules, "ray", ray)
+    labelling, files = prepared(tmp_path, 6)
+    outcomes = list(on_ray(labelling, files, lambda rows: None, "auto"))
+    assert ray.init_options == {"address": "auto", "log_to_driver": False}
+    (failed,) = [each for each in outcomes if each.error]
+    assert failed.file == files[3]
+    assert failed.error == "its worker ended 6 times: the worker died unexpectedly"
