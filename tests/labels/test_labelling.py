@@ -39,7 +39,7 @@ def test_a_folder_is_labelled_and_a_second_run_has_nothing_to_do(tmp_path: Path)
     assert list(report.failed) == [str(here / "bad.parquet")]
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["failed"] == dict(report.failed)
-    assert (manifest["files"], manifest["done"], manifest["rows"]) == (4, 3, 300)
+    assert (manifest["files"], manifest["done"], manifest["rows_of_this_run"]) == (4, 3, 300)
     assert manifest["columns"]["tau"]["unit"] == "N·m, N"
     stamps = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet")}
     (here / "bad.parquet").unlink()

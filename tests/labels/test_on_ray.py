@@ -5,6 +5,7 @@ becomes of one whose worker dies. The same on Ray itself: `python -m benchmarks.
 from __future__ import annotations
 
 import pickle
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,9 +23,12 @@ class StandIn:
     """The calls of Ray that are used; what goes to a task is pickled, as there."""
 
     def __init__(self, dying: str = ""):
-        self.dying, self.started, self.most, self.waiting = dying, False, 0, 0
+        self.dying, self.started, self.most, self.waiting, self.read = dying, False, 0, 0, 0
         self.options: dict[str, Any] = {}
-        self.exceptions = SimpleNamespace(RayError=RuntimeError)
+        died = type("Died", (RuntimeError,), {})
+        self.exceptions = SimpleNamespace(RayError=died, RayTaskError=type("Raised", (died,), {}))
+        self.by_value: list[Any] = []
+        self.cloudpickle = SimpleNamespace(register_pickle_by_value=self.by_value.append)
 
     def is_initialized(self) -> bool:
         return self.started
@@ -49,16 +53,19 @@ class StandIn:
 
         return decorated
 
-    def submitted(self, function: Any, shared: bytes, file: LogFile) -> Any:
+    def submitted(self, function: Any, shared: list[bytes], file: LogFile) -> Any:
         self.waiting += 1
         self.most = max(self.most, self.waiting)
-        return pickle.dumps(function), shared, pickle.dumps(file)
+        return pickle.dumps(function), pickle.dumps(shared), pickle.dumps(file)
 
     def wait(self, tasks: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
         self.waiting -= 1
         return tasks[:num_returns], tasks[num_returns:]
 
     def get(self, task: Any) -> Any:
+        if isinstance(task, bytes):
+            self.read += 1
+            return pickle.loads(task)
         function, shared, file = map(pickle.loads, task)
         if self.dying and self.dying in str(file.source):
             raise self.exceptions.RayError("the worker died unexpectedly\nwith details")
@@ -75,14 +82,14 @@ def prepared(folder: Path, count: int) -> tuple[Labelling, list[LogFile]]:
 def test_the_bytes_are_those_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Model, quantities and options go to a task and come back the same; tasks wait in a window."""
     ray = StandIn()
-    monkeypatch.setitem(__import__("sys").modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "ray", ray)
     labelling, files = prepared(tmp_path, 12)
     told: list[int] = []
     outcomes = list(on_ray(labelling, files, told.append, workers=2))
     assert [each.error for each in outcomes] == [""] * 12 and sum(told) == 1200
     assert ray.options == {"num_cpus": 1, "max_retries": TRIES} and not ray.started
     assert ray.init_options["num_cpus"] == 2 and ray.init_options["_node_ip_address"] == "127.0.0.1"
-    assert ray.most == 2 * AHEAD
+    assert ray.most == 2 * AHEAD and ray.read == 1  # not once a task
     on_threads_too = [LogFile(f.source, tmp_path / f"threads{f.source.name}") for f in files]
     list(on_threads(labelling, on_threads_too, told.append, 2))
     for one, other in zip(files, on_threads_too, strict=True):
@@ -93,10 +100,32 @@ def test_a_file_whose_workers_die_fails_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ray = StandIn("3.parquet")
-    monkeypatch.setitem(__import__("sys").modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "ray", ray)
     labelling, files = prepared(tmp_path, 6)
     outcomes = list(on_ray(labelling, files, lambda rows: None, "auto"))
     assert ray.init_options == {"address": "auto", "log_to_driver": False}
     (failed,) = [each for each in outcomes if each.error]
     assert failed.file == files[3]
     assert failed.error == "its worker ended 6 times: the worker died unexpectedly"
+
+
+def test_a_kernel_of_a_file_goes_by_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its module is none that a worker could import; what a task raises is told in one line."""
+    ray = StandIn()
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    _, files = prepared(tmp_path, 1)
+    (tmp_path / "my.py").write_text(
+        "import warpdyn as wd\n\n\n@wd.kernel\ndef twice(robot, q):\n    return 2 * q\n"
+    )
+    labelling = Labelling(ARM, read_quantities(ARM, [f"{tmp_path}/my.py:twice"]), {})
+
+    def raised(task: Any) -> Any:
+        error = ray.exceptions.RayTaskError("ray::_label_alone() (pid=1)")
+        error.cause = ValueError("the very reason")
+        raise error
+
+    monkeypatch.setattr(ray, "put", lambda value: b"")
+    monkeypatch.setattr(ray, "get", raised)
+    (outcome,) = on_ray(labelling, files, lambda rows: None)
+    assert outcome.error == "ValueError: the very reason"
+    assert [module.__name__ for module in ray.by_value] == ["kernels_of_my"]

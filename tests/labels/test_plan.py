@@ -10,7 +10,7 @@ from warpdyn.labels.plan import log_files
 
 
 def names(folder: Path, *asked: str) -> dict[str, str]:
-    files = log_files([str(folder / x) for x in asked], folder / "out")
+    files, _ = log_files([str(folder / x) for x in asked], folder / "out")
     return {
         f.source.relative_to(folder).as_posix(): f.target.relative_to(folder).as_posix()
         for f in files
@@ -39,10 +39,10 @@ def test_names_patterns_folders_and_lists(tmp_path: Path) -> None:
     assert names(tmp_path, "a/*.parquet", "a/x.parquet") == {"a/x.parquet": "out/x.parquet"}
     assert len(names(tmp_path, "**/x.parquet")) == 2
     (tmp_path / "list.txt").write_text(f"{tmp_path}/a/x.parquet\n\n{tmp_path}/a/b/x.parquet\n")
-    assert {f.source for f in log_files(f"@{tmp_path}/list.txt", tmp_path / "out")} == {
-        tmp_path / "a/x.parquet",
-        tmp_path / "a/b/x.parquet",
-    }
+    files, root = log_files(f"@{tmp_path}/list.txt", tmp_path / "out")
+    assert root == tmp_path / "a"
+    assert {f.source for f in files} == {tmp_path / "a/x.parquet", tmp_path / "a/b/x.parquet"}
+    assert "out/o.csv" not in names(tmp_path, "**/*.csv", "a/x.parquet")
     assert names(tmp_path, "a/missing.csv") == {"a/missing.csv": "out/missing.csv"}
 
 

@@ -22,7 +22,7 @@ def label_logs(args: argparse.Namespace) -> int:
     columns = dict(_pair(x) for each in (args.columns or []) for x in each.split(",") if x)
     try:
         if args.dry_run:
-            labelling, files = prepared(
+            labelling, files, _ = prepared(
                 model, args.logs, asked, args.out, columns, args.filter, args.topic
             )
             for line in told(forecast(labelling, files)):

@@ -306,9 +306,11 @@ class Inputs:
         if match["from"] is None and match["to"] is None:
             begin, end = 0, width
         if end > width or end - begin != size:
+            remedy = f"choose: --columns {name}={column}[:{size}]"
+            if width < size:
+                remedy = "take a model without the joints that it lacks (model.reduce)"
             raise LogError(
-                f"{name} of {self.model.name} has {size} numbers a row, {column} has {width}; "
-                f"choose: --columns {name}={column}[:{size}], or a model with {width} coordinates"
+                f"{name} of {self.model.name} has {size} numbers a row, {column} has {width}; {remedy}"
             )
         return Source((column,), None if (begin, end) == (0, width) else tuple(range(begin, end)))
 

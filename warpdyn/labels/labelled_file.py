@@ -6,10 +6,10 @@ import errno
 import os
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from .savitzky_golay import USUAL_FILTER, Difference, Filter
 ROWS = 131_072
 """Rows of a part: fewer cost calls, more only memory."""
 
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+FULL = {errno.ENOSPC, errno.EDQUOT}
 """Errors after which no other file can be written either."""
 
 _computing = threading.Lock()
@@ -171,12 +171,21 @@ def labels_of(
         for label in each.labels(labelling.model, values, inputs.apart)
     ]
     metadata = {
-        "warpdyn": version("warpdyn"),
+        "warpdyn": _version(),
         "model": labelling.model.name,
         "coordinates": list(labelling.model.q_names),
         "inputs": inputs.said(),
     }
     return Labels(columns, metadata)
+
+
+@cache
+def _version() -> str:
+    """The package's, which takes milliseconds to read."""
+    try:
+        return version("warpdyn")
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def difference_of(model: Model) -> Difference | None:
@@ -194,32 +203,33 @@ def difference_of(model: Model) -> Difference | None:
 
 def partial_name(target: Path) -> Path:
     """What an output is called until it is whole: with the machine and the process that write it."""
-    return target.with_name(f".{target.name}.{socket.gethostname()}-{os.getpid()}.part")
+    machine = socket.gethostname().replace(".", "_")
+    return target.with_name(f".{target.name}.{machine}-{os.getpid()}.part")
 
 
-def remove_left_behind(folder: Path) -> int:
-    """Remove what processes of this machine that are gone have left; how many files that were."""
-    count, host = 0, socket.gethostname()
-    for path in folder.rglob(f".*.{host}-*.part"):
-        number = path.name.rpartition("-")[2].removesuffix(".part")
-        if number.isdigit() and not _runs(int(number)):
-            path.unlink(missing_ok=True)
-            count += 1
+def remove_left_behind(files: Iterable[LogFile]) -> int:
+    """Remove what killed processes have left of outputs that are there; how many files that were."""
+    count = 0
+    targets = {each.target for each in files}
+    for folder in {target.parent for target in targets}:
+        for path in folder.glob(".*.part"):
+            target = folder / path.name[1:].rsplit(".", 2)[0]
+            if target in targets and target.exists():
+                path.unlink(missing_ok=True)
+                count += 1
     return count
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # of another user
-        return True
-    return True
 
 
 def _keep(partial: Path, target: Path) -> None:
     """Rename what is on the disk."""
-    with partial.open("rb") as file, suppress(OSError):
-        os.fsync(file.fileno())
-    partial.replace(target)
+    with partial.open("rb") as file:
+        try:
+            os.fsync(file.fileno())  # here network file systems tell that they had no room
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
+    try:
+        partial.replace(target)
+    except FileNotFoundError:
+        if not target.exists():  # else another run was faster, and has tidied up
+            raise

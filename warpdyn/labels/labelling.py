@@ -81,16 +81,16 @@ def label(
     topic: of a bag's joint states. progress: a bar on stderr.
     Raises ValueError for what cannot be asked, LabelError when the disk is full.
     """
-    labelling, files = prepared(model, logs, quantities, Path(out), columns, filter, topic)
-    run = _runner(on, workers)
     out = Path(out)
-    check_settings(out, labelling.settings())
+    labelling, files, root = prepared(model, logs, quantities, out, columns, filter, topic)
+    run = _runner(on, workers)
+    settings = {**labelling.settings(), "root": str(root)}
+    check_settings(out, settings)
     todo = [each for each in files if not each.target.exists()]
     for folder in {each.target.parent for each in todo} | {out}:
         folder.mkdir(parents=True, exist_ok=True)
-    remove_left_behind(out)
-    counts = {"files": len(files), "done": len(files) - len(todo), "rows": 0}
-    write_manifest(out, labelling.settings(), [], counts, {})
+    counts = {"files": len(files), "done": len(files) - len(todo), "rows_of_this_run": 0}
+    write_manifest(out, settings, [], counts, {})
     outcomes: list[Outcome] = []
     bar = tqdm(total=_rows(todo, topic), unit=" rows", unit_scale=True, disable=not progress)
     try:
@@ -105,8 +105,9 @@ def label(
                     )
     finally:
         rows = sum(each.rows for each in outcomes)
-        counts |= {"done": counts["done"] + _done(outcomes), "rows": rows}
-        _write_if_possible(out, labelling, outcomes, counts)
+        counts |= {"done": counts["done"] + _done(outcomes), "rows_of_this_run": rows}
+        _write_if_possible(out, settings, labelling, outcomes, counts)
+        remove_left_behind(files)
     failed = {str(each.file.source): each.error for each in outcomes if each.error}
     return LabelReport(_done(outcomes), len(files) - len(todo), rows, failed, out)
 
@@ -119,8 +120,9 @@ def prepared(
     columns: Mapping[str, str] | None,
     filter: str,
     topic: str,
-) -> tuple[Labelling, list[LogFile]]:
-    """What is to be computed, and of which files; ValueError where it cannot be."""
+) -> tuple[Labelling, list[LogFile], Path]:
+    """What is to be computed, of which files, and the folder that these have in common; ValueError
+    where it cannot be."""
     asked = [quantities] if isinstance(quantities, str) or callable(quantities) else quantities
     read = read_quantities(model, asked)
     known = {*USUAL, *(name for each in read for name in each.inputs)}
@@ -130,7 +132,7 @@ def prepared(
         )
     start_kernel_cache()
     labelling = Labelling(model, read, dict(columns or {}), Filter.of(filter), topic)
-    return labelling, log_files(logs, out)
+    return labelling, *log_files(logs, out)
 
 
 def _runner(on: str, workers: int | None) -> Callable[..., Iterator[Outcome]]:
@@ -164,12 +166,16 @@ def _done(outcomes: Sequence[Outcome]) -> int:
 
 
 def _write_if_possible(
-    out: Path, labelling: Labelling, outcomes: Sequence[Outcome], counts: Mapping[str, int]
+    out: Path,
+    settings: Mapping[str, object],
+    labelling: Labelling,
+    outcomes: Sequence[Outcome],
+    counts: Mapping[str, int],
 ) -> None:
     """The manifest; a disk that is full has said so already."""
     columns = {each.name: each.about() for each in labelling.quantities}
     try:
-        write_manifest(out, labelling.settings(), outcomes, counts, columns)
+        write_manifest(out, settings, outcomes, counts, columns)
     except OSError:
         if not any(each.full for each in outcomes):
             raise

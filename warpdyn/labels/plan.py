@@ -11,11 +11,11 @@ from ..logs.opening import kind_of_log, written_as
 from .labelled_file import LogFile
 
 
-def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> list[LogFile]:
+def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[LogFile], Path]:
     """Files by names, patterns, folders (all logs in them), or `@list.txt` with a name on each line.
 
-    Outputs lie in `out` as the files lie below the folder that they have in common. ValueError: no
-    file, or two of one output.
+    Outputs lie in `out` as the files lie below the folder that they have in common, which is
+    returned too. Outputs of earlier runs are no logs. ValueError: no file, or two of one output.
     """
     asked = [logs] if isinstance(logs, (str, Path)) else list(logs)
     sources = list(dict.fromkeys(path for each in asked for path in _found(str(each), out)))
@@ -38,7 +38,7 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> list[LogFil
             raise ValueError(f"{source} would be written over itself; choose another --out")
         targets[target] = source
         files.append(LogFile(source, target))
-    return files
+    return files, root
 
 
 def _found(text: str, out: Path) -> Iterator[Path]:
@@ -49,7 +49,8 @@ def _found(text: str, out: Path) -> Iterator[Path]:
         return
     path = Path(text)
     if not path.exists() and glob.has_magic(text):
-        yield from map(Path, sorted(glob.glob(text, recursive=True)))  # noqa: PTH207 (absolute ones too)
+        found = map(Path, sorted(glob.glob(text, recursive=True)))  # noqa: PTH207 (absolute ones)
+        yield from (x for x in found if out.absolute() not in x.absolute().parents)
     elif path.is_dir() and kind_of_log(path) is None:
         yield from _logs_below(path, out.absolute())
     else:

@@ -105,32 +105,37 @@ def derivatives(
             result[ends] = fitted / dt[ends, None] ** order
     for k in range(0, int(uneven.sum()), BLOCK):
         some = np.flatnonzero(uneven)[k : k + BLOCK]
-        found = _at_stamps(x, t, rows[some], begin[some], filter, difference)
-        results[0][some], results[1][some] = found
-    for episode in np.unique(which[short]):
-        some = np.flatnonzero(which == episode)
-        n = int(episodes.ends[episode] - episodes.starts[episode])
+        offsets = t[begin[some, None] + np.arange(filter.window)] - t[rows[some], None]
+        for result, w in zip(results, weights(offsets, filter.degree), strict=True):
+            result[some] = _fitted(x, rows[some], begin[some], w, difference)
+    for n in np.unique((end - start)[short]):
+        some = np.flatnonzero(short & (end - start == n))
         if n < 3:
-            for result in results:
-                result[some] = np.nan
+            results[0][some] = results[1][some] = np.nan
             continue
-        stamps = t
-        if not np.isnan(episodes.dt[episode]):
-            stamps = np.arange(len(t)) * episodes.dt[episode]
-        whole_one = Filter(n, min(filter.degree, n - 1))
-        found = _at_stamps(x, stamps, rows[some], start[some], whole_one, difference)
-        results[0][some], results[1][some] = found
+        steps = np.arange(n) - (rows[some] - start[some])[:, None]
+        stamps = t[start[some, None] + np.arange(n)] - t[rows[some], None]
+        offsets = np.where(np.isnan(dt[some, None]), stamps, steps * dt[some, None])
+        for result, w in zip(
+            results, weights(offsets, min(filter.degree, int(n) - 1)), strict=True
+        ):
+            result[some] = _fitted(x, rows[some], start[some], w, difference)
     return results
 
 
 def weights(offsets: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
     """What values at these offsets from a moment are multiplied by for the first two derivatives of
     their polynomial there: offsets (M, w) [s], both (M, w)."""
-    scale = np.abs(offsets).max(axis=1)
-    powers = (offsets / scale[:, None])[:, :, None] ** np.arange(degree + 1)
-    Q, R = np.linalg.qr(powers)
-    solved = np.linalg.solve(R, Q.transpose(0, 2, 1))
-    return solved[:, 1] / scale[:, None], 2.0 * solved[:, 2] / scale[:, None] ** 2
+    low, high = offsets.min(axis=1), offsets.max(axis=1)
+    middle, half = (low + high) / 2.0, (high - low) / 2.0
+    # In (-1, 1) about the window's middle the normal equations lose nothing: 1e-13 for degree 4.
+    P = ((offsets - middle[:, None]) / half[:, None])[:, :, None] ** np.arange(degree + 1)
+    z, k = -(middle / half)[:, None], np.arange(degree + 1)
+    at_zero = np.zeros((len(offsets), degree + 1, 2))
+    at_zero[:, 1:, 0] = k[1:] * z ** k[:-1] / half[:, None]
+    at_zero[:, 2:, 1] = k[2:] * k[1:-1] * z ** k[:-2] / half[:, None] ** 2
+    found = P @ np.linalg.solve(P.transpose(0, 2, 1) @ P, at_zero)
+    return found[:, :, 0], found[:, :, 1]
 
 
 def _central(
@@ -168,21 +173,6 @@ def _fitted(
         d = there - here if difference is None else difference(here, there)
         total = total + w[:, k, None] * d
     return np.asarray(total)
-
-
-def _at_stamps(
-    x: np.ndarray,
-    t: np.ndarray,
-    i: np.ndarray,
-    begin: np.ndarray,
-    filter: Filter,
-    difference: Difference | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives at rows i of polynomials through windows that begin at rows `begin`, at their own
-    stamps."""
-    offsets = t[begin[:, None] + np.arange(filter.window)] - t[i][:, None]
-    first, second = weights(offsets, filter.degree)
-    return _fitted(x, i, begin, first, difference), _fitted(x, i, begin, second, difference)
 
 
 class EpisodeFinder:

@@ -96,17 +96,18 @@ class BagLog:
         first, early = None, 0
         for stamp, message in self._messages():
             for f in fields:
+                values = getattr(message, f)
+                if len(values) != len(message.name):
+                    raise LogError(
+                        f"a message at {stamp * 1e-9:.3f} s names {len(message.name)} joints and "
+                        f"has {len(values)} {f} entries"
+                    )
                 try:
-                    latest[f][[self._joints[name] for name in message.name]] = getattr(message, f)
+                    latest[f][[self._joints[name] for name in message.name]] = values
                 except KeyError as error:
                     raise LogError(
                         f"joint {error.args[0]} is first named after {LOOKED_AT} messages; "
                         "take a topic whose messages name the same joints"
-                    ) from None
-                except ValueError:
-                    raise LogError(
-                        f"a message at {stamp * 1e-9:.3f} s names {len(message.name)} joints and "
-                        f"has {len(getattr(message, f))} {f} entries"
                     ) from None
             if first is None and np.isnan(latest["position"]).any():
                 early += 1

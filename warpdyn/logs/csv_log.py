@@ -37,28 +37,26 @@ class CsvLog:
 
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
         """Lines."""
-        places, begin = {n: self.names.index(n) for n in names}, 2
+        places = {n: self.names.index(n) for n in names}
         with self.path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.reader(file)
             next(lines)
             while True:
                 try:
-                    some = [row for row in islice(lines, rows) if row]
+                    read = [(lines.line_num, row) for row in islice(lines, rows)]
                 except (UnicodeDecodeError, csv.Error) as error:
                     raise LogError(f"line {lines.line_num} cannot be read: {error}") from None
-                if not some:
+                if not read:
                     return
-                short = next((k for k, row in enumerate(some) if len(row) != len(self.names)), None)
-                if short is not None:
-                    raise LogError(
-                        f"line {begin + short} has {len(some[short])} entries, "
-                        f"the first names {len(self.names)}"
-                    )
-                numbers = {
-                    n: _floats(n, [row[k] for row in some], begin) for n, k in places.items()
-                }
-                yield LogPart(len(some), numbers, some if whole else None)
-                begin += len(some)
+                some = [(line, row) for line, row in read if row]
+                for line, row in some:
+                    if len(row) != len(self.names):
+                        raise LogError(
+                            f"line {line} has {len(row)} entries, the first names {len(self.names)}"
+                        )
+                numbers = {n: _floats(n, k, some) for n, k in places.items()}
+                if some:
+                    yield LogPart(len(some), numbers, [row for _, row in some] if whole else None)
 
     def writer(self, path: Path, labels: Labels) -> CsvWriter:
         """A table with the same columns, and labels; what they mean is in the manifest alone."""
@@ -100,13 +98,14 @@ class CsvWriter:
             self._file.close()
 
 
-def _floats(name: str, texts: Sequence[str], begin: int) -> np.ndarray:
+def _floats(name: str, column: int, rows: Sequence[tuple[int, Sequence[str]]]) -> np.ndarray:
+    """A column's numbers; rows come with their lines in the file."""
     try:
-        return np.array(texts, dtype=np.float64)
+        return np.array([row[column] for _, row in rows], dtype=np.float64)
     except ValueError:
-        for k, text in enumerate(texts):
+        for line, row in rows:
             try:
-                float(text)
+                float(row[column])
             except ValueError:
-                raise LogError(f"line {begin + k}: {name} is {text!r}, not a number") from None
+                raise LogError(f"line {line}: {name} is {row[column]!r}, not a number") from None
         raise

@@ -85,8 +85,10 @@ class NpzWriter:
         added = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         before = {n: x for n, x in self._arrays.items() if n != METADATA}
         about = np.array(json.dumps(self._labels.described()))
-        with self._path.open("wb") as file:
-            np.savez(file, **before, **added, **{METADATA: about})
+        with zipfile.ZipFile(self._path, "w") as archive:
+            for name, array in {**before, **added, METADATA: about}.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    np.lib.format.write_array(file, array, allow_pickle=False)
 
     def abandon(self) -> None:
         """Nothing is open."""

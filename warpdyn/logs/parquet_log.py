@@ -91,7 +91,7 @@ class ParquetLog:
         kind = array.type
         if not _is_list(kind):
             return _numbers(array)
-        n = self.width(name)
+        n = self.width(name) or 0
         if not pa.types.is_fixed_size_list(kind):
             lengths = np.diff(array.offsets.to_numpy())
             if (lengths != n).any():
@@ -105,11 +105,13 @@ class ParquetLog:
         return _numbers(flat).reshape(len(array), n)
 
     def writer(self, path: Path, labels: Labels) -> ParquetWriter:
-        """A Parquet file with the same columns, and labels; compressed as this one is."""
+        """A Parquet file with the same columns, and labels; compressed as this one is, what is slow (gzip) by zstd."""
         compression = "snappy"
         if self._file.metadata.num_row_groups and self.names:
             compression = self._file.metadata.row_group(0).column(0).compression.lower()
-        compression = "none" if compression == "uncompressed" else compression
+        compression = {"uncompressed": "none", "gzip": "zstd", "brotli": "zstd"}.get(
+            compression, compression
+        )
         return ParquetWriter(path, self._schema, labels, self.fixed, compression)
 
     def close(self) -> None:
@@ -137,13 +139,15 @@ class ParquetWriter:
         self._labels = labels.columns
         self._schema = pa.schema([*schema, *fields], metadata=metadata)
         texts = [f.name for f in schema if "string" in str(f.type)]
+        # By what readers choose rows: episode_index, index, task.
+        known = [f.name for f in schema if pa.types.is_integer(f.type)] + texts
         # A dictionary of floats overflows and is thrown away, after every number was hashed.
         self._writer = pq.ParquetWriter(
             path,
             self._schema,
             compression=compression,
             use_dictionary=texts or False,
-            write_statistics=False,
+            write_statistics=known or False,
         )
 
     def write(self, part: LogPart, labels: Mapping[str, np.ndarray]) -> None:
