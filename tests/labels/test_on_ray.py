@@ -5,6 +5,7 @@ becomes of one whose worker dies. The same on Ray itself: `python -m benchmarks.
 from __future__ import annotations
 
 import pickle
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,8 +28,6 @@ class StandIn:
         self.options: dict[str, Any] = {}
         died = type("Died", (RuntimeError,), {})
         self.exceptions = SimpleNamespace(RayError=died, RayTaskError=type("Raised", (died,), {}))
-        self.by_value: list[Any] = []
-        self.cloudpickle = SimpleNamespace(register_pickle_by_value=self.by_value.append)
 
     def is_initialized(self) -> bool:
         return self.started
@@ -109,23 +108,46 @@ def test_a_file_whose_workers_die_fails_alone(
     assert failed.error == "its worker ended 6 times: the worker died unexpectedly"
 
 
-def test_a_kernel_of_a_file_goes_by_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its module is none that a worker could import; what a task raises is told in one line."""
+def test_a_kernel_of_a_file_goes_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process reads the file, from wherever it works; another text there is refused, in one line."""
     ray = StandIn()
     monkeypatch.setitem(sys.modules, "ray", ray)
-    _, files = prepared(tmp_path, 1)
-    (tmp_path / "my.py").write_text(
-        "import warpdyn as wd\n\n\n@wd.kernel\ndef twice(robot, q):\n    return 2 * q\n"
+    _, files = prepared(tmp_path, 2)
+    text = "import warpdyn as wd\n\nGAIN = 3.0\n\n\n@wd.kernel\ndef more(robot, q):\n    return GAIN * q\n"
+    (tmp_path / "my.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    labelling = Labelling(ARM, read_quantities(ARM, ["three=my.py:more"]), {})
+    (tmp_path / "pickled").write_bytes(pickle.dumps(labelling))
+    monkeypatch.chdir(tmp_path.parent)
+    code = (
+        "import pickle, sys, warpdyn; x = pickle.loads(open(sys.argv[1], 'rb').read()); "
+        "print(x.quantities[0].name, x.quantities[0].function.text.__globals__['GAIN'])"
     )
-    labelling = Labelling(ARM, read_quantities(ARM, [f"{tmp_path}/my.py:twice"]), {})
+    command = [sys.executable, "-c", code, str(tmp_path / "pickled")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "three 3.0\n"
+    (outcome, _) = on_ray(labelling, files, lambda rows: None)
+    assert outcome.error == ""
+    (tmp_path / "my.py").write_text(text.replace("3.0", "4.0"))
+    with pytest.raises(
+        ValueError, match=r"is another text on .*every machine needs the same files"
+    ):
+        pickle.loads((tmp_path / "pickled").read_bytes())
+
+
+def test_what_a_task_raises_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cause, not Ray's words about the task."""
+    ray = StandIn()
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    labelling, files = prepared(tmp_path, 1)
 
     def raised(task: Any) -> Any:
         error = ray.exceptions.RayTaskError("ray::_label_alone() (pid=1)")
         error.cause = ValueError("the very reason")
         raise error
 
-    monkeypatch.setattr(ray, "put", lambda value: b"")
     monkeypatch.setattr(ray, "get", raised)
     (outcome,) = on_ray(labelling, files, lambda rows: None)
     assert outcome.error == "ValueError: the very reason"
-    assert [module.__name__ for module in ray.by_value] == ["kernels_of_my"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..logs.records import Labels, Log, LogError, LogWriter
 from ..model import Model
 from ..model.joint_manifolds import LINE
 from .inputs_in_logs import Inputs
-from .quantities import Quantity
+from .quantities import Quantity, read_quantities
 from .savitzky_golay import USUAL_FILTER, Difference, Filter
 
 ROWS = 131_072
@@ -57,6 +57,12 @@ class Labelling:
     filter: Filter = USUAL_FILTER
     topic: str = "/joint_states"
 
+    def __reduce__(self) -> tuple[Callable[..., Labelling], tuple[Any, ...]]:
+        """By what was asked: a kernel's file is no module that another process could import."""
+        asked = tuple(each.asked for each in self.quantities)
+        texts = tuple(each.text for each in self.quantities)
+        return _labelling, (self.model, asked, texts, self.columns, self.filter, self.topic)
+
     def settings(self) -> dict[str, object]:
         """What decides the outputs; a run with other settings is another one."""
         quantities = {each.name: each.text for each in self.quantities}
@@ -83,6 +89,17 @@ class Labelling:
         """What the quantities need, in one log."""
         difference = difference_of(self.model)
         return Inputs.of(log, self.model, self.shapes(), self.columns, self.filter, difference)
+
+
+def _labelling(model: Model, asked: Any, texts: tuple[str, ...], *others: Any) -> Labelling:
+    quantities = read_quantities(model, asked)
+    for each, text in zip(quantities, texts, strict=True):
+        if each.text != text:
+            raise ValueError(
+                f"{each.asked} is another text on {socket.gethostname()} than where the run began; "
+                "every machine needs the same files"
+            )
+    return Labelling(model, quantities, *others)
 
 
 class Outcome(NamedTuple):

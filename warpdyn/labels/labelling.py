@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -135,7 +135,7 @@ def prepared(
     return labelling, *log_files(logs, out)
 
 
-def _runner(on: str, workers: int | None) -> Callable[..., Iterator[Outcome]]:
+def _runner(on: str, workers: int | None) -> Callable[..., Generator[Outcome, None, None]]:
     kind, _, address = on.partition(":")
     if kind == "threads" and not address:
         return partial(on_threads, workers=workers)

@@ -7,14 +7,12 @@ and small files are merged, so that an input has no output of its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from inspect import getmodule
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from ..execution.threads import set_num_threads
 from ..kernels.loading import in_one_line
-from ..kernels.own_kernel import OwnKernel
 from .labelled_file import Labelling, LogFile, Outcome, label_file
 
 TRIES = 5
@@ -38,7 +36,7 @@ def on_ray(
     told: Callable[[int], None],
     address: str | None = None,
     workers: int | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Outcomes as files are done; rows are told when their file is.
 
     address: of a cluster that runs, such as "auto" or "ray://head:10001"; None starts one of this
@@ -75,10 +73,6 @@ def _start(ray: Any, address: str | None, workers: int | None) -> None:
 def _outcomes(
     ray: Any, labelling: Labelling, files: Sequence[LogFile], told: Callable[[int], None]
 ) -> Iterator[Outcome]:
-    for each in labelling.quantities:
-        # A user's file is no module that a worker could import.
-        if isinstance(each.function, OwnKernel) and (module := getmodule(each.function.text)):
-            ray.cloudpickle.register_pickle_by_value(module)
     task = ray.remote(num_cpus=1, max_retries=TRIES)(_label_alone)
     shared = ray.put(labelling)
     window = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))

@@ -45,6 +45,8 @@ class Quantity:
     """Arrays that it is called with, in order."""
     text: str
     """What stands for it in the manifest; of a kernel with the digest of its text."""
+    asked: str | Callable[..., Any]
+    """What `read_quantity` makes it of again, on another machine too if that has the files."""
 
     def shape(self, model: Model, name: str) -> tuple[int, ...]:
         """Shape of one row of an input."""
@@ -94,12 +96,17 @@ def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
     for another name of its label. ValueError: it cannot be used, and why.
     """
     name, options, text = "", dict[str, Any](), ""
+    function: Function
     if isinstance(asked, str):
         name, text = _name_in_front(asked)
         head = text.partition(":")[0]
         if not is_public(head) and names_a_kernel(text):
             function, options = _kernel(text)
-            own = text
+            own, place = text, Path(head)
+            if head.endswith(".py"):
+                text_there = f"{place.absolute()}{text[len(head) :]}"
+                asked = f"{name}={text_there}" if name else text_there
+            text = f"{place.name}{text[len(head) :]}"
         else:
             own, found = named_function(model, text)
             function, options = _unwrapped(found)
@@ -112,7 +119,8 @@ def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
     if isinstance(function, OwnKernel):
         own = function.__name__
         text = f"{text} ({_digest(function)})"
-    return Quantity(name or identifier(own), function, options, _inputs(function, options), text)
+    inputs = _inputs(function, options)
+    return Quantity(name or identifier(own), function, options, inputs, text, asked)
 
 
 def read_quantities(
@@ -138,11 +146,11 @@ def named_results(name: str, result: Any) -> dict[str, np.ndarray]:
     if isinstance(result, np.ndarray):
         return {name: result}
     if hasattr(result, "_fields"):
-        parts = zip(result._fields, result, strict=True)
+        parts = list(zip(result._fields, result, strict=True))
     elif isinstance(result, Mapping):
-        parts = iter(result.items())
+        parts = list(result.items())
     elif isinstance(result, Sequence):
-        parts = zip(map(str, range(len(result))), result, strict=True)
+        parts = list(zip(map(str, range(len(result))), result, strict=True))
     else:
         raise ValueError(f"{name} gives a {type(result).__name__}, which is no array for each row")
     found: dict[str, np.ndarray] = {}

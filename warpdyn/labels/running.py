@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 
@@ -17,7 +17,7 @@ def on_threads(
     files: Sequence[LogFile],
     told: Callable[[int], None],
     workers: int | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Outcomes as files are done. told: of rows, one call at a time.
 
     When the caller stops asking, files that are half labelled are given up and removed.
