@@ -23,7 +23,7 @@ QUICK = {
         "test_params.py",
     ),
     "logs": ("test_parquet_log.py", "test_opening.py"),
-    "labels": ("test_savitzky_golay.py", "test_quantities.py", "test_labelled_file.py"),
+    "labels": ("test_savitzky_golay.py", "test_row_quantities.py", "test_labelled_file.py"),
     "recording": (
         "test_graph.py",
         "test_loops.py",

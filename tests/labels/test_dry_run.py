@@ -11,7 +11,7 @@ from log_files import ARM, lerobot
 from warpdyn.labels import dry_run
 from warpdyn.labels.dry_run import forecast, told
 from warpdyn.labels.labelled_file import Labelling, LogFile, label_file
-from warpdyn.labels.quantities import read_quantities
+from warpdyn.labels.row_quantities import read_quantities
 
 LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea", "crba"]), {})
 

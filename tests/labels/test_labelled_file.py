@@ -23,7 +23,7 @@ from warpdyn.labels.labelled_file import (
     partial_name,
     remove_left_behind,
 )
-from warpdyn.labels.quantities import read_quantities
+from warpdyn.labels.row_quantities import read_quantities
 
 LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea", "kinetic_energy"]), {})
 T = np.arange(100) * 0.01
@@ -128,7 +128,7 @@ def test_a_disk_that_refuses(tmp_path: Path, kind: str) -> None:
 import resource, signal
 from pathlib import Path
 from warpdyn.labels.labelled_file import Labelling, LogFile, label_file
-from warpdyn.labels.quantities import read_quantities
+from warpdyn.labels.row_quantities import read_quantities
 import numpy as np
 import warpdyn as wd
 arm = wd.load_robot("double_pendulum")

@@ -16,8 +16,8 @@ from log_files import ARM, lerobot
 
 from warpdyn.labels.labelled_file import Labelling, LogFile
 from warpdyn.labels.on_ray import AHEAD, TRIES, on_ray
-from warpdyn.labels.quantities import read_quantities
-from warpdyn.labels.running import on_threads
+from warpdyn.labels.on_threads import on_threads
+from warpdyn.labels.row_quantities import read_quantities
 
 
 class StandIn:

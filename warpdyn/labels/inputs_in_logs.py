@@ -31,7 +31,7 @@ CHOICE = re.compile(r"^(?P<column>.+?)(?:\[(?P<from>\d*):(?P<to>\d*)\])?$")
 
 
 @dataclass(frozen=True)
-class Source:
+class ColumnSource:
     """Where an input's numbers are: one list, some entries of it, or columns side by side."""
 
     columns: tuple[str, ...]
@@ -65,10 +65,10 @@ class Inputs:
     log: Log
     model: Model
     shapes: Mapping[str, tuple[int, ...]]
-    """Of one row, by input."""
+    """Shape of one row, by input."""
     filter: Filter
     difference: Difference | None
-    sources: dict[str, Source] = field(default_factory=dict)
+    sources: dict[str, ColumnSource] = field(default_factory=dict)
     derived: tuple[str, ...] = ()
     """v and a, where the log does not have them."""
     time: str = ""
@@ -256,7 +256,7 @@ class Inputs:
                 f"of each is one window{f'; v and a of {tiny} with fewer than 3 are NaN' if tiny else ''}"
             )
 
-    def _source(self, name: str, shape: tuple[int, ...], chosen: str | None) -> Source | None:
+    def _source(self, name: str, shape: tuple[int, ...], chosen: str | None) -> ColumnSource | None:
         """Columns of an input; None where there are none."""
         size = prod(shape)
         joints = self.model.q_names if name == "q" else self.model.v_names
@@ -272,13 +272,13 @@ class Inputs:
             for form in ("{}{}", "{}_{}"):
                 numbered = [form.format(column, k) for k in range(size)]
                 if all(n in self.log.names for n in numbered):
-                    return Source(tuple(numbered), listed=False)
+                    return ColumnSource(tuple(numbered), listed=False)
             for form in ("{}.{}", "{}_{}", "{}{}"):
                 named = [form.format(column, joint) for joint in names]
                 if named and all(n in self.log.names for n in named):
-                    return Source(tuple(named), listed=False)
+                    return ColumnSource(tuple(named), listed=False)
         if name == "q" and not chosen and names and all(n in self.log.names for n in names):
-            return Source(names, listed=False)
+            return ColumnSource(names, listed=False)
         if chosen:
             raise LogError(
                 f"{name} is to be {chosen}, which is neither a column nor the beginning of {size}; "
@@ -288,11 +288,11 @@ class Inputs:
 
     def _list(
         self, name: str, column: str, size: int, joints: Sequence[str], match: re.Match[str]
-    ) -> Source | None:
+    ) -> ColumnSource | None:
         """A column that is a list of the right length, or of joints by name."""
         width = self.log.width(column)
         if width is None:
-            return Source((column,), listed=False) if size == 1 else None
+            return ColumnSource((column,), listed=False) if size == 1 else None
         known = self.log.entries(column)
         if known and joints:
             if missing := [joint for joint in joints if joint not in known]:
@@ -301,7 +301,7 @@ class Inputs:
                     "model.reduce takes joints out of a model"
                 )
             order = tuple(known.index(joint) for joint in joints)
-            return Source((column,), None if order == tuple(range(width)) else order)
+            return ColumnSource((column,), None if order == tuple(range(width)) else order)
         begin, end = int(match["from"] or 0), int(match["to"] or width)
         if match["from"] is None and match["to"] is None:
             begin, end = 0, width
@@ -312,7 +312,9 @@ class Inputs:
             raise LogError(
                 f"{name} of {self.model.name} has {size} numbers a row, {column} has {width}; {remedy}"
             )
-        return Source((column,), None if (begin, end) == (0, width) else tuple(range(begin, end)))
+        return ColumnSource(
+            (column,), None if (begin, end) == (0, width) else tuple(range(begin, end))
+        )
 
     def _missing(self, name: str, shape: tuple[int, ...]) -> LogError:
         size = prod(shape)

@@ -22,7 +22,7 @@ from ..logs.records import Labels, Log, LogError, LogWriter
 from ..model import Model
 from ..model.joint_manifolds import LINE
 from .inputs_in_logs import Inputs
-from .quantities import Quantity, read_quantities
+from .row_quantities import Quantity, read_quantities
 from .savitzky_golay import USUAL_FILTER, Difference, Filter
 
 ROWS = 131_072

@@ -20,9 +20,9 @@ from .inputs_in_logs import USUAL
 from .labelled_file import Labelling, LogFile, Outcome, remove_left_behind
 from .manifest import check_settings, write_manifest
 from .on_ray import on_ray
+from .on_threads import on_threads
 from .plan import log_files
-from .quantities import read_quantities
-from .running import on_threads
+from .row_quantities import read_quantities
 from .savitzky_golay import Filter
 
 COUNTED = 1000

@@ -180,7 +180,7 @@ class EpisodeFinder:
 
     def __init__(self, names: Mapping[str, str]):
         self._names = names
-        """Of the columns, for messages: time, and episode where there is one."""
+        """Columns for messages: time, and episode where there is one."""
         self._rows = 0
         self._last: tuple[float, float] | None = None
         self._starts: list[int] = []

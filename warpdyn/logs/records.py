@@ -19,7 +19,7 @@ class LogPart(NamedTuple):
 
     rows: int
     numbers: Mapping[str, np.ndarray]
-    """Of the columns that were asked for: (rows,), or (rows, n) where a row has a list."""
+    """Columns that were asked for: (rows,), or (rows, n) where a row has a list."""
     carried: Any
     """All that the file has in these rows, as the writer of its kind takes it."""
 
@@ -72,7 +72,7 @@ class Log(Protocol):
     """A file that is open for reading."""
 
     names: Sequence[str]
-    """Of all its columns."""
+    """All its columns."""
     rows: int | None
     """None where it must be read to know."""
     fixed: bool

@@ -38,7 +38,7 @@ class Quantity:
     """A function with its options."""
 
     name: str
-    """Of the label."""
+    """The label's."""
     function: Function
     options: Mapping[str, Any]
     inputs: tuple[str, ...]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.labels.quantities import named_results, read_quantities, read_quantity
+from warpdyn.labels.row_quantities import named_results, read_quantities, read_quantity
 
 PANDA = wd.load_robot("panda")
 KERNEL = '''import warpdyn as wd

@@ -9,8 +9,8 @@ from log_files import ARM, lerobot
 
 import warpdyn as wd
 from warpdyn.labels.labelled_file import Labelling, LogFile
-from warpdyn.labels.quantities import read_quantities
-from warpdyn.labels.running import on_threads
+from warpdyn.labels.on_threads import on_threads
+from warpdyn.labels.row_quantities import read_quantities
 
 LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea"]), {})
 
