@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,14 +100,14 @@ def derivatives(
         i, s = rows[ends], begin[ends]
         places = np.arange(filter.window)
         known = weights((places - places[:, None]).astype(float), filter.degree)
-        for result, w, order in zip(results, known, (1, 2), strict=True):
-            fitted = _fitted(x, i, s, w[i - s], difference)
-            result[ends] = fitted / dt[ends, None] ** order
+        fitted = _fitted(x, i, s, (known[0][i - s], known[1][i - s]), difference)
+        for result, value, order in zip(results, fitted, (1, 2), strict=True):
+            result[ends] = value / dt[ends, None] ** order
     for k in range(0, int(uneven.sum()), BLOCK):
         some = np.flatnonzero(uneven)[k : k + BLOCK]
         offsets = t[begin[some, None] + np.arange(filter.window)] - t[rows[some], None]
-        for result, w in zip(results, weights(offsets, filter.degree), strict=True):
-            result[some] = _fitted(x, rows[some], begin[some], w, difference)
+        both = weights(offsets, filter.degree)
+        results[0][some], results[1][some] = _fitted(x, rows[some], begin[some], both, difference)
     for n in np.unique((end - start)[short]):
         some = np.flatnonzero(short & (end - start == n))
         if n < 3:
@@ -116,10 +116,8 @@ def derivatives(
         steps = np.arange(n) - (rows[some] - start[some])[:, None]
         stamps = t[start[some, None] + np.arange(n)] - t[rows[some], None]
         offsets = np.where(np.isnan(dt[some, None]), stamps, steps * dt[some, None])
-        for result, w in zip(
-            results, weights(offsets, min(filter.degree, int(n) - 1)), strict=True
-        ):
-            result[some] = _fitted(x, rows[some], start[some], w, difference)
+        both = weights(offsets, min(filter.degree, int(n) - 1))
+        results[0][some], results[1][some] = _fitted(x, rows[some], start[some], both, difference)
     return results
 
 
@@ -129,7 +127,10 @@ def weights(offsets: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
     low, high = offsets.min(axis=1), offsets.max(axis=1)
     middle, half = (low + high) / 2.0, (high - low) / 2.0
     # In (-1, 1) about the window's middle the normal equations lose nothing: 1e-13 for degree 4.
-    P = ((offsets - middle[:, None]) / half[:, None])[:, :, None] ** np.arange(degree + 1)
+    s = (offsets - middle[:, None]) / half[:, None]
+    P = np.ones((*s.shape, degree + 1))
+    for power in range(degree):
+        np.multiply(P[:, :, power], s, out=P[:, :, power + 1])
     z, k = -(middle / half)[:, None], np.arange(degree + 1)
     at_zero = np.zeros((len(offsets), degree + 1, 2))
     at_zero[:, 1:, 0] = k[1:] * z ** k[:-1] / half[:, None]
@@ -164,15 +165,22 @@ def _central(
 
 
 def _fitted(
-    x: np.ndarray, i: np.ndarray, begin: np.ndarray, w: np.ndarray, difference: Difference | None
-) -> np.ndarray:
-    """The sum of a window's differences from row i, weighed by w, (M, nv) in float64."""
-    total: np.ndarray | float = 0.0
-    for k in range(w.shape[1]):
-        here, there = x[i].astype(np.float64), x[begin + k].astype(np.float64)
+    x: np.ndarray,
+    i: np.ndarray,
+    begin: np.ndarray,
+    both: tuple[np.ndarray, np.ndarray],
+    difference: Difference | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of a window's differences from row i, weighed by each of both, (M, nv) in float64."""
+    here = x[i].astype(np.float64)
+    first: Any = 0.0
+    second: Any = 0.0
+    for k in range(both[0].shape[1]):
+        there = x[begin + k].astype(np.float64)
         d = there - here if difference is None else difference(here, there)
-        total = total + w[:, k, None] * d
-    return np.asarray(total)
+        first = first + both[0][:, k, None] * d
+        second = second + both[1][:, k, None] * d
+    return first, second
 
 
 class EpisodeFinder:
