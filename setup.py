@@ -24,6 +24,9 @@ RL = [
 VIEWER = [*MESHES, "viser>=1.0,<2", "rosbags>=0.10"]
 """Robots in the browser; the second reads the joint states of bags."""
 
+LABELS = ["pyarrow>=18", "rosbags>=0.10"]
+"""Logs that are labelled: Parquet, and joint states of bags."""
+
 SITE = [
     "sphinx>=9,<10",
     "furo",
@@ -37,6 +40,7 @@ SITE = [
 TEST = [
     *RL,
     *VIEWER,
+    *LABELS,
     *SITE,
     "pytest>=8",
     "pytest-xdist",
@@ -144,9 +148,11 @@ setup(
         "meshes": MESHES,
         "rl": RL,
         "viewer": VIEWER,
+        "labels": LABELS,
+        "ray": [*LABELS, "ray>=2.40"],
         "demo": ["matplotlib"],
         "bench": BENCH,
-        "docs": [*RL, *VIEWER, *SITE, "matplotlib"],
+        "docs": [*RL, *VIEWER, *LABELS, *SITE, "matplotlib"],
         "test": TEST,
     },
     entry_points={

@@ -24,6 +24,7 @@ ROOMS = {
     "execution": "Calls",
     "arrays": "Memory",
     "kernels": "Kernels of your own",
+    "labels": "Labels of logs",
 }
 """Rooms whose public names share a page, in the order of the reference, and its titles. The room of
 functions has a page for each module."""

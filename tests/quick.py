@@ -22,6 +22,8 @@ QUICK = {
         "test_model.py",
         "test_params.py",
     ),
+    "logs": ("test_parquet_log.py", "test_opening.py"),
+    "labels": ("test_savitzky_golay.py", "test_row_quantities.py", "test_labelled_file.py"),
     "recording": (
         "test_graph.py",
         "test_loops.py",

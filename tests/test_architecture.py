@@ -17,12 +17,12 @@ FILES = sorted([*ROOT.glob("warpdyn/**/*.py"), *ROOT.glob("ros2_node/**/*.py")])
 BENCHMARKS = sorted(ROOT.glob("benchmarks/**/*.py"))
 
 FLOORS = (
-    {"warpdyn.algebra", "warpdyn.arrays"},
+    {"warpdyn.algebra", "warpdyn.arrays", "warpdyn.logs"},
     {"warpdyn.model", "warpdyn.recording"},
     {"warpdyn.codegen", "warpdyn.formats", "warpdyn.algorithms", "warpdyn.peers"},
     {"warpdyn.execution", "warpdyn.robots"},
     {"warpdyn.functions", "warpdyn.kernels"},
-    {"warpdyn", "warpdyn.rl", "warpdyn.viewer"},
+    {"warpdyn", "warpdyn.labels", "warpdyn.rl", "warpdyn.viewer"},
     {"warpdyn.cli", "ros2_node.control", "ros2_node.laws"},
     {"ros2_node.ros"},
     {"ros2_node", "ros2_node.demo"},
@@ -75,6 +75,7 @@ PLAIN = {
 
 NEVER = {
     "warpdyn.arrays": {"warpdyn.model", "warpdyn.algebra"},
+    "warpdyn.logs": {"warp", "torch", "jax", "warpdyn.arrays"},
     "warpdyn.model": {"warp", "torch", "jax"},
     "warpdyn.formats": {"warp", "torch", "jax", "warpdyn.arrays"},
     "warpdyn.peers": {"warp", "torch", "jax"},
@@ -91,7 +92,10 @@ LAZY = {
     "matplotlib": set[str](),
     "pinocchio": set[str](),
     "mujoco": set[str](),
-    "tqdm": set[str](),
+    "tqdm": {"warpdyn/labels/labelling.py"},
+    "pyarrow": {"warpdyn/logs/parquet_log.py", "warpdyn/logs/bag_log.py"},
+    "rosbags": {"warpdyn/logs/bag_log.py"},
+    "ray": set[str](),
 }
 """Optional libraries, and the files that may import them when they are imported themselves."""
 
@@ -188,8 +192,8 @@ def test_imports_point_down(path: Path) -> None:
     for other in imports(path) & known():
         assert not other.startswith("benchmarks"), f"{here} imports {other}"
         starts_the_command = here == "warpdyn.__main__" and other == "warpdyn.cli.main"
-        opens_the_viewer = here == "warpdyn" and other == "warpdyn.viewer"
-        same = room(other) == room(here) or starts_the_command or opens_the_viewer
+        opened = here == "warpdyn" and other in ("warpdyn.labels", "warpdyn.viewer")
+        same = room(other) == room(here) or starts_the_command or opened
         assert same or floor(other) < floor(here), f"{here} imports {other}, above it or beside it"
 
 

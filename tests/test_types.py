@@ -184,7 +184,10 @@ def public_callables() -> dict[str, Any]:
     return {name: each for name, each in known.items() if callable(each)}
 
 
-FREE = {"derivatives: wrt", "compile: device", "Model.attach: prefix", "Model.assemble: source"}
+FREE = {
+    *("derivatives: wrt", "compile: device", "Model.attach: prefix", "Model.assemble: source"),
+    *("label: on", "label: filter", "label: topic"),  # with an address, a window, of any name
+}
 """Texts that are no choice between words."""
 
 

@@ -1,5 +1,6 @@
 """Batched rigid-body dynamics for robots, on NVIDIA Warp kernels recorded from the textbook's algorithms."""
 
+from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
@@ -279,6 +280,7 @@ __all__ = [
     "kinematic_hessian",
     "kinetic_energy",
     "kinetic_energy_regressor",
+    "label",
     "link_coms",
     "link_contact_forces",
     "load",
@@ -366,12 +368,16 @@ _FIELD_WORDS = {
 
 if TYPE_CHECKING:
     from . import viewer as viewer
+    from .labels import label as label
 else:  # a type checker is to refuse unknown names itself
 
-    def __getattr__(name: str) -> ModuleType:
-        """The viewer, when it is asked for; of another name, what was probably meant."""
+    def __getattr__(name: str) -> ModuleType | Callable[..., object]:
+        """The viewer and `label`, when they are asked for; of another name, what was probably meant."""
         if name == "viewer":
             return import_module(".viewer", __name__)
+        if name == "label":
+            label: Callable[..., object] = import_module(".labels", __name__).label
+            return label
         meant = _FIELD_WORDS.get(name) or next(iter(get_close_matches(name, __all__, n=1)), None)
         hint = f"; did you mean wd.{meant}?" if meant else ""
         raise AttributeError(f"module 'warpdyn' has no attribute {name!r}{hint}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +12,9 @@ from ..functions.exporting import ExportLanguage, export
 from ..functions.identifiers import identifier
 from ..functions.python_extension import export_python
 from ..kernels.loading import names_a_kernel
+from ..labels.named_functions import is_public, named_function
 from ..model import Model
 from .command_line import UserError, read_model, refuse_immobile
-from .compile_kernels import COMPILABLE
 from .own_kernels import ChosenKernel
 
 
@@ -61,21 +59,10 @@ def export_code(args: argparse.Namespace) -> int:
 
 def _function(text: str, args: argparse.Namespace, model: Model) -> tuple[str, Callable[..., Any]]:
     """The function that `rnea`, `fk:hand` or `my.py:impedance` names, and its name in the file."""
-    name, _, frame = text.partition(":")
-    if name not in COMPILABLE and names_a_kernel(text):
+    if not is_public(text.partition(":")[0]) and names_a_kernel(text):
         own = ChosenKernel.of(text, args, model)
         return identifier(own.kernel.__name__), own.with_options()
-    if name not in COMPILABLE:
-        near = get_close_matches(name, COMPILABLE, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise UserError(
-            f"there is no function {name!r}; {hint}Functions of a robot are those of warpdyn, such "
-            "as rnea, aba, crba, fk:LINK, jacobian:LINK, or your own, my.py:impedance"
-        )
-    if not frame:
-        return name, COMPILABLE[name]
     try:
-        model.link_index(frame)
-    except KeyError as error:
-        raise UserError(error.args[0]) from None
-    return identifier(f"{name}_{frame}"), partial(COMPILABLE[name], frame=frame)
+        return named_function(model, text)
+    except ValueError as error:
+        raise UserError(str(error)) from None

@@ -26,6 +26,7 @@ from .compile_kernels import COMPILABLE, compile_kernels
 from .demo import demo
 from .export_code import export_code
 from .info import info
+from .label_logs import label_logs
 from .learning_arguments import Commands, add_device, add_page, add_policies, add_train
 from .print_source import print_source
 from .simulate import simulate
@@ -77,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     _add_compile(commands)
     _add_source(commands)
     _add_export(commands)
+    _add_label(commands)
     _add_demo(commands)
     _add_simulate(commands)
     add_train(commands)
@@ -208,6 +210,37 @@ def _add_export(commands: Commands) -> None:
     )
     sub.add_argument("--no-libm", action="store_true", help="include no <cmath> or <math.h>")
     sub.add_argument("--force", action="store_true", help="replace a file that exists")
+
+
+def _add_label(commands: Commands) -> None:
+    text = "compute torques, poses and more for every row of many logs (extra [labels])"
+    sub = _add_command(commands, "label", label_logs, text)
+    sub.add_argument(
+        "logs",
+        nargs="+",
+        metavar="LOG",
+        help=".parquet, .npz, .csv, .bag, .mcap, .db3, a folder, or @list.txt",
+    )
+    sub.add_argument(
+        "--quantity",
+        action="append",
+        metavar="NAME,...",
+        help="rnea,fk:LINK,kinetic_energy, or torque=rnea for another name of the label",
+    )
+    text = f"of your own, {KERNEL}; options after colons: my.py:residual:gain=2"
+    sub.add_argument("--kernel", action="append", metavar="FILE:NAME", help=text)
+    text = "folder of the outputs, which keep the logs' names"
+    sub.add_argument("--out", type=Path, required=True, metavar="FOLDER", help=text)
+    text = "which columns are what: q=observation.state[:7],time=stamp:ns,episode=run"
+    sub.add_argument("--columns", action="append", metavar="NAME=COLUMN,...", help=text)
+    text = "of v and a that a log lacks; default: savgol:15, a window of 15 rows and degree 3"
+    sub.add_argument("--filter", default="savgol:15", metavar="savgol:N[:DEGREE]", help=text)
+    text = "threads of this machine, its processors by Ray, or a cluster; default: threads"
+    sub.add_argument("--on", default="threads", metavar="threads|ray[:ADDRESS]", help=text)
+    sub.add_argument("--workers", type=count, metavar="N", help="files at a time; default: cores")
+    text = "of joint states in a bag; default: /joint_states"
+    sub.add_argument("--topic", default="/joint_states", metavar="NAME", help=text)
+    sub.add_argument("--dry-run", action="store_true", help="say what would be done, and end")
 
 
 def _add_demo(commands: Commands) -> None:

@@ -1,0 +1,254 @@
+"""Labelling of logs: rows a second of one core and where the time goes, workers, kills, memory.
+
+`python -m benchmarks.labels [rows|workers|kills|memory] [--on threads|ray] [--json FILE]`; logs of a
+panda as LeRobot has them, in a folder of memory. Needs the extra `[labels]`, and `[ray]` for --on ray.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import warpdyn as wd
+from warpdyn.labels.inputs_in_logs import Inputs
+from warpdyn.labels.labelled_file import Labelling, LogFile, label_file
+from warpdyn.labels.row_quantities import Quantity, read_quantities
+from warpdyn.logs.parquet_log import ParquetLog, ParquetWriter
+
+MODEL = wd.load_robot("panda")
+ROWS = 1_000_000
+KILLS = 20
+FILES = 8
+EPISODE = 3000
+
+
+def write_log(path: Path, rows: int, given: bool, seed: int = 0) -> None:
+    """Smooth positions at 50 Hz in episodes, float32; with v and a if `given`."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(rows)[:, None] * 0.02
+    w, phase = rng.uniform(0.1, 1.5, MODEL.nv), rng.uniform(0.0, 6.0, MODEL.nv)
+    columns: dict[str, Any] = {
+        "observation.state": np.sin(w * t + phase),
+        "action": np.sin(w * t + w * 0.02 + phase),
+    }
+    if given:
+        columns |= {"v": w * np.cos(w * t + phase), "a": -(w**2) * np.sin(w * t + phase)}
+    n, offsets = MODEL.nv, np.arange(rows + 1, dtype=np.int32) * MODEL.nv
+    arrays = {
+        name: pa.ListArray.from_arrays(
+            pa.array(offsets), pa.array(x.astype(np.float32).reshape(rows * n))
+        )
+        for name, x in columns.items()
+    }
+    index = np.arange(rows)
+    arrays["timestamp"] = pa.array((index % EPISODE * 0.02).astype(np.float32))
+    arrays |= {"episode_index": pa.array(index // EPISODE), "index": pa.array(index)}
+    pq.write_table(pa.table(arrays), path, compression="snappy")
+
+
+@contextlib.contextmanager
+def timed(spent: dict[str, float], owner: type, name: str, stage: str) -> Iterator[None]:
+    """CPU time of a method added up, for one stage; of a generator that of its steps."""
+    plain: Callable[..., Any] = getattr(owner, name)
+
+    def step(call: Callable[[], Any]) -> Any:
+        begin = time.process_time()
+        try:
+            return call()
+        finally:
+            spent[stage] = spent.get(stage, 0.0) + time.process_time() - begin
+
+    def generator(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        it = plain(*args, **kwargs)
+        end = object()
+        while (got := step(lambda: next(it, end))) is not end:
+            yield got
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return step(lambda: plain(*args, **kwargs))
+
+    setattr(owner, name, generator if name == "parts" else method)
+    try:
+        yield
+    finally:
+        setattr(owner, name, plain)
+
+
+def rows_a_second(folder: Path) -> dict[str, Any]:
+    """CPU ns a row by stage, one thread, best of three."""
+    wd.set_num_threads(1)
+    labelling = Labelling(MODEL, read_quantities(MODEL, ["rnea"]), {})
+    found: dict[str, Any] = {}
+    for name, given in (("LeRobot; v and a derived", False), ("v and a there", True)):
+        file = LogFile(folder / "log.parquet", folder / "labelled.parquet")
+        write_log(file.source, ROWS, given)
+        runs = []
+        for _ in range(4):
+            spent: dict[str, float] = {}
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(timed(spent, ParquetLog, "parts", "decode"))
+                stack.enter_context(timed(spent, Inputs, "_derivatives", "filter"))
+                stack.enter_context(timed(spent, Quantity, "values", "kernel"))
+                for method in ("write", "close"):
+                    stack.enter_context(timed(spent, ParquetWriter, method, "encode"))
+                begin = time.process_time()
+                outcome = label_file(labelling, file)
+                total = time.process_time() - begin
+            assert outcome.rows == ROWS, outcome.error
+            runs.append({**spent, "rest": total - sum(spent.values()), "total": total})
+        best = min(runs[1:], key=lambda run: run["total"])
+        found[name] = {
+            **{f"{stage} ns": round(seconds / ROWS * 1e9, 1) for stage, seconds in best.items()},
+            "rows a second and core": round(ROWS / best["total"]),
+        }
+    return found
+
+
+def command(folder: Path, out: str, on: str, workers: int) -> list[str]:
+    """The command in a process of its own."""
+    return [
+        *(sys.executable, "-m", "warpdyn", "label", "panda", str(folder / "logs")),
+        *("--quantity", "rnea", "--out", str(folder / out), "--on", on, "--workers", str(workers)),
+    ]
+
+
+def logs(folder: Path, files: int, rows: int) -> None:
+    """A folder of logs of different motions."""
+    (folder / "logs").mkdir(exist_ok=True)
+    for k in range(files):
+        write_log(folder / f"logs/{k}.parquet", rows, False, k)
+
+
+def two_workers(folder: Path, on: str) -> dict[str, Any]:
+    """Wall and CPU time of one worker and of two, in turns."""
+    logs(folder, FILES, ROWS // 2)
+    found: dict[str, list[float]] = {"1": [], "2": []}
+    for turn in range(3):
+        for workers in (1, 2):
+            begin = time.perf_counter()
+            done = subprocess.run(
+                command(folder, f"o{turn}{workers}", on, workers), capture_output=True
+            )
+            assert done.returncode == 0, done.stderr
+            found[str(workers)].append(round(time.perf_counter() - begin, 2))
+    return {"seconds": found, "ratio of the best": round(min(found["1"]) / min(found["2"]), 2)}
+
+
+def kills(folder: Path, on: str, times: int) -> dict[str, Any]:
+    """SIGKILL at random moments, of the command on threads and of a worker of Ray; then bytes compared."""
+    logs(folder, FILES, ROWS // 4)
+    subprocess.run(command(folder, "undisturbed", "threads", 2), check=True, capture_output=True)
+    begun = time.perf_counter()
+    subprocess.run(command(folder, "timed", on, 2), check=True, capture_output=True)
+    seconds = time.perf_counter() - begun
+    draw, equal, killed = random.Random(0), 0, 0
+    for k in range(times):
+        running = subprocess.Popen(command(folder, f"k{k}", on, 2), stdout=-3, stderr=-3)
+        time.sleep(draw.uniform(0.3, 1.0) * seconds)
+        victims = [running.pid] if on == "threads" else workers_below(running.pid)
+        for pid in victims[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+        running.wait()
+        if on == "threads":
+            subprocess.run(command(folder, f"k{k}", on, 2), check=True, capture_output=True)
+        equal += same(folder, f"k{k}")
+    return {"runs": times, "processes killed": killed, "outputs byte for byte the same": equal}
+
+
+def workers_below(pid: int) -> list[int]:
+    """Processes of Ray that run a task, among the descendants of a process."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError):
+            words = (path / "cmdline").read_bytes()
+            if b"ray::_label_alone" in words and descends(int(path.name), pid):
+                found.append(int(path.name))
+    return found
+
+
+def descends(pid: int, ancestor: int) -> bool:
+    while pid > 1:
+        if pid == ancestor:
+            return True
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return False
+
+
+def same(folder: Path, out: str) -> bool:
+    """Whether all outputs are there, are those of the undisturbed run, and nothing else is."""
+    expected = {p.name: p.read_bytes() for p in (folder / "undisturbed").glob("*.parquet")}
+    there = {p.name: p.read_bytes() for p in (folder / out).iterdir() if p.name != "manifest.json"}
+    return expected == there
+
+
+def memory(folder: Path) -> dict[str, Any]:
+    """Peak resident memory of a process that labels one file of one row group, by its rows [MB]."""
+    found = {}
+    for rows in (ROWS // 4, ROWS, 4 * ROWS):
+        write_log(folder / "log.parquet", rows, False)
+        code = (
+            "import resource, sys; from benchmarks.labels import one; one(sys.argv[1], sys.argv[2])"
+        )
+        arguments = [str(folder / "log.parquet"), str(folder / "labelled.parquet")]
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+        )
+        found[f"{rows} rows"] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def one(source: str, target: str) -> None:
+    """Label a file; print what memory it took."""
+    labelling = Labelling(MODEL, read_quantities(MODEL, ["rnea"]), {})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    outcome = label_file(labelling, LogFile(Path(source), Path(target)))
+    assert not outcome.error, outcome.error
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps({"before": before // 1024, "peak": after // 1024}))
+
+
+def main() -> None:
+    """Measure, print, and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", nargs="*", default=["rows", "workers", "kills", "memory"])
+    parser.add_argument("--on", default="threads", choices=("threads", "ray"))
+    parser.add_argument("--kills", type=int, default=KILLS)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    measured: dict[str, Callable[[Path], dict[str, Any]]] = {
+        "rows": rows_a_second,
+        "workers": lambda folder: two_workers(folder, args.on),
+        "kills": lambda folder: kills(folder, args.on, args.kills),
+        "memory": memory,
+    }
+    shared = Path("/dev/shm")
+    kept = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}
+    for what in args.what:
+        with tempfile.TemporaryDirectory(dir=shared if shared.exists() else None) as folder:
+            key = f"{what} on {args.on}" if what in ("workers", "kills") else what
+            kept[key] = {**measured[what](Path(folder)), "load": round(os.getloadavg()[0], 1)}
+            print(f"{key}: {json.dumps(kept[key], indent=1)}", flush=True)
+        if args.json:
+            args.json.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""`warpdyn label`: what it says, what it writes, its exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from log_files import lerobot
+
+from warpdyn.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    lerobot(tmp_path / "a.parquet")
+    return tmp_path
+
+
+def test_logs_are_labelled(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Quantities with commas, a kernel, columns by name; a file that fails makes it 1."""
+    (here / "my.py").write_text(
+        "import warpdyn as wd\n\n\n@wd.kernel\ndef power(robot, q, v, a):\n"
+        '    """Of the motors [W]."""\n    return (robot.rnea(q, v, a) * v).sum()\n'
+    )
+    command = [
+        "label",
+        "double_pendulum",
+        "a.parquet",
+        "--quantity",
+        "rnea,fk:lower_rod",
+        "--out",
+        "out",
+    ]
+    command += ["--kernel", "my.py:power", "--columns", "q=observation.state,time=timestamp"]
+    assert main([*command, "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "1 files to label, 0 finished before; 100 rows" in said and not (here / "out").exists()
+    assert "v: savgol:15:3 of q by timestamp" in said and "power = a number" in said
+    assert main(command) == 0
+    assert "out: 1 files with 100 rows labelled" in capsys.readouterr().out
+    table = pq.read_table("out/a.parquet")
+    assert table.column_names[-3:] == ["tau", "fk_lower_rod", "power"]
+    assert np.isfinite(table["power"].to_numpy()).all()
+    (here / "b.parquet").write_bytes(b"bad")
+    assert main([*command[:3], "b.parquet", *command[3:]]) == 1
+    told = capsys.readouterr()
+    assert "0 files with 0 rows labelled, 1 finished before" in told.out
+    assert "failed: b.parquet: it is no Parquet file" in told.err
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--quantity", "rnee"], "did you mean 'rnea'?"),
+        (["--quantity", "rnea", "--columns", "q"], "--columns are NAME=COLUMN"),
+        (["--quantity", "rnea", "--on", "spark"], "on must be"),
+        ([], "name one quantity at least"),
+    ],
+)
+def test_what_it_refuses(
+    options: list[str], error: str, capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
+    """In one line, and nothing is written."""
+    assert main(["label", "double_pendulum", "a.parquet", "--out", "out", *options]) == 2
+    said = capsys.readouterr().err
+    assert error in said and not (here / "out").exists()
+    assert sum(line.startswith("warpdyn: error: ") for line in said.splitlines()) == 1

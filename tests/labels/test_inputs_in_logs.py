@@ -1,0 +1,161 @@
+"""Which columns are q, v, a and time, in every form that logs have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from log_files import ARM, DT, cubic, lerobot, lists, write_bag
+
+import warpdyn as wd
+from warpdyn.labels.inputs_in_logs import Inputs
+from warpdyn.labels.savitzky_golay import Filter
+from warpdyn.logs.opening import open_log
+from warpdyn.logs.records import LogError
+
+SHAPES = {"q": (2,), "v": (2,), "a": (2,)}
+T = np.arange(100) * DT
+Q, V, A = cubic(T)
+
+
+def inputs(path: Path, columns: Mapping[str, str] | None = None, shapes: Any = SHAPES) -> Inputs:
+    return Inputs.of(open_log(path), ARM, shapes, columns or {}, Filter(), None)
+
+
+def arrays(found: Inputs, rows: int = 1000) -> dict[str, np.ndarray]:
+    parts = [x for _, x in found.parts(rows)]
+    return {n: np.concatenate([x[n] for x in parts]) for n in parts[0]}
+
+
+def table(path: Path, **columns: Any) -> Path:
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def test_names_that_are_usual(tmp_path: Path) -> None:
+    """Ours and LeRobot's as lists; plain columns by number or by joint."""
+    one, two = (f"{n}" for n in ARM.q_names)
+    written = {
+        "a": {"q": lists(Q), "v": lists(V), "a": lists(A)},
+        "b": {
+            "observation.state": lists(Q, True),
+            "observation.velocity": lists(V),
+            "a": lists(A),
+        },
+        "c": {f"{n}{k}": x[:, k] for n, x in {"q": Q, "v": V, "a": A}.items() for k in range(2)},
+        "d": {one: Q[:, 0], two: Q[:, 1], f"v_{one}": V[:, 0], f"v_{two}": V[:, 1], "a": lists(A)},
+    }
+    for name, columns in written.items():
+        found = inputs(table(tmp_path / f"{name}.parquet", **columns))
+        read = arrays(found)
+        assert all(np.array_equal(read[n], x) for n, x in {"q": Q, "v": V, "a": A}.items()), name
+        assert found.apart == (name in "cd") and not found.derived
+
+
+def test_columns_that_are_chosen(tmp_path: Path) -> None:
+    """Another name, some entries of a list, a prefix."""
+    wide = np.concatenate([Q, 7 + 0 * Q], axis=1)
+    path = table(tmp_path / "a.parquet", state=lists(wide), w0=V[:, 0], w1=V[:, 1], a=lists(A))
+    read = arrays(inputs(path, {"q": "state[:2]", "v": "w"}))
+    assert np.array_equal(read["q"], Q) and np.array_equal(read["v"], V)
+    assert np.array_equal(arrays(inputs(path, {"q": "state[2:]", "v": "w"}))["q"], 7 + 0 * Q)
+
+
+@pytest.mark.parametrize("rows", [3, 10, 17, 1000])
+def test_what_is_missing_is_derived(tmp_path: Path, rows: int) -> None:
+    """By time stamps, however many rows come at a time, and not across episodes."""
+    lerobot(tmp_path / "a.parquet", (60, 40), np.float64)
+    found = inputs(tmp_path / "a.parquet")
+    assert found.derived == ("v", "a") and found.said()["v"] == "savgol:15:3 of q by timestamp"
+    read = arrays(found, rows)
+    t = np.concatenate([T[:60], T[:40]])
+    assert np.allclose(read["v"], cubic(t)[1], atol=1e-4)  # float32 stamps
+    assert np.allclose(read["a"], cubic(t)[2], atol=1e-3)
+    whole = arrays(inputs(tmp_path / "a.parquet"), 1000)
+    assert all(np.array_equal(read[n], whole[n]) for n in read)
+
+
+def test_an_acceleration_is_the_derivative_of_a_measured_velocity(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.parquet", q=lists(0 * Q), v=lists(V), t=T)
+    found = inputs(path)
+    assert found.said()["a"] == "savgol:15:3 of v by t"
+    assert np.allclose(arrays(found)["a"], A, atol=1e-9)
+    only_a = inputs(path, shapes={"q": (2,), "a": (2,)})  # v is not asked for, q is what there is
+    assert only_a.said()["a"] == "savgol:15:3 of q by t"
+
+
+def test_units_of_time(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.parquet", q=lists(Q), stamp=np.rint(T * 1e9).astype(np.int64))
+    read = arrays(inputs(path, {"time": "stamp:ns"}))
+    assert np.allclose(read["v"], V, atol=1e-6)
+
+
+def test_uneven_stamps_and_short_episodes_are_told(tmp_path: Path) -> None:
+    t = np.sort(T + np.random.default_rng(0).uniform(-0.003, 0.003, 100))
+    q, v, _ = cubic(t)
+    found = inputs(table(tmp_path / "a.parquet", q=lists(q), t=t))
+    assert np.allclose(arrays(found, 7)["v"], v, atol=1e-8)
+    assert "of 1 of 1 episodes are uneven" in found.log.notes[0]
+    lerobot(tmp_path / "b.parquet", (90, 8, 2))
+    found = inputs(tmp_path / "b.parquet")
+    arrays(found)
+    assert "2 of 3 episodes have fewer than 15 rows" in found.log.notes[0]
+    assert "v and a of 1 with fewer than 3 are NaN" in found.log.notes[0]
+
+
+def test_joints_of_a_bag_are_put_in_order(tmp_path: Path) -> None:
+    """The model's; a model with joints that nobody names is refused."""
+    path = write_bag(tmp_path / "a", T, Q)
+    assert np.array_equal(arrays(inputs(path, shapes={"q": (2,)}))["q"], Q)
+    assert np.allclose(arrays(inputs(path))["v"], V, atol=1e-6)
+    panda = wd.load_robot("panda")
+    with pytest.raises(LogError, match=r"position has no panda_joint1, .*model\.reduce"):
+        Inputs.of(open_log(path), panda, {"q": (8,)}, {}, Filter(), None)
+
+
+@pytest.mark.parametrize(
+    ("columns", "chosen", "error"),
+    [
+        ({"x": T}, {}, "no column for q, 2 numbers a row: looked for q, observation.state"),
+        ({"q": lists(Q)}, {}, "v and a must be derived, and there is no column of time"),
+        ({"q": lists(Q), "t": T}, {"time": "when"}, "no column of time 'when'"),
+        ({"q": lists(Q), "t": T}, {"time": "t:min"}, "unit of time must be one of s, ms, us, ns"),
+        ({"q": lists(Q), "t": T}, {"episode": "run"}, "there is no column 'run'"),
+        (
+            {"q": lists(np.hstack([Q, Q])), "t": T},
+            {},
+            "double_pendulum has 2 numbers a row, q has 4; choose: --columns q=q[:2]",
+        ),
+        ({"q": lists(Q)}, {"q": "state"}, "q is to be state, which is neither a column"),
+    ],
+)
+def test_what_is_refused(
+    tmp_path: Path, columns: dict[str, Any], chosen: dict[str, str], error: str
+) -> None:
+    path = table(tmp_path / "a.parquet", **columns)
+    with pytest.raises(LogError, match=re.escape(error)):
+        inputs(path, chosen)
+
+
+def test_rows_that_are_not_numbers_and_time_that_goes_back(tmp_path: Path) -> None:
+    bad = Q.copy()
+    bad[40, 1] = np.nan
+    with pytest.raises(LogError, match="column q is not finite in 1 rows, first in row 40"):
+        arrays(inputs(table(tmp_path / "a.parquet", q=lists(bad), t=T)), 30)
+    with pytest.raises(LogError, match="stands still or goes back"):
+        arrays(inputs(table(tmp_path / "b.parquet", q=lists(Q), t=T[::-1])))
+
+
+def test_a_base_in_other_axes_is_not_derived(tmp_path: Path) -> None:
+    """The derivative of a twist in the world's axes is another thing than the tangent's."""
+    model = wd.load_robot("quadruped", floating_base=True).with_base_velocity("world")
+    path = table(tmp_path / "a.parquet", q=lists(np.tile(model.neutral, (100, 1))), t=T)
+    shapes = {"q": (model.nq,), "v": (model.nv,)}
+    with pytest.raises(LogError, match='has base_velocity="world"'):
+        Inputs.of(open_log(path), model, shapes, {}, Filter(), None)

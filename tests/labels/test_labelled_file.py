@@ -1,0 +1,174 @@
+"""One file: right numbers, whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from log_files import ARM, cubic, lerobot, numbers_of, write_bag
+
+import warpdyn as wd
+from warpdyn.labels import labelled_file
+from warpdyn.labels.labelled_file import (
+    Labelling,
+    LogFile,
+    label_file,
+    partial_name,
+    remove_left_behind,
+)
+from warpdyn.labels.row_quantities import read_quantities
+
+LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea", "kinetic_energy"]), {})
+T = np.arange(100) * 0.01
+
+
+def test_labels_are_what_the_functions_give(tmp_path: Path) -> None:
+    """Of a motion whose v and a are known; the file says what they are."""
+    q = lerobot(tmp_path / "a.parquet", (60, 40), np.float64)
+    file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    told: list[int] = []
+    outcome = label_file(LABELLING, file, told.append)
+    assert (outcome.rows, outcome.error, sum(told)) == (100, "", 100)
+    _, v, a = cubic(np.concatenate([T[:60], T[:40]]))
+    tau = wd.rnea(ARM, q, v, a)
+    assert np.allclose(numbers_of(file.target, "tau"), tau, atol=1e-2)
+    assert np.allclose(
+        numbers_of(file.target, "kinetic_energy"), wd.kinetic_energy(ARM, q, v), atol=1e-3
+    )
+    said = json.loads(pq.read_schema(file.target).metadata[b"warpdyn"])
+    assert said["model"] == "double_pendulum" and said["inputs"]["a"].startswith("savgol:15:3 of q")
+    assert said["columns"]["tau"]["entries"] == list(ARM.v_names)
+
+
+@pytest.mark.parametrize("rows", [10, 64])
+def test_the_numbers_do_not_depend_on_the_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    lerobot(tmp_path / "a.parquet")
+    whole, cut = (LogFile(tmp_path / "a.parquet", tmp_path / f"{n}.parquet") for n in "bc")
+    label_file(LABELLING, whole)
+    monkeypatch.setattr(labelled_file, "ROWS", rows)
+    label_file(LABELLING, cut)
+    assert pq.read_table(whole.target).equals(pq.read_table(cut.target))
+
+
+def test_every_kind_of_file(tmp_path: Path) -> None:
+    """The same motion gives the same torques from Parquet, NPZ, CSV and bags."""
+    q = cubic(T)[0]
+    np.savez(tmp_path / "a.npz", q=q, time=T)
+    rows = "\n".join(",".join(map(repr, map(float, (s, *x)))) for s, x in zip(T, q, strict=True))
+    (tmp_path / "b.csv").write_text(f"t,q0,q1\n{rows}\n")
+    write_bag(tmp_path / "c", T, q)
+    results = []
+    for source, target in (("a.npz", "a_.npz"), ("b.csv", "b_.csv"), ("c", "c_.parquet")):
+        outcome = label_file(LABELLING, LogFile(tmp_path / source, tmp_path / target))
+        assert outcome.error == ""
+    with np.load(tmp_path / "a_.npz") as file:
+        results.append(file["tau"])
+    named = np.genfromtxt(tmp_path / "b_.csv", delimiter=",", names=True)
+    results.append(np.stack([named[f"tau_{n}"] for n in ARM.v_names], axis=1))
+    results.append(numbers_of(tmp_path / "c_.parquet", "tau"))
+    expected = wd.rnea(ARM, *cubic(T))
+    assert all(np.allclose(x, expected, atol=1e-5) for x in results)
+
+
+def test_what_is_wrong_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    """A file that cannot be read, and one that breaks in the middle."""
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    q = cubic(T)[0]
+    q[90] = np.nan
+    np.savez(tmp_path / "b.npz", q=q, time=T)
+    np.savez(tmp_path / "c.npz", q=np.zeros((0, 2)), v=np.zeros((0, 2)), a=np.zeros((0, 2)))
+    for name, error in (
+        ("a.parquet", "no Parquet file"),
+        ("b.npz", "not finite"),
+        ("c.npz", "it has no rows"),
+    ):
+        outcome = label_file(LABELLING, LogFile(tmp_path / name, tmp_path / f"out.{name}"))
+        assert error in outcome.error and "\n" not in outcome.error and not outcome.full
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_mistake_in_a_kernel_is_told(tmp_path: Path) -> None:
+    (tmp_path / "my.py").write_text(
+        "import warpdyn as wd\n\n\n@wd.kernel\ndef wrong(robot, q):\n    return q[5]\n"
+    )
+    np.savez(tmp_path / "a.npz", q=cubic(T)[0], time=T)
+    labelling = Labelling(ARM, read_quantities(ARM, [f"{tmp_path}/my.py:wrong"]), {})
+    outcome = label_file(labelling, LogFile(tmp_path / "a.npz", tmp_path / "b.npz"))
+    assert "Index" in outcome.error or "index" in outcome.error
+    assert not (tmp_path / "b.npz").exists()
+
+
+def test_a_run_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
+    lerobot(tmp_path / "a.parquet")
+    outcome = label_file(
+        LABELLING, LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet"), stop=lambda: True
+    )
+    assert outcome.error == "the run was stopped" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_disk_that_refuses(tmp_path: Path, kind: str) -> None:
+    """The system refuses to write on (by a limit of the process): told, and no half file."""
+    t = np.arange(20_000) * 0.01
+    if kind == "parquet":
+        lerobot(tmp_path / "a.parquet", (20_000,))
+    else:
+        text = "\n".join(f"{x},{x},{x}" for x in t)
+        (tmp_path / "a.csv").write_text(f"t,q0,q1\n{text}\n")
+    code = f"""
+import resource, signal
+from pathlib import Path
+from warpdyn.labels.labelled_file import Labelling, LogFile, label_file
+from warpdyn.labels.row_quantities import read_quantities
+import numpy as np
+import warpdyn as wd
+arm = wd.load_robot("double_pendulum")
+x = np.zeros((2, 2)); wd.rnea(arm, x, x, x); x = x.astype("f4"); wd.rnea(arm, x, x, x)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+outcome = label_file(Labelling(arm, read_quantities(arm, ["rnea"]), {{}}), LogFile(Path("a.{kind}"), Path("b.{kind}")))
+print(outcome.error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "too large" in done.stdout, done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == [f"a.{kind}"]
+    assert "Traceback" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_told_even_at_the_very_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """A network's file system says so when the file is synchronised: it is not renamed then."""
+
+    def refused(_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    lerobot(tmp_path / "a.parquet")
+    monkeypatch.setattr(os, "fsync", refused)
+    outcome = label_file(LABELLING, LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet"))
+    assert outcome.full and os.strerror(number) in outcome.error
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """Once the output is there; whoever writes it still finds that it is."""
+    files = [LogFile(tmp_path / f"{n}.csv", tmp_path / f"{n}.parquet") for n in "ab"]
+    left = [partial_name(each.target) for each in files]
+    for path in left:
+        path.write_text("")
+    assert remove_left_behind(files) == 0
+    files[0].target.write_text("")
+    assert remove_left_behind(files) == 1
+    assert [path.exists() for path in left] == [False, True]

@@ -1,0 +1,128 @@
+"""`wd.label`: a folder of logs, again and again, until all of them are labelled."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from log_files import ARM, lerobot, numbers_of
+
+import warpdyn as wd
+from warpdyn.labels import LabelError, labelling
+from warpdyn.labels.labelled_file import LogFile, Outcome
+
+quiet = partial(wd.label, progress=False)
+
+
+def logs(folder: Path, count: int, lengths: tuple[int, ...] = (60, 40)) -> Path:
+    folder.mkdir()
+    for k in range(count):
+        lerobot(folder / f"{k}.parquet", lengths)
+    return folder
+
+
+def test_a_folder_is_labelled_and_a_second_run_has_nothing_to_do(tmp_path: Path) -> None:
+    """Texts and functions; what failed is in the manifest with its reason, and tried again."""
+    here, out = logs(tmp_path / "logs", 3), tmp_path / "out"
+    (here / "bad.parquet").write_bytes(b"bad")
+    asked = ["rnea", "hand=fk:lower_rod", "kinetic_energy"]
+    report = quiet(ARM, here, asked, out)
+    assert (report.done, report.skipped, report.rows, report.out) == (3, 0, 300, out)
+    assert list(report.failed) == [str(here / "bad.parquet")]
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["failed"] == dict(report.failed)
+    assert (manifest["files"], manifest["done"], manifest["rows_of_this_run"]) == (4, 3, 300)
+    assert manifest["columns"]["tau"]["unit"] == "N·m, N"
+    stamps = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet")}
+    (here / "bad.parquet").unlink()
+    lerobot(here / "bad.parquet")
+    report = quiet(ARM, here, asked, out)
+    assert (report.done, report.skipped, report.failed) == (1, 3, {})
+    assert all(path.stat().st_mtime_ns == before for path, before in stamps.items())
+    q = numbers_of(out / "0.parquet", "observation.state").astype(np.float32)
+    assert np.allclose(
+        numbers_of(out / "0.parquet", "hand").reshape(-1, 4, 4), wd.fk(ARM, q, frame="lower_rod")
+    )
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert (manifest["done"], manifest["failed"]) == (4, {})
+
+
+def test_another_run_does_not_mix_with_it(tmp_path: Path) -> None:
+    here, out = logs(tmp_path / "logs", 1), tmp_path / "out"
+    quiet(ARM, here, "rnea", out)
+    with pytest.raises(
+        ValueError, match=r"quantities was .*rnea.*, is .*crba.*choose another --out"
+    ):
+        quiet(ARM, here, [wd.crba], out)
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    """SIGKILL while files are written: the next run finishes, no byte differs, nothing half is left."""
+    here = logs(tmp_path / "logs", 12, (4000, 4000))
+    quiet(ARM, here, "rnea", tmp_path / "undisturbed")
+    out = tmp_path / "out"
+    code = (
+        "import sys, warpdyn as wd; wd.label(wd.load_robot('double_pendulum'), sys.argv[1], 'rnea', "
+        "sys.argv[2], workers=1, progress=False)"
+    )
+    running = subprocess.Popen([sys.executable, "-c", code, str(here), str(out)])
+    begin = time.monotonic()
+    while not list(out.glob("*.parquet")) and time.monotonic() - begin < 120:
+        time.sleep(0.001)
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    finished = len(list(out.glob("*.parquet")))
+    assert finished
+    report = quiet(ARM, here, "rnea", out)
+    assert report.skipped == finished and report.done == 12 - finished
+    for path in sorted((tmp_path / "undisturbed").glob("*.parquet")):
+        assert (out / path.name).read_bytes() == path.read_bytes()
+    assert len(list(out.iterdir())) == 13
+
+
+def test_a_full_disk_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the message, the files that are finished, and no further try."""
+    here = logs(tmp_path / "logs", 3)
+
+    def full(_: object, files: list[LogFile], told: object, **__: object) -> object:
+        yield Outcome(files[0], 100)
+        yield Outcome(files[1], error="b.parquet: No space left on device", full=True)
+        raise AssertionError("nothing is asked for after a full disk")
+
+    monkeypatch.setattr(labelling, "on_threads", full)
+    with pytest.raises(LabelError, match="No space left on device; 1 files were finished, no half"):
+        quiet(ARM, here, "rnea", tmp_path / "out")
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert manifest["done"] == 1 and len(manifest["failed"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"on": "spark"}, 'on must be "threads", "ray" or "ray:ADDRESS"'),
+        ({"on": "threads:4"}, 'on must be "threads"'),
+        ({"columns": {"x": "y"}}, "columns are by input, .*there is no 'x'"),
+        ({"filter": "mean:3"}, "filter must be savgol"),
+        ({"logs": "nothing/*.csv"}, "there are no logs"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, options: dict[str, str], error: str) -> None:
+    """Before anything is written."""
+    here = options.pop("logs", None) or str(logs(tmp_path / "logs", 1))
+    with pytest.raises(ValueError, match=error):
+        quiet(ARM, here, "rnea", tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_bar_counts_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wd.label(ARM, logs(tmp_path / "logs", 2), "rnea", tmp_path / "out")
+    said = capsys.readouterr().err
+    assert "200/200" in said and "rows" in said and "2 of 2 files" in said

@@ -1,0 +1,39 @@
+"""The manifest: settings of a folder, what failed, what is to be known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpdyn.labels.labelled_file import LogFile, Outcome
+from warpdyn.labels.manifest import NAME, check_settings, read_manifest, write_manifest
+
+
+def outcome(name: str, error: str = "", *notes: str) -> Outcome:
+    return Outcome(LogFile(Path(name), Path("out") / name), 5, notes, error)
+
+
+def test_what_failed_and_what_is_to_be_known(tmp_path: Path) -> None:
+    """Notes on files of earlier runs stay, failures are those of the last one."""
+    assert read_manifest(tmp_path) == {}
+    first = [outcome("a.csv", "", "uneven"), outcome("b.csv", "broken")]
+    write_manifest(tmp_path, {"model": "arm"}, first, {"done": 1}, {"tau": {"unit": "N·m"}})
+    read = read_manifest(tmp_path)
+    assert read["failed"] == {"b.csv": "broken"} and read["notes"] == {"a.csv": ["uneven"]}
+    assert read["columns"] == {"tau": {"unit": "N·m"}} and read["done"] == 1
+    write_manifest(tmp_path, {"model": "arm"}, [outcome("b.csv")], {"done": 2}, {})
+    read = read_manifest(tmp_path)
+    assert read["failed"] == {} and read["notes"] == {"a.csv": ["uneven"]} and read["columns"]
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_a_folder_of_other_settings_is_refused(tmp_path: Path) -> None:
+    check_settings(tmp_path, {"filter": "a"})
+    write_manifest(tmp_path, {"filter": "a", "columns": ("x",)}, [], {}, {})
+    check_settings(tmp_path, {"filter": "a", "columns": ("x",)})
+    with pytest.raises(ValueError, match='filter was "a", is "b"; choose another --out'):
+        check_settings(tmp_path, {"filter": "b", "columns": ("x",)})
+    (tmp_path / NAME).write_text("nonsense")
+    with pytest.raises(ValueError, match="is no manifest"):
+        read_manifest(tmp_path)

@@ -1,0 +1,47 @@
+"""Many files on threads: each of them once, whatever becomes of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from log_files import ARM, lerobot
+
+import warpdyn as wd
+from warpdyn.labels.labelled_file import Labelling, LogFile
+from warpdyn.labels.on_threads import on_threads
+from warpdyn.labels.row_quantities import read_quantities
+
+LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea"]), {})
+
+
+def files(folder: Path, count: int) -> list[LogFile]:
+    for k in range(count):
+        lerobot(folder / f"{k}.parquet")
+    return [LogFile(folder / f"{k}.parquet", folder / f"out{k}.parquet") for k in range(count)]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_file_once(tmp_path: Path, workers: int) -> None:
+    """One that is broken is told, the others are done; threads of the caller are as they were."""
+    todo = files(tmp_path, 9)
+    todo[4].source.write_bytes(b"broken")
+    before, told = wd.get_num_threads(), list[int]()
+    outcomes = list(on_threads(LABELLING, todo, told.append, workers))
+    assert sorted(each.file for each in outcomes) == sorted(todo)
+    assert [each.file for each in outcomes if each.error] == [todo[4]]
+    assert sum(told) == sum(each.rows for each in outcomes) == 800
+    assert wd.get_num_threads() == before
+    one = todo[0].target.read_bytes()
+    assert all(f.target.read_bytes() == one for f in todo if f is not todo[4])
+
+
+def test_nothing_goes_on_when_nobody_asks(tmp_path: Path) -> None:
+    """Closed after the first outcome: what is there is whole, and nothing else is."""
+    todo = files(tmp_path, 20)
+    results = on_threads(LABELLING, todo, lambda rows: None, 2)
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    done = list(tmp_path.glob("out*"))
+    assert 1 <= len(done) <= 6 and not list(tmp_path.glob(".*"))
+    assert {path.read_bytes() for path in done} == {done[0].read_bytes()}

@@ -1,0 +1,91 @@
+"""Quantities from texts and functions: names, inputs, values, and what is written of them."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.labels.row_quantities import named_results, read_quantities, read_quantity
+
+PANDA = wd.load_robot("panda")
+KERNEL = '''import warpdyn as wd
+
+
+@wd.kernel
+def residual(robot, q, v, a, tau, *, gain=1.0):
+    """Torque that the model does not explain [N·m]."""
+    return {"tau": gain * (tau - robot.rnea(q, v, a)), "power": (tau * v).sum()}
+'''
+
+
+def test_names_inputs_and_values() -> None:
+    """As the functions themselves, in float32 too."""
+    q = wd.random_configuration(PANDA, 5, dtype="float32")
+    v = wd.random_configuration(PANDA, 5, seed=1, dtype="float32")
+    arrays = {"q": q, "v": v, "a": v}
+    rnea, fk, named = read_quantities(PANDA, ["rnea", "fk:panda_hand", "energy=kinetic_energy"])
+    assert (rnea.name, fk.name, named.name) == ("tau", "fk_panda_hand", "energy")
+    assert (rnea.inputs, fk.inputs, named.inputs) == (("q", "v", "a"), ("q",), ("q", "v"))
+    assert np.array_equal(rnea.values(PANDA, arrays)["tau"], wd.rnea(PANDA, q, v, v))
+    hand = wd.fk(PANDA, q, frame="panda_hand")
+    assert np.array_equal(fk.values(PANDA, arrays)["fk_panda_hand"], hand)
+    assert rnea.shape(PANDA, "q") == (8,)
+    from_python = read_quantity(PANDA, partial(wd.fk, frame="panda_hand"))
+    assert (from_python.name, from_python.text) == ("fk_panda_hand", "fk:panda_hand")
+
+
+def test_a_kernel_of_ones_own(tmp_path: Path) -> None:
+    """By its file, with options; its results by name; another text is another quantity."""
+    path = tmp_path / "my.py"
+    path.write_text(KERNEL)
+    quantity = read_quantity(PANDA, f"{path}:residual:gain=2.0")
+    assert quantity.inputs == ("q", "v", "a", "tau") and quantity.options == {"gain": 2.0}
+    x = np.ones((3, 8))
+    values = quantity.values(PANDA, {"q": 0 * x, "v": x, "a": x, "tau": x})
+    assert np.allclose(values["residual_tau"], 2 * (1 - wd.rnea(PANDA, 0 * x, x, x)))
+    assert np.allclose(values["residual_power"], 8.0)
+    assert quantity.about()["about"] == "Torque that the model does not explain [N·m]."
+    path.write_text(KERNEL.replace("tau - robot", "2 * tau - robot"))
+    assert read_quantity(PANDA, f"{path}:residual:gain=2.0").text != quantity.text
+
+
+def test_what_is_written_of_them() -> None:
+    """Unit, frame, options, and the joints of a vector; columns apart by joint."""
+    (tau, J) = read_quantities(PANDA, ["rnea", "jacobian:panda_hand:reference=local"])
+    assert tau.about()["unit"] == "N·m, N" and tau.about()["frame"].startswith("joint axes")
+    assert J.about()["options"] == {"frame": "panda_hand", "reference": "local", "part": "both"}
+    (label,) = tau.labels(PANDA, {"tau": np.zeros((2, 8))}, True)
+    assert label.apart[0] == "tau_panda_joint1" and label.about["entries"][0] == "panda_joint1"
+    (label,) = J.labels(PANDA, {"J": np.zeros((2, 6, 8))}, True)
+    assert len(label.apart) == 48 and label.apart[-1] == "J_47" and label.shape == (6, 8)
+
+
+def test_several_results_are_named() -> None:
+    """Tuples by number, named ones and dictionaries by name; what is not there is left out."""
+    x = np.zeros(3)
+    assert set(named_results("a", (x, x))) == {"a_0", "a_1"}
+    assert set(named_results("a", {"b": x, "c": None})) == {"a_b"}
+    with pytest.raises(ValueError, match="a gives a float"):
+        named_results("a", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        (["rnee"], "did you mean 'rnea'"),
+        ([], "name one quantity at least"),
+        (["rnea", "tau=crba"], "two quantities would be called tau"),
+        (["manipulability"], "manipulability needs a frame: manipulability:LINK"),
+        (["in_contact"], r"in_contact needs points, which no column of a log can be"),
+        (["my-tau=rnea"], "must be an identifier"),
+        (["no_such_file.py:residual"], "there is no file"),
+        ([np.sin], "a quantity is a name, a function of a model"),
+    ],
+)
+def test_what_is_refused(asked: list[str], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        read_quantities(PANDA, asked)

@@ -1,0 +1,139 @@
+"""Derivatives by polynomials: exact on polynomials, edges included, however rows are cut into parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from log_files import cubic
+
+import warpdyn as wd
+from warpdyn.labels.labelled_file import difference_of
+from warpdyn.labels.savitzky_golay import (
+    EpisodeFinder,
+    Episodes,
+    Filter,
+    derivatives,
+    weights,
+)
+
+FILTER = Filter()
+
+
+def episodes_of(t: np.ndarray, number: np.ndarray | None = None, cut: int = 1000) -> Episodes:
+    finder = EpisodeFinder({"time": "t", **({} if number is None else {"episode": "e"})})
+    for k in range(0, len(t), cut):
+        finder.add(t[k : k + cut], None if number is None else number[k : k + cut])
+    return finder.found()
+
+
+@pytest.mark.parametrize("stamps", ["even", "uneven"])
+@pytest.mark.parametrize("lengths", [(100,), (40, 15, 45), (9, 3, 88)])
+def test_polynomials_are_exact_to_the_edges(stamps: str, lengths: tuple[int, ...]) -> None:
+    """A motion of degree 3 has its v and a in every row, of every episode that has four rows."""
+    rng, t = np.random.default_rng(0), np.arange(100) * 0.01
+    if stamps == "uneven":
+        t = np.sort(t + rng.uniform(-0.003, 0.003, 100))
+    number = np.repeat(np.arange(len(lengths)), lengths)
+    q, v, a = cubic(t)
+    begins = np.repeat(np.cumsum([0, *lengths[:-1]]), lengths)
+    found = episodes_of(t - t[begins], number)
+    assert np.isnan(found.dt).any() == (stamps == "uneven")
+    one, two = derivatives(q, t - t[begins], 0, slice(0, 100), found, FILTER)
+    exact = np.repeat(np.array(lengths) >= 4, lengths)
+    assert np.allclose(one[exact], v[exact], atol=1e-9)
+    assert np.allclose(two[exact], a[exact], atol=1e-6)
+    assert np.isfinite(one).all()  # three rows: a parabola
+
+
+def test_it_is_the_filter_of_the_paper() -> None:
+    """Savitzky and Golay's tables: five points, cubic, first derivative [1 -8 0 8 -1] / 12; parabola
+    [2 -1 -2 -1 2] / 7 for the second."""
+    offsets = np.arange(-2.0, 3.0)[None]
+    assert np.allclose(weights(offsets, 3)[0] * 12, [[1, -8, 0, 8, -1]])
+    assert np.allclose(weights(offsets, 2)[1] * 7, [[2, -1, -2, -1, 2]])
+
+
+@pytest.mark.parametrize("stamps", ["even", "uneven"])
+def test_noise_is_what_least_squares_leave(stamps: str) -> None:
+    """Each row is the derivative of numpy's own fit to its window."""
+    rng = np.random.default_rng(1)
+    t = np.arange(60) * 0.02 + (rng.uniform(-0.004, 0.004, 60) if stamps == "uneven" else 0.0)
+    x = rng.normal(size=(60, 1))
+    one, two = derivatives(x, t, 0, slice(0, 60), episodes_of(t), FILTER)
+    for i in (0, 3, 30, 55, 59):
+        begin = min(max(i - 7, 0), 45)
+        window = slice(begin, begin + 15)
+        fit = np.polynomial.Polynomial.fit(t[window], x[window, 0], 3)
+        assert np.isclose(one[i, 0], fit.deriv(1)(t[i])) and np.isclose(
+            two[i, 0], fit.deriv(2)(t[i])
+        )
+
+
+@pytest.mark.parametrize("stamps", ["even", "uneven"])
+def test_parts_do_not_matter(stamps: str) -> None:
+    """Rows in the middle of an array are bit for bit those of the whole, with a window around them."""
+    t = np.arange(200) * 0.01
+    if stamps == "uneven":
+        t[1:] += np.random.default_rng(5).uniform(-0.003, 0.003, 199)
+    x = np.random.default_rng(2).normal(size=(200, 3)).astype(np.float32)
+    number = np.repeat([0, 1], [90, 110])
+    t = np.where(number, t - t[90], t)
+    found = episodes_of(t, number)
+    whole = derivatives(x, t, 0, slice(0, 200), found, FILTER)
+    for begin, end in ((0, 50), (50, 90), (80, 120), (90, 130), (150, 200)):
+        low, high = max(0, begin - 15), min(200, end + 15)
+        wanted = slice(begin - low, end - low)
+        some = derivatives(x[low:high], t[low:high], low, wanted, found, FILTER)
+        for one, all_rows in zip(some, whole, strict=True):
+            assert np.array_equal(one, all_rows[begin:end])
+
+
+def test_episodes_of_fewer_than_three_rows_are_not_a_number() -> None:
+    t = np.array([0.0, 0.01, 0.0, 0.01, 0.02, 0.03])
+    found = episodes_of(t, np.array([0, 0, 1, 1, 1, 1]))
+    one, _ = derivatives(cubic(t)[0], t, 0, slice(0, 6), found, FILTER)
+    assert np.isnan(one[:2]).all() and np.allclose(one[2:], cubic(t)[1][2:])
+
+
+@pytest.mark.parametrize("cut", [1, 7, 1000])
+def test_episodes_by_number_and_stamps(cut: int) -> None:
+    """However the rows come; float32 stamps that are large count as even."""
+    t = np.concatenate([np.arange(20) * 0.02, 9000 + np.arange(30) * 0.02]).astype(np.float32)
+    found = episodes_of(t, np.repeat([4, 5], [20, 30]), cut)
+    assert found.starts.tolist() == [0, 20] and found.ends.tolist() == [20, 50]
+    assert np.allclose(found.dt, 0.02, rtol=1e-2)
+    assert found.short(25).tolist() == [True, False]
+
+
+def test_time_that_goes_back_is_refused() -> None:
+    """With what may be meant: several episodes, or a file that is broken."""
+    t = np.concatenate([np.arange(20), np.arange(20)]) * 0.01
+    with pytest.raises(ValueError, match=r"column t stands still or goes back .* episode=NAME"):
+        episodes_of(t)
+    with pytest.raises(ValueError, match=r"between rows 0 and 40; cut the file there"):
+        episodes_of(t, np.zeros(40))
+
+
+def test_a_free_base_moves_on_its_manifold() -> None:
+    """Positions integrated from a body velocity give it back, and its derivative."""
+    model = wd.load_robot("quadruped", floating_base=True)
+    difference, rng, dt, fine = difference_of(model), np.random.default_rng(3), 0.005, 40
+    assert difference is not None and difference_of(wd.load_robot("panda")) is None
+    V, A = 0.5 * rng.normal(size=(2, model.nv))
+    q = [model.neutral]
+    for k in range(60 * fine):
+        t = (k + 0.5) * dt / fine
+        step = (V + np.sin(t) * A) * dt / fine
+        q.append(wd.integrate(model, q[-1], step))
+    q, t = np.array(q[::fine]), np.arange(61) * dt
+    v, a = derivatives(q, t, 0, slice(0, 61), episodes_of(t), FILTER, difference)
+    assert np.abs(v - (V + np.sin(t)[:, None] * A)).max() < 1e-4
+    assert np.abs(a - np.cos(t)[:, None] * A).max() < 2e-2
+    assert np.abs(v - (V + np.sin(t)[:, None] * A))[7:-7].max() < 1e-7
+
+
+def test_filters_by_their_text() -> None:
+    assert Filter.of("savgol:15") == Filter(15, 3) and str(Filter.of("savgol:9:4")) == "savgol:9:4"
+    for text in ("savgol", "median:5", "savgol:8", "savgol:3", "savgol:9:1", "savgol:x"):
+        with pytest.raises(ValueError, match="filter"):
+            Filter.of(text)

@@ -1,0 +1,52 @@
+"""NumPy's archives, read, labelled and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from warpdyn.logs.npz_log import NpzLog
+from warpdyn.logs.records import Label, Labels, LogError
+
+Q = np.arange(10.0).reshape(5, 2)
+
+
+def test_arrays_come_back_with_labels(tmp_path: Path) -> None:
+    """What has another length is passed on; labels keep their shapes."""
+    np.savez(tmp_path / "a.npz", q=Q, t=Q[:, 0].astype(np.float32), names=np.array(["a", "b"]))
+    log = NpzLog(tmp_path / "a.npz")
+    assert (log.rows, log.width("q"), log.width("t")) == (5, 2, None)
+    label = Label("M", (2, 2), np.dtype("f8"), {"unit": "kg"})
+    writer = log.writer(tmp_path / "b.npz", Labels([label], {"model": "arm"}))
+    for part in log.parts(["q", "t"], 2, True):
+        assert part.numbers["t"].dtype == np.float32
+        writer.write(part, {"M": np.einsum("bi,bj->bij", part.numbers["q"], part.numbers["q"])})
+    assert not (tmp_path / "b.npz").exists()
+    writer.close()
+    with np.load(tmp_path / "b.npz") as file:
+        assert np.array_equal(file["q"], Q) and list(file["names"]) == ["a", "b"]
+        assert np.array_equal(file["M"], Q[:, :, None] * Q[:, None])
+        assert json.loads(str(file["warpdyn"]))["columns"]["M"] == {"shape": [2, 2], "unit": "kg"}
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    """No archive, one that is cut, arrays that are no columns, a label that is there."""
+    np.savez(tmp_path / "a.npz", q=Q, text=np.array(["x"] * 5), short=np.zeros(3), t=Q[:, 0])
+    log = NpzLog(tmp_path / "a.npz")
+    with pytest.raises(LogError, match="array text is <U1"):
+        log.width("text")
+    with pytest.raises(LogError, match="array short has 3 rows, others have 5"):
+        log.width("short")
+    with pytest.raises(LogError, match="an array q already"):
+        log.writer(tmp_path / "b.npz", Labels([Label("q", (), np.dtype("f8"), {})]))
+    data = (tmp_path / "a.npz").read_bytes()
+    for name, some in (("cut.npz", data[:200]), ("foreign.npz", b"PK is not enough")):
+        (tmp_path / name).write_bytes(some)
+        with pytest.raises(LogError, match=r"no \.npz file, or a part of one"):
+            NpzLog(tmp_path / name)
+    np.savez(tmp_path / "objects.npz", q=np.array([{}, {}]))
+    with pytest.raises(LogError, match="NumPy cannot read it"):
+        NpzLog(tmp_path / "objects.npz")

@@ -1,0 +1,45 @@
+"""Which file is which kind."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from log_files import lerobot
+
+from warpdyn.logs.opening import kind_of_log, open_log, written_as
+from warpdyn.logs.records import LogError
+
+
+def test_kinds_and_names_of_outputs(tmp_path: Path) -> None:
+    """By endings of any case; a folder with metadata is a bag, whose output is Parquet."""
+    bag = tmp_path / "run.1"
+    bag.mkdir()
+    assert kind_of_log(bag) is None
+    (bag / "metadata.yaml").write_text("")
+    assert (
+        kind_of_log(bag) == kind_of_log(Path("a.MCAP")) == "bag"
+        and written_as(bag) == "run.1.parquet"
+    )
+    assert written_as(Path("x/a.db3")) == "a.parquet" and written_as(Path("a.csv")) == "a.csv"
+    assert kind_of_log(Path("a.txt")) is None
+
+
+def test_what_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Missing, empty or foreign files, and those whose package is missing."""
+    for name, error in (
+        ("no.csv", "no such file"),
+        ("a.txt", "it is none of .parquet"),
+        ("b.csv", "it has 0 bytes"),
+    ):
+        if name != "no.csv":
+            (tmp_path / name).write_text("")
+        with pytest.raises(LogError, match=error):
+            open_log(tmp_path / name)
+    lerobot(tmp_path / "a.parquet")
+    assert open_log(tmp_path / "a.parquet").rows == 100
+    monkeypatch.delitem(sys.modules, "warpdyn.logs.parquet_log")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(LogError, match=r"need pyarrow, .* pip install 'warpdyn\[labels\]'"):
+        open_log(tmp_path / "a.parquet")

@@ -1,0 +1,136 @@
+"""Parquet: what comes out is what went in, whatever its lists are, and memory stays flat."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from log_files import lists
+
+from warpdyn.logs.parquet_log import ParquetLog, record_batch
+from warpdyn.logs.records import Label, Labels, LogError
+
+Q = np.arange(20.0, dtype=np.float32).reshape(10, 2)
+
+
+def written(path: Path, **columns: object) -> Path:
+    pq.write_table(pa.table(columns), path, row_group_size=4)
+    return path
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("rows", [3, 100])
+def test_columns_come_as_they_are(tmp_path: Path, fixed: bool, rows: int) -> None:
+    """Lists and plain columns, part by part in the file's order; integers as float64."""
+    path = written(tmp_path / "a.parquet", q=lists(Q, fixed), n=np.arange(10), t=Q[:, 0])
+    log = ParquetLog(path)
+    assert (log.width("q"), log.width("t"), log.rows) == (2, None, 10)
+    parts = list(log.parts(["q", "n", "t"], rows, True))
+    assert np.array_equal(np.concatenate([p.numbers["q"] for p in parts]), Q)
+    assert np.array_equal(np.concatenate([p.numbers["n"] for p in parts]), np.arange(10.0))
+    assert sum(p.rows for p in parts) == 10 and max(p.rows for p in parts) <= rows
+    assert all(p.numbers["q"].dtype == np.float32 for p in parts)
+    alone = list(log.parts(["t"], rows, False))
+    assert np.array_equal(np.concatenate([p.numbers["t"] for p in alone]), Q[:, 0])
+    assert all(p.carried is None for p in alone)
+
+
+def test_time_stamps_are_seconds(tmp_path: Path) -> None:
+    """Arrow's own, of any unit."""
+    for unit, scale in (("ms", 1e-3), ("ns", 1e-9)):
+        stamps = pa.array(np.arange(5), pa.timestamp(unit))
+        log = ParquetLog(written(tmp_path / f"{unit}.parquet", t=stamps))
+        (part,) = log.parts(["t"], 10, False)
+        assert np.allclose(part.numbers["t"], np.arange(5) * scale, rtol=1e-12)
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_what_was_read_is_written_with_labels(tmp_path: Path, fixed: bool) -> None:
+    """Column for column; labels with their metadata; a vector, a matrix, a number, and one apart."""
+    path = written(tmp_path / "a.parquet", q=lists(Q, fixed), task=["lift"] * 10)
+    log = ParquetLog(path)
+    added = {"tau": 2 * Q, "M": np.ones((10, 2, 2)), "E": Q[:, 0], "two": Q}
+    columns = [
+        Label(n, x.shape[1:], x.dtype, {"unit": n}, ("two_a", "two_b") if n == "two" else ())
+        for n, x in added.items()
+    ]
+    writer = log.writer(tmp_path / "b.parquet", Labels(columns, {"model": "arm"}))
+    begin = 0
+    for part in log.parts(["q"], 3, True):
+        writer.write(part, {n: x[begin : begin + part.rows] for n, x in added.items()})
+        begin += part.rows
+    writer.close()
+    before, after = pq.read_table(path), pq.read_table(tmp_path / "b.parquet")
+    assert after.select(before.column_names).equals(before)
+    assert np.array_equal(np.array(after["tau"].to_pylist()), 2 * Q)
+    assert np.array_equal(np.array(after["M"].to_pylist()), np.ones((10, 4)))
+    assert np.array_equal(after["two_b"].to_numpy(), Q[:, 1])
+    assert pa.types.is_fixed_size_list(after.schema.field("tau").type) == fixed
+    assert json.loads(after.schema.field("M").metadata[b"warpdyn"]) == {
+        "shape": [2, 2],
+        "unit": "M",
+    }
+    assert json.loads(after.schema.metadata[b"warpdyn"])["model"] == "arm"
+
+
+def test_a_label_does_not_hide_a_column(tmp_path: Path) -> None:
+    log = ParquetLog(written(tmp_path / "a.parquet", tau=Q[:, 0]))
+    labels = Labels([Label("tau", (), np.dtype("f4"), {})])
+    with pytest.raises(LogError, match="a column tau already: give the label another name"):
+        log.writer(tmp_path / "b.parquet", labels)
+
+
+def test_rows_that_are_not_whole_are_refused(tmp_path: Path) -> None:
+    """Empty entries and lists of other lengths, by row."""
+    lengths = pa.array([[1.0, 2.0]] * 6 + [[1.0]], pa.list_(pa.float32()))
+    log = ParquetLog(written(tmp_path / "a.parquet", q=lengths))
+    with pytest.raises(LogError, match="lists of 2 numbers, but of 1 in row 6"):
+        list(log.parts(["q"], 100, True))
+    empty = pa.array([1.0] * 5 + [None])
+    log = ParquetLog(written(tmp_path / "b.parquet", q=empty))
+    with pytest.raises(LogError, match="an empty entry in row 5"):
+        list(log.parts(["q"], 3, True))
+    log = ParquetLog(written(tmp_path / "c.parquet", q=["text"]))
+    with pytest.raises(LogError, match="holds string, not numbers"):
+        log.width("q")
+
+
+def test_a_file_that_is_cut_or_spoilt_is_refused(tmp_path: Path) -> None:
+    """Whether its end is missing or bytes of a page are others."""
+    path = written(tmp_path / "a.parquet", q=lists(np.random.default_rng(0).normal(size=(500, 2))))
+    data = path.read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(data[: len(data) // 2])
+    with pytest.raises(LogError, match="no Parquet file, or a part of one"):
+        ParquetLog(tmp_path / "cut.parquet")
+    spoilt = bytearray(data)
+    spoilt[4:2000] = bytes(1996)
+    (tmp_path / "spoilt.parquet").write_bytes(spoilt)
+    with pytest.raises(LogError, match="cannot be decoded"):
+        list(ParquetLog(tmp_path / "spoilt.parquet").parts(["q"], 100, True))
+
+
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    """One row group, 20 times as many rows: Arrow's peak is that of a part and its buffers."""
+    peaks = []
+    for rows in (20_000, 400_000):
+        x = np.random.default_rng(0).normal(size=(rows, 7)).astype(np.float32)
+        path = tmp_path / f"{rows}.parquet"
+        pq.write_table(pa.Table.from_batches([record_batch({"q": x})]), path, row_group_size=rows)
+        pool, log = pa.default_memory_pool(), ParquetLog(path)
+        before, most = pool.bytes_allocated(), 0
+        for _ in log.parts(["q"], 10_000, True):
+            most = max(most, pool.bytes_allocated() - before)
+        peaks.append(most)
+    assert peaks[1] < 2 * peaks[0] + 4e6
+    assert peaks[1] < 400_000 * 28 / 2
+
+
+def test_columns_as_a_batch() -> None:
+    """Numbers and lists, none of them empty."""
+    batch = record_batch({"t": Q[:, 0], "q": Q})
+    assert batch.schema.names == ["t", "q"] and not any(f.nullable for f in batch.schema)
+    assert np.array_equal(np.array(batch.column("q").to_pylist()), Q)

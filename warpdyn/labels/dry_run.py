@@ -1,0 +1,98 @@
+"""What a run would read, compute and write, before anything is computed of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..logs.opening import open_log
+from ..logs.records import LogError
+from .labelled_file import Labelling, LogFile, computed
+
+LOOKED_AT = 1000
+"""Files that are opened; of more the rows are told in proportion to their bytes."""
+
+
+class Forecast(NamedTuple):
+    """What is to be expected of a run."""
+
+    files: int
+    """Files without an output."""
+    finished: int
+    """Files that have one."""
+    rows: int | None
+    """None where files must be read to know."""
+    size: int | None
+    """Bytes of the outputs, as large as the logs and what is added to them uncompressed."""
+    inputs: dict[str, str]
+    """Which columns are what, in the first log that can be read."""
+    labels: dict[str, str]
+    """Shapes, units and frames by label."""
+    wrong: dict[str, str]
+    """Logs that will fail, and why."""
+
+
+def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
+    """Open the logs, read what they say of themselves, and compute two rows of zeros."""
+    todo = [each for each in files if not each.target.exists()]
+    looked = todo[:LOOKED_AT]
+    rows, read, unknown = 0, 0, False
+    inputs: dict[str, str] = {}
+    wrong: dict[str, str] = {}
+    for each in looked:
+        try:
+            log = open_log(each.source, labelling.topic)
+            here = labelling.inputs(log)
+            log.close()
+        except (LogError, OSError) as error:
+            wrong[str(each.source)] = str(error)
+            continue
+        inputs = inputs or here.said()
+        unknown = unknown or log.rows is None
+        rows += log.rows or 0
+        read += each.source.stat().st_size
+    labels, added = _labels(labelling)
+    size = sum(each.source.stat().st_size for each in todo if each.source.is_file())
+    total = None if unknown or not read else round(rows * (size / read if todo[LOOKED_AT:] else 1))
+    return Forecast(
+        len(todo),
+        len(files) - len(todo),
+        total,
+        None if total is None else (size if todo[LOOKED_AT:] else read) + total * added,
+        inputs,
+        labels,
+        wrong,
+    )
+
+
+def _labels(labelling: Labelling) -> tuple[dict[str, str], int]:
+    """What each label is, and bytes of all of them in a row of float32."""
+    model, shapes = labelling.model, labelling.shapes()
+    arrays = {n: np.zeros((2, *shape), np.float32) for n, shape in shapes.items()}
+    if "q" in arrays:
+        arrays["q"][:] = model.neutral
+    labels, added = {}, 0
+    for each, values in zip(labelling.quantities, computed(labelling, arrays), strict=True):
+        for label in each.labels(model, values, False):
+            entries = " x ".join(map(str, label.shape)) or "a number"
+            words = [entries, *(str(label.about[n]) for n in ("unit", "frame") if n in label.about)]
+            labels[label.name] = "; ".join(words)
+            added += int(np.prod(label.shape)) * label.dtype.itemsize
+    return labels, added
+
+
+def told(found: Forecast) -> Iterator[str]:
+    """Lines for a terminal."""
+    rows = "rows are known when they are read"
+    if found.rows is not None:
+        rows = f"{found.rows:,} rows"
+    size = "" if found.size is None else f", outputs of about {found.size / 1e6:,.1f} MB"
+    yield f"{found.files} files to label, {found.finished} finished before; {rows}{size}"
+    for name, source in found.inputs.items():
+        yield f"  {name}: {source}"
+    for name, words in found.labels.items():
+        yield f"  {name} = {words}"
+    for name, why in found.wrong.items():
+        yield f"  will fail: {name}: {why}"

@@ -1,0 +1,325 @@
+"""Which columns of a log are q, v, a and time, and their rows as arrays, with what is missing derived."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from ..logs.records import Log, LogError, LogPart, finite, listed
+from ..model import Model
+from .savitzky_golay import Difference, EpisodeFinder, Episodes, Filter, derivatives
+
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "q": ("q", "observation.state", "position"),
+    "v": ("v", "observation.velocity", "velocity"),
+    "a": ("a", "observation.acceleration", "acceleration"),
+    "tau": ("tau", "observation.effort", "effort"),
+    "time": ("timestamp", "time", "times", "t", "seconds"),
+    "episode": ("episode_index", "episode"),
+}
+"""Columns that are looked for where nobody names one: ours, LeRobot's, those of joint states."""
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+CHOICE = re.compile(r"^(?P<column>.+?)(?:\[(?P<from>\d*):(?P<to>\d*)\])?$")
+"""`observation.state[:8]`: the first eight entries."""
+
+
+@dataclass(frozen=True)
+class ColumnSource:
+    """Where an input's numbers are: one list, some entries of it, or columns side by side."""
+
+    columns: tuple[str, ...]
+    entries: tuple[int, ...] | None = None
+    listed: bool = True
+
+    def values(self, numbers: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+        """(B, *shape)."""
+        if self.listed:
+            x = numbers[self.columns[0]]
+            if self.entries is not None:
+                x = x[:, list(self.entries)]
+            return x.reshape(len(x), *shape)
+        first = numbers[self.columns[0]]
+        x = np.empty((len(self.columns), len(first)), first.dtype)
+        for k, name in enumerate(self.columns):
+            x[k] = numbers[name]
+        return x.T.reshape(len(first), *shape)
+
+    def __str__(self) -> str:
+        if self.listed:
+            some = "" if self.entries is None else f" entries {' '.join(map(str, self.entries))}"
+            return f"{self.columns[0]}{some}"
+        return f"{self.columns[0]} to {self.columns[-1]}" if self.columns[1:] else self.columns[0]
+
+
+@dataclass
+class Inputs:
+    """The arrays that quantities need, out of one log."""
+
+    log: Log
+    model: Model
+    shapes: Mapping[str, tuple[int, ...]]
+    """Shape of one row, by input."""
+    filter: Filter
+    difference: Difference | None
+    sources: dict[str, ColumnSource] = field(default_factory=dict)
+    derived: tuple[str, ...] = ()
+    """v and a, where the log does not have them."""
+    time: str = ""
+    unit: float = 1.0
+    episode: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        log: Log,
+        model: Model,
+        shapes: Mapping[str, tuple[int, ...]],
+        chosen: Mapping[str, str],
+        filter: Filter,
+        difference: Difference | None,
+    ) -> Inputs:
+        """Columns found; LogError where one is missing that cannot be derived."""
+        made = cls(log, model, shapes, filter, difference)
+        derived = []
+        for name, shape in shapes.items():
+            source = made._source(name, shape, chosen.get(name))
+            if source is not None:
+                made.sources[name] = source
+            elif name in ("v", "a"):
+                derived.append(name)
+            else:
+                raise made._missing(name, shape)
+        made.derived = tuple(derived)
+        if derived:
+            made._find_origin(chosen)
+        return made
+
+    @property
+    def apart(self) -> bool:
+        """Whether labels get a column for each entry, as what they are computed from has."""
+        return any(not each.listed for each in self.sources.values())
+
+    def parts(self, rows: int) -> Iterator[tuple[LogPart, dict[str, np.ndarray]]]:
+        """The log part by part, with arrays for each."""
+        episodes = self._episodes(rows) if self.derived else None
+        columns = list(dict.fromkeys(n for each in self.sources.values() for n in each.columns))
+        parts = self.log.parts([*columns, *([self.time] if self.derived else [])], rows, True)
+        first, ready = 0, self._checked(parts)
+        if episodes is None:
+            for part, arrays, _ in ready:
+                yield part, arrays
+            return
+        # A window needs rows before and behind a part.
+        halo, origin = self.filter.window, self._differentiated()
+        before: tuple[dict[str, np.ndarray], np.ndarray] | None = None
+        waiting: deque[tuple[LogPart, dict[str, np.ndarray], np.ndarray]] = deque()
+        ended = False
+        while True:
+            while not ended and sum(p.rows for p, _, _ in list(waiting)[1:]) < halo:
+                after = next(ready, None)
+                ended = after is None
+                if after is not None:
+                    waiting.append(after)
+            if not waiting:
+                return
+            part, arrays, t = waiting.popleft()
+            near = [before] if before else []
+            near.append((arrays, t))
+            missing = halo
+            for _, x, stamps in waiting:
+                near.append(({n: x[n][:missing] for n in origin}, stamps[:missing]))
+                missing = max(0, missing - len(stamps))
+            lead = len(before[1]) if before else 0
+            whole = {n: np.concatenate([x[n] for x, _ in near]) for n in origin}
+            stamps = np.concatenate([s for _, s in near])
+            wanted = slice(lead, lead + part.rows)
+            found = self._derivatives(whole, stamps, first - lead, wanted, episodes)
+            yield part, {**arrays, **found}
+            first += part.rows
+            kept = slice(max(0, wanted.stop - halo), wanted.stop)
+            before = {n: x[kept] for n, x in whole.items()}, stamps[kept]
+
+    def said(self) -> dict[str, str]:
+        """Which columns are what, for metadata and for a dry run."""
+        said = {name: str(source) for name, source in self.sources.items()}
+        for name in self.derived:
+            origin = "v" if name == "a" and "v" in self.sources else "q"
+            said[name] = f"{self.filter} of {origin} by {self.time}"
+        return said
+
+    def _checked(
+        self, parts: Iterator[LogPart]
+    ) -> Iterator[tuple[LogPart, dict[str, np.ndarray], np.ndarray]]:
+        first = 0
+        for part in parts:
+            arrays = {}
+            for name, source in self.sources.items():
+                values = source.values(part.numbers, self.shapes.get(name, (self.model.nq,)))
+                arrays[name] = finite(str(source), values, first)
+            t = part.numbers[self.time] if self.derived else np.zeros(0)
+            yield part, arrays, t.astype(np.float64) * self.unit
+            first += part.rows
+
+    def _differentiated(self) -> list[str]:
+        """Which arrays are: v for an acceleration if the log has it, else q."""
+        from_v = self.derived == ("a",) and "v" in self.sources
+        return ["v"] if from_v else ["q"]
+
+    def _derivatives(
+        self,
+        whole: Mapping[str, np.ndarray],
+        t: np.ndarray,
+        first: int,
+        wanted: slice,
+        episodes: Episodes,
+    ) -> dict[str, np.ndarray]:
+        (name,) = self._differentiated()
+        difference = self.difference if name == "q" else None
+        one, two = derivatives(whole[name], t, first, wanted, episodes, self.filter, difference)
+        return {"a": one} if name == "v" else {n: {"v": one, "a": two}[n] for n in self.derived}
+
+    def _find_origin(self, chosen: Mapping[str, str]) -> None:
+        """What v and a are derived from: q or v, time, and the episodes."""
+        if self.model.floating_base and self.model.base_velocity != "local":
+            raise LogError(
+                f"{' and '.join(self.derived)} must be derived, which is in the base's own frame, and "
+                f'{self.model.name} has base_velocity="{self.model.base_velocity}"; take '
+                'model.with_base_velocity("local")'
+            )
+        self._need_to_differentiate(chosen)
+        name, _, unit = chosen.get("time", "").partition(":")
+        names = [name] if name else [n for n in USUAL["time"] if n in self.log.names]
+        missing = " and ".join(self.derived)
+        if not names or names[0] not in self.log.names:
+            raise LogError(
+                f"{missing} must be derived, and there is no column of time"
+                f"{f' {name!r}' if name else ''}: --columns time=NAME, or time=NAME:ns; it has "
+                f"{listed(self.log.names)}"
+            )
+        if unit and unit not in SECONDS:
+            raise LogError(f"unit of time must be one of {', '.join(SECONDS)}, got {unit!r}")
+        self.time, self.unit = names[0], SECONDS[unit or "s"]
+        if self.log.width(self.time) is not None:
+            raise LogError(f"column {self.time} is a list, not a time stamp")
+        episode = chosen.get("episode")
+        if episode is not None and episode not in self.log.names:
+            raise LogError(f"there is no column {episode!r}; it has {listed(self.log.names)}")
+        self.episode = episode or next((n for n in USUAL["episode"] if n in self.log.names), "")
+
+    def _need_to_differentiate(self, chosen: Mapping[str, str]) -> None:
+        (name,) = self._differentiated()
+        if name not in self.sources:
+            shape = (self.model.nq,)
+            source = self._source(name, shape, chosen.get(name))
+            if source is None:
+                raise self._missing(name, shape)
+            self.sources[name] = source
+
+    def _episodes(self, rows: int) -> Episodes:
+        names = {"time": self.time, **({"episode": self.episode} if self.episode else {})}
+        finder, begin = EpisodeFinder(names), 0
+        for part in self.log.parts(list(names.values()), rows, False):
+            t = finite(self.time, part.numbers[self.time], begin)
+            if self.unit != 1.0:
+                t = t.astype(np.float64) * self.unit
+            finder.add(t, part.numbers[self.episode] if self.episode else None)
+            begin += part.rows
+        if not begin:
+            raise LogError("it has no rows")
+        try:
+            found = finder.found()
+        except ValueError as error:
+            raise LogError(str(error)) from None
+        self._remark(found)
+        return found
+
+    def _remark(self, episodes: Episodes) -> None:
+        """What the user should know of the stamps."""
+        count, total = int(np.isnan(episodes.dt).sum()), len(episodes.dt)
+        short = int(episodes.short(self.filter.window).sum())
+        tiny = int(episodes.short(3).sum())
+        if count:
+            self.log.notes.append(
+                f"time stamps of {count} of {total} episodes are uneven: polynomials were fitted "
+                "at the stamps themselves"
+            )
+        if short:
+            self.log.notes.append(
+                f"{short} of {total} episodes have fewer than {self.filter.window} rows: the whole "
+                f"of each is one window{f'; v and a of {tiny} with fewer than 3 are NaN' if tiny else ''}"
+            )
+
+    def _source(self, name: str, shape: tuple[int, ...], chosen: str | None) -> ColumnSource | None:
+        """Columns of an input; None where there are none."""
+        size = prod(shape)
+        joints = self.model.q_names if name == "q" else self.model.v_names
+        names = tuple(joints) if size == len(joints) else ()
+        for text in [chosen] if chosen else USUAL.get(name, (name,)):
+            match = CHOICE.match(text)
+            assert match is not None, "any text matches"
+            column = match["column"] if text not in self.log.names else text
+            if column in self.log.names:
+                source = self._list(name, column, size, names, match)
+                if source is not None:
+                    return source
+            for form in ("{}{}", "{}_{}"):
+                numbered = [form.format(column, k) for k in range(size)]
+                if all(n in self.log.names for n in numbered):
+                    return ColumnSource(tuple(numbered), listed=False)
+            for form in ("{}.{}", "{}_{}", "{}{}"):
+                named = [form.format(column, joint) for joint in names]
+                if named and all(n in self.log.names for n in named):
+                    return ColumnSource(tuple(named), listed=False)
+        if name == "q" and not chosen and names and all(n in self.log.names for n in names):
+            return ColumnSource(names, listed=False)
+        if chosen:
+            raise LogError(
+                f"{name} is to be {chosen}, which is neither a column nor the beginning of {size}; "
+                f"it has {listed(self.log.names)}"
+            )
+        return None
+
+    def _list(
+        self, name: str, column: str, size: int, joints: Sequence[str], match: re.Match[str]
+    ) -> ColumnSource | None:
+        """A column that is a list of the right length, or of joints by name."""
+        width = self.log.width(column)
+        if width is None:
+            return ColumnSource((column,), listed=False) if size == 1 else None
+        known = self.log.entries(column)
+        if known and joints:
+            if missing := [joint for joint in joints if joint not in known]:
+                raise LogError(
+                    f"{column} has no {listed(missing)} of {self.model.name}, but {listed(known)}; "
+                    "model.reduce takes joints out of a model"
+                )
+            order = tuple(known.index(joint) for joint in joints)
+            return ColumnSource((column,), None if order == tuple(range(width)) else order)
+        begin, end = int(match["from"] or 0), int(match["to"] or width)
+        if match["from"] is None and match["to"] is None:
+            begin, end = 0, width
+        if end > width or end - begin != size:
+            remedy = f"choose: --columns {name}={column}[:{size}]"
+            if width < size:
+                remedy = "take a model without the joints that it lacks (model.reduce)"
+            raise LogError(
+                f"{name} of {self.model.name} has {size} numbers a row, {column} has {width}; {remedy}"
+            )
+        return ColumnSource(
+            (column,), None if (begin, end) == (0, width) else tuple(range(begin, end))
+        )
+
+    def _missing(self, name: str, shape: tuple[int, ...]) -> LogError:
+        size = prod(shape)
+        return LogError(
+            f"there is no column for {name}, {size} numbers a row: looked for "
+            f"{', '.join(USUAL.get(name, (name,)))}, or {name}0 to {name}{size - 1}; it has "
+            f"{listed(self.log.names)}: --columns {name}=NAME"
+        )

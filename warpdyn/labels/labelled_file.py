@@ -1,0 +1,252 @@
+"""One log file labelled: read part by part, computed, and written under a name of its own until it is whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..execution.batched import FUNCTIONS
+from ..kernels.loading import in_one_line
+from ..logs.opening import open_log
+from ..logs.records import Labels, Log, LogError, LogWriter
+from ..model import Model
+from ..model.joint_manifolds import LINE
+from .inputs_in_logs import Inputs
+from .row_quantities import Quantity, read_quantities
+from .savitzky_golay import USUAL_FILTER, Difference, Filter
+
+ROWS = 131_072
+"""Rows of a part: fewer cost calls, more only memory."""
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
+"""Errors after which no other file can be written either."""
+
+_computing = threading.Lock()
+"""Kernels run on one thread at a time: they are a thirtieth of the time."""
+
+
+class StoppedError(Exception):
+    """The run was stopped while a file was labelled."""
+
+
+class LogFile(NamedTuple):
+    """A file that is to be labelled."""
+
+    source: Path
+    target: Path
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """What is computed for every row of every file."""
+
+    model: Model
+    quantities: tuple[Quantity, ...]
+    columns: Mapping[str, str]
+    """Columns by input, where the usual ones do not serve: `{"q": "observation.state[:7]"}`."""
+    filter: Filter = USUAL_FILTER
+    topic: str = "/joint_states"
+
+    def __reduce__(self) -> tuple[Callable[..., Labelling], tuple[Any, ...]]:
+        """By what was asked: a kernel's file is no module that another process could import."""
+        asked = tuple(each.asked for each in self.quantities)
+        texts = tuple(each.text for each in self.quantities)
+        return _labelling, (self.model, asked, texts, self.columns, self.filter, self.topic)
+
+    def settings(self) -> dict[str, object]:
+        """What decides the outputs; a run with other settings is another one."""
+        quantities = {each.name: each.text for each in self.quantities}
+        options = {
+            each.name: {n: str(x) for n, x in each.options.items()}
+            for each in self.quantities
+            if each.options
+        }
+        return {
+            "model": self.model.name,
+            "model_key": self.model.key,
+            "quantities": quantities,
+            "options": options,
+            "columns": dict(self.columns),
+            "filter": str(self.filter),
+            "topic": self.topic,
+        }
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of one row of every input that a quantity needs."""
+        return {n: each.shape(self.model, n) for each in self.quantities for n in each.inputs}
+
+    def inputs(self, log: Log) -> Inputs:
+        """What the quantities need, in one log."""
+        difference = difference_of(self.model)
+        return Inputs.of(log, self.model, self.shapes(), self.columns, self.filter, difference)
+
+
+def _labelling(model: Model, asked: Any, texts: tuple[str, ...], *others: Any) -> Labelling:
+    quantities = read_quantities(model, asked)
+    for each, text in zip(quantities, texts, strict=True):
+        if each.text != text:
+            raise ValueError(
+                f"{each.asked} is another text on {socket.gethostname()} than where the run began; "
+                "every machine needs the same files"
+            )
+    return Labelling(model, quantities, *others)
+
+
+class Outcome(NamedTuple):
+    """What became of a file."""
+
+    file: LogFile
+    rows: int = 0
+    notes: Sequence[str] = ()
+    error: str = ""
+    """Why there is no output; empty if there is one."""
+    full: bool = False
+    """The disk is: nothing else will succeed."""
+
+
+def label_file(
+    labelling: Labelling,
+    file: LogFile,
+    told: Callable[[int], None] = lambda rows: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Outcome:
+    """Label one file; what is wrong with it is told in the outcome. told: of rows as they are done."""
+    try:
+        rows, notes = _label(labelling, file, told, stop)
+        return Outcome(file, rows, notes)
+    except LogError as error:
+        return Outcome(file, error=str(error))
+    except StoppedError:
+        return Outcome(file, error="the run was stopped")
+    except OSError as error:
+        full = error.errno in FULL
+        said = error.strerror or in_one_line(error)
+        return Outcome(file, error=f"{error.filename or file.target}: {said}", full=full)
+    except Exception as error:  # of a user's kernel, or of a file that a reader did not foresee
+        return Outcome(file, error=in_one_line(error))
+
+
+def _label(
+    labelling: Labelling, file: LogFile, told: Callable[[int], None], stop: Callable[[], bool]
+) -> tuple[int, list[str]]:
+    partial = partial_name(file.target)
+    log = open_log(file.source, labelling.topic)
+    writer: LogWriter | None = None
+    rows = 0
+    try:
+        inputs = labelling.inputs(log)
+        for part, arrays in inputs.parts(ROWS):
+            if stop():
+                raise StoppedError
+            results = computed(labelling, arrays)
+            if writer is None:
+                writer = log.writer(partial, labels_of(labelling, inputs, results))
+            writer.write(part, {n: x for some in results for n, x in some.items()})
+            rows += part.rows
+            told(part.rows)
+        if writer is None:
+            raise LogError("it has no rows")
+        writer.close()
+        _keep(partial, file.target)
+    except BaseException:
+        if writer is not None:
+            writer.abandon()
+        partial.unlink(missing_ok=True)
+        raise
+    finally:
+        log.close()
+    return rows, log.notes
+
+
+def computed(labelling: Labelling, arrays: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
+    """Labels of some rows by name, for each quantity."""
+    double = any(x.dtype == np.float64 for x in arrays.values())
+    same = {
+        n: x.astype(np.float64 if double else np.float32, copy=False) for n, x in arrays.items()
+    }
+    with _computing:
+        return [each.values(labelling.model, same) for each in labelling.quantities]
+
+
+def labels_of(
+    labelling: Labelling, inputs: Inputs, results: Sequence[Mapping[str, np.ndarray]]
+) -> Labels:
+    """Columns for these results, with what is written about them."""
+    columns = [
+        label
+        for each, values in zip(labelling.quantities, results, strict=True)
+        for label in each.labels(labelling.model, values, inputs.apart)
+    ]
+    metadata = {
+        "warpdyn": _version(),
+        "model": labelling.model.name,
+        "coordinates": list(labelling.model.q_names),
+        "inputs": inputs.said(),
+    }
+    return Labels(columns, metadata)
+
+
+@cache
+def _version() -> str:
+    """The package's, which takes milliseconds to read."""
+    try:
+        return version("warpdyn")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def difference_of(model: Model) -> Difference | None:
+    """The tangent between configurations, None where they are vectors."""
+    if not model.floating_base and all(j.kind.manifold == LINE for j in model.joints):
+        return None
+    function = FUNCTIONS["difference"]
+
+    def difference(here: np.ndarray, there: np.ndarray) -> np.ndarray:
+        with _computing:
+            return function(model, np.ascontiguousarray(here), np.ascontiguousarray(there))
+
+    return difference
+
+
+def partial_name(target: Path) -> Path:
+    """What an output is called until it is whole: with the machine and the process that write it."""
+    machine = socket.gethostname().replace(".", "_")
+    return target.with_name(f".{target.name}.{machine}-{os.getpid()}.part")
+
+
+def remove_left_behind(files: Iterable[LogFile]) -> int:
+    """Remove what killed processes have left of outputs that are there; how many files that were."""
+    count = 0
+    targets = {each.target for each in files}
+    for folder in {target.parent for target in targets}:
+        for path in folder.glob(".*.part"):
+            target = folder / path.name[1:].rsplit(".", 2)[0]
+            if target in targets and target.exists():
+                path.unlink(missing_ok=True)
+                count += 1
+    return count
+
+
+def _keep(partial: Path, target: Path) -> None:
+    """Rename what is on the disk."""
+    with partial.open("rb") as file:
+        try:
+            os.fsync(file.fileno())  # here network file systems tell that they had no room
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
+    try:
+        partial.replace(target)
+    except FileNotFoundError:
+        if not target.exists():  # else another run was faster, and has tidied up
+            raise

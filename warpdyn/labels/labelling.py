@@ -1,0 +1,181 @@
+"""`wd.label`: quantities of a robot for every row of many logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from ..execution.kernel_cache import start_kernel_cache
+from ..logs.opening import open_log
+from ..logs.records import LogError
+from ..model import Model
+from .inputs_in_logs import USUAL
+from .labelled_file import Labelling, LogFile, Outcome, remove_left_behind
+from .manifest import check_settings, write_manifest
+from .on_ray import on_ray
+from .on_threads import on_threads
+from .plan import log_files
+from .row_quantities import read_quantities
+from .savitzky_golay import Filter
+
+COUNTED = 1000
+"""Files up to which rows are counted before they are labelled, so that the bar knows its end."""
+
+Asked = str | Callable[..., Any]
+"""A quantity: a name, a function, or one with options by `functools.partial`."""
+
+
+class LabelError(RuntimeError):
+    """A run that could not go on; what is finished is kept, and the next run goes on from there."""
+
+
+@dataclass(frozen=True)
+class LabelReport:
+    """What became of the files of a run."""
+
+    done: int
+    """Files that this run has labelled."""
+    skipped: int
+    """Files that were labelled before."""
+    rows: int
+    """Rows that this run has labelled."""
+    failed: Mapping[str, str]
+    """Why a file has no output, by its name."""
+    out: Path
+    """Where outputs are, and manifest.json."""
+
+
+def label(
+    model: Model,
+    logs: str | Path | Sequence[str | Path],
+    quantities: Asked | Sequence[Asked],
+    out: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    filter: str = "savgol:15",
+    on: str = "threads",
+    workers: int | None = None,
+    topic: str = "/joint_states",
+    progress: bool = True,
+) -> LabelReport:
+    """Quantities of every row of many logs, written beside what the logs hold; returns what became
+    of the files.
+
+    logs: Parquet, NPZ, CSV, bags of ROS 1 and 2 and MCAP files, by names, patterns, folders or
+    "@list.txt". quantities: "rnea", "fk:LINK", "my.py:residual", or functions such as wd.rnea; a name
+    in front is the label's, "torque=rnea". Units are those of the functions, [rad, m, s, N, N·m], and are
+    written into the outputs with frames.
+    out: a folder; each log has an output of its name there (a bag's is Parquet). Outputs that are
+    there are kept, so that a run that was cut off goes on; manifest.json says what failed and why.
+    columns: of the log, by input: {"q": "observation.state[:7]", "time": "stamp:ns"}; without it the
+    usual names are looked for. v and a that a log does not have are derivatives of polynomials
+    fitted to q by its time stamps. filter: "savgol:WINDOW" or "savgol:WINDOW:DEGREE", in rows.
+    on: "threads", "ray", or "ray:ADDRESS" of a cluster. workers: files at a time; all cores.
+    topic: of a bag's joint states. progress: a bar on stderr.
+    Raises ValueError for what cannot be asked, LabelError when the disk is full.
+    """
+    out = Path(out)
+    labelling, files, root = prepared(model, logs, quantities, out, columns, filter, topic)
+    run = _runner(on, workers)
+    settings = {**labelling.settings(), "root": str(root)}
+    check_settings(out, settings)
+    todo = [each for each in files if not each.target.exists()]
+    for folder in {each.target.parent for each in todo} | {out}:
+        folder.mkdir(parents=True, exist_ok=True)
+    counts = {"files": len(files), "done": len(files) - len(todo), "rows_of_this_run": 0}
+    write_manifest(out, settings, [], counts, {})
+    outcomes: list[Outcome] = []
+    bar = tqdm(total=_rows(todo, topic), unit=" rows", unit_scale=True, disable=not progress)
+    try:
+        with bar, closing(run(labelling, todo, bar.update)) as results:
+            for outcome in results:
+                outcomes.append(outcome)
+                bar.set_postfix_str(f"{len(outcomes)} of {len(todo)} files", refresh=False)
+                if outcome.full:
+                    raise LabelError(
+                        f"{outcome.error}; {_done(outcomes)} files were finished, no half file is "
+                        "left; make room and start again, it goes on from there"
+                    )
+    finally:
+        rows = sum(each.rows for each in outcomes)
+        counts |= {"done": counts["done"] + _done(outcomes), "rows_of_this_run": rows}
+        _write_if_possible(out, settings, labelling, outcomes, counts)
+        remove_left_behind(files)
+    failed = {str(each.file.source): each.error for each in outcomes if each.error}
+    return LabelReport(_done(outcomes), len(files) - len(todo), rows, failed, out)
+
+
+def prepared(
+    model: Model,
+    logs: str | Path | Sequence[str | Path],
+    quantities: Asked | Sequence[Asked],
+    out: Path,
+    columns: Mapping[str, str] | None,
+    filter: str,
+    topic: str,
+) -> tuple[Labelling, list[LogFile], Path]:
+    """What is to be computed, of which files, and the folder that these have in common; ValueError
+    where it cannot be."""
+    asked = [quantities] if isinstance(quantities, str) or callable(quantities) else quantities
+    read = read_quantities(model, asked)
+    known = {*USUAL, *(name for each in read for name in each.inputs)}
+    if unknown := [name for name in columns or () if name not in known]:
+        raise ValueError(
+            f"columns are by input, {', '.join(sorted(known))}; there is no {unknown[0]!r}"
+        )
+    start_kernel_cache()
+    labelling = Labelling(model, read, dict(columns or {}), Filter.of(filter), topic)
+    return labelling, *log_files(logs, out)
+
+
+def _runner(on: str, workers: int | None) -> Callable[..., Generator[Outcome, None, None]]:
+    kind, _, address = on.partition(":")
+    if kind == "threads" and not address:
+        return partial(on_threads, workers=workers)
+    if kind != "ray":
+        raise ValueError(f'on must be "threads", "ray" or "ray:ADDRESS", got {on!r}')
+    if find_spec("ray") is None:
+        raise ValueError("on=ray needs ray, which is not installed: pip install 'warpdyn[ray]'")
+    return partial(on_ray, address=address or None, workers=workers)
+
+
+def _rows(files: Sequence[LogFile], topic: str) -> int | None:
+    """Rows of all files, if each of them tells without being read."""
+    if len(files) > COUNTED or any(each.source.suffix.lower() != ".parquet" for each in files):
+        return None
+    total = 0
+    for each in files:
+        try:
+            log = open_log(each.source, topic)
+        except (LogError, OSError):  # told when it is labelled
+            continue
+        total += log.rows or 0
+        log.close()
+    return total
+
+
+def _done(outcomes: Sequence[Outcome]) -> int:
+    return sum(not each.error for each in outcomes)
+
+
+def _write_if_possible(
+    out: Path,
+    settings: Mapping[str, object],
+    labelling: Labelling,
+    outcomes: Sequence[Outcome],
+    counts: Mapping[str, int],
+) -> None:
+    """The manifest; a disk that is full has said so already."""
+    columns = {each.name: each.about() for each in labelling.quantities}
+    try:
+        write_manifest(out, settings, outcomes, counts, columns)
+    except OSError:
+        if not any(each.full for each in outcomes):
+            raise

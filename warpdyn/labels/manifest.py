@@ -1,0 +1,73 @@
+"""What a folder of outputs was made with, and which files failed, and why: `manifest.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .labelled_file import Outcome
+
+NAME = "manifest.json"
+
+
+def read_manifest(out: Path) -> dict[str, Any]:
+    """What earlier runs have written; nothing where there was none. ValueError: it is no manifest."""
+    path = out / NAME
+    if not path.exists():
+        return {}
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no manifest: {error}; remove it") from None
+    if not isinstance(read, dict):
+        raise ValueError(f"{path} is no manifest; remove it")
+    return read
+
+
+def check_settings(out: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a folder with outputs of other settings; ValueError names what differs."""
+    before = read_manifest(out).get("settings")
+    if before is None:
+        return
+    now = json.loads(json.dumps(settings))
+    names = dict.fromkeys([*before, *now])
+    differing = [name for name in names if before.get(name) != now.get(name)]
+    if differing:
+        name = differing[0]
+        raise ValueError(
+            f"{out} has outputs of another run: {name} was {json.dumps(before.get(name))}, is "
+            f"{json.dumps(now.get(name))}; choose another --out, or remove that folder"
+        )
+
+
+def write_manifest(
+    out: Path,
+    settings: Mapping[str, Any],
+    outcomes: Iterable[Outcome],
+    counts: Mapping[str, Any],
+    columns: Mapping[str, Any],
+) -> None:
+    """The manifest, in one step; notes of earlier runs on files that were not touched stay."""
+    earlier = read_manifest(out)
+    outcomes = list(outcomes)
+    touched = {str(each.file.source) for each in outcomes}
+    notes = {n: x for n, x in earlier.get("notes", {}).items() if n not in touched}
+    notes |= {str(each.file.source): list(each.notes) for each in outcomes if each.notes}
+    failed = {str(each.file.source): each.error for each in outcomes if each.error}
+    text = json.dumps(
+        {
+            "settings": settings,
+            "columns": dict(columns) or earlier.get("columns", {}),
+            **counts,
+            "failed": dict(sorted(failed.items())),
+            "notes": dict(sorted(notes.items())),
+        },
+        indent=1,
+        ensure_ascii=False,
+    )
+    partial = out / f".{NAME}.{os.getpid()}.part"
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(out / NAME)

@@ -1,0 +1,70 @@
+"""A public function by its name in a command line, with its options: `rnea`, `fk:hand`, `fk:hand:form=pose`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import partial
+from typing import Any
+
+from ..execution.batched import FUNCTIONS, Function
+from ..functions.identifiers import identifier
+from ..model import Model
+
+
+def is_public(name: str) -> bool:
+    """Whether there is a function of a model of that name."""
+    return name in FUNCTIONS and FUNCTIONS[name].of_a_model
+
+
+def named_function(model: Model, text: str) -> tuple[str, Callable[..., Any]]:
+    """The function that `name`, `name:LINK` or `name:option=value` names, and an identifier for it.
+
+    ValueError: there is no such function, link or option.
+    """
+    name, *rest = text.split(":")
+    if not is_public(name):
+        known = [each for each, function in FUNCTIONS.items() if function.of_a_model]
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise ValueError(
+            f"there is no function {name!r}; {hint}Functions of a robot are those of warpdyn, such "
+            "as rnea, aba, crba, fk:LINK, jacobian:LINK, or your own, my.py:impedance"
+        )
+    function = FUNCTIONS[name]
+    options = function_options(model, function, rest)
+    words = [name, *(str(x) for x in options.values() if isinstance(x, str))]
+    if not options:
+        return name, function
+    return identifier("_".join(words)), partial(function, **options)
+
+
+def function_options(model: Model, function: Function, texts: Sequence[str]) -> dict[str, Any]:
+    """Options from `LINK`, which is the frame, and `option=value`; values as Python reads them, or text."""
+    name = function.__name__
+    known = [
+        each.name
+        for each in inspect.signature(function).parameters.values()
+        if each.kind is each.KEYWORD_ONLY and each.name not in ("out", "params")
+    ]
+    options: dict[str, Any] = {}
+    for text in texts:
+        option, equals, value = text.partition("=")
+        if not equals:
+            option, value = "frame", text
+        if option not in known:
+            raise ValueError(
+                f"{name} has no option {option!r}; it has {', '.join(known) or 'none'}"
+            )
+        try:
+            options[option] = ast.literal_eval(value) if equals else value
+        except (ValueError, SyntaxError):
+            options[option] = value
+    if isinstance(frame := options.get("frame"), str):
+        try:
+            model.link_index(frame)
+        except KeyError as error:
+            raise ValueError(error.args[0]) from None
+    return options

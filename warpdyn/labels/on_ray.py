@@ -1,0 +1,108 @@
+"""Many files labelled on a cluster by Ray's core: plain tasks, a file each, tried again where a worker dies.
+
+Ray's own data sets are not used: two workers on two processors starve the task that lists the files,
+and small files are merged, so that an input has no output of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from ..execution.threads import set_num_threads
+from ..kernels.loading import in_one_line
+from .labelled_file import Labelling, LogFile, Outcome, label_file
+
+TRIES = 5
+"""How often a file is begun anew when its worker was killed."""
+
+AHEAD = 4
+"""Tasks for each processor that are handed over before they can run: the queue is never empty, and
+ten million files are not all tasks at once."""
+
+
+STORE = 100 << 20
+"""Bytes for what tasks share: a model and names. No row of a log goes through it."""
+
+_known: dict[Any, Labelling] = {}
+"""In a worker: what it was handed last, with the model's kernels."""
+
+
+def on_ray(
+    labelling: Labelling,
+    files: Sequence[LogFile],
+    told: Callable[[int], None],
+    address: str | None = None,
+    workers: int | None = None,
+) -> Generator[Outcome, None, None]:
+    """Outcomes as files are done; rows are told when their file is.
+
+    address: of a cluster that runs, such as "auto" or "ray://head:10001"; None starts one of this
+    machine's processors, or of `workers` of them, and ends it.
+    """
+    import ray
+
+    here = not ray.is_initialized()
+    if here:
+        _start(ray, address, workers)
+    try:
+        yield from _outcomes(ray, labelling, files, told)
+    finally:
+        if here:
+            ray.shutdown()
+
+
+def _start(ray: Any, address: str | None, workers: int | None) -> None:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address is not None:
+        ray.init(address=address, log_to_driver=False)
+        return
+    ray.init(
+        address="local",  # not one that happens to run
+        num_cpus=workers or len(os.sched_getaffinity(0)),
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+        object_store_memory=STORE,
+        _node_ip_address="127.0.0.1",
+    )
+
+
+def _outcomes(
+    ray: Any, labelling: Labelling, files: Sequence[LogFile], told: Callable[[int], None]
+) -> Iterator[Outcome]:
+    task = ray.remote(num_cpus=1, max_retries=TRIES)(_label_alone)
+    shared = ray.put(labelling)
+    window = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    rest, running = iter(files), dict[Any, LogFile]()
+    while True:
+        for file in islice(rest, window - len(running)):
+            running[task.remote([shared], file)] = file
+        if not running:
+            return
+        done, _ = ray.wait(list(running), num_returns=1)
+        file = running.pop(done[0])
+        try:
+            outcome: Outcome = ray.get(done[0])
+        except ray.exceptions.RayTaskError as error:
+            outcome = Outcome(file, error=in_one_line(error.cause or error))
+        except ray.exceptions.RayError as error:
+            said = str(error).strip().splitlines()[0]
+            outcome = Outcome(file, error=f"its worker ended {TRIES + 1} times: {said}")
+        told(outcome.rows)
+        yield outcome
+
+
+def _label_alone(shared: list[Any], file: LogFile) -> Outcome:
+    """A file, in a process that has one processor. In a list a reference stays one: what it is of is
+    read once by each worker, not by each task."""
+    import ray
+
+    labelling = _known.get(shared[0])
+    if labelling is None:
+        _known.clear()
+        labelling = _known[shared[0]] = ray.get(shared[0])
+    set_num_threads(1)
+    return label_file(labelling, file)

@@ -1,0 +1,48 @@
+"""Many files labelled on the threads of this machine, a file each."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+
+from ..execution.threads import get_num_threads, set_num_threads
+from .labelled_file import Labelling, LogFile, Outcome, label_file
+
+
+def on_threads(
+    labelling: Labelling,
+    files: Sequence[LogFile],
+    told: Callable[[int], None],
+    workers: int | None = None,
+) -> Generator[Outcome, None, None]:
+    """Outcomes as files are done. told: of rows, one call at a time.
+
+    When the caller stops asking, files that are half labelled are given up and removed.
+    """
+    workers = workers or min(len(os.sched_getaffinity(0)), max(1, len(files)))
+    stopped, lock = threading.Event(), threading.Lock()
+
+    def told_in_turn(rows: int) -> None:
+        with lock:
+            told(rows)
+
+    before = get_num_threads()
+    set_num_threads(1)  # a thread of ours is busy with a file of its own
+    pool = ThreadPoolExecutor(workers, "label")
+    rest, running = iter(files), set[Future[Outcome]]()
+    try:
+        while True:
+            for file in islice(rest, 2 * workers - len(running)):
+                running.add(pool.submit(label_file, labelling, file, told_in_turn, stopped.is_set))
+            if not running:
+                return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for each in done:
+                yield each.result()
+    finally:
+        stopped.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+        set_num_threads(before)

@@ -1,0 +1,233 @@
+"""What is computed for each row: a public function, or a user's own kernel, with its name, inputs and units."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..execution.batched import Function
+from ..functions.identifiers import identifier
+from ..kernels.loading import load_kernel, missing_options, names_a_kernel, read_options
+from ..kernels.own_kernel import OwnKernel
+from ..kernels.signature import NEEDED
+from ..logs.records import Label
+from ..model import Model
+from .named_functions import is_public, named_function
+from .units import UNITS
+
+NAMES = {"rnea": "tau"}
+"""Labels that have a name in every book; others have their function's."""
+
+OBJECTS = ("points", "pattern", "sensors", "external", "momentum", "rate")
+"""Arguments of public functions that no column of a log can be."""
+
+TOLD = ("reference", "form", "part", "kind", "subtree", "source", "target")
+"""Options that decide what a vector means, told with their defaults."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A function with its options."""
+
+    name: str
+    """The label's."""
+    function: Function
+    options: Mapping[str, Any]
+    inputs: tuple[str, ...]
+    """Arrays that it is called with, in order."""
+    text: str
+    """What stands for it in the manifest; of a kernel with the digest of its text."""
+    asked: str | Callable[..., Any]
+    """What `read_quantity` makes it of again, on another machine too if that has the files."""
+
+    def shape(self, model: Model, name: str) -> tuple[int, ...]:
+        """Shape of one row of an input."""
+        return self.function.argument_shape(model, name, self.options)
+
+    def values(self, model: Model, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Labels by name, (B, ...)."""
+        result = self.function(model, *(arrays[n] for n in self.inputs), **self.options)
+        return named_results(self.name, result)
+
+    def labels(self, model: Model, values: Mapping[str, np.ndarray], apart: bool) -> list[Label]:
+        """Columns for these results: entries by their joints where they have them."""
+        about = self.about()
+        made = []
+        for name, array in values.items():
+            shape = array.shape[1:]
+            entries = entries_of(model, shape)
+            described = {**about, **({"entries": list(entries)} if entries else {})}
+            columns: tuple[str, ...] = ()
+            if apart and shape:
+                ends = entries or tuple(map(str, range(int(np.prod(shape)))))
+                columns = tuple(f"{name}_{end}" for end in ends)
+            made.append(Label(name, shape, array.dtype, described, columns))
+        return made
+
+    def about(self) -> dict[str, Any]:
+        """What it is, in which unit and frame, and its options; of a kernel its docstring."""
+        words = " ".join((inspect.getdoc(self.function) or "").split())
+        said: dict[str, Any] = {"quantity": self.text}
+        known = None if isinstance(self.function, OwnKernel) else UNITS.get(self.function.__name__)
+        if known is None:
+            said["about"] = words
+        else:
+            said |= {"about": re.split(r"[.;:] ", words, maxsplit=1)[0], **known._asdict()}
+        signature = inspect.signature(self.function).parameters
+        options = {n: each.default for n, each in signature.items() if n in TOLD}
+        for option, value in {**options, **self.options}.items():
+            if value is not None and value is not inspect.Parameter.empty:
+                said.setdefault("options", {})[option] = str(value)
+        return said
+
+
+def read_quantity(model: Model, asked: str | Callable[..., Any]) -> Quantity:
+    """The quantity that a text or a function is.
+
+    Texts: `rnea`, `fk:LINK`, `fk:LINK:form=pose`, `my.py:residual:gain=2.0`, each with `name=` in front
+    for another name of its label. ValueError: it cannot be used, and why.
+    """
+    name, options, text = "", dict[str, Any](), ""
+    function: Function
+    if isinstance(asked, str):
+        name, text = _name_in_front(asked)
+        head = text.partition(":")[0]
+        if not is_public(head) and names_a_kernel(text):
+            function, options = _kernel(text)
+            own, place = text, Path(head)
+            if head.endswith(".py"):
+                text_there = f"{place.absolute()}{text[len(head) :]}"
+                asked = f"{name}={text_there}" if name else text_there
+            text = f"{place.name}{text[len(head) :]}"
+        else:
+            own, found = named_function(model, text)
+            function, options = _unwrapped(found)
+            own = NAMES.get(own, own)
+    else:
+        function, options = _unwrapped(asked)
+        own, text = NAMES.get(function.__name__, function.__name__), function.__name__
+        if isinstance(frame := options.get("frame"), str):
+            own, text = f"{own}_{frame}", f"{text}:{frame}"
+    if isinstance(function, OwnKernel):
+        own = function.__name__
+        text = f"{text} ({_digest(function)})"
+    inputs = _inputs(function, options)
+    return Quantity(name or identifier(own), function, options, inputs, text, asked)
+
+
+def read_quantities(
+    model: Model, asked: Iterable[str | Callable[..., Any]]
+) -> tuple[Quantity, ...]:
+    """All of them, each label's name once."""
+    found: dict[str, Quantity] = {}
+    for each in asked:
+        quantity = read_quantity(model, each)
+        if quantity.name in found:
+            raise ValueError(
+                f"two quantities would be called {quantity.name}; give one another name: "
+                f"other={quantity.text.partition(' ')[0]}"
+            )
+        found[quantity.name] = quantity
+    if not found:
+        raise ValueError("nothing to compute: name one quantity at least, such as rnea")
+    return tuple(found.values())
+
+
+def named_results(name: str, result: Any) -> dict[str, np.ndarray]:
+    """Arrays by name: one has its quantity's, several have theirs behind it."""
+    if isinstance(result, np.ndarray):
+        return {name: result}
+    if hasattr(result, "_fields"):
+        parts = list(zip(result._fields, result, strict=True))
+    elif isinstance(result, Mapping):
+        parts = list(result.items())
+    elif isinstance(result, Sequence):
+        parts = list(zip(map(str, range(len(result))), result, strict=True))
+    else:
+        raise ValueError(f"{name} gives a {type(result).__name__}, which is no array for each row")
+    found: dict[str, np.ndarray] = {}
+    for part, value in parts:
+        if value is not None:
+            found |= named_results(f"{name}_{part}", value)
+    return found
+
+
+def entries_of(model: Model, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Names of a vector's entries, where it has one for each joint's velocity or coordinate."""
+    if shape == (model.nv,):
+        return tuple(model.v_names)
+    return tuple(model.q_names) if shape == (model.nq,) else ()
+
+
+def _name_in_front(text: str) -> tuple[str, str]:
+    head, colon, rest = text.partition(":")
+    name, equals, head_only = head.partition("=")
+    if not equals:
+        return "", text
+    if not name.isidentifier():
+        raise ValueError(f"a label's name must be an identifier, got {name!r} in {text!r}")
+    return name, head_only + colon + rest
+
+
+def _kernel(text: str) -> tuple[OwnKernel, dict[str, Any]]:
+    place, name, *pairs = text.split(":")
+    try:
+        kernel = load_kernel(f"{place}:{name}")
+    except ImportError as error:
+        raise ValueError(str(error)) from None
+    options = read_options(kernel, pairs)
+    if missing := missing_options(kernel, options):
+        shown = ":".join(f"{n}=..." for n in missing)
+        raise ValueError(f"{name} needs its options: {place}:{name}:{shown}")
+    return kernel, options
+
+
+def _unwrapped(asked: Any) -> tuple[Function, dict[str, Any]]:
+    options: dict[str, Any] = {}
+    while isinstance(asked, partial) and not asked.args:
+        options = {**asked.keywords, **options}
+        asked = asked.func
+    if not isinstance(asked, Function) or not asked.of_a_model:
+        raise ValueError(
+            "a quantity is a name, a function of a model such as wd.rnea, one with options by "
+            f"functools.partial, or a wd.kernel; got {getattr(asked, '__name__', asked)!r}"
+        )
+    return asked, options
+
+
+def _inputs(function: Function, options: Mapping[str, Any]) -> tuple[str, ...]:
+    name = function.__name__
+    if isinstance(function, OwnKernel):
+        declared = function.signature
+        missing = [n for n, x in declared.defaults.items() if x is NEEDED and n not in options]
+        if missing:
+            raise ValueError(f"{name} needs its options {', '.join(missing)}")
+        return tuple(n for n, each in declared.arrays.items() if each.default is None)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    needed = [p for p in parameters if p.default is p.empty and p.name not in options]
+    for each in needed:
+        if each.name == "frame":
+            raise ValueError(f"{name} needs a frame: {name}:LINK")
+        if each.kind is each.KEYWORD_ONLY or each.name in OBJECTS:
+            raise ValueError(
+                f"{name} needs {each.name}, which no column of a log can be; in Python: "
+                f"functools.partial(wd.{name}, {each.name}=...)"
+            )
+    return tuple(each.name for each in needed)
+
+
+def _digest(kernel: OwnKernel) -> str:
+    """What a kernel's file says; a kernel of another text is another quantity."""
+    try:
+        text = Path(inspect.getfile(kernel.text)).read_bytes()
+    except (OSError, TypeError):  # typed in, or run from a notebook
+        text = kernel.text.__code__.co_code + repr(kernel.text.__code__.co_consts).encode()
+    return hashlib.sha256(text).hexdigest()[:12]

@@ -1,0 +1,111 @@
+"""Tables as text: a line of names, then a line of numbers for each row. Other texts are passed on."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from .records import Labels, LogError, LogPart, listed
+
+
+class CsvLog:
+    """A table that is open for reading."""
+
+    def __init__(self, path: Path):
+        self.path, self.rows, self.fixed = path, None, False
+        self.notes: list[str] = []
+        try:
+            with path.open(newline="", encoding="utf-8-sig") as file:
+                self.names = [name.strip() for name in next(csv.reader(file), [])]
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise LogError(f"it is no table under a line of names: {error}") from None
+        if not self.names:
+            raise LogError("it is empty: a line of names and lines of numbers are needed")
+
+    def width(self, name: str) -> int | None:
+        """A column is a number a row."""
+        return None
+
+    def entries(self, name: str) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
+        """Lines."""
+        places = {n: self.names.index(n) for n in names}
+        with self.path.open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.reader(file)
+            next(lines)
+            while True:
+                try:
+                    read = [(lines.line_num, row) for row in islice(lines, rows)]
+                except (UnicodeDecodeError, csv.Error) as error:
+                    raise LogError(f"line {lines.line_num} cannot be read: {error}") from None
+                if not read:
+                    return
+                some = [(line, row) for line, row in read if row]
+                for line, row in some:
+                    if len(row) != len(self.names):
+                        raise LogError(
+                            f"line {line} has {len(row)} entries, the first names {len(self.names)}"
+                        )
+                numbers = {n: _floats(n, k, some) for n, k in places.items()}
+                if some:
+                    yield LogPart(len(some), numbers, [row for _, row in some] if whole else None)
+
+    def writer(self, path: Path, labels: Labels) -> CsvWriter:
+        """A table with the same columns, and labels; what they mean is in the manifest alone."""
+        return CsvWriter(path, self.names, labels)
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+class CsvWriter:
+    """A labelled table."""
+
+    def __init__(self, path: Path, names: Sequence[str], labels: Labels):
+        self._labels = labels.columns
+        added = [name for each in self._labels for name in each.apart or (each.name,)]
+        if twice := [name for name in added if name in names]:
+            raise LogError(
+                f"it has a column {listed(twice)} already: give the label another name, "
+                f"my_{twice[0]}=..."
+            )
+        self._file = path.open("w", newline="", encoding="utf-8")
+        self._table = csv.writer(self._file, lineterminator="\n")
+        self._table.writerow([*names, *added])
+
+    def write(self, part: LogPart, labels: Mapping[str, np.ndarray]) -> None:
+        """Numbers with all their digits."""
+        blocks = [labels[each.name].reshape(part.rows, -1) for each in self._labels]
+        numbers = np.concatenate(blocks, axis=1).tolist()
+        for row, added in zip(part.carried, numbers, strict=True):
+            self._table.writerow([*row, *map(repr, added)])
+
+    def close(self) -> None:
+        """The end of the file."""
+        self._file.close()
+
+    def abandon(self) -> None:
+        """Whatever the disk still refuses."""
+        with suppress(OSError):
+            self._file.close()
+
+
+def _floats(name: str, column: int, rows: Sequence[tuple[int, Sequence[str]]]) -> np.ndarray:
+    """A column's numbers; rows come with their lines in the file."""
+    try:
+        return np.array([row[column] for _, row in rows], dtype=np.float64)
+    except ValueError:
+        for line, row in rows:
+            try:
+                float(row[column])
+            except ValueError:
+                raise LogError(f"line {line}: {name} is {row[column]!r}, not a number") from None
+        raise

@@ -1,0 +1,63 @@
+"""Which reader a log file has, and the ending of what is written of it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .records import Log, LogError
+
+ENDINGS = {
+    ".parquet": "parquet",
+    ".npz": "npz",
+    ".csv": "csv",
+    ".bag": "bag",
+    ".mcap": "bag",
+    ".db3": "bag",
+}
+"""Kinds of files by their ending; folders are bags of ROS 2."""
+
+NEEDS = {"parquet": ("Parquet", "pyarrow"), "bag": ("bags", "rosbags")}
+"""Packages of kinds that need one more than NumPy."""
+
+
+def kind_of_log(path: Path) -> str | None:
+    """The kind of a file, None of one that is not read."""
+    kind = ENDINGS.get(path.suffix.lower())
+    return "bag" if kind is None and (path / "metadata.yaml").exists() else kind
+
+
+def written_as(path: Path) -> str:
+    """The name of the file with the labels of this one: of bags a Parquet file."""
+    if kind_of_log(path) != "bag":
+        return path.name
+    return f"{path.stem if path.suffix.lower() in ENDINGS else path.name}.parquet"
+
+
+def open_log(path: Path, topic: str = "/joint_states") -> Log:
+    """A file, open for reading; LogError if it is none that can be read.
+
+    topic: of a bag's sensor_msgs/JointState messages.
+    """
+    kind = kind_of_log(path)
+    if not path.exists():
+        raise LogError("there is no such file")
+    if kind is None:
+        raise LogError(f"it is none of {', '.join(ENDINGS)}, and no folder of a bag")
+    if path.is_file() and not path.stat().st_size:
+        raise LogError("it is empty: it has 0 bytes")
+    try:
+        module: Any = import_module(f".{kind}_log", __package__)
+    except ModuleNotFoundError as error:
+        what, package = NEEDS.get(kind, (kind, ""))
+        raise LogError(
+            f"{what} files need {error.name or package}, which is not installed: "
+            "pip install 'warpdyn[labels]'"
+        ) from None
+    log: Log = (
+        module.BagLog(path, topic)
+        if kind == "bag"
+        else getattr(module, f"{kind.capitalize()}Log")(path)
+    )
+    return log
