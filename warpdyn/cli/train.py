@@ -27,11 +27,13 @@ def train(args: argparse.Namespace) -> int:
     Of several processes that `torchrun` starts the first one alone shows progress and writes files;
     on each machine the first one says what is wrong.
     """
+    from .. import rl
+
     try:
-        from ..rl import Processes
+        rl.Trainer  # noqa: B018  (says what a training needs, where it is not installed)
     except ImportError as error:
         raise UserError(str(error)) from None
-    processes = Processes.of_torchrun()
+    processes = rl.Processes.of_torchrun()
     if processes.first:
         return _train(args)
     try:
