@@ -46,6 +46,7 @@ UNITS: dict[str, Unit] = {
     "gravity_torques": Unit(TORQUE, JOINTS),
     "bias_forces": Unit(TORQUE, JOINTS),
     "effect_torques": Unit(TORQUE, JOINTS),
+    "actuator_torques": Unit(TORQUE, JOINTS),
     "coriolis_matrix": Unit(f"{TORQUE} per unit of v", JOINTS),
     "mass_matrix_inverse": Unit("1/(kg·m²), 1/(kg·m), 1/kg", JOINTS),
     "solve": Unit(SECOND, JOINTS),
