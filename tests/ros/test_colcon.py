@@ -45,6 +45,7 @@ OPTIONAL = {
         "websockets",
         "rosbags",
         "pyarrow",
+        "ray",
         "stable_baselines3",
         "skrl",
         "tensorboard",
