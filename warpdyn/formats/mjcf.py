@@ -167,6 +167,8 @@ class MjcfReader:
         joints = coupled(self.values, self.root, joints, self.zeros, cut, tendons, self.mocap)
         moving = {joint.name for joint in joints if joint.kind.nv and joint.mimic is None}
         moving |= {base} if free else set()
+        # What constraints hold is where the file draws it.
+        still = {j.name: self.zeros.get(j.name, 0.0) for j in joints if not j.kind.nv}
         here, there = {link.name for link in self.links}, {joint.name for joint in joints}
         named = configurations(self.values, self.root, self.places, moving)
         return Model.assemble(
@@ -184,8 +186,8 @@ class MjcfReader:
             ],
             base_armature=self.base_armature,
             base_springs=self.base_springs,
-            tendons=moving_tendons(tendons, joints, self.zeros),
-            actuators=moving_actuators(actuators, joints, self.zeros),
+            tendons=moving_tendons(tendons, still),
+            actuators=moving_actuators(actuators, still),
             sensors=list(read_sensors(self.values, self.root, here, there, self.site_links)),
             physics=physics_of(self.values, self.root),
             named=named,

@@ -53,7 +53,7 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
             name = f"actuator{number}"
             while name in taken:
                 name += "_"
-        why = _left_out(values, element, tag, written, by_name)
+        why = _left_out(values, element, tag, written, by_name, arms)
         if why:
             values.ignore(why, element)
             continue
@@ -70,12 +70,8 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
     return found
 
 
-def moving_actuators(
-    actuators: Sequence[Actuator], joints: Sequence[Joint], zeros: Mapping[str, float]
-) -> list[Actuator]:
-    """Actuators on the joints that still move; those that constraints hold are where the file draws
-    them."""
-    still = {joint.name: zeros.get(joint.name, 0.0) for joint in joints if not joint.kind.nv}
+def moving_actuators(actuators: Sequence[Actuator], still: Mapping[str, float]) -> list[Actuator]:
+    """Actuators on the joints that move, where these others are held at these positions."""
     held = (actuator.held(still) for actuator in actuators)
     return [actuator for actuator in held if actuator.arms]
 
@@ -86,6 +82,7 @@ def _left_out(
     tag: str,
     written: Attributes,
     joints: Mapping[str, Joint],
+    arms: Mapping[str, Mapping[str, float]],
 ) -> str:
     """What of an actuator can't be read, in words; "" where all can."""
     if tag not in STATIC:
@@ -109,15 +106,9 @@ def _left_out(
         raise values.refusal(element, "its joint does not exist; correct the name")
     if joint is not None and not joint.kind.single:
         return f"an actuator of a {joint.kind.name} joint"
-    if "tendon" in written and written["tendon"] not in _fixed_tendons(element):
+    if "tendon" in written and written["tendon"] not in arms:
         return "an actuator of a spatial tendon"
     return ""
-
-
-def _fixed_tendons(element: Element) -> set[str]:
-    root = element.getroottree().getroot()
-    tendons = (e for section in root.findall("tendon") for e in section.findall("fixed"))
-    return {str(e.get("name")) for e in tendons}
 
 
 def _law(

@@ -36,12 +36,8 @@ def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> 
     return list(found.values())
 
 
-def moving_tendons(
-    tendons: Sequence[Tendon], joints: Sequence[Joint], zeros: Mapping[str, float]
-) -> list[Tendon]:
-    """Tendons over the joints that still move; those that constraints hold are where the file draws
-    them."""
-    still = {joint.name: zeros.get(joint.name, 0.0) for joint in joints if not joint.kind.nv}
+def moving_tendons(tendons: Sequence[Tendon], still: Mapping[str, float]) -> list[Tendon]:
+    """Tendons over the joints that move, where these others are held at these positions."""
     held = (tendon.held(still) for tendon in tendons)
     return [tendon for tendon in held if tendon.coefficients]
 
