@@ -316,6 +316,7 @@ CASES = (
     Case("kinetic_energy", "hopper", "q v", INERTIAL + " armature", second=True),
     Case("potential_energy", "gripper", "q", "gravity mass com placement"),
     Case("mechanical_energy", "socket", "q v", "gravity mass com inertia"),
+    Case("contact_power", "gripper", "q v a tau", "gravity mass viscous"),
     Case("joint_torque_regressor", "gripper", "q v a", "gravity placement"),
     Case("kinetic_energy_regressor", "socket", "q v"),
     Case("potential_energy_regressor", "gripper", "q", "gravity placement"),

@@ -69,7 +69,12 @@ from .functions.dynamics import (
     rnea,
     solve,
 )
-from .functions.energy import kinetic_energy, mechanical_energy, potential_energy
+from .functions.energy import (
+    contact_power,
+    kinetic_energy,
+    mechanical_energy,
+    potential_energy,
+)
 from .functions.exporting import export
 from .functions.gravity_diagnosis import diagnose_gravity
 from .functions.ground import Ground, SoftGround
@@ -236,6 +241,7 @@ __all__ = [
     "config",
     "configuration_rate",
     "contact_flags",
+    "contact_power",
     "convert_acceleration",
     "convert_configuration",
     "convert_force",

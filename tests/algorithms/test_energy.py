@@ -10,7 +10,12 @@ from states import error, size, states, step
 
 import warpdyn as wd
 from warpdyn.functions.dynamics import effect_torques, gravity_torques
-from warpdyn.functions.energy import kinetic_energy, mechanical_energy, potential_energy
+from warpdyn.functions.energy import (
+    contact_power,
+    kinetic_energy,
+    mechanical_energy,
+    potential_energy,
+)
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}
 """Relative to the largest term."""
@@ -62,6 +67,33 @@ def test_power_is_the_rate_of_mechanical_energy(robot: Robot) -> None:
     assert error((later - earlier) / (2 * H), power.sum(1), power, later) <= DIFFERENCE
 
 
+def test_contact_power_is_that_of_the_forces_that_were_left_out(robot: Robot) -> None:
+    """The wrench times the twist of its link, in the link's frame; known forces have no part in it."""
+    model, s = robot.model.with_friction(viscous=0.4), states(robot.model, 3)
+    link = model.link_names[-1]
+    wrench = np.random.default_rng(5).normal(size=(3, 6))
+    a = wd.oracle(wd.aba, model, s.q, s.v, s.tau, f_ext={link: wrench})
+    twist = wd.oracle(wd.frame_velocity, model, s.q, s.v, frame=link, reference="local")
+    found = wd.oracle(contact_power, model, s.q, s.v, a, s.tau)
+    explained = wd.oracle(wd.rnea, model, s.q, s.v, a)
+    terms = np.abs(s.v * explained).sum(1) + np.abs(s.v * s.tau).sum(1)
+    assert error(found, np.sum(wrench * twist, axis=1), terms) <= ROUND_OFF["float64"]
+    none = wd.oracle(contact_power, model, s.q, s.v, a, s.tau, f_ext={link: wrench})
+    assert error(none, np.zeros(3), terms) <= ROUND_OFF["float64"]
+
+
+def test_contact_power_is_a_part_of_the_rate_of_energy(robot: Robot) -> None:
+    """dE/dt = (tau - effects) . v + contact power, whatever moved the robot."""
+    model, s = robot.model.with_friction(viscous=0.4, coulomb=0.7), states(robot.model, 2)
+    later, earlier = (
+        wd.oracle(mechanical_energy, model, step(model, s.q, sign * H * s.v), s.v + sign * H * s.a)
+        for sign in (1, -1)
+    )
+    power = (s.tau - wd.oracle(effect_torques, model, s.q, s.v)) * s.v
+    rate = power.sum(1) + wd.oracle(contact_power, model, s.q, s.v, s.a, s.tau)
+    assert error((later - earlier) / (2 * H), rate, power, later) <= DIFFERENCE
+
+
 @pytest.mark.parametrize("coulomb", [0.0, 0.3])
 def test_energy_of_a_swinging_pendulum(coulomb: float) -> None:
     """Simulated for half a second (Runge-Kutta, 1 ms), mechanical energy falls by what friction took."""
@@ -109,6 +141,11 @@ def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
                 error(run(function, model, *arrays, dtype=dtype, **given), wanted)
                 <= ROUND_OFF[str(dtype)]
             )
+    arrays = (s.q, s.v, s.a, s.tau)
+    wanted = wd.oracle(contact_power, model, *arrays)
+    terms = (s.v * wd.oracle(wd.rnea, model, *arrays[:3]), s.v * s.tau)
+    found = run(contact_power, model, *arrays, dtype=dtype)
+    assert error(found, wanted, *terms) <= ROUND_OFF[str(dtype)]
     found = run(kinetic_energy, model, s.q, s.v, dtype=dtype)
     assert error(found, wd.oracle(kinetic_energy, model, s.q, s.v)) <= ROUND_OFF[str(dtype)]
 

@@ -12,7 +12,12 @@ import warpdyn as wd
 
 MODEL = wd.load_robot("double_pendulum")
 S = states(MODEL, 3)
-GIVEN = {"kinetic_energy": (S.q, S.v), "potential_energy": (S.q,), "mechanical_energy": (S.q, S.v)}
+GIVEN = {
+    "kinetic_energy": (S.q, S.v),
+    "potential_energy": (S.q,),
+    "mechanical_energy": (S.q, S.v),
+    "contact_power": (S.q, S.v, S.a, S.tau),
+}
 ROUND_OFF = 1e-13
 """Relative to the largest term."""
 
@@ -29,7 +34,7 @@ def test_calls(name: str) -> None:
     check_call(getattr(wd, name), MODEL, *GIVEN[name])
 
 
-@pytest.mark.parametrize("name", ["potential_energy", "mechanical_energy"])
+@pytest.mark.parametrize("name", ["potential_energy", "mechanical_energy", "contact_power"])
 def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
     """(0, 0, -9.81), or a vector for all, or one for each."""
     function = getattr(wd, name)
@@ -83,3 +88,11 @@ def test_energy_takes_no_forces() -> None:
     """Forces on links have no part in energy, so that f_ext is no argument."""
     with pytest.raises(TypeError, match="f_ext"):
         wd.potential_energy(by_name("single").model, np.zeros(1), f_ext={})
+
+
+def test_contact_power_of_a_robot_that_moves_by_its_motors() -> None:
+    """Round-off where tau explains the motion; what tau lacks, times v, where it does not."""
+    tau = wd.oracle(wd.rnea, MODEL, S.q, S.v, S.a)
+    found = wd.oracle(wd.contact_power, MODEL, S.q, S.v, S.a, tau - S.tau)
+    assert error(found, np.sum(S.v * S.tau, axis=1), S.v * tau) <= ROUND_OFF
+    assert np.array_equal(wd.oracle(wd.contact_power, MODEL, S.q, None, S.a, S.tau), np.zeros(3))

@@ -1,4 +1,4 @@
-"""Kinetic, potential and mechanical energy."""
+"""Kinetic, potential and mechanical energy, and the power of forces that a model does not know."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..algebra.scalar import Scalar
 from ..algebra.spatial import ZERO_MOTION, Motion, Vector
 from ..model.tree import WORLD, Tree
+from .rnea import rnea
 from .tendon_forces import tendon_inertia
 
 
@@ -58,3 +59,24 @@ def mechanical_energy(
 ) -> Scalar:
     """Kinetic and potential energy together [J]."""
     return kinetic_energy(tree, q, v) + potential_energy(tree, q, gravity, f_ext)
+
+
+def contact_power(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> Scalar:
+    """Power of the forces that explain the motion beside tau and f_ext, v · (ID(q, v, a) - tau) [W].
+
+    q: nq [m, rad].  v, a, tau: nv.  gravity: 3 [m/s²].  f_ext: 6 for each link that is named.
+    Returns a number. With the equation of motion, ID = tau + Jᵀ f, it is vᵀ Jᵀ f: of each contact force
+    the power at its point (RBDA 2.4, power as the dot product of a twist and a wrench).
+    """
+    unexplained: Scalar = 0.0
+    for rate, moved, given in zip(v, rnea(tree, q, v, a, gravity, f_ext), tau, strict=True):
+        unexplained = unexplained + rate * (moved - given)
+    return unexplained

@@ -1,12 +1,12 @@
-"""Kinetic, potential and mechanical energy."""
+"""Kinetic, potential and mechanical energy, and the power of contacts."""
 
 from __future__ import annotations
 
 from ..algorithms import energy as _energy
 from ..arrays import A, Array
-from ..execution.base_velocity import CONFIGURATION, VELOCITY
+from ..execution.base_velocity import ACCELERATION, CONFIGURATION, FORCE, VELOCITY
 from ..execution.batched import batched
-from ..execution.call import Call, Gravity
+from ..execution.call import Call, Forces, Gravity
 from ..model import Model
 from ..model.params import Params
 
@@ -90,4 +90,47 @@ def mechanical_energy(
         gravity=gravity,
         params=params,
         by_velocity={"q": CONFIGURATION, "v": VELOCITY},
+    )
+
+
+@batched
+def contact_power(
+    model: Model,
+    q: Array[A],
+    v: Array[A] | None,
+    a: Array[A] | None,
+    tau: Array[A],
+    *,
+    f_ext: Forces = None,
+    gravity: Gravity = None,
+    params: Params | None = None,
+    out: Array[A] | None = None,
+) -> Call[A]:
+    """Power that contacts give the robot, v · (rnea(q, v, a) - tau): of all forces on it but the joint
+    forces `tau`, gravity, what the model has of friction and springs, and `f_ext`.
+
+    q: (B, nq) [m, rad].  v, a, tau: (B, nv).  Returns (B,) [W]; above 0 where contacts drive the robot,
+    below 0 where they take energy from it: sliding, a push against the motion. A contact that holds
+    still gives none. Of a log it is as good as `tau` and the model are: what the model lacks (friction
+    of gears, a payload) is in it.
+    With tau · v and the power of what the model has it is the rate of `mechanical_energy`.
+    f_ext: forces that are known, as in `rnea`.  gravity: as in `rnea`.
+    Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.4 and equation 3.1.
+    """
+    return Call(
+        "contact_power",
+        model,
+        (_energy.contact_power,),
+        {"q": q, "v": v, "a": a, "tau": tau},
+        out=out,
+        forces=True,
+        gravity=gravity,
+        f_ext=f_ext,
+        params=params,
+        by_velocity={
+            "q": CONFIGURATION,
+            "v": VELOCITY,
+            "a": ACCELERATION,
+            "tau": FORCE,
+        },
     )

@@ -309,6 +309,27 @@ class RobotMethods:
         Returns (B, points), or (B, len(links)) of the net forces on these.
         threshold: force beyond which it counts [N]."""
 
+    def contact_power(
+        self,
+        q: Array,
+        v: Array | None,
+        a: Array | None,
+        tau: Array,
+        *,
+        f_ext: Forces = ...,
+        gravity: Gravity = ...,
+    ) -> Values:
+        """Power that contacts give the robot, v · (rnea(q, v, a) - tau): of all forces on it but the joint
+        forces `tau`, gravity, what the model has of friction and springs, and `f_ext`.
+
+        q: (B, nq) [m, rad].  v, a, tau: (B, nv).  Returns (B,) [W]; above 0 where contacts drive the robot,
+        below 0 where they take energy from it: sliding, a push against the motion. A contact that holds
+        still gives none. Of a log it is as good as `tau` and the model are: what the model lacks (friction
+        of gears, a payload) is in it.
+        With tau · v and the power of what the model has it is the rate of `mechanical_energy`.
+        f_ext: forces that are known, as in `rnea`.  gravity: as in `rnea`.
+        Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.4 and equation 3.1."""
+
     def convert_acceleration(
         self,
         q: Array,

@@ -57,6 +57,7 @@ UNITS: dict[str, Unit] = {
     "kinetic_energy": Unit("J", "world"),
     "potential_energy": Unit("J", "world; zero at its origin"),
     "mechanical_energy": Unit("J", "world; zero at its origin"),
+    "contact_power": Unit("W", "no frame"),
     "joint_torque_regressor": Unit(
         f"{TORQUE} per unit of inertial parameter",
         "inertial parameters of each link in its own frame",
