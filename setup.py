@@ -60,6 +60,7 @@ TEST = [
     "stable-baselines3",
     "torch==2.13.0",
     "jax",
+    "ray>=2.40",
 ]
 
 BENCH = [

@@ -7,6 +7,7 @@ and small files are merged, so that an input has no output of its own.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -22,6 +23,9 @@ AHEAD = 4
 """Tasks for each processor that are handed over before they can run: the queue is never empty, and
 ten million files are not all tasks at once."""
 
+
+WAIT = 10.0
+"""Seconds that a cluster has to answer."""
 
 STORE = 100 << 20
 """Bytes for what tasks share: a model and names. No row of a log goes through it."""
@@ -57,6 +61,7 @@ def on_ray(
 def _start(ray: Any, address: str | None, workers: int | None) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address is not None:
+        _look_for(address)
         ray.init(address=address, log_to_driver=False)
         return
     ray.init(
@@ -68,6 +73,21 @@ def _start(ray: Any, address: str | None, workers: int | None) -> None:
         object_store_memory=STORE,
         _node_ip_address="127.0.0.1",
     )
+
+
+def _look_for(address: str) -> None:
+    """Raise where nobody listens: Ray would try for ten minutes. "auto" it finds out by itself."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), WAIT).close()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ValueError(
+            f"no Ray cluster answers at {address}: {reason}; `ray start --head` on the first machine "
+            "says its address"
+        ) from error
 
 
 def _outcomes(
