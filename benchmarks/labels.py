@@ -1,6 +1,6 @@
 """Labelling of logs: rows a second of one core and where the time goes, workers, kills, memory.
 
-`python -m benchmarks.labels [rows|workers|kills|memory] [--on threads|ray] [--json FILE]`; logs of a
+`python -m benchmarks.labels [rows|workers|kills|memory|heads] [--on threads|ray] [--json FILE]`; logs of a
 panda as LeRobot has them, in a folder of memory. Needs the extra `[labels]`, and `[ray]` for --on ray.
 """
 
@@ -34,7 +34,7 @@ from warpdyn.logs.parquet_log import ParquetLog, ParquetWriter
 
 MODEL = wd.load_robot("panda")
 ROWS = 1_000_000
-KILLS = 20
+KILLS, HEADS = 20, 5
 FILES = 8
 EPISODE = 3000
 
@@ -204,6 +204,38 @@ def kills(folder: Path, on: str, times: int) -> dict[str, Any]:
     return {"runs": times, "processes killed": killed, "outputs byte for byte the same": equal}
 
 
+def heads(folder: Path, times: int) -> dict[str, Any]:
+    """The command on Ray killed with all that it started, the head too, after a file or more; the same
+    command again; then bytes compared."""
+    logs(folder, FILES, ROWS)
+    subprocess.run(command(folder, "undisturbed", "threads", 2), check=True, capture_output=True)
+    draw, equal, finished = random.Random(1), 0, []
+    for k in range(times):
+        running = subprocess.Popen(command(folder, f"k{k}", "ray", 2), stdout=-3, stderr=-3)
+        while not list((folder / f"k{k}").glob("*.parquet")) and running.poll() is None:
+            time.sleep(0.02)
+        time.sleep(draw.uniform(0.0, 2.0))
+        for pid in [running.pid, *everything_below(running.pid)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        running.wait()
+        finished.append(len(list((folder / f"k{k}").glob("*.parquet"))))
+        subprocess.run(command(folder, f"k{k}", "ray", 2), check=True, capture_output=True)
+        equal += same(folder, f"k{k}")
+        shutil.rmtree(folder / f"k{k}")
+    return {"runs": times, "files before": finished, "outputs byte for byte the same": equal}
+
+
+def everything_below(pid: int) -> list[int]:
+    """Descendants of a process."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError):
+            if int(path.name) != pid and descends(int(path.name), pid):
+                found.append(int(path.name))
+    return found
+
+
 def workers_below(pid: int) -> list[int]:
     """Processes of Ray that run a task, among the descendants of a process."""
     found = []
@@ -274,6 +306,7 @@ def main() -> None:
         "workers": lambda folder: two_workers(folder, args.on),
         "kills": lambda folder: kills(folder, args.on, args.kills),
         "memory": memory,
+        "heads": lambda folder: heads(folder, min(args.kills, HEADS)),
     }
     shared = Path("/dev/shm")
     kept = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}
