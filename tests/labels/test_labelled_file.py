@@ -172,3 +172,25 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     files[0].target.write_text("")
     assert remove_left_behind(files) == 1
     assert [path.exists() for path in left] == [False, True]
+
+
+def test_a_log_that_is_written_to_while_it_is_read(tmp_path: Path) -> None:
+    """No output says that it is done."""
+    lerobot(tmp_path / "log.parquet")
+    file = LogFile(tmp_path / "log.parquet", tmp_path / "out.parquet")
+    labelling = Labelling(ARM, read_quantities(ARM, ["rnea"]), {})
+    outcome = label_file(labelling, file, lambda rows: os.utime(file.source, ns=(1, 1)))
+    assert "was written to while it was read" in outcome.error
+    assert [path.name for path in tmp_path.iterdir()] == ["log.parquet"]
+
+
+def test_large_labels_are_made_in_small_parts() -> None:
+    """A regressor of a panda is 8 by 130 numbers a row; torques alone are read in the largest parts."""
+    panda = wd.load_robot("panda")
+    rows = [
+        Labelling(panda, read_quantities(panda, [name]), {}).rows_of_part
+        for name in ("rnea", "joint_torque_regressor")
+    ]
+    rest = np.zeros(panda.nv)
+    size = 8 * wd.joint_torque_regressor(panda, panda.neutral, rest, rest).size
+    assert rows == [labelled_file.ROWS, labelled_file.PART // size] and rows[1] < 40_000

@@ -17,7 +17,9 @@ from log_files import ARM, lerobot, numbers_of
 
 import warpdyn as wd
 from warpdyn.labels import LabelError, labelling
+from warpdyn.labels.dry_run import forecast
 from warpdyn.labels.labelled_file import LogFile, Outcome
+from warpdyn.labels.labelling import prepared
 
 quiet = partial(wd.label, progress=False)
 
@@ -27,6 +29,20 @@ def logs(folder: Path, count: int, lengths: tuple[int, ...] = (60, 40)) -> Path:
     for k in range(count):
         lerobot(folder / f"{k}.parquet", lengths)
     return folder
+
+
+def test_a_log_that_was_written_to_is_labelled_anew(tmp_path: Path) -> None:
+    """Its output is older than it; the others are kept, and the dry run says so."""
+    here, out = logs(tmp_path / "logs", 3), tmp_path / "out"
+    quiet(ARM, here, "rnea", out)
+    lerobot(here / "1.parquet", (70, 40))
+    later = (out / "1.parquet").stat().st_mtime_ns + 10**9
+    os.utime(here / "1.parquet", ns=(later, later))
+    found = forecast(*prepared(ARM, here, "rnea", out, None, "savgol:15", "")[:2])
+    assert (found.files, found.finished, found.rows) == (1, 2, 110)
+    report = quiet(ARM, here, "rnea", out)
+    assert (report.done, report.skipped, report.rows) == (1, 2, 110)
+    assert len(numbers_of(out / "1.parquet", "tau")) == 110
 
 
 def test_a_folder_is_labelled_and_a_second_run_has_nothing_to_do(tmp_path: Path) -> None:

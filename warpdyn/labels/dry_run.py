@@ -9,7 +9,7 @@ import numpy as np
 
 from ..logs.opening import open_log
 from ..logs.records import LogError
-from .labelled_file import Labelling, LogFile, computed
+from .labelled_file import Labelling, LogFile, is_done
 
 LOOKED_AT = 1000
 """Files that are opened; of more the rows are told in proportion to their bytes."""
@@ -19,7 +19,7 @@ class Forecast(NamedTuple):
     """What is to be expected of a run."""
 
     files: int
-    """Files without an output."""
+    """Files without an output, or written to since."""
     finished: int
     """Files that have one."""
     rows: int | None
@@ -36,7 +36,7 @@ class Forecast(NamedTuple):
 
 def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
     """Open the logs, read what they say of themselves, and compute two rows of zeros."""
-    todo = [each for each in files if not each.target.exists()]
+    todo = [each for each in files if not is_done(each)]
     looked = todo[:LOOKED_AT]
     rows, read, unknown = 0, 0, False
     inputs: dict[str, str] = {}
@@ -69,13 +69,9 @@ def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
 
 def _labels(labelling: Labelling) -> tuple[dict[str, str], int]:
     """What each label is, and bytes of all of them in a row of float32."""
-    model, shapes = labelling.model, labelling.shapes()
-    arrays = {n: np.zeros((2, *shape), np.float32) for n, shape in shapes.items()}
-    if "q" in arrays:
-        arrays["q"][:] = model.neutral
     labels, added = {}, 0
-    for each, values in zip(labelling.quantities, computed(labelling, arrays), strict=True):
-        for label in each.labels(model, values, False):
+    for each, values in zip(labelling.quantities, labelling.of_zeros, strict=True):
+        for label in each.labels(labelling.model, values, False):
             entries = " x ".join(map(str, label.shape)) or "a number"
             words = [entries, *(str(label.about[n]) for n in ("unit", "frame") if n in label.about)]
             labels[label.name] = "; ".join(words)

@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +25,9 @@ from .inputs_in_logs import Inputs
 from .row_quantities import Quantity, read_quantities
 from .savitzky_golay import USUAL_FILTER, Difference, Filter
 
-ROWS = 131_072
-"""Rows of a part: fewer cost calls, more only memory."""
+ROWS, PART = 131_072, 128 << 20
+"""Rows of a part: fewer cost calls, more only memory. Bytes of its labels, in float64: so that large ones
+have fewer rows."""
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 """Errors after which no other file can be written either."""
@@ -85,6 +86,20 @@ class Labelling:
         """Shape of one row of every input that a quantity needs."""
         return {n: each.shape(self.model, n) for each in self.quantities for n in each.inputs}
 
+    @cached_property
+    def of_zeros(self) -> list[dict[str, np.ndarray]]:
+        """Labels of two rows of zeros, at rest in the neutral configuration, in float32."""
+        arrays = {n: np.zeros((2, *shape), np.float32) for n, shape in self.shapes().items()}
+        if "q" in arrays:
+            arrays["q"][:] = self.model.neutral
+        return computed(self, arrays)
+
+    @cached_property
+    def rows_of_part(self) -> int:
+        """Rows that are read, computed and written at once."""
+        size = sum(x[0].size * 8 for some in self.of_zeros for x in some.values())
+        return max(1, min(ROWS, PART // max(1, size)))
+
     def inputs(self, log: Log) -> Inputs:
         """What the quantities need, in one log."""
         difference = difference_of(self.model)
@@ -100,6 +115,20 @@ def _labelling(model: Model, asked: Any, texts: tuple[str, ...], *others: Any) -
                 "every machine needs the same files"
             )
     return Labelling(model, quantities, *others)
+
+
+def is_done(file: LogFile) -> bool:
+    """Whether the output is there, and the log has not been written to since."""
+    return file.target.exists() and written_at(file.source) <= file.target.stat().st_mtime_ns
+
+
+def written_at(source: Path) -> int:
+    """When a log was written to last [ns]; of a bag's folder, when the last of its files was."""
+    try:
+        inside = source.iterdir() if source.is_dir() else ()
+        return max(path.stat().st_mtime_ns for path in (source, *inside))
+    except OSError:  # told when it is labelled
+        return 0
 
 
 class Outcome(NamedTuple):
@@ -139,13 +168,13 @@ def label_file(
 def _label(
     labelling: Labelling, file: LogFile, told: Callable[[int], None], stop: Callable[[], bool]
 ) -> tuple[int, list[str]]:
-    partial = partial_name(file.target)
+    partial, begun = partial_name(file.target), written_at(file.source)
     log = open_log(file.source, labelling.topic)
     writer: LogWriter | None = None
     rows = 0
     try:
         inputs = labelling.inputs(log)
-        for part, arrays in inputs.parts(ROWS):
+        for part, arrays in inputs.parts(labelling.rows_of_part):
             if stop():
                 raise StoppedError
             results = computed(labelling, arrays)
@@ -157,6 +186,8 @@ def _label(
         if writer is None:
             raise LogError("it has no rows")
         writer.close()
+        if written_at(file.source) != begun:
+            raise LogError(f"{file.source}: it was written to while it was read; start again")
         _keep(partial, file.target)
     except BaseException:
         if writer is not None:
