@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .arrays.reused_memory import empty_cache
 from .execution.batched import bind
-from .execution.compiling import compiling
+from .execution.compiling_block import compiling
 from .execution.config import Config, config
 from .execution.kernel import quieten as _quieten
 from .execution.oracle import oracle

@@ -1,4 +1,4 @@
-"""Compiles: announced, estimated, done together; and the block that only notes them."""
+"""Compiles: announced, estimated, done together; and calls whose kernels are only noted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fresh_caches import ONE_CALL, environment, run
 
 import warpdyn as wd
 from warpdyn.execution import compiling
-from warpdyn.execution.compiling import Kernel, expected_seconds, label_of, load_all
+from warpdyn.execution.compiling import Kernel, expected_seconds, label_of, load_all, noting
 from warpdyn.execution.launch import prepare
 
 Z = np.zeros((1, 2))
@@ -118,57 +118,12 @@ def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected_seconds([small, on_gpu]) is None
 
 
-def test_a_block_notes_calls_and_compiles_them_at_its_end(
-    model: wd.Model, empty_cache: Path
-) -> None:
-    """Results in it are zeros, arrays of the caller stay as they are, and each kernel is compiled once."""
-    out = np.full((1, 2, 2), 7.0)
-    with wd.compiling():
-        tau = wd.rnea(model, Z + 1, Z, Z)
-        assert wd.crba(model, Z, out=out) is out and (out == 7).all()
-        wd.rnea(model, *np.ones((3, 3, 2)))
-        assert objects(empty_cache) == []
-    assert (tau == 0).all()
-    assert objects(empty_cache) == [
-        "wp_warpdyn_crba_cartpole",
-        "wp_warpdyn_rnea_cartpole",
-    ]
-    assert np.allclose(wd.crba(model, Z), wd.oracle(wd.crba, model, Z), rtol=1e-14, atol=0)
-    assert len(objects(empty_cache)) == 2
-
-
-def test_a_block_that_fails_compiles_nothing(model: wd.Model, empty_cache: Path) -> None:
-    """And calls after it compute again."""
-    with pytest.raises(RuntimeError, match="mine"), wd.compiling():
-        wd.crba(model, Z)
-        raise RuntimeError("mine")
-    assert objects(empty_cache) == []
-    assert wd.crba(model, Z)[0, 0, 0] > 0
-
-
-def test_a_bound_call_in_a_block_is_whole(model: wd.Model, empty_cache: Path) -> None:
-    """It outlives the block, so it is compiled and launched there."""
-    with wd.compiling():
-        run_it = wd.bind(wd.crba, model, Z)
-        assert objects(empty_cache) == ["wp_warpdyn_crba_cartpole"]
-    assert np.allclose(run_it(), wd.oracle(wd.crba, model, Z), rtol=1e-14, atol=0)
-
-
-def test_a_backward_pass_finds_its_kernels(model: wd.Model, empty_cache: Path) -> None:
-    """Torch's, from a block that runs a training step once."""
-    torch = pytest.importorskip("torch")
-
-    def step() -> torch.Tensor:
-        q = torch.ones((2, 2), dtype=torch.float64, requires_grad=True)
-        v = torch.ones((2, 2), dtype=torch.float64)
-        wd.aba(model, q, v, v).square().sum().backward()
-        return q.grad
-
-    with wd.compiling():
-        step()
-    kept = objects(empty_cache)
-    assert len(kept) == 2
-    assert step().abs().sum() > 0 and objects(empty_cache) == kept
+def test_kernels_are_noted(model: wd.Model) -> None:
+    """While a block asks for it, each call's, and not after."""
+    with noting() as noted:
+        assert not wd.crba(model, Z).any() and not wd.crba(model, Z).any()
+    assert {x.label for x in noted} == {f"crba for {model.name}"} and len(noted) == 2
+    assert wd.crba(model, Z).any() and len(noted) == 2
 
 
 def test_kernels_are_compiled_side_by_side(

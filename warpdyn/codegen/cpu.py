@@ -12,6 +12,7 @@ from ..recording.order import Statement
 from ..recording.program import Program
 from . import headers, lanes
 from .arguments import HEADER, ArgumentLayout, input_identifier, result_identifier
+from .copies import COPY, PUT, copied, put, with_copies
 from .cpu_routines import PART, routines
 from .emit import emit, expression, literal
 from .partition import split
@@ -87,9 +88,15 @@ def source(program: Program, single: bool) -> str:
             "call it several times, and differentiate each call"
         )
     dialect = replace(dialect, regions=regions)
+    places = [(array, k) for (array, _), k in where]
+    moves = {COPY: lambda s: copied(s, dialect), PUT: lambda s: put(s, dialect, places)}
+    dialect = replace(dialect, moves=moves)
     # One set for all parts: what a later part recalls or loads again has been stored already.
     stored: set[int] = set()
-    bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
+    bodies = []
+    for part in parts:
+        moved = with_copies(program, part, stored) if regions else part
+        bodies.append(list(emit(program, moved, dialect, stored, turns)))
     calls = [
         f"  for (int k = 0; k < group; ++k) Lanes::part{k}(blocks[k]);" for k in range(len(parts))
     ]
@@ -139,6 +146,7 @@ def source(program: Program, single: bool) -> str:
         ahead=AHEAD,
         members=[
             *constants.tables.members,
+            *([headers.piece("parts.h", "copies")] if regions else []),
             headers.piece(
                 "blocks.h", "block", fields="\n".join(f"{kind} {name};" for kind, name in fields)
             ),

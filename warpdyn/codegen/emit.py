@@ -38,6 +38,8 @@ class Dialect:
     workspace: str = "work"
     regions: Mapping[str, Region] = field(default_factory=dict)
     """For each routine, where its inputs and results are."""
+    moves: Mapping[str, Callable[[Statement], str]] = field(default_factory=dict)
+    """How a target writes further statements of its own, by their operations."""
     forms: Mapping[str, str] = field(default_factory=lambda: dict(FORMS))
     """C++ of the operations on values."""
     broadcast: Callable[[str], str] = str
@@ -92,6 +94,9 @@ def emit(
             row, column = (_value(a, dialect) for a in places)
             yield dialect.cell(table, row, column, f"c{~statement.target}")
             continue
+        if statement.operation in dialect.moves:
+            yield dialect.moves[statement.operation](statement)
+            continue
         if statement.operation in ("frame", "call"):
             yield from _routine(statement, dialect)
             continue
@@ -127,6 +132,8 @@ def _routine(statement: Statement, dialect: Dialect) -> Iterator[str]:
         else (region.shared, statement.arguments[1:])
     )
     for k, x in enumerate(values):
+        if x is None:  # is there already
+            continue
         text = _value(x, dialect)
         yield f"({place})[{k}] = {text if isinstance(x, int) else dialect.broadcast(text)};"
     if called:

@@ -24,6 +24,18 @@ $body
 $body
   }
 
+/// [copies] Values moved by tables of pairs: those of a workspace, by slots, to what a routine reads; a routine's
+/// results to the places of outputs, past the cache or not.
+  static WARPDYN_APART void copy(V* to, const V* work, const int* pair, int n) {
+    for (int i = 0; i < n; ++i) to[pair[2 * i]] = work[pair[2 * i + 1]];
+  }
+  static WARPDYN_APART void put(T* p, const I64* place, bool stream, const V* from, const int* pair, int n, bool negative) {
+    for (int i = 0; i < n; ++i) {
+      const V x = from[pair[2 * i + 1]];
+      store(p + place[pair[2 * i]], negative ? -x : x, stream);
+    }
+  }
+
 /// [loop] A step that is repeated on its results: `out` holds the state from step to step, `then`
 /// what a step makes of it. A loop's states may be kept behind its results, for one that goes back.
   static WARPDYN_APART void $name(const V* shared, const V* column, V* out, V* work, const T* constants$tables$more) {

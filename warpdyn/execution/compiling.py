@@ -140,27 +140,14 @@ _noted: list[Kernel] | None = None
 
 
 @contextmanager
-def compiling() -> Iterator[None]:
-    """A block whose calls compute nothing: their kernels are compiled at its end, on all cores.
-
-    What a script is about to use, gradients included:
-
-        with wd.compiling():
-            train_step(q, v)  # once, with arrays of the right kind; few rows will do
-
-    Results in the block are zeros (arrays given as `out` stay as they are), so it must not go on
-    until something has converged. A block that raises compiles nothing. It holds for all threads of
-    the process. `wd.bind` in the block compiles and launches as it does elsewhere, for what it
-    returns is there to be used later.
-    """
+def noting() -> Iterator[list[Kernel]]:
+    """A block whose calls compute nothing: their kernels go to the list."""
     global _noted
     before, _noted = _noted, []
     try:
-        yield
-        kernels = list(dict.fromkeys(_noted))
+        yield _noted
     finally:
         _noted = before
-    load_all(kernels)
 
 
 def collecting() -> bool:
