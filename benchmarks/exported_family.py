@@ -2,6 +2,7 @@
 
     python -m benchmarks.exported_family                     # half an hour of compiling on two cores
     python -m benchmarks.exported_family --robots panda --dtypes float32
+    python -m benchmarks.exported_family --robots humanoid --functions step state_derivative
 
 Each robot's functions are headers of C++, a few functions each, that g++ and clang++ compile with -O2
 and with -O3, two at a time. Their results on random states, for one robot and for rows, are compared
@@ -83,12 +84,16 @@ def inputs_of(function: Callable[..., Any], states: Mapping[str, np.ndarray]) ->
 
 
 def cases(
-    model: wd.Model, states: Mapping[str, np.ndarray], dtype: Precision, left: dict[str, str]
+    model: wd.Model,
+    states: Mapping[str, np.ndarray],
+    dtype: Precision,
+    names: Sequence[str],
+    left: dict[str, str],
 ) -> Iterator[Case]:
-    """Functions that states alone are enough for, their frame or point at one link; `left` is told
-    why others are left out."""
+    """Of these functions those that states alone are enough for, their frame or point at one link;
+    `left` is told why others are left out."""
     last = FRAMES[model.name] or model.link_names[-1]
-    for name in wd.__all__:
+    for name in names:
         function = getattr(wd, name)
         if not getattr(function, "of_a_model", False):
             continue
@@ -215,7 +220,7 @@ def at(*arrays: Sequence[np.ndarray]) -> list[ctypes.c_void_p]:
     return [ctypes.c_void_p(x.ctypes.data) for some in arrays for x in some]
 
 
-def checked(model: wd.Model, dtype: Precision) -> dict[str, Any]:
+def checked(model: wd.Model, dtype: Precision, names: Sequence[str]) -> dict[str, Any]:
     """Errors of each function by build; what a change of float32 inputs makes; what was left out."""
     states = {k: x.astype(dtype) for k, x in random_states(model, ROWS).items()}
     left: dict[str, str] = {}
@@ -225,7 +230,7 @@ def checked(model: wd.Model, dtype: Precision) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool:
         jobs: list[Future[tuple[str, dict[str, float]]]] = []
         with tqdm(total=0, desc=f"{model.name} {dtype}", unit="build", file=sys.stderr) as bar:
-            for k, group in enumerate(groups(cases(model, states, dtype, left))):
+            for k, group in enumerate(groups(cases(model, states, dtype, names, left))):
                 source = Path(folder) / f"group{k}.cpp"
                 source.write_text(source_of(model, group, dtype == "float32"))
                 jobs += [pool.submit(errors_of, source, group, *build) for build in builds]
@@ -241,6 +246,14 @@ def checked(model: wd.Model, dtype: Precision) -> dict[str, Any]:
     if dtype == "float32":
         result["half_a_unit_in_the_inputs"] = {k: float(f"{x:.2g}") for k, x in close.items()}
     return result
+
+
+def joined(before: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    """Results of some functions among those of all."""
+    all_of_them = {k: dict(sorted((before.get(k, {}) | x).items())) for k, x in result.items()}
+    compared = all_of_them["errors"].keys()
+    left_out = {k: x for k, x in all_of_them["left_out"].items() if k not in compared}
+    return all_of_them | {"left_out": left_out}
 
 
 def summary(result: Mapping[str, Any], bound: float) -> str:
@@ -264,16 +277,18 @@ def main() -> None:
     parser.add_argument("--robots", nargs="+", choices=FRAMES, default=list(FRAMES))
     dtypes = get_args(Precision)[::-1]
     parser.add_argument("--dtypes", nargs="+", choices=dtypes, default=dtypes)
+    parser.add_argument("--functions", nargs="+", choices=wd.__all__, default=[], metavar="NAME")
     given = parser.parse_args()
     if missing := [x for x in COMPILERS if shutil.which(x) is None]:
         raise SystemExit(f"{', '.join(missing)} must be installed")
     for dtype in given.dtypes:
         for name in given.robots:
             model = wd.load_robot(name)
-            result = checked(model, dtype)
+            result = checked(model, dtype, given.functions or wd.__all__)
             results = json.loads(RESULT.read_text()) if RESULT.exists() else {}
             results["about"] = what_it_ran_on("cpu", [])
-            results[f"{name} {dtype}"] = result
+            before = results.get(f"{name} {dtype}", {}) if given.functions else {}
+            results[f"{name} {dtype}"] = joined(before, result)
             RESULT.write_text(json.dumps(results, indent=1) + "\n")
             bound = 1e-13 if dtype == "float64" else 1e-5
             print(f"{name}, {dtype}: {summary(result, bound)}", flush=True)

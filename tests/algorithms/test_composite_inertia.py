@@ -10,7 +10,12 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.algebra.spatial import Inertia, Placement, Symmetric, Vector, as_matrix
-from warpdyn.algorithms.composite_inertia import about_com, composites, root_axes
+from warpdyn.algorithms.composite_inertia import (
+    about_com,
+    composites,
+    composites_near_com,
+    root_axes,
+)
 from warpdyn.algorithms.frames import body_placements, path_beyond
 from warpdyn.execution.evaluate import tree_of
 from warpdyn.model.tree import WORLD
@@ -52,6 +57,37 @@ def test_at_the_root_is_the_whole_robot(robot: Robot) -> None:
     T = wd.oracle(wd.fk, model, q, frame=model.root)
     found = (T @ [*c, 1.0])[:3]
     assert error(found, wd.oracle(wd.com, model, q), np.ones(1)) <= ROUND_OFF
+
+
+def test_points_near_the_centre_of_mass_leave_the_robot_as_it_is(robot: Robot) -> None:
+    """The whole about the centre of mass, from there or from the root link's origin; placements
+    from point to point."""
+    model, tree = robot.model, tree_of(robot.model)
+    q = states(model, 1).q[0].tolist()
+    base = tree.frames[model.root].body
+    X, inertia = composites(tree, q, base)
+    r, moved, referred = composites_near_com(tree, q, base)
+    c, whole = about_com(inertia[base])
+    rest, again = about_com(referred[base])
+    assert error(np.array([*(r[base] + rest)]), np.array([*c]), np.ones(1)) <= ROUND_OFF
+    assert error(numbers(again), numbers(whole), numbers(inertia[base])) <= ROUND_OFF
+    for i, body in enumerate(tree.bodies):
+        if i != base:
+            there = X[i].point_to_parent(r[i]) - r[body.parent]
+            assert error(np.array([*moved[i].p]), np.array([*there]), np.ones(1)) <= ROUND_OFF
+
+
+@pytest.mark.parametrize(("name", "slid"), [("slides", 3), ("planar", 1), ("axes", 0)])
+def test_what_slides_away_from_the_root_is_referred_to_the_centre_of_mass(
+    name: str, slid: int
+) -> None:
+    """The root link and the joints of rails behind it, up to the first that turns; of a robot that
+    stays where it is, nothing."""
+    model = by_name(name).model
+    tree = tree_of(model)
+    base = tree.frames[model.root].body
+    r, _, _ = composites_near_com(tree, states(model, 1).q[0].tolist(), base)
+    assert sum(any(point) for point in r.values()) == slid
 
 
 def test_about_the_centre_of_mass_nothing_is_left_over() -> None:

@@ -201,6 +201,30 @@ def test_single_precision_matches_the_oracle(function, run) -> None:
     assert error(found, wd.oracle(function, model, *given)) <= ROUND_OFF["float32"]
 
 
+@pytest.mark.parametrize("name", ["cartpole", "slides", "planar"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        centroidal.average_centroidal_velocity,
+        centroidal.average_centroidal_velocity_jacobian,
+        centroidal.locked_inertia,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_a_robot_far_along_its_rails_loses_no_digits(function, name: str, run) -> None:
+    """In float32, thirty metres from where its rails begin; about the centre of mass."""
+    model = by_name(name).model
+    s = states(model)
+    s.q[:, :1] += 30.0
+    s = s.rounded(np.dtype("float32"))
+    options = {"reference": "centroidal"} if function is centroidal.locked_inertia else {}
+    given = (s.q, s.v) if function is centroidal.average_centroidal_velocity else (s.q,)
+    found = run(function, model, *given, dtype=np.dtype("float32"), **options)
+    wanted = wd.oracle(function, model, *given, **options)
+    # The angular part has its own size: of an average velocity, beside that of the whole.
+    assert error(found[:, 3:], wanted[:, 3:]) <= ROUND_OFF["float32"]
+
+
 def test_moving_without_turning_has_no_angular_momentum(run) -> None:
     """The base's linear columns are exactly the mass and no moment."""
     model = by_name("quadruped_floating").model

@@ -38,6 +38,43 @@ def composites(
     return X, inertia
 
 
+def composites_near_com(
+    tree: Tree, q: Sequence[Scalar], base: int
+) -> tuple[dict[int, Vector], dict[int, Placement], dict[int, Inertia]]:
+    """Points to which bodies are referred, in their frames; placements from point to point, and
+    composite inertias about the points, as of `composites`.
+
+    The points are the bodies' origins, unless joints carry the robot away from `base`: it may go
+    far beyond its own size, and its inertia about the centre of mass would be the small rest of a
+    large one. Then `base`, and what slides from there one behind the other, are referred to the
+    centre of mass, but for rounding, and all else is moved there at once.
+    """
+    X, inertia = composites(tree, q, base)
+    r = dict.fromkeys(inertia, ZERO)
+    rails, beyond = {base}, list[int]()
+    for i, body in enumerate(tree.bodies):
+        if i != base and body.parent in rails:
+            beyond.append(i)
+            if not body.kind.turns:
+                rails.add(i)
+    if not any(x for i in beyond for _, S in tree.bodies[i].subspace for x in S.linear):
+        return r, X, inertia
+
+    r[base] = inertia[base].h * (1.0 / inertia[base].mass)
+    for i in beyond:
+        p = X[i].p - r[tree.bodies[i].parent]
+        if i in rails:
+            r[i], p = X[i].R.to_child(-p), ZERO
+        X[i] = Placement(X[i].R, p)
+    for i in rails:
+        own = tree.ground if i == WORLD else tree.bodies[i].inertia
+        inertia[i] = Placement(IDENTITY, -r[i]).inertia_to_parent(own)
+    for i in reversed(beyond):
+        parent = tree.bodies[i].parent
+        inertia[parent] = inertia[parent] + X[i].inertia_to_parent(inertia[i])
+    return r, X, inertia
+
+
 def root_axes(tree: Tree, q: Sequence[Scalar], base: int, axes: str) -> AnyRotation:
     """Rotation of the root link's axes in the axes asked for, "base" or "world"."""
     moves = base != WORLD and axes == "world"

@@ -28,13 +28,24 @@ from ..algebra.spatial import (
     Vector,
 )
 from ..model.tree import WORLD, Tree
-from .composite_inertia import about_com, composites, root_axes
+from .composite_inertia import about_com, composites, composites_near_com, root_axes
+
+
+def gathered(
+    tree: Tree, q: Sequence[Scalar], base: int, point: str
+) -> tuple[dict[int, Vector], dict[int, Placement], dict[int, Inertia]]:
+    """Points of bodies, their placements and the composite inertias about them, which lose no
+    digits where all is about `point` in the end."""
+    if point == "com":
+        return composites_near_com(tree, q, base)
+    X, inertia = composites(tree, q, base)
+    return dict.fromkeys(inertia, ZERO), X, inertia
 
 
 def about_point(
     tree: Tree, q: Sequence[Scalar], base: int, whole: Inertia, point: str, axes: str
 ) -> tuple[Vector, Inertia, Placement]:
-    """A point in the root link's frame, and the inertia of the robot about it.
+    """A point against that of the root link, and the inertia of the robot about it.
 
     Third the placement of the point with the root link's axes, as seen from `point` and `axes`.
     """
@@ -56,7 +67,7 @@ def momentum_jacobian(
     a humanoid robot, Autonomous Robots 35 (2013), with composite inertias (Wensing and Orin 2016).
     """
     base = tree.frames[root].body
-    X, inertia = composites(tree, q, base)
+    r, X, inertia = gathered(tree, q, base, point)
     at, whole, out = about_point(tree, q, base, inertia[base], point, axes)
     A: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
 
@@ -67,13 +78,14 @@ def momentum_jacobian(
     # The root link carries everything: its columns are of the whole, about the point already, so
     # that at the centre of mass a push without rotation has exactly no moment.
     for k, S in tree.bodies[base].subspace if base != WORLD else ():
-        add(k, out.force_to_parent(whole @ Placement(IDENTITY, at).motion_to_child(S)))
+        add(k, out.force_to_parent(whole @ Placement(IDENTITY, r[base] + at).motion_to_child(S)))
     Y = {base: out.compose(Placement(IDENTITY, -at)).as_matrix()}
     for i, body in enumerate(tree.bodies):
         if i != base:
             Y[i] = Y[body.parent].compose(X[i]).as_matrix()
             for k, S in body.subspace:
-                add(k, Y[i].force_to_parent(inertia[i] @ S))
+                moved = Placement(IDENTITY, r[i]).motion_to_child(S)
+                add(k, Y[i].force_to_parent(inertia[i] @ moved))
     return A
 
 
@@ -86,14 +98,14 @@ def momentum(
     Algorithms (2008), section 2.13.
     """
     base = tree.frames[root].body
-    X, inertia = composites(tree, q, base)
+    r, X, inertia = gathered(tree, q, base, point)
     at, _, out = about_point(tree, q, base, inertia[base], point, axes)
     V: dict[int, Motion] = {WORLD: ZERO_MOTION}
     h: dict[int, Force] = {WORLD: ZERO_FORCE}
     for i, body in enumerate(tree.bodies):
-        vJ = body.motion(v)
+        vJ = Placement(IDENTITY, r[i]).motion_to_child(body.motion(v))
         V[i] = vJ if i == base else X[i].motion_to_child(V[body.parent]) + vJ
-        h[i] = body.inertia @ V[i]
+        h[i] = Placement(IDENTITY, -r[i]).inertia_to_parent(body.inertia) @ V[i]
     for i, body in reversed(list(enumerate(tree.bodies))):
         if i != base:
             h[body.parent] = h[body.parent] + X[i].force_to_parent(h[i])
@@ -109,7 +121,7 @@ def locked_inertia(
     Featherstone, Rigid Body Dynamics Algorithms (2008), 2.66 and the composite inertia of 6.2.
     """
     base = tree.frames[root].body
-    _, inertia = composites(tree, q, base)
+    _, _, inertia = gathered(tree, q, base, point)
     _, whole, out = about_point(tree, q, base, inertia[base], point, axes)
     moved = out.inertia_to_parent(whole)
     m, hx = moved.mass, Matrix.cross(moved.h).rows
@@ -132,12 +144,11 @@ def average(
     `columns`: momenta about the centre of mass, in `axes`.
     """
     base = tree.frames[root].body
-    _, inertia = composites(tree, q, base)
+    r, _, inertia = gathered(tree, q, base, "com")
     c, whole = about_com(inertia[base])
     _, _, out = about_point(tree, q, base, inertia[base], point, axes)
-    R = out.R
-    J = [list(row) for row in R.symmetric_to_parent(whole.J).rows]
-    com = ZERO if point == "com" else out.point_to_parent(c)
+    J = [list(row) for row in out.R.symmetric_to_parent(whole.J).rows]
+    com = ZERO if point == "com" else out.point_to_parent(r[base] + c)
     velocities = []
     for fx, fy, fz, *n in columns:
         w = Vector(*solve_symmetric(J, n))
