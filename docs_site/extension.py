@@ -12,7 +12,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from . import api_examples, api_pages, mathematics
+from . import api_examples, api_pages, folding, mathematics
 from .docstrings import as_rst
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,6 +36,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     mathematics.setup(app)
     app.add_directive("recording", RecordingDirective)
     app.add_directive("torques", TorquesDirective)
+    app.add_directive("folding", FoldingDirective)
     app.connect("builder-inited", write_api_pages)
     app.connect("builder-inited", names_as_public)
     app.connect("source-read", links_outside)
@@ -82,6 +83,19 @@ class TorquesDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where 
             nodes.paragraph("", "\n".join(self.content)),
             nodes.raw("", "</div>", format="html"),
         ]
+
+
+class FoldingDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where it is not installed
+    """What functions fold to, and their times beside the floor: `{folding} rnea, bias_forces`."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """A table, which is made when its page is read."""
+        self.env.note_dependency(str(folding.every_function.RESULT))
+        names = [name.strip() for name in self.arguments[0].split(",")]
+        return list(self.parse_text_to_nodes(folding.program_table(names)))
 
 
 def write_api_pages(app: Sphinx) -> None:
