@@ -39,6 +39,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("folding", FoldingDirective)
     app.connect("builder-inited", write_api_pages)
     app.connect("builder-inited", names_as_public)
+    app.connect("env-get-outdated", pages_of_other_examples)
     app.connect("source-read", links_outside)
     app.connect("autodoc-process-docstring", docstring_read)
     app.connect("autodoc-process-signature", signature_read)
@@ -110,6 +111,15 @@ def write_api_pages(app: Sphinx) -> None:
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
+
+
+def pages_of_other_examples(
+    app: Sphinx, env: Any, added: set[str], changed: set[str], removed: set[str]
+) -> list[str]:
+    """The pages of the API reference, where an example is new: no page depends on its file yet."""
+    before, env.warpdyn_examples = getattr(env, "warpdyn_examples", None), dict(EXAMPLES)
+    pages = [page for page in env.found_docs if page.startswith("api/")]
+    return pages if before != EXAMPLES else []
 
 
 def names_as_public(app: Sphinx) -> None:

@@ -127,30 +127,68 @@ class Links(HTMLParser):
         super().__init__()
         self.targets: list[str] = []
         self.places: set[str] = set()
+        self.pictures: dict[str, str] = {}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         of = dict(attrs)
         self.targets += [of[n] or "" for n in ("href", "src", "data-recording") if n in of]
         self.places |= {of[n] or "" for n in ("id", "name") if n in of}
+        if tag == "img":
+            self.pictures[of.get("src") or ""] = of.get("alt") or ""
 
 
-def test_links_within_the_site_lead_somewhere() -> None:
-    """Every page's: to a file, and to a place in it where they name one."""
+@pytest.fixture(scope="module")
+def links() -> dict[Path, Links]:
+    """Of every page, by its file."""
     pages: dict[Path, Links] = {}
     for path in SITE.rglob("*.html"):
         if "_static" not in path.parts:
             pages[path] = Links()
             pages[path].feed(path.read_text())
     assert len(pages) > 80
-    for path, links in pages.items():
-        for link in links.targets:
+    return pages
+
+
+def test_links_within_the_site_lead_somewhere(links: dict[Path, Links]) -> None:
+    """Every page's: to a file, and to a place in it where they name one. It needs no network."""
+    for path, page in links.items():
+        for link in page.targets:
             parts = urlsplit(link)
             if parts.scheme or link.startswith("//"):
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             assert target.exists(), f"{path.relative_to(SITE)} links to {link}"
-            if parts.fragment and target in pages:
-                assert unquote(parts.fragment) in pages[target].places, f"{path.name}: {link}"
+            if parts.fragment and target in links:
+                assert unquote(parts.fragment) in links[target].places, f"{path.name}: {link}"
+
+
+HOST = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}")
+
+
+def test_links_to_elsewhere_are_well_formed(links: dict[Path, Links]) -> None:
+    """https, a host of the public network, nothing that a browser would have to mend. Whether somebody
+    answers there, `scripts/docs.sh --links` asks."""
+    found = {
+        (path.name, link)
+        for path, page in links.items()
+        for link in page.targets
+        if urlsplit(link).scheme or link.startswith("//")
+    }
+    assert len(found) > 10
+    for name, link in found:
+        parts = urlsplit(link)
+        assert parts.scheme == "https" and HOST.fullmatch(parts.netloc), f"{name}: {link}"
+        assert re.fullmatch(r"[!#$%&'*+,/:;=?@\[\]~\w.()-]*", link), f"{name}: {link}"
+        assert not re.search(r"//", parts.path), f"{name}: {link}"
+
+
+def test_every_picture_has_words(links: dict[Path, Links]) -> None:
+    """An alternative text, which is not the name of its file."""
+    for path, page in links.items():
+        for source, words in page.pictures.items():
+            assert len(words) > 10 and "/" not in words, (
+                f"{path.relative_to(SITE)}: {source}: {words}"
+            )
 
 
 def test_every_example_stands_on_a_page() -> None:
