@@ -111,6 +111,23 @@ def test_a_long_table_can_be_searched(browser: Any, address: str) -> None:
         tab.close()
 
 
+def test_tables_of_other_libraries_are_searched_at_once(browser: Any, address: str) -> None:
+    """One line above all of them; a table without a row that fits is not shown."""
+    tab = browser.open(f"{address}/coming_from.html", 390, 844)
+    rows = "[...document.querySelectorAll('article tbody tr')].filter(x => x.getClientRects().length).length"
+    try:
+        assert evaluate(tab, "document.querySelectorAll('.table-filter').length") == 1
+        before = evaluate(tab, rows)
+        evaluate(
+            tab,
+            "(x => { x.value = 'crba'; x.dispatchEvent(new Event('input')); })"
+            "(document.querySelector('.table-filter'))",
+        )
+        assert before > 200 and 2 < evaluate(tab, rows) < 12
+    finally:
+        tab.close()
+
+
 def test_every_public_name_is_in_the_inventory() -> None:
     """What other sites and the search refer to."""
     data = (SITE / "objects.inv").read_bytes().split(b"\n", 4)[4]
