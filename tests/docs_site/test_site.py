@@ -37,8 +37,11 @@ PAGES = {
     "notebooks/five_algorithms.html": ("h1", ".cell_input pre", ".cell_output", "math", "img"),
     "gallery.html": ("h1", ".recording button", "img"),
     "computation.html": ("h1", ".math math", ".cell_output table td", ".cell_output pre"),
+    "computation/dynamics.html": ("h1", ".math math", ".highlight pre", "article table td"),
+    "coming_from.html": ("h1", ".search-tables input", "article table td"),
 }
-"""Front page, API, a notebook, the gallery, the computation: and what must be seen of each."""
+"""Front page, API, a notebook, the gallery, the computation, equations of algorithms, tables of other
+libraries: and what must be seen of each."""
 
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
 
