@@ -28,6 +28,13 @@ foot = [wd.ContactPoint("lower_rod", (0.0, 0.0, -1.0), 0.02)]
 pose = np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]])
 pi = wd.inertial.from_body(2.0, [0.0, 0.0, 0.5], 0.1 * np.eye(3))
 swing_up = rl.make("cartpole_swing_up")
+reach = rl.PandaReach()
+around = rl.PandaReachObstacles()
+stand = rl.HumanoidStand()
+walk = rl.HumanoidVelocity()
+trot = rl.QuadrupedVelocity()
+rough = rl.QuadrupedRough()
+key = wd.random.key(0, 5)
 """
 """Lines that make what examples begin with, after `import numpy as np` and `import warpdyn as wd`."""
 

@@ -45,6 +45,7 @@ html_css_files = ["site.css"]
 html_js_files = ["tables.js", "recordings.js", "web.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
+html_domain_indices = False
 html_show_sphinx = False
 
 # An own command, as CI has no network: bash scripts/docs.sh --links

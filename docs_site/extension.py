@@ -12,7 +12,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from . import api_examples, api_pages, mathematics
+from . import api_examples, api_pages, folding, mathematics
 from .docstrings import as_rst
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,8 +36,10 @@ def setup(app: Sphinx) -> dict[str, bool]:
     mathematics.setup(app)
     app.add_directive("recording", RecordingDirective)
     app.add_directive("torques", TorquesDirective)
+    app.add_directive("folding", FoldingDirective)
     app.connect("builder-inited", write_api_pages)
     app.connect("builder-inited", names_as_public)
+    app.connect("env-get-outdated", pages_of_other_examples)
     app.connect("source-read", links_outside)
     app.connect("autodoc-process-docstring", docstring_read)
     app.connect("autodoc-process-signature", signature_read)
@@ -84,6 +86,19 @@ class TorquesDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where 
         ]
 
 
+class FoldingDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where it is not installed
+    """What functions fold to, and their times beside the floor: `{folding} rnea, bias_forces`."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """A table, which is made when its page is read."""
+        self.env.note_dependency(str(folding.every_function.RESULT))
+        names = [name.strip() for name in self.arguments[0].split(",")]
+        return list(self.parse_text_to_nodes(folding.program_table(names)))
+
+
 def write_api_pages(app: Sphinx) -> None:
     """The pages of the API reference, into docs/api/, where git does not look; unchanged ones stay."""
     folder = Path(app.srcdir) / "api"
@@ -96,6 +111,15 @@ def write_api_pages(app: Sphinx) -> None:
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
+
+
+def pages_of_other_examples(
+    app: Sphinx, env: Any, added: set[str], changed: set[str], removed: set[str]
+) -> list[str]:
+    """The pages of the API reference, where an example is new: no page depends on its file yet."""
+    before, env.warpdyn_examples = getattr(env, "warpdyn_examples", None), dict(EXAMPLES)
+    pages = [page for page in env.found_docs if page.startswith("api/")]
+    return pages if before != EXAMPLES else []
 
 
 def names_as_public(app: Sphinx) -> None:

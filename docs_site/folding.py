@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from statistics import median
 from typing import Any
 
 import warpdyn as wd
-from benchmarks import readme, records
+from benchmarks import every_function, readme, records
 from benchmarks.roofline import floor_ns
 from warpdyn.codegen.source import write
 from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.call import input_shapes
 from warpdyn.execution.evaluate import record_call
+
+from .function_matrix import repeats
 
 ALGORITHMS = {
     "fk": ("q",),
@@ -90,3 +96,58 @@ def measured_table() -> str:
         f"{about['hardware']}, one core, float32, 16,384 robots, `[n, B]` memory, {about['date']}."
     )
     return said + "\n\n" + "\n".join(lines)
+
+
+HEAD = (
+    "| function | robot | operations | bytes | measured [ns] | floor [ns] | times the floor |",
+    "|---|---|---:|---:|---:|---|---:|",
+)
+"""Of the table that stands beside an algorithm."""
+
+
+def program_table(names: Sequence[str]) -> str:
+    """What functions fold to, as Markdown: counted now, beside the stored times."""
+    rows = [
+        _program_row(name, robot)
+        for name in names
+        for robot in every_function.ROBOTS
+        if every_function.takes_robot(name) or robot == every_function.ROBOTS[0]
+    ]
+    return "\n".join([*HEAD, *rows])
+
+
+def _program_row(name: str, robot: str) -> str:
+    whose = robot if every_function.takes_robot(name) else "none"
+    work = every_function.program(name, robot)
+    if isinstance(work, str):
+        return f"| `{name}` | {whose} | {work} | | | | |"
+    operations, size = work
+    cells = [f"`{name}`", whose, f"{operations:,}", f"{size:,}"]
+    about, stored = times()
+    time = stored.get((name, robot))
+    # A time is of its program: where that has changed since, it is measured again, not shown.
+    if time is None or (time["operations"], time["bytes"]) != work:
+        return f"| {' | '.join(cells)} | | | |"
+    if repeats(FUNCTIONS[name]):  # an unknown number of steps has no floor
+        return f"| {' | '.join([*cells, records.short(time['ns'])])} | | |"
+    floor, what = floor_ns(about["limits"], operations, size, time["batch"])
+    cells += [records.short(time["ns"]), f"{records.short(floor)} ({what})"]
+    return f"| {' | '.join(cells)} | {time['ns'] / floor:.1f} |"
+
+
+@cache
+def times() -> tuple[Mapping[str, Any], Mapping[tuple[str, str], Mapping[str, Any]]]:
+    """Where `benchmarks.every_function` measured, and its records by function and robot."""
+    read = json.loads(every_function.RESULT.read_text())
+    return read["about"], {(r["function"], r["robot"]): r for r in read["records"] if "ns" in r}
+
+
+def where_measured() -> str:
+    """Hardware and date of these times, and how busy the machine was."""
+    about, stored = times()
+    load = median(time["load"] for time in stored.values())
+    return (
+        f"{about['hardware'].partition(',')[0]}, one thread, float32, `[n, B]` memory, {about['date']}, on a "
+        f"machine in use by others (load {load:.1f}): times and floors are those of a core that shares its "
+        "units, and only their quotient can be compared with the table above."
+    )

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The documentation's site: bash scripts/docs.sh [--links]
 # Installs into .venv with the docs extra, checks spelling, builds docs/ into build/site/html; a warning is an error.
-# Notebooks run as they are built. With `--links` it asks the network whether links to elsewhere lead somewhere instead.
+# Notebooks run as they are built. With `--links` it builds nothing: it asks the network whether links to elsewhere lead somewhere.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -15,6 +15,8 @@ import warpdyn as wd
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+CHAPTER = sorted((ROOT / "docs/computation").glob("*.md"))
+"""Equations and texts of the algorithms; their own test is tests/docs_site/test_chapter.py."""
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.md"))
 """They run when the site is built (scripts/docs.sh)."""
 BLOCK = re.compile(
@@ -102,13 +104,14 @@ def test_the_map_has_every_page() -> None:
     named = [LINK.search(row)[1] for row in rows]  # type: ignore[index]
     pages = [page.name for page in PAGES if page.name != "README.md"]
     assert sorted(name for name in named if "/" not in name) == pages
-    notebooks = sorted(f"notebooks/{page.name}" for page in NOTEBOOKS)
-    assert sorted(name for name in named if name.startswith("notebooks/")) == notebooks
+    for folder, pages_of in (("notebooks", NOTEBOOKS), ("computation", CHAPTER)):
+        beside = sorted(f"{folder}/{page.name}" for page in pages_of)
+        assert sorted(name for name in named if name.startswith(f"{folder}/")) == beside
 
 
 @pytest.mark.parametrize(
     "page",
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES, *NOTEBOOKS],
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES, *CHAPTER, *NOTEBOOKS],
     ids=lambda page: page.stem,
 )
 def test_links_lead_somewhere(page: Path) -> None:

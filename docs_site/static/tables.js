@@ -1,8 +1,8 @@
-// A line to search in above every table of more than fifteen rows.
+// A line to search in above every table of more than fifteen rows; and one for all tables of a page that asks for it.
 document.addEventListener("DOMContentLoaded", () => {
-  for (const table of document.querySelectorAll("article table.docutils")) {
-    const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
-    if (rows.length <= 15) continue;
+  const rowsOf = (table) => [...table.tBodies].flatMap((body) => [...body.rows]);
+  const offerSearch = (tables, place) => {
+    const rows = tables.flatMap(rowsOf);
     const field = document.createElement("input");
     field.type = "search";
     field.className = "table-filter";
@@ -14,8 +14,14 @@ document.addEventListener("DOMContentLoaded", () => {
         const text = row.textContent.toLowerCase();
         row.hidden = !words.every((word) => text.includes(word));
       }
+      for (const table of tables) table.hidden = rowsOf(table).every((row) => row.hidden);
     });
-    const wrapper = table.closest(".table-wrapper") ?? table;
-    wrapper.before(field);
+    place(field);
+  };
+  const all = [...document.querySelectorAll("article table.docutils")];
+  const asked = document.querySelector(".search-tables");
+  if (asked) offerSearch(all, (field) => asked.append(field));
+  for (const table of all) {
+    if (!asked && rowsOf(table).length > 15) offerSearch([table], (field) => (table.closest(".table-wrapper") ?? table).before(field));
   }
 });

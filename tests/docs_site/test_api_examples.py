@@ -38,20 +38,21 @@ def members(path: str, owner: Any) -> Iterator[tuple[str, Any]]:
     for name in vars(owner):
         thing = getattr(owner, name)
         here = inspect.isclass(owner) or getattr(thing, "__module__", None) == path
-        if callable(thing) and here and not name.startswith("_"):
+        data = name in getattr(owner, "__dataclass_fields__", ())
+        if callable(thing) and here and not data and not name.startswith("_"):
             yield f"{path}.{name}", thing
 
 
 def test_every_public_name_has_one_example() -> None:
-    """In its docstring or in the files; methods of a `Model` too. The files have none for what is not public."""
+    """In its docstring or in the files; and so has each public method of each class. The files have
+    none for what is not public."""
     public = dict(described())
-    methods = {
-        f"{path}.{name}"
-        for path, thing in public.items()
-        if inspect.isclass(thing)
-        for name in dir(thing)
-    }
-    wanted = public | dict(members("warpdyn.Model", wd.Model))
+    classes = {path: thing for path, thing in public.items() if inspect.isclass(thing)}
+    methods = {f"{path}.{name}" for path, thing in classes.items() for name in dir(thing)}
+    wanted = dict(public)
+    for path, thing in classes.items():
+        wanted |= dict(members(path, thing))
+    assert "warpdyn.Model.with_payload" in wanted and "warpdyn.viewer.Viewer.add" in wanted
     in_docstrings = {
         path for path, thing in wanted.items() if ">>>" in (inspect.getdoc(thing) or "")
     }
@@ -67,9 +68,16 @@ BY_TEXT = {text: path for path, text in EXAMPLES.items()}
 
 @pytest.mark.parametrize(("text", "path"), BY_TEXT.items(), ids=BY_TEXT.values())
 def test_an_example_is_true(
-    text: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str,
+    path: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     """It runs by itself, after the two imports, and prints what stands below it."""
+    if ".png(" in text:
+        request.getfixturevalue("browser")  # draws it
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     names = {"np": np, "wd": wd}
     test = doctest.DocTestParser().get_doctest(text, names, path, None, None)

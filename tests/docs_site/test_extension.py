@@ -68,6 +68,19 @@ def test_an_example_follows_its_docstring() -> None:
     assert any(file.endswith("dynamics.txt") for file in noted)
 
 
+def test_a_new_example_has_its_pages_read_again(monkeypatch: Any) -> None:
+    """Those of the API reference; once."""
+    env: Any = SimpleNamespace(found_docs=["index", "api/dynamics"])
+
+    def outdated() -> list[str]:
+        return extension.pages_of_other_examples(None, env, set(), set(), set())  # type: ignore[arg-type]
+
+    assert outdated() == ["api/dynamics"]
+    assert outdated() == []
+    monkeypatch.setitem(extension.EXAMPLES, "warpdyn.new", ">>> 1\n1")
+    assert outdated() == ["api/dynamics"]
+
+
 def test_a_docstring_is_changed_in_place() -> None:
     lines = ["of `q_*`, M_"]
     extension.docstring_read(None, "function", "f", None, None, lines)  # type: ignore[arg-type]

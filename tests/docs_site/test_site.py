@@ -37,8 +37,11 @@ PAGES = {
     "notebooks/five_algorithms.html": ("h1", ".cell_input pre", ".cell_output", "math", "img"),
     "gallery.html": ("h1", ".recording button", "img"),
     "computation.html": ("h1", ".math math", ".cell_output table td", ".cell_output pre"),
+    "computation/dynamics.html": ("h1", ".math math", ".highlight pre", "article table td"),
+    "coming_from.html": ("h1", ".search-tables input", "article table td"),
 }
-"""Front page, API, a notebook, the gallery, the computation: and what must be seen of each."""
+"""Front page, API, a notebook, the gallery, the computation, equations of algorithms, tables of other
+libraries: and what must be seen of each."""
 
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
 
@@ -111,6 +114,23 @@ def test_a_long_table_can_be_searched(browser: Any, address: str) -> None:
         tab.close()
 
 
+def test_tables_of_other_libraries_are_searched_at_once(browser: Any, address: str) -> None:
+    """One line above all of them; a table without a row that fits is not shown."""
+    tab = browser.open(f"{address}/coming_from.html", 390, 844)
+    rows = "[...document.querySelectorAll('article tbody tr')].filter(x => x.getClientRects().length).length"
+    try:
+        assert evaluate(tab, "document.querySelectorAll('.table-filter').length") == 1
+        before = evaluate(tab, rows)
+        evaluate(
+            tab,
+            "(x => { x.value = 'crba'; x.dispatchEvent(new Event('input')); })"
+            "(document.querySelector('.table-filter'))",
+        )
+        assert before > 200 and 2 < evaluate(tab, rows) < 12
+    finally:
+        tab.close()
+
+
 def test_every_public_name_is_in_the_inventory() -> None:
     """What other sites and the search refer to."""
     data = (SITE / "objects.inv").read_bytes().split(b"\n", 4)[4]
@@ -127,30 +147,68 @@ class Links(HTMLParser):
         super().__init__()
         self.targets: list[str] = []
         self.places: set[str] = set()
+        self.pictures: dict[str, str] = {}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         of = dict(attrs)
         self.targets += [of[n] or "" for n in ("href", "src", "data-recording") if n in of]
         self.places |= {of[n] or "" for n in ("id", "name") if n in of}
+        if tag == "img":
+            self.pictures[of.get("src") or ""] = of.get("alt") or ""
 
 
-def test_links_within_the_site_lead_somewhere() -> None:
-    """Every page's: to a file, and to a place in it where they name one."""
+@pytest.fixture(scope="module")
+def links() -> dict[Path, Links]:
+    """Of every page, by its file."""
     pages: dict[Path, Links] = {}
     for path in SITE.rglob("*.html"):
         if "_static" not in path.parts:
             pages[path] = Links()
             pages[path].feed(path.read_text())
     assert len(pages) > 80
-    for path, links in pages.items():
-        for link in links.targets:
+    return pages
+
+
+def test_links_within_the_site_lead_somewhere(links: dict[Path, Links]) -> None:
+    """Every page's: to a file, and to a place in it where they name one. It needs no network."""
+    for path, page in links.items():
+        for link in page.targets:
             parts = urlsplit(link)
             if parts.scheme or link.startswith("//"):
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             assert target.exists(), f"{path.relative_to(SITE)} links to {link}"
-            if parts.fragment and target in pages:
-                assert unquote(parts.fragment) in pages[target].places, f"{path.name}: {link}"
+            if parts.fragment and target in links:
+                assert unquote(parts.fragment) in links[target].places, f"{path.name}: {link}"
+
+
+HOST = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}")
+
+
+def test_links_to_elsewhere_are_well_formed(links: dict[Path, Links]) -> None:
+    """https, a host of the public network, nothing that a browser would have to mend. Whether somebody
+    answers there, `scripts/docs.sh --links` asks."""
+    found = {
+        (path.name, link)
+        for path, page in links.items()
+        for link in page.targets
+        if urlsplit(link).scheme or link.startswith("//")
+    }
+    assert len(found) > 10
+    for name, link in found:
+        parts = urlsplit(link)
+        assert parts.scheme == "https" and HOST.fullmatch(parts.netloc), f"{name}: {link}"
+        assert re.fullmatch(r"[!#$%&'*+,/:;=?@\[\]~\w.()-]*", link), f"{name}: {link}"
+        assert not re.search(r"//", parts.path), f"{name}: {link}"
+
+
+def test_every_picture_has_words(links: dict[Path, Links]) -> None:
+    """An alternative text, which is not the name of its file."""
+    for path, page in links.items():
+        for source, words in page.pictures.items():
+            assert len(words) > 10 and "/" not in words, (
+                f"{path.relative_to(SITE)}: {source}: {words}"
+            )
 
 
 def test_every_example_stands_on_a_page() -> None:

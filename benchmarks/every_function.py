@@ -1,0 +1,216 @@
+"""Every public function on two robots: operations, bytes, and the time of one robot.
+
+    python -m benchmarks.every_function [NAME ...]
+
+Float32, `[n, B]` memory, one thread, 16,384 robots, or fewer where their arrays are beyond 256 MiB.
+Time is the process's, the least of 41 turns: others may compute meanwhile. So are the machine's
+limits, the best of before and after. With names it measures these again and keeps the rest.
+Results: benchmarks/results/every_function.json.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn.cli.workload import Memory, furthest_link
+from warpdyn.codegen.source import Source, write
+from warpdyn.execution.batched import FUNCTIONS, described
+from warpdyn.execution.call import Call, input_shapes
+from warpdyn.execution.evaluate import record_call, result_shapes
+from warpdyn.model.description import ModelError
+
+from . import roofline
+from .__main__ import what_it_ran_on
+from .cases import BATCH
+from .interleave import CORES, Turn, take_turns
+
+RESULT = Path(__file__).parent / "results" / "every_function.json"
+
+ROBOTS = ("panda", "humanoid")
+"""Robots that come with warpdyn: an arm of 8 coordinates, a humanoid on a free base."""
+
+LARGEST = 1 << 28
+"""Bytes of arrays beyond which the batch is halved."""
+
+ALL_LINKS = ("fk",)
+"""Functions that are shown for all links; others that take frames are of the last link."""
+
+TO_MUJOCO = ("configuration", "velocity", "acceleration", "force")
+
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "convert_quaternion": {"source": "wxyz", "target": "xyzw"},
+    "convert_twist": {"source": "local", "target": "world"},
+    "convert_wrench": {"source": "local", "target": "world"},
+    **{f"convert_{what}": {"target": "mujoco"} for what in TO_MUJOCO},
+    "height_scan": {"terrain": wd.Plane.with_normal((0.1, 0.0, 1.0))},
+    "state_derivative": {"ground": wd.SoftGround()},
+}
+"""Options without which a function is none, or does nothing."""
+
+TURNS = 41
+"""Turns of 20 ms each."""
+
+SHAPES: Mapping[str, tuple[int, ...]] = {"twist": (6,), "wrench": (6,), "pattern": (25, 2), "t": ()}
+"""Shapes of arguments that depend on no robot; those of others are nv."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A function, its arrays and its options for one robot."""
+
+    name: str
+    model: wd.Model
+    arrays: tuple[Any, ...]
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, name: str, model: wd.Model, count: int = 1) -> Work:
+        """`count` random states."""
+        arguments = inspect.signature(FUNCTIONS[name].describe).parameters
+        options = dict(OPTIONS.get(name, {}))
+        if name == "effect_torques":
+            model = model.with_friction(viscous=0.5, coulomb=0.1)
+        if "points" in arguments:
+            options["points"] = points(model)
+        if "frame" in arguments and name not in ALL_LINKS:
+            touched = name == "link_contact_forces"
+            options["frame"] = points(model)[0].link if touched else furthest_link(model)
+        read = [
+            argument.name
+            for argument in arguments.values()
+            if argument.kind is not inspect.Parameter.KEYWORD_ONLY and argument.name != "model"
+        ]
+        arrays = (Memory().filled(numbers(argument, name, model, count)) for argument in read)
+        return cls(name, model, tuple(arrays), options)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the function is called with; those of poses take no robot."""
+        return (self.model, *self.arrays) if takes_robot(self.name) else self.arrays
+
+    def described(self) -> Call:
+        """The call, before it is recorded."""
+        return described(FUNCTIONS[self.name], self.arguments, self.options)
+
+    def source(self) -> Source:
+        """The kernel's text for the CPU, which knows operations and bytes of one robot."""
+        call = self.described()
+        return write(record_call(call, input_shapes(call), True), self.name, True, "cpu")
+
+    def bind(self) -> Callable[[], Any]:
+        """What is timed; results in `[n, B]` memory too."""
+        shapes = result_shapes(self.described()).values()
+        outs = tuple(Memory().empty(len(self.arrays[0]), shape) for shape in shapes)
+        out = outs if len(outs) > 1 else outs[0]
+        return wd.bind(FUNCTIONS[self.name], *self.arguments, out=out, **self.options)
+
+
+def takes_robot(name: str) -> bool:
+    """Whether a function's first argument is a model."""
+    return "model" in inspect.signature(FUNCTIONS[name].describe).parameters
+
+
+def points(model: wd.Model) -> list[wd.ContactPoint]:
+    """Four spheres at each sole of the humanoid; of an arm one at the last link."""
+    soles = [point for point in wd.ContactPoints(model) if point.link.endswith("ankle_roll_link")]
+    return soles or [wd.ContactPoint(furthest_link(model), (0.0, 0.0, 0.0), 0.02)]
+
+
+def numbers(argument: str, name: str, model: wd.Model, count: int) -> np.ndarray:
+    """Random numbers for an argument, by its name."""
+    seed = sum(map(ord, argument))
+    drawn = np.random.default_rng(seed)
+    if argument in ("q", "q0", "q1"):
+        return wd.random_configuration(model, count, seed=seed)
+    if argument == "forces":
+        return drawn.uniform(0.0, 50.0, (count, len(points(model)), 3))
+    if argument == "control":
+        return drawn.uniform(-1.0, 1.0, (count, len(model.actuators)))
+    if argument in ("pose", "quaternion", "matrix", "matrices", "targets"):
+        return poses(argument, name, model, count)
+    return drawn.uniform(-1.0, 1.0, (count, *SHAPES.get(argument, (model.nv,))))
+
+
+def poses(argument: str, name: str, model: wd.Model, count: int) -> np.ndarray:
+    """Poses of the last link, in the form that an argument has."""
+    q = wd.random_configuration(model, count, seed=11)
+    if argument in ("pose", "quaternion"):
+        pose = wd.fk(model, q, frame=furthest_link(model), form="pose")
+        return pose if argument == "pose" else pose[:, 3:]
+    T = wd.fk(model, q, frame=furthest_link(model))
+    if argument == "matrices":
+        return np.stack([T, T, T], axis=1)
+    return T[:, :3, :3] if name == "matrix_to_quaternion" else T
+
+
+def program(name: str, robot: str) -> tuple[int, int] | str:
+    """Operations and bytes of one robot; or why there is no program."""
+    try:
+        source = Work.of(name, wd.load_robot(robot)).source()
+    except (ModelError, ValueError) as error:
+        return str(error).partition(":")[0]
+    return source.operations, source.bytes
+
+
+def measured(name: str, robot: str) -> dict[str, Any]:
+    """A record: what the program does, and its time; or why there is none."""
+    at = {"function": name, "robot": robot}
+    counted = program(name, robot)
+    if isinstance(counted, str):
+        return {**at, "blank": counted}
+    operations, size = counted
+    batch = BATCH
+    while batch * size > LARGEST:
+        batch //= 2
+    work = Work.of(name, wd.load_robot(robot), batch)
+    turn = Turn(work.bind(), batch, CORES[-1:], clock=time.process_time)
+    take_turns([turn], TURNS)
+    least, median = (1e9 * f(turn.samples) / batch for f in (np.min, np.median))
+    return {
+        **at,
+        **{"operations": operations, "bytes": size, "batch": batch},
+        **{"ns": round(float(least), 3), "ns_median": round(float(median), 3)},
+        "load": round(os.getloadavg()[0], 2),
+    }
+
+
+def main(names: list[str]) -> None:
+    """Measure, and write as it goes."""
+    wd.set_num_threads(1)
+    before = json.loads(RESULT.read_text()) if names and RESULT.exists() else {"records": []}
+    chosen = names or sorted(FUNCTIONS)
+    records = [record for record in before["records"] if record["function"] not in chosen]
+    about = what_it_ran_on("cpu", ())
+    limits = [roofline.limits("cpu", time.process_time)]
+    limits += [before["about"]["limits"]] if records else []
+    for name in chosen:
+        for robot in ROBOTS if takes_robot(name) else ROBOTS[:1]:
+            records.append(measured(name, robot))
+            print(records[-1], flush=True)
+    limits.append(roofline.limits("cpu", time.process_time))
+    whole = {"about": {**about, "limits": best(limits)}, "records": records}
+    RESULT.write_text(json.dumps(whole, indent=1) + "\n")
+
+
+def best(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The highest rate of each."""
+    copy: dict[str, float] = {}
+    for each in limits:
+        for size, rate in each["copy"].items():
+            copy[str(size)] = max(rate, copy.get(str(size), 0.0))
+    return {**limits[0], "copy": copy, "operations": max(each["operations"] for each in limits)}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

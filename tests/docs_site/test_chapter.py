@@ -1,0 +1,92 @@
+"""The computation chapter has every algorithm: equations, source, text, operations and time."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("docutils")
+from docs_site import api_pages, folding, mathematics
+from warpdyn.execution.batched import FUNCTIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs/computation").glob("*.md"))
+SECTION = re.compile(r"^## [^\n]*: `(\w+)`\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+TEXT = re.compile(
+    r"```\{literalinclude\} \.\./\.\./warpdyn/algorithms/(\w+)\.py\n(.*?)```", re.DOTALL
+)
+TABLE = re.compile(r"```\{folding\} (.*?)\n```")
+EQUATION = re.compile(r"```\{math\}\n(.*?)```|\{math\}`([^`]+)`", re.DOTALL)
+
+SECTIONS = {
+    name: text for page in PAGES for name, text in SECTION.findall(page.read_text(encoding="utf-8"))
+}
+
+
+def test_no_algorithm_is_missing() -> None:
+    """Each file of warpdyn/algorithms/ has one section, and the list on the chapter's page names it."""
+    written = [name for page in PAGES for name, _ in SECTION.findall(page.read_text())]
+    assert sorted(written) == sorted(api_pages.texts())
+    front = (ROOT / "docs/computation.md").read_text()
+    for page in PAGES:
+        row = re.search(rf"^\| \[.*\]\(computation/{page.name}\) \| (.*) \|$", front, re.MULTILINE)
+        assert row, page.name
+        own = [name for name, _ in SECTION.findall(page.read_text())]
+        assert re.findall(r"`(\w+)`", row[1]) == own
+
+
+@pytest.mark.parametrize("name", api_pages.texts())
+def test_a_section_has_equations_and_the_text(name: str) -> None:
+    """The text is included from the algorithm's own file, and what is named there exists."""
+    section = SECTIONS[name]
+    assert "```{math}" in section
+    included = TEXT.findall(section)
+    assert {module for module, _ in included} == {name}
+    code = (ROOT / f"warpdyn/algorithms/{name}.py").read_text()
+    for _, options in included:
+        for option, wanted in re.findall(r":([\w-]+): (.+)", options):
+            there = rf"^(def|class) {wanted}\b" if option == "pyobject" else re.escape(wanted)
+            assert re.search(there, code, re.MULTILINE), f"{name}: {option} {wanted}"
+
+
+def test_every_function_stands_beside_its_algorithm() -> None:
+    """Each public function of arrays has one row of operations and time in the chapter."""
+    told = Counter(
+        name.strip()
+        for section in SECTIONS.values()
+        for names in TABLE.findall(section)
+        for name in names.split(",")
+    )
+    assert set(told) == set(FUNCTIONS)
+    assert max(told.values()) == 1
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "docs/computation.md"], ids=lambda page: page.stem)
+def test_equations_can_be_read(page: Path) -> None:
+    """By the reader that makes MathML of them."""
+    found = EQUATION.findall(page.read_text())
+    assert found
+    for block, inline in found:
+        assert "<math" in mathematics.mathml(block or inline, block=bool(block))
+
+
+def test_a_table_has_the_recorder_s_counts() -> None:
+    """And the stored time of the same program beside its floor, which it is not below."""
+    *_, arm, humanoid = folding.program_table(["rnea"]).splitlines()
+    cells = [cell.strip() for cell in arm.strip("|").split("|")]
+    operations, _ = folding.recorded("rnea", "panda")
+    assert cells[:3] == ["`rnea`", "panda", f"{operations:,}"]
+    assert "| humanoid |" in humanoid
+    about, stored = folding.times()
+    time = stored["rnea", "panda"]
+    assert about["limits"]["operations"] > 1e9
+    if time["operations"] == operations:
+        assert float(cells[6]) >= 1.0
+
+
+def test_what_a_robot_lacks_is_said() -> None:
+    assert "| panda has no actuators |" in folding.program_table(["actuator_torques"])
+    assert "| none |" in folding.program_table(["pose_to_matrix"])
