@@ -83,7 +83,7 @@ def system() -> _System | None:
     return None if found.command.address is None else found
 
 
-class _Worker:
+class _NativeThread:
     """A thread, in memory that is its own as long as the process lives."""
 
     def __init__(self, system: _System):
@@ -102,18 +102,18 @@ class _Worker:
             raise OSError(failed, os.strerror(failed))
 
 
-_workers: list[_Worker] = []
+_workers: list[_NativeThread] = []
 _lock = threading.Lock()
 _ended = threading.Event()
 """Set when the process is about to end: no thread is started from then on."""
 
 
-def _at_hand(system: _System, number: int) -> list[_Worker]:
+def _at_hand(system: _System, number: int) -> list[_NativeThread]:
     """So many threads, or as many as the system lets start."""
     with _lock:
         try:
             while len(_workers) < number and not _ended.is_set():
-                _workers.append(_Worker(system))
+                _workers.append(_NativeThread(system))
         except OSError:
             pass
         return _workers[:number]
@@ -122,7 +122,7 @@ def _at_hand(system: _System, number: int) -> list[_Worker]:
 class SharedLaunch:
     """A launch on several threads, the calling one among them; called, it is done."""
 
-    def __init__(self, command: Command, system: _System, workers: list[_Worker], least: int):
+    def __init__(self, command: Command, system: _System, workers: list[_NativeThread], least: int):
         """The launch as the command has it, of which a thread takes `least` environments at least."""
         bounds, arguments = command.bounds, list(command.arguments)
         self._threads = (ctypes.c_int64 * len(workers))(*(_address(x.words) for x in workers))
