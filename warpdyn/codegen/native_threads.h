@@ -27,6 +27,7 @@ struct Native {
     I64 patience;  // how often it looks before it sleeps
     void* thread;
     void *mutex, *condition;
+    const void* attributes;  // that the system starts it with
   };
 
   static void* serve(void* given) {
@@ -50,7 +51,7 @@ struct Native {
     }
   }
   static I64 start(Worker* worker) {
-    return worker->system->create(&worker->thread, nullptr, serve, worker);
+    return worker->system->create(&worker->thread, worker->attributes, serve, worker);
   }
   static void wake(Worker& worker) {
     worker.system->lock(worker.mutex);

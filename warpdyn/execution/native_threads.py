@@ -41,7 +41,11 @@ SYSTEM = (
 """The system's functions, in the order of the header."""
 
 PLACE = 256
-"""Bytes for a mutex or a condition, of which POSIX systems take at most 64."""
+"""Bytes for a mutex, a condition or attributes, of which POSIX systems take at most 64."""
+
+STACK = 16 << 20
+"""Bytes of a thread's stack; a kernel takes up to 5 MiB (`codegen/cpu.py`), and what the system gives by
+itself may be 2."""
 
 _Words = ctypes.Array[ctypes.c_int64]
 
@@ -53,11 +57,12 @@ def _address(place: ctypes.Array[ctypes.c_char] | _Words) -> int:
 class _System:
     """The system's functions and ours, by address."""
 
-    def __init__(self) -> None:
-        library = ctypes.CDLL(None)
-        found = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in SYSTEM]
+    def __init__(self, library: ctypes.CDLL, found: list[int]):
         self.table = (ctypes.c_int64 * len(found))(*found)
         self.begin = (library.pthread_mutex_init, library.pthread_cond_init)
+        self.attributes = ctypes.create_string_buffer(PLACE)
+        library.pthread_attr_init(self.attributes)
+        library.pthread_attr_setstacksize(self.attributes, ctypes.c_size_t(STACK))
         start_kernel_cache()
         first, count = HEADER.index("first"), HEADER.index("count")
         code = headers.piece("native_threads.h", "threads", first=first, count=count)
@@ -77,10 +82,12 @@ class _System:
 def system() -> _System | None:
     """None where there are no POSIX threads, or where this Warp does not tell a kernel's address."""
     try:
-        found = _System()
+        library = ctypes.CDLL(None)
+        found = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in SYSTEM]
     except (AttributeError, OSError, TypeError):
         return None
-    return None if found.command.address is None else found
+    made = _System(library, found)
+    return None if made.command.address is None else made
 
 
 class _NativeThread:
@@ -90,8 +97,8 @@ class _NativeThread:
         self.mutex, self.condition = (ctypes.create_string_buffer(PLACE) for _ in range(2))
         for begin, place in zip(system.begin, (self.mutex, self.condition), strict=True):
             begin(ctypes.c_void_p(_address(place)), None)
-        words = (_address(system.table), 0, 0, 0, PATIENCE, 0)
-        self.words = (ctypes.c_int64 * 8)(*words, _address(self.mutex), _address(self.condition))
+        places = map(_address, (self.mutex, self.condition, system.attributes))
+        self.words = (ctypes.c_int64 * 9)(_address(system.table), 0, 0, 0, PATIENCE, 0, *places)
         # Signals are for the threads that Python knows.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
