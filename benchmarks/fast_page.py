@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 from .readme import CALLS, ROOT, chosen
 from .report import Run, read, short
+from .two_threads import MICROSECONDS
 
 PAGE = ROOT / "docs/fast.md"
 BATCHES = (1, 64, 1024, 16384, 65536)
@@ -37,6 +40,9 @@ ROWS = (
     ("talos_reduced", "aba_derivatives"),
 )
 """Small and large programs: the gains differ by them."""
+FEW = 5
+"""Rounds in which two processors were worth two, of which fewer say nothing."""
+
 MARKS = "<!-- {} -->\n{}\n<!-- end of {} -->"
 
 
@@ -81,31 +87,54 @@ def torch(run: Run) -> str:
 def ways(run: Run) -> str:
     """Ratios by robot and algorithm, each of two ways that ran in turns."""
     rows = [
-        "| | `[n, B]` memory over rows | float32 over float64 | 2 threads over 1, B = 16,384 | B = 65,536 |",
-        "|---|---|---|---|---|",
+        "| | `[n, B]` memory over rows | float32 over float64 |",
+        "|---|---|---|",
     ]
     for robot, algorithm in ROWS:
         at = (run, robot, algorithm)
         by_rows = measured(*at, batch=16384, layout="rows")
         single = run.main(robot, algorithm)
         double = measured(*at, batch=16384, layout="columns", dtype="float64")
-        shared = [measured(*at, batch=b, layout="columns", threads=2) for b in (16384, 65536)]
         ratios = [
             by_rows["ns"] / by_rows["ns_of_columns"] if by_rows else None,
             double["ns"] / single["ns"] if double and single else None,
-            *(
-                r["ns_of_one_thread"] / r["ns"] if r and r.get("ns_of_one_thread") else None
-                for r in shared
-            ),
         ]
         cells = ("" if ratio is None else f"{ratio:.2f}×" for ratio in ratios)
         rows.append(f"| {robot} {algorithm} | " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
 
-def text(page: str, run: Run, called: Run) -> str:
-    """The page with its tables made anew; `called`: where ordinary calls were measured."""
-    tables = {"calls": calls(called), "torch": torch(called), "ways": ways(run)}
+def threads(folder: Path) -> str:
+    """Two threads over one, and what two processes reached; "" where that was not measured."""
+    file = folder / "two_threads.json"
+    measured = json.loads(file.read_text())["measured"] if file.exists() else []
+    by_case: dict[str, list[dict[str, Any]]] = {}
+    for r in measured:
+        by_case.setdefault(f"{r['robot']} {r['algorithm']}", []).append(r)
+    if not by_case:
+        return ""
+    heads = (f"{us / 1000:g} ms on one thread" for us in MICROSECONDS)
+    rows = ["| | " + " | ".join(heads) + " |", "|---" * (len(MICROSECONDS) + 1) + "|"]
+    for name, found in by_case.items():
+        cells = (_shared(r["worth it"]) for r in found)
+        rows.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _shared(found: dict[str, Any]) -> str:
+    if found["rounds"] < FEW:
+        return "–"
+    return f"{found['two threads']:.2f}× ({found['two processes']:.2f}×)"
+
+
+def text(page: str, run: Run, called: Run, folder: Path) -> str:
+    """The page with its tables made anew; `called`, `folder`: where ordinary calls were measured."""
+    tables = {
+        "calls": calls(called),
+        "torch": torch(called),
+        "ways": ways(run),
+        "threads": threads(folder),
+    }
     for name, table in tables.items():
         if not table:  # what stands there was measured otherwise
             continue
@@ -119,7 +148,7 @@ def main() -> int:
     if folder is None or of_calls is None:
         print("README.md names no folders of results", file=sys.stderr)
         return 2
-    PAGE.write_text(text(PAGE.read_text(), read(folder), read(of_calls)))
+    PAGE.write_text(text(PAGE.read_text(), read(folder), read(of_calls), of_calls))
     print(f"{PAGE} has the figures of {folder.relative_to(ROOT)} and {of_calls.relative_to(ROOT)}")
     return 0
 

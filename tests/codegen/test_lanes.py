@@ -41,25 +41,30 @@ TRANSPOSES = """
 const T* const x = (const T*)args[4];
 T* const out = (T*)args[9];
 V square[N], rows[Q];
+VH halves[Q];
 for (int i = 0; i < N; ++i) square[i] = *(const V*)(x + i * N);
 for (int i = 0; i < Q; ++i) rows[i] = square[i];
+for (int i = 0; i < Q; ++i) halves[i] = *(const VH*)(x + i * N / 2);
 Lanes::transpose(square);
+Lanes::transpose_halves(halves);
 Lanes::transpose_quarters(rows);
 for (int i = 0; i < N; ++i) *(V*)(out + i * N) = square[i];
 for (int i = 0; i < Q; ++i) *(V*)(out + (N + i) * N) = rows[i];
+for (int i = 0; i < Q; ++i) *(VH*)(out + (N + Q) * N + i * N / 2) = halves[i];
 """
 
 MOVES = """
 const int n = (int)args[0], here = (int)args[1];
 const T* const x = (const T*)args[4];
 T* const out = (T*)args[9];
-V tile[64];
-I64 offset[64];
-int slot[64];
-const bool still[64] = {};
+V tile[1024];
+I64 offset[1024];
+int slot[1024];
+bool still[64] = {};
+still[1] = args[3];
 for (int k = 0; k < n; ++k) { offset[k] = k; slot[k] = k; }
 Lanes::gather(tile, x, n, offset, n, here, args[2]);
-Lanes::scatter(tile, out, n, offset, slot, still, n, here, args[2], false, false, nullptr);
+Lanes::scatter(tile, out, n, offset, slot, still, n, here, args[2], false, args[3], nullptr);
 """
 
 
@@ -127,26 +132,43 @@ def test_functions_of_the_header(alone: Callable, dtype: np.dtype) -> None:
 
 
 def test_transposes_of_the_header(alone: Callable, dtype: np.dtype) -> None:
-    """N vectors as a square, and the squares of N / 4 that lie side by side in N / 4 vectors."""
+    """N vectors as a square, and the squares of N / 4 that lie side by side in N / 4 vectors or halves."""
     n = lanes.count(dtype == np.float32)
+    q = n // 4
     x = np.arange(n * n, dtype=dtype).reshape(n, n)
-    out = alone(TRANSPOSES)(x, n * n + n * n // 4)
-    square, rows = out[: n * n].reshape(n, n), out[n * n :].reshape(n // 4, n)
-    np.testing.assert_array_equal(square, x.T)
-    for block in range(4):
-        columns = slice(block * n // 4, (block + 1) * n // 4)
-        np.testing.assert_array_equal(rows[:, columns], x[: n // 4, columns].T)
+    out = alone(TRANSPOSES)(x, n * n + q * n + q * n // 2)
+    square, rows, halves = np.split(out, [n * n, n * n + q * n])
+    np.testing.assert_array_equal(square.reshape(n, n), x.T)
+    for found, given in ((rows, x[:q]), (halves, x.reshape(-1, n // 2)[:q])):
+        for block in range(given.shape[1] // q):
+            columns = slice(block * q, (block + 1) * q)
+            np.testing.assert_array_equal(
+                found.reshape(given.shape)[:, columns], given[:, columns].T
+            )
 
 
 def test_what_is_scattered_is_what_was_gathered(alone: Callable, dtype: np.dtype) -> None:
     """Rows of any length, whole blocks and incomplete ones, transposed or entry by entry."""
     n, move = lanes.count(dtype == np.float32), alone(MOVES)
-    for length in (1, n // 4 - 1, n // 4, n - 1, n, n + 3, 3 * n):
+    lengths = (1, n // 4 - 1, n // 4, n - 1, n, n + 1, n + 3, 3 * n, 3 * n + n // 2, 64 * n)
+    for length in lengths:
         for here, dense in ((n, 1), (n, 0), (3, 1)):
             x = np.random.default_rng(length).normal(size=(n, length)).astype(dtype)
             out = move(x, n * length, length, here, dense).reshape(n, length)
             np.testing.assert_array_equal(out[:here], x[:here])
             assert np.isnan(out[here:]).all()
+
+
+def test_constants_that_are_kept_are_not_scattered(alone: Callable, dtype: np.dtype) -> None:
+    """Rows of any length, those that begin 4,096 bytes apart among them."""
+    n, move = lanes.count(dtype == np.float32), alone(MOVES)
+    for length in (4 * n, 4 * n + n // 2, 64 * n):
+        x = np.random.default_rng(length).normal(size=(n, length)).astype(dtype)
+        for keep in (0, 1):
+            out = move(x, n * length, length, n, 1, keep).reshape(n, length)
+            expected = x.copy()
+            expected[:, n : 2 * n] = np.nan if keep else x[:, n : 2 * n]
+            np.testing.assert_array_equal(out, expected)
 
 
 def test_a_vector_is_a_cache_line() -> None:

@@ -40,36 +40,8 @@ struct Foreign {
     I64 bounds, length;  // words of both
   };
 
-  // A launch whose slices several threads take; the last to leave frees it.
-  struct Shared {
-    Kernel* kernel;
-    I64 bounds, length, least, threads, count;
-    I64 next, done, users;
-    I64 words[];
-  };
+#include "shared_launch.h"
 
-  static void work(Shared* at) {
-    I64* const own = (I64*)__builtin_alloca((at->bounds + at->length) * sizeof(I64));
-    for (I64 k = 0; k < at->bounds + at->length; ++k) own[k] = at->words[k];
-    I64* const arguments = own + at->bounds;
-    I64 first = __atomic_load_n(&at->next, __ATOMIC_RELAXED);
-    while (first < at->count) {
-      // Half of a thread's share of what is left, as in execution/threads.py.
-      const I64 share = (at->count - first) / (2 * at->threads), left = at->count - first;
-      I64 number = (share / at->least + 1) * at->least;
-      number = number < left ? number : left;
-      if (!__atomic_compare_exchange_n(&at->next, &first, first + number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        continue;
-      arguments[$first] = first;
-      arguments[$count] = number;
-      at->kernel(own, arguments);
-      __atomic_add_fetch(&at->done, number, __ATOMIC_RELEASE);
-      first = __atomic_load_n(&at->next, __ATOMIC_RELAXED);
-    }
-  }
-  static void leave(Shared* at) {
-    if (__atomic_sub_fetch(&at->users, 1, __ATOMIC_ACQ_REL) == 0) free(at);
-  }
   static void help(void* at) {
     work((Shared*)at);
     leave((Shared*)at);
@@ -86,19 +58,13 @@ struct Foreign {
   }
   // Nobody waits for a thread that is slow to wake: it finds nothing left.
   static void share(const Frame* frame, const Plan& plan, I64 threads, const I64* words, I64 count) {
-    const I64 length = plan.bounds + plan.length;
-    Shared* const at = (Shared*)malloc(sizeof(Shared) + length * sizeof(I64));
-    *at = Shared{(Kernel*)plan.kernel[0], plan.bounds, plan.length, plan.least, threads, count, 0, 0, 1};
-    for (I64 k = 0; k < length; ++k) at->words[k] = words[k];
+    Shared* const at = shared((Kernel*)plan.kernel[0], plan.bounds, plan.length, words, count, plan.least, threads);
     for (I64 k = 1; k < threads && k * plan.least < count; ++k) {
       __atomic_add_fetch(&at->users, 1, __ATOMIC_RELAXED);
       NewTask task = {sizeof(NewTask), nullptr, frame->context, help, at};
       if (!succeeded(frame, frame->api->schedule(&task))) leave(at);
     }
-    work(at);
-    while (__atomic_load_n(&at->done, __ATOMIC_ACQUIRE) < count)
-      if (plan.yield) plan.yield();
-    leave(at);
+    finish(at, plan.yield);
   }
 
   static void* handle(Frame* frame) {

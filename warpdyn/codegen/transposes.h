@@ -3,6 +3,7 @@
   /// transpose: N vectors as a square. One stage for each power of two d, from N / 2 down to 1: of
   /// rows i and i + d, the lanes with bit d of the upper change places with those without of the lower.
   /// transpose_quarters: the four squares of Q by Q, side by side in Q vectors, 16 bytes a row each.
+  /// transpose_halves: the two squares of Q by Q in Q half vectors.
 #if WARPDYN_FLOAT
   static inline void transpose(V* r) {
 { const V x = r[0], y = r[8]; r[0] = __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23); r[8] = __builtin_shufflevector(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31); }
@@ -45,6 +46,13 @@
 { const V x = r[1], y = r[3]; r[1] = __builtin_shufflevector(x, y, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29); r[3] = __builtin_shufflevector(x, y, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31); }
 { const V x = r[1]; r[1] = r[2]; r[2] = x; }
   }
+  static inline void transpose_halves(VH* r) {
+{ const VH x = r[0], y = r[1]; r[0] = __builtin_shufflevector(x, y, 0, 8, 1, 9, 4, 12, 5, 13); r[1] = __builtin_shufflevector(x, y, 2, 10, 3, 11, 6, 14, 7, 15); }
+{ const VH x = r[2], y = r[3]; r[2] = __builtin_shufflevector(x, y, 0, 8, 1, 9, 4, 12, 5, 13); r[3] = __builtin_shufflevector(x, y, 2, 10, 3, 11, 6, 14, 7, 15); }
+{ const VH x = r[0], y = r[2]; r[0] = __builtin_shufflevector(x, y, 0, 1, 8, 9, 4, 5, 12, 13); r[2] = __builtin_shufflevector(x, y, 2, 3, 10, 11, 6, 7, 14, 15); }
+{ const VH x = r[1], y = r[3]; r[1] = __builtin_shufflevector(x, y, 0, 1, 8, 9, 4, 5, 12, 13); r[3] = __builtin_shufflevector(x, y, 2, 3, 10, 11, 6, 7, 14, 15); }
+{ const VH x = r[1]; r[1] = r[2]; r[2] = x; }
+  }
 #else
   static inline void transpose(V* r) {
 { const V x = r[0], y = r[4]; r[0] = __builtin_shufflevector(x, y, 0, 1, 2, 3, 8, 9, 10, 11); r[4] = __builtin_shufflevector(x, y, 4, 5, 6, 7, 12, 13, 14, 15); }
@@ -62,5 +70,8 @@
   }
   static inline void transpose_quarters(V* r) {
 { const V x = r[0], y = r[1]; r[0] = __builtin_shufflevector(x, y, 0, 8, 2, 10, 4, 12, 6, 14); r[1] = __builtin_shufflevector(x, y, 1, 9, 3, 11, 5, 13, 7, 15); }
+  }
+  static inline void transpose_halves(VH* r) {
+{ const VH x = r[0], y = r[1]; r[0] = __builtin_shufflevector(x, y, 0, 4, 2, 6); r[1] = __builtin_shufflevector(x, y, 1, 5, 3, 7); }
   }
 #endif

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ..arrays import Array, Library, View
@@ -12,6 +13,7 @@ from ..codegen.arguments import FIELDS, HEADER
 from . import threads
 from .compiling import Kernel
 from .kernel import Command
+from .native_threads import shared
 
 SECONDS_PER_OPERATION, SECONDS_PER_BYTE = 1.2e-11, 4e-11
 """Rough times for one environment on one core, to decide how many threads a batch is worth."""
@@ -78,10 +80,8 @@ class Job:
         return replace(self, results=(), keep=(), arrays={})
 
     def launch_once(self) -> None:
-        slices = self.slices()
-        commands = [self.kernel.command() for _ in slices]
-        self._set(commands, slices)
-        self._run(commands, threads.get_num_threads())
+        launch, commands = self._prepared(self.kernel.command)
+        launch()
         self.kernel.idle += commands
 
     def clear(self, out: Any) -> None:
@@ -107,48 +107,55 @@ class Job:
             )
         self.launch_once()
         self.arguments[KEEP_CONSTANTS] = 1
-        slices = self.slices()
-        commands = [self.kernel.new_command() for _ in slices]
-        self._set(commands, slices)
-        plain = self.stream is None and self.library.in_place and not self.sums
-        if len(commands) == 1 and plain:
-            launch, result, keep = commands[0].run, self.handed_back(), (self.keep, commands)
+        launch, commands = self._prepared(self.kernel.new_command)
+        if self.library.in_place and not self.sums:
+            result, keep = self.handed_back(), (self.keep, commands)
 
-            def run_one(_keep: tuple = keep) -> Array:
+            def run_in_place(_keep: tuple = keep) -> Array:
                 launch()
                 return result
 
-            return run_one
-
-        number = threads.get_num_threads()
+            return run_in_place
 
         def run() -> Array:
-            self._run(commands, number)
+            launch()
             return self.handed_back()
 
         return run
 
-    def slices(self) -> list[tuple[int, int]]:
-        """[first, number) of environments for each launch: one, or one a thread."""
-        if self.count == 0:
-            return []
-        seconds = self.seconds
-        if self.kernel.device.is_cuda or seconds < threads.ENOUGH:
-            return [(0, self.count)]
+    def _prepared(self, command: Callable[[], Command]) -> tuple[Callable[[], None], list[Command]]:
+        """What launches it, and the commands that this needs: one, on threads without Python if the
+        batch is worth them; one for each slice where threads are Python's only."""
+        number = self._threads()
+        whole = [(0, self.count)] if self.count else []
+        commands = [command() for _ in whole]
+        self._set(commands, whole)
+        if not commands:
+            return lambda: None, commands
+        if self.stream is not None:
+            return partial(commands[0].run, self.stream), commands
+        if number == 1:
+            return commands[0].run, commands
         block = LOOP_BLOCK if self.kernel.source.loops else BLOCK
-        number = threads.get_num_threads()
-        return threads.slices(self.count, number, block, self.count * threads.SLICE / seconds)
+        of_second = self.count / self.seconds
+        least = max(1, round(of_second * threads.SLICE / block)) * block
+        launch = shared(commands[0], least, number)
+        if launch:
+            return launch, commands
+        slices = threads.slices(self.count, number, block, of_second * threads.PYTHONS_SLICE)
+        commands += [command() for _ in slices[1:]]
+        self._set(commands, slices)
+        runs = [each.run for each in commands]
+        return partial(threads.run_all, runs, min(len(runs), number)), commands
+
+    def _threads(self) -> int:
+        """How many threads the batch is worth."""
+        if self.kernel.device.is_cuda or self.seconds < threads.ENOUGH:
+            return 1
+        return threads.get_num_threads()
 
     def _set(self, commands: Sequence[Command], slices: Sequence[tuple[int, int]]) -> None:
         for command, (first, number) in zip(commands, slices, strict=True):
             self.arguments[FIRST], self.arguments[COUNT] = first, number
             command.set(self.arguments)
             command.set_threads(number)
-
-    def _run(self, commands: Sequence[Command], number: int) -> None:
-        if len(commands) > 1:
-            threads.run_all([command.run for command in commands], min(len(commands), number))
-        elif commands and self.stream is not None:
-            commands[0].run(self.stream)
-        elif commands:
-            commands[0].run()

@@ -15,6 +15,9 @@ import warp as wp
 from ..codegen.source import Source
 from .config import VERBOSE
 
+CAPTURE = "_apic_capture"
+"""What Warp's runtime calls the recording of launches that is under way, or None."""
+
 
 def quieten() -> None:
     """Keep Warp's banner and its line for each module off stdout, where a program's numbers go.
@@ -93,7 +96,7 @@ def _entry(launch: wp.Launch) -> Callable[..., None] | None:
     """
     runtime: Any = getattr(wp._src.context, "runtime", None)
     forward = _forward(launch)
-    if forward is None or not hasattr(runtime, "_apic_capture"):
+    if forward is None or not hasattr(runtime, CAPTURE):
         return None
     bounds, packed = (ctypes.byref(x) for x in launch.params)
 
@@ -104,6 +107,12 @@ def _entry(launch: wp.Launch) -> Callable[..., None] | None:
             launch.launch()
 
     return run
+
+
+def records_launches() -> bool:
+    """Whether Warp records what is launched on the CPU, or does not say."""
+    runtime: Any = getattr(wp._src.context, "runtime", None)
+    return getattr(runtime, CAPTURE, True) is not None
 
 
 def _forward(launch: wp.Launch) -> Callable[..., None] | None:

@@ -24,7 +24,7 @@ from ..codegen import headers
 from ..codegen.source import Source
 from ..model import Model
 from .compiling import Kernel
-from .kernel import Command, compile_kernel
+from .kernel import CAPTURE, Command, compile_kernel
 from .kernel_cache import start_kernel_cache
 from .remembered import MISS, PLAIN, Key, KnownCall
 
@@ -54,9 +54,6 @@ _FUNCTIONS = (
 """In the order of the header."""
 
 _FASTCALL = 0x80
-_CAPTURE = "_apic_capture"
-"""What Warp's runtime calls the recording of launches that is under way, or None."""
-
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 """The result by arguments, positional and by name; `MISS` where the call is not known."""
 
@@ -97,7 +94,7 @@ def _method() -> tuple[_Method, Command] | None:
     """The C function as CPython takes it, and the launch that keeps it loaded; None where calls
     cannot go by it."""
     runtime: Any = getattr(wp._src.context, "runtime", None)
-    if not hasattr(runtime, _CAPTURE) or not _as_expected():
+    if not hasattr(runtime, CAPTURE) or not _as_expected():
         return None
     start_kernel_cache()
     code = headers.piece("native_call.h", "call")
@@ -165,7 +162,7 @@ class _Table(np.ndarray):
 def _table(plans: tuple[_NativePlan, ...]) -> _Table:
     python = [_address(name) for name in _FUNCTIONS]
     runtime: Any = wp._src.context.runtime  # type: ignore[attr-defined]
-    objects = [id(x) for x in (MISS, np.ndarray, runtime, sys.intern(_CAPTURE), None)]
+    objects = [id(x) for x in (MISS, np.ndarray, runtime, sys.intern(CAPTURE), None)]
     words = [*python, *objects, len(plans), *(NUMPY.address(x.words) for x in plans)]
     table = np.array(words, np.int64).view(_Table)
     table.plans = plans

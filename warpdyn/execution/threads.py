@@ -1,5 +1,6 @@
-"""CPU threads over slices of a batch. A Warp CPU launch runs on the calling thread and leaves the
-interpreter lock."""
+"""CPU threads over slices of a batch: how many, how long a slice is, and threads of Python's where
+there are no `native_threads`. A Warp CPU launch runs on the calling thread and leaves the interpreter
+lock."""
 
 from __future__ import annotations
 
@@ -18,11 +19,12 @@ _lock = threading.Lock()
 
 Task = Callable[[], None]
 
-ENOUGH = 1.5e-4
+ENOUGH = 9e-5
 """Estimated seconds of work from which on a batch is shared out."""
 
-SLICE = 4.0e-5
-"""Estimated seconds of work in a task, at least; starting it takes 2.5e-6."""
+SLICE, PYTHONS_SLICE = 1e-5, 4e-5
+"""Estimated seconds of work in a slice, at least; a thread begins one in some 1e-7, one of Python's in
+2.5e-6."""
 
 
 def set_num_threads(number: int | None) -> None:
