@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from .compiling import load_all, noting
 from .native_call import compile_native_call
+from .native_threads import compile_threads
 
 
 @contextmanager
@@ -27,4 +28,5 @@ def compiling() -> Iterator[None]:
         yield
     kernels = list(dict.fromkeys(noted))
     compile_native_call(kernels)
+    compile_threads(kernels)
     load_all(kernels)
