@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math import latex2mathml
 from sphinx.application import Sphinx
+
+ACCENT = re.compile(
+    r'<mover accent="true">(.*?)<mo stretchy="false">(.)</mo>(\s*)</mover>', re.DOTALL
+)
+"""A dot, a hat or a bar over a letter, as docutils writes it."""
 
 
 def setup(app: Sphinx) -> None:
@@ -15,8 +21,14 @@ def setup(app: Sphinx) -> None:
 
 
 def mathml(latex: str, block: bool = False) -> str:
-    """An equation as a `<math>` element."""
-    return str(latex2mathml.tex2mathml(latex, as_block=block))
+    """An equation as a `<math>` element.
+
+    Dots, hats and bars stand above their letters: as accents, browsers draw them into tall ones where
+    no font for mathematics is installed.
+    """
+    text = str(latex2mathml.tex2mathml(latex, as_block=block))
+    text = text.replace("&ApplyFunction;", "\u2061")  # a name that HTML knows, and XML does not
+    return ACCENT.sub(r'<mover>\1<mo stretchy="false" mathsize="140%">\2</mo>\3</mover>', text)
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

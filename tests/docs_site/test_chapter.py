@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("docutils")
-from docs_site import api_pages, folding, mathematics
+from docs_site import api_pages, folding
 from warpdyn.execution.batched import FUNCTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +19,6 @@ TEXT = re.compile(
     r"```\{literalinclude\} \.\./\.\./warpdyn/algorithms/(\w+)\.py\n(.*?)```", re.DOTALL
 )
 TABLE = re.compile(r"```\{folding\} (.*?)\n```")
-EQUATION = re.compile(r"```\{math\}\n(.*?)```|\{math\}`([^`]+)`", re.DOTALL)
 
 SECTIONS = {
     name: text for page in PAGES for name, text in SECTION.findall(page.read_text(encoding="utf-8"))
@@ -62,15 +61,6 @@ def test_every_function_stands_beside_its_algorithm() -> None:
     )
     assert set(told) == set(FUNCTIONS)
     assert max(told.values()) == 1
-
-
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "docs/computation.md"], ids=lambda page: page.stem)
-def test_equations_can_be_read(page: Path) -> None:
-    """By the reader that makes MathML of them."""
-    found = EQUATION.findall(page.read_text())
-    assert found
-    for block, inline in found:
-        assert "<math" in mathematics.mathml(block or inline, block=bool(block))
 
 
 def test_a_table_has_the_recorder_s_counts() -> None:

@@ -12,7 +12,9 @@ pytest.importorskip("sphinx")
 from docs_site.mathematics import mathml
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = [*DOCS.glob("*.md"), *DOCS.glob("notebooks/*.md")]
+PAGES = [
+    page for folder in (".", "computation", "notebooks") for page in DOCS.glob(f"{folder}/*.md")
+]
 EQUATIONS = [
     equation
     for page in PAGES
@@ -34,3 +36,10 @@ def test_every_equation_of_the_pages_can_be_drawn(equation: str) -> None:
 def test_a_block_is_displayed() -> None:
     assert 'display="block"' in mathml("a + b", block=True)
     assert 'display="block"' not in mathml("a + b")
+
+
+def test_dots_stand_above_their_letters() -> None:
+    """Not as accents, which browsers without a font for mathematics draw into tall letters."""
+    written = mathml(r"\dot \Psi{}_k + \ddot q")
+    assert 'accent="true"' not in written
+    assert written.count('<mo stretchy="false" mathsize="140%">') == 2
