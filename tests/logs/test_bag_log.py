@@ -40,6 +40,26 @@ def test_they_are_written_as_parquet(tmp_path: Path) -> None:
     assert numbers_of(tmp_path / "b.parquet", "stamp")[0] == 5 * 10**9
 
 
+def test_messages_are_decoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a pass over the stamps has met is there for the next one, in parts of any size; not what a
+    pass that was given up has."""
+    path = write_bag(tmp_path / "a", T, Q)
+    expected = next(BagLog(path, "/joint_states").parts(["position"], 20, True))
+    log = BagLog(path, "/joint_states")
+    next(stopped := log.parts(["timestamp"], 7, False))
+    stopped.close()
+    stamps = [p.numbers["timestamp"] for p in log.parts(["timestamp"], 7, False)]
+    monkeypatch.delattr(BagLog, "_messages")
+    for rows in (6, 20):
+        parts = list(log.parts(["position"], rows, True))
+        assert np.array_equal(
+            np.concatenate([p.numbers["position"] for p in parts]), expected.numbers["position"]
+        )
+    assert parts[0].carried.equals(expected.carried)
+    assert np.array_equal(np.concatenate(stamps), parts[0].carried["timestamp"].to_numpy())
+    log.close()
+
+
 def test_what_is_refused(tmp_path: Path) -> None:
     """Another topic; a file that is no bag, or half of one."""
     path = write_bag(tmp_path / "a", T, Q, "mcap")

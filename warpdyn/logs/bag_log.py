@@ -1,13 +1,16 @@
 """Joint states of bags, ROS 1 and 2, and of MCAP files, by joint name; no ROS is needed.
 
 What is labelled is written as Parquet: time stamps, and lists in the order of the joints' names.
+Messages are decoded once: the rows that a first pass over the stamps meets are kept in a file without
+a name, so that memory is flat for a bag of any size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 from rosbags.highlevel import AnyReader, AnyReaderError
@@ -34,6 +37,7 @@ class BagLog:
         self.path, self.topic, self.fixed = path, topic, False
         self.notes: list[str] = []
         self.rows: int | None = None
+        self._decoded: IO[bytes] | None = None
         self._joints: dict[str, int] = {}
         self._fields = set(FIELDS)
         for k, (_, message) in enumerate(self._messages()):
@@ -87,13 +91,41 @@ class BagLog:
     def parts(self, names: Sequence[str], rows: int, whole: bool) -> Iterator[LogPart]:
         """A row for each message, from the one on by which every joint has been heard of.
 
-        A joint that a message leaves out stays as it was.
+        A joint that a message leaves out stays as it was. Without `whole` another pass is to be
+        expected, and rows are kept for it.
         """
+        if self._decoded is not None:
+            rows_of_parts = self._kept_rows(self._decoded, rows)
+        else:
+            rows_of_parts = self._rows_of_messages(rows)
+        file = TemporaryFile() if self._decoded is None and not whole else None  # noqa: SIM115
+        first = None
+        try:
+            for table in rows_of_parts:
+                first = int(table[STAMP][0]) if first is None else first
+                if file is not None:
+                    file.write(table.data)  # unlike tofile, says when the disk is full
+                yield self._part(names, table, first, whole)
+            self._decoded, file = file or self._decoded, None
+        finally:
+            if file is not None:  # not all of it was read
+                file.close()
+
+    def _row(self) -> np.dtype:
+        n = len(self._joints)
+        fields = [(f, np.float64, (n,)) for f in FIELDS if f in self._fields]
+        return np.dtype([(STAMP, np.int64), *fields])
+
+    def _kept_rows(self, file: IO[bytes], rows: int) -> Iterator[np.ndarray]:
+        file.seek(0)
+        while len(table := np.fromfile(file, self._row(), rows)):
+            yield table
+
+    def _rows_of_messages(self, rows: int) -> Iterator[np.ndarray]:
         fields, n = [f for f in FIELDS if f in self._fields], len(self._joints)
         latest = {f: np.full(n, np.nan) for f in fields}
-        stamps: list[int] = []
-        kept: dict[str, list[np.ndarray]] = {f: [] for f in fields}
-        first, early = None, 0
+        table, count, early = np.empty(rows, self._row()), 0, 0
+        begun = False
         for stamp, message in self._messages():
             for f in fields:
                 values = getattr(message, f)
@@ -109,32 +141,26 @@ class BagLog:
                         f"joint {error.args[0]} is first named after {LOOKED_AT} messages; "
                         "take a topic whose messages name the same joints"
                     ) from None
-            if first is None and np.isnan(latest["position"]).any():
+            if not begun and np.isnan(latest["position"]).any():
                 early += 1
                 continue
-            first = stamp if first is None else first
-            stamps.append(stamp)
+            begun = True
+            table[STAMP][count] = stamp
             for f in fields:
-                kept[f].append(latest[f].copy())
-            if len(stamps) == rows:
-                yield self._part(names, stamps, kept, first, whole)
-                stamps, kept = [], {f: [] for f in fields}
+                table[f][count] = latest[f]
+            count += 1
+            if count == rows:
+                yield table
+                table, count = np.empty(rows, self._row()), 0
         if early and f"{early} messages" not in " ".join(self.notes):
             self.notes.append(f"{early} messages before every joint was named are left out")
-        if first is not None and stamps:
-            yield self._part(names, stamps, kept, first, whole)
+        if count:
+            yield table[:count]
 
-    def _part(
-        self,
-        names: Sequence[str],
-        stamps: list[int],
-        kept: dict[str, list[np.ndarray]],
-        first: int,
-        whole: bool,
-    ) -> LogPart:
-        ticks = np.array(stamps, dtype=np.int64)
+    def _part(self, names: Sequence[str], table: np.ndarray, first: int, whole: bool) -> LogPart:
+        ticks = np.ascontiguousarray(table[STAMP])
         columns = {TIME: (ticks - first) * 1e-9, STAMP: ticks}
-        columns |= {f: np.array(rows) for f, rows in kept.items()}
+        columns |= {f: np.ascontiguousarray(table[f]) for f in FIELDS if f in self._fields}
         numbers = {n: columns[n].astype(np.float64, copy=False) for n in names}
         return LogPart(len(ticks), numbers, record_batch(columns) if whole else None)
 
@@ -146,4 +172,7 @@ class BagLog:
         return ParquetWriter(path, record_batch(empty).schema, about, False)
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """The rows that were kept are gone."""
+        if self._decoded is not None:
+            self._decoded.close()
+            self._decoded = None
