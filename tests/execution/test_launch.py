@@ -10,7 +10,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.arguments import FIELDS, HEADER
-from warpdyn.execution import launch
+from warpdyn.execution import job, launch
 from warpdyn.execution.job import Job
 from warpdyn.execution.launch import kernel_source, prepare
 
@@ -47,19 +47,28 @@ def test_integers_of_a_launch() -> None:
         assert row == [array.__array_interface__["data"][0], *strides, *pad]
 
 
-def test_slices_cover_the_batch_once() -> None:
-    """Whatever the number of threads, every environment is in one launch."""
-    s = states(PANDA, 5000)
+def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the number of threads, and where threads are Python's only, every environment is in one
+    launch."""
+    s, first, count = states(PANDA, 20_000), HEADER.index("first"), HEADER.index("count")
+    wanted = wd.rnea(PANDA, s.q, s.v, s.a)
+    monkeypatch.setattr(job, "shared", lambda *_: None)
     try:
         for number in (1, 2, 3):
             wd.set_num_threads(number)
-            slices = prepared(s.q, s.v, s.a).slices()
-            ends = [first + count for first, count in slices]
-            assert [first for first, _ in slices] == [0, *ends[:-1]] and ends[-1] == 5000
+            laid_out = prepared(s.q, s.v, s.a)
+            _, commands = laid_out._prepared(laid_out.kernel.new_command)
+            slices = [(x.arguments[first], x.arguments[count]) for x in commands]
+            ends = [begin + size for begin, size in slices]
+            assert [begin for begin, _ in slices] == [0, *ends[:-1]] and ends[-1] == 20_000
+            assert (len(slices) > 1) is (number > 1)
+            assert np.array_equal(wd.rnea(PANDA, s.q, s.v, s.a), wanted)
     finally:
         wd.set_num_threads(None)
     empty = np.zeros((0, PANDA.nq)), np.zeros((0, PANDA.nv)), np.zeros((0, PANDA.nv))
-    assert prepared(*empty).slices() == [] and wd.rnea(PANDA, *empty).shape == (0, PANDA.nv)
+    laid_out = prepared(*empty)
+    assert laid_out._prepared(laid_out.kernel.new_command)[1] == []
+    assert wd.rnea(PANDA, *empty).shape == (0, PANDA.nv)
 
 
 def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ class Job:
         self.launch_once()
         self.arguments[KEEP_CONSTANTS] = 1
         launch, commands = self._prepared(self.kernel.new_command)
-        if self.library.in_place and not self.sums:
+        if self.stream is None and self.library.in_place and not self.sums:
             result, keep = self.handed_back(), (self.keep, commands)
 
             def run_in_place(_keep: tuple = keep) -> Array:
