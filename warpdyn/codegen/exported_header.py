@@ -147,10 +147,8 @@ _MEMCPY = """#if defined(__GNUC__)
 
 def _helpers(style: Style) -> Iterator[str]:
     """Functions of numbers, and of lanes where there are some; the condition is left open."""
-    yield from map(style.helpers, ("select", "abs", "bits", "sine_cosine"))
-    yield style.helpers("libm" if style.libm else "own")
+    yield from map(style.helpers, ("select", "abs", "sine_cosine", "libm" if style.libm else "own"))
     yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
-    yield style.helpers("sine_cosine", lanes=True)
     if style.libm:
         yield style.helpers("lanes_libm")
 

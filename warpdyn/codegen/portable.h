@@ -6,13 +6,13 @@
 #include <string.h>
 #define WARPDYN_LANE_BYTES 32
 
-/// [number] The type of all values, and the whole number of its bits.
+/// [number] The type of all values, and the whole number of its size.
 #if WARPDYN_FLOAT
 typedef float number;
-typedef unsigned word;
+typedef int word;
 #else
 typedef double number;
-typedef unsigned long long word;
+typedef long long word;
 #endif
 
 /// [select] Choices: no branch where the processor has selects.
@@ -22,7 +22,7 @@ static inline number number_less_equal(number x, number y, number a, number b) {
 /// [abs]
 static inline number number_abs(number x) { return x < 0 ? -x : x; }
 
-/// [bits] Numbers as their bits, and a choice by a word of ones or zeros.
+/// [sine_cosine]
 static inline word number_bits(number x) { word k; memcpy(&k, &x, sizeof k); return k; }
 static inline number number_of_bits(word k) { number x; memcpy(&x, &k, sizeof x); return x; }
 static inline number number_choice(word all, number a, number b) {
@@ -30,8 +30,6 @@ static inline number number_choice(word all, number a, number b) {
 }
 /* Sine and cosine: the angle less a multiple of pi/2 in three parts (Cody and Waite), then polynomials on
    [-pi/4, pi/4] (Cephes for float, fdlibm for double). Adding 1.5 * 2^23 (2^52) rounds: no -ffast-math. */
-
-/// [sine_cosine] Of numbers; with lanes in their place, of lanes (portable.py).
 #if WARPDYN_FLOAT
 static inline void number_sine_cosine(number x, number *s, number *c) {
   const number t = x * 0.636619747f + 12582912.0f, n = t - 12582912.0f;
@@ -40,8 +38,8 @@ static inline void number_sine_cosine(number x, number *s, number *c) {
   const number sp = y + y * z * (-1.6666654611e-1f + z * (8.3321608736e-3f + z * -1.9515295891e-4f));
   const number cp = (1.0f - 0.5f * z) + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
   const word k = number_bits(t), odd = -(k & 1);
-  *s = number_of_bits(number_bits(number_choice(odd, cp, sp)) ^ ((k & 2) << 30));
-  *c = number_of_bits(number_bits(number_choice(odd, sp, cp)) ^ (((k + 1) & 2) << 30));
+  *s = number_of_bits(number_bits(number_choice(odd, cp, sp)) ^ (word)((unsigned)(k & 2) << 30));
+  *c = number_of_bits(number_bits(number_choice(odd, sp, cp)) ^ (word)((unsigned)((k + 1) & 2) << 30));
 }
 #else
 static inline void number_sine_cosine(number x, number *s, number *c) {
@@ -53,8 +51,8 @@ static inline void number_sine_cosine(number x, number *s, number *c) {
   const number cp = (1.0 - 0.5 * z) + z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (2.48015872894767294178e-05
     + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
   const word k = number_bits(t), odd = -(k & 1);
-  *s = number_of_bits(number_bits(number_choice(odd, cp, sp)) ^ ((k & 2) << 62));
-  *c = number_of_bits(number_bits(number_choice(odd, sp, cp)) ^ (((k + 1) & 2) << 62));
+  *s = number_of_bits(number_bits(number_choice(odd, cp, sp)) ^ (word)((unsigned long long)(k & 2) << 62));
+  *c = number_of_bits(number_bits(number_choice(odd, sp, cp)) ^ (word)((unsigned long long)((k + 1) & 2) << 62));
 }
 #endif
 
@@ -79,7 +77,7 @@ static inline number number_atan2(number y, number x) { return atan2(y, x); }
 #if WARPDYN_FLOAT
 static inline number number_sqrt(number x) {
   const number h = 0.5f * x;
-  number r = number_of_bits(0x5f3759dfU - (number_bits(x) >> 1));
+  number r = number_of_bits(0x5f3759df - (number_bits(x) >> 1));
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
@@ -90,13 +88,13 @@ static inline number number_sqrt(number x) {
 }
 static inline number number_floor(number x) {
   const word small = -(word)(number_abs(x) < 8388608.0f);
-  const number whole = (number)(int)number_choice(small, x, 0.0f);
+  const number whole = (number)(word)number_choice(small, x, 0.0f);
   return number_choice(small, whole > x ? whole - 1.0f : whole, x);
 }
 #else
 static inline number number_sqrt(number x) {
   const number h = 0.5 * x;
-  number r = number_of_bits(0x5fe6eb50c7b537a9ULL - (number_bits(x) >> 1));
+  number r = number_of_bits(0x5fe6eb50c7b537a9LL - (number_bits(x) >> 1));
   r = r * (1.5 - h * r * r);
   r = r * (1.5 - h * r * r);
   r = r * (1.5 - h * r * r);
@@ -108,7 +106,7 @@ static inline number number_sqrt(number x) {
 }
 static inline number number_floor(number x) {
   const word small = -(word)(number_abs(x) < 4503599627370496.0);
-  const number whole = (number)(long long)number_choice(small, x, 0.0);
+  const number whole = (number)(word)number_choice(small, x, 0.0);
   return number_choice(small, whole > x ? whole - 1.0 : whole, x);
 }
 #endif
@@ -118,14 +116,37 @@ typedef number lanes __attribute__((vector_size(WARPDYN_LANE_BYTES)));
 typedef word lane_words __attribute__((vector_size(WARPDYN_LANE_BYTES)));
 enum { lane_count = WARPDYN_LANE_BYTES / sizeof(number) };
 static inline lanes lanes_all(number x) { const lanes zero = {0}; return zero + x; }
-static inline lane_words lanes_bits(lanes x) { return (lane_words)x; }
-static inline lanes lanes_of_bits(lane_words k) { return (lanes)k; }
-static inline lanes lanes_choice(lane_words all, lanes a, lanes b) { return lanes_of_bits((all & lanes_bits(a)) | (~all & lanes_bits(b))); }
+static inline lanes lanes_choice(lane_words all, lanes a, lanes b) { return (lanes)((all & (lane_words)a) | (~all & (lane_words)b)); }
 static inline lanes lanes_less(lanes x, lanes y, lanes a, lanes b) { return lanes_choice((lane_words)(x < y), a, b); }
 static inline lanes lanes_less_equal(lanes x, lanes y, lanes a, lanes b) { return lanes_choice((lane_words)(x <= y), a, b); }
 static inline lanes lanes_abs(lanes x) { const lanes zero = {0}; return lanes_choice((lane_words)(x < zero), -x, x); }
 static inline lanes lanes_sqrt(lanes x) { for (int l = 0; l < lane_count; ++l) x[l] = number_sqrt(x[l]); return x; }
 static inline lanes lanes_floor(lanes x) { for (int l = 0; l < lane_count; ++l) x[l] = number_floor(x[l]); return x; }
+#if WARPDYN_FLOAT
+static inline void lanes_sine_cosine(lanes x, lanes *s, lanes *c) {
+  const lanes t = x * 0.636619747f + 12582912.0f, n = t - 12582912.0f;
+  const lanes y = ((x - n * 1.5703125f) - n * 4.837512969970703125e-4f) - n * 7.54978995489188216e-8f;
+  const lanes z = y * y;
+  const lanes sp = y + y * z * (-1.6666654611e-1f + z * (8.3321608736e-3f + z * -1.9515295891e-4f));
+  const lanes cp = (1.0f - 0.5f * z) + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
+  const lane_words k = (lane_words)t, odd = -(k & 1);
+  *s = (lanes)((lane_words)lanes_choice(odd, cp, sp) ^ ((k & 2) << 30));
+  *c = (lanes)((lane_words)lanes_choice(odd, sp, cp) ^ (((k + 1) & 2) << 30));
+}
+#else
+static inline void lanes_sine_cosine(lanes x, lanes *s, lanes *c) {
+  const lanes t = x * 0.63661977236758134308 + 6755399441055744.0, n = t - 6755399441055744.0;
+  const lanes y = ((x - n * 1.57079632673412561417e+00) - n * 6.07710050630396597660e-11) - n * 2.02226624879595063154e-21;
+  const lanes z = y * y;
+  const lanes sp = y + y * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04
+    + z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
+  const lanes cp = (1.0 - 0.5 * z) + z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (2.48015872894767294178e-05
+    + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
+  const lane_words k = (lane_words)t, odd = -(k & 1);
+  *s = (lanes)((lane_words)lanes_choice(odd, cp, sp) ^ ((k & 2) << 62));
+  *c = (lanes)((lane_words)lanes_choice(odd, sp, cp) ^ (((k + 1) & 2) << 62));
+}
+#endif
 /* Entries of `here` robots from p on, rows of n, into lanes, and back; lanes without a robot repeat the last. */
 static inline void lanes_gather(lanes *into, const number *p, size_t n, size_t here) {
   for (size_t k = 0; k < n; ++k) {

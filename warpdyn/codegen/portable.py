@@ -96,8 +96,8 @@ class Style:
         name = "lanes" if lanes else "number"
         return name if self.language == "c++" else f"{self.prefix}_{name}"
 
-    def helpers(self, piece: str, lanes: bool = False) -> str:
-        """A piece of portable.h, with this file's names; `lanes`: one of numbers, made of lanes."""
+    def helpers(self, piece: str) -> str:
+        """A piece of portable.h, with this file's names."""
 
         def renamed(found: re.Match[str]) -> str:
             whole, kind, function = found[0], found[1], found[3]
@@ -105,10 +105,7 @@ class Style:
                 return f"{self.prefix}_{whole}"
             return function if function else kind
 
-        text = headers.piece("portable.h", piece, self.single)
-        if lanes:
-            text = re.sub(r"\bword\b", "lane_words", re.sub(r"\bnumber(_|\b)", r"lanes\1", text))
-        text = _HELPERS.sub(renamed, text)
+        text = _HELPERS.sub(renamed, headers.piece("portable.h", piece, self.single))
         if self.language == "c++":
             text = re.sub(r"^static inline ([^{]*\))", r"inline \1 noexcept", text, flags=re.M)
             text = text.replace("lanes_all(", "all(").replace("= {0}", "= {}")
