@@ -262,3 +262,15 @@ def test_names_that_are_none_in_c() -> None:
     text = wd.export(robot("cartpole"), {"spring": spring}, namespace="1st robot: Ärm")
     assert "namespace n1st_robot_Arm {" in text
     assert "const number t1_[2], const number work_[2], number out_[2]" in text
+
+
+def test_a_comment_says_the_frame_of_a_result() -> None:
+    """Options, those that were not said too, and what a reference means."""
+    model = wd.load_robot("cartpole")
+    hand = partial(wd.jacobian, frame="pole")
+    text = wd.export(model, {"J": hand, "J_local": partial(hand, reference="local")})
+    assert text.count("/// frame = pole\n") == 2
+    assert "/// reference = local, in the link's axes, at its origin\n" in text
+    assert (
+        "/// reference = local_world_aligned, in the world's axes, at the link's origin\n" in text
+    )

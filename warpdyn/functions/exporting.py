@@ -40,11 +40,19 @@ ABOUT = {
     "a": "acceleration [rad/s^2, m/s^2], {}",
     "tau": "joint torques and forces [N m, N], {}",
     "gravity": "acceleration of free fall in the world's axes [m/s^2], {}",
-    "pose": "homogeneous transform, link axes to world axes [m], {}",
+    "pose": "homogeneous transform, link axes to those of the world or of relative_to [m], {}",
     "J": "rows: linear, then angular [m, rad a unit of v], {}",
     "M": "joint-space inertia, {}",
 }
 """What arrays hold, by name, with their shapes."""
+
+
+MEANINGS = {
+    ("reference", "local"): "in the link's axes, at its origin",
+    ("reference", "world"): "in the world's axes, at its origin",
+    ("reference", "local_world_aligned"): "in the world's axes, at the link's origin",
+}
+"""Frames of results, by option."""
 
 
 def export(
@@ -183,6 +191,10 @@ def _exported(
     lines = [*wrap(f"{name}: {' '.join(about.split())}" if about else name, 92), ""]
     for c, shape in exported.shapes.items():
         lines += wrap(f"{c}: {ABOUT.get(c, '{}').format(_shape(shape))}", 92)
+    for option in call.options:
+        if isinstance(option[1], (str, int, float)):
+            meaning = f", {MEANINGS[option]}" if option in MEANINGS else ""
+            lines += wrap(f"{option[0]} = {option[1]}{meaning}", 92)
     lines.append(f"{program.operations} operations, {len(program.angles)} sines and cosines.")
     return replace(exported, about=lines)
 
