@@ -25,17 +25,10 @@ import numpy as np
 
 import warpdyn as wd
 
+from .calls import CASES
 from .robots import installed, robot
 from .workload import Work, states_of
 
-CASES = (
-    ("panda", "rnea"),
-    ("panda", "crba"),
-    ("panda", "fk"),
-    ("talos_reduced", "rnea"),
-    ("talos_reduced", "crba"),
-    ("talos_reduced", "mass_matrix_inverse"),
-)
 MICROSECONDS = (120, 200, 800, 3000)
 """Of work on one thread, about."""
 

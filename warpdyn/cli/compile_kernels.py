@@ -16,8 +16,7 @@ import warpdyn
 from ..execution.announcements import silent
 from ..execution.batched import Function
 from ..execution.compiling import Kernel, load_all
-from ..execution.native_call import compile_native_call
-from ..execution.native_threads import compile_threads
+from ..execution.native_call import compile_c_functions
 from ..functions.compile_ahead import check_gradients, kernels_of, zeros_of
 from ..model.description import ModelError
 from .command_line import (
@@ -73,8 +72,7 @@ def compile_kernels(args: argparse.Namespace) -> int:
                 with own.mistakes():
                     made = kernels_of(model, own.with_options(), **options)
                 kernels |= dict.fromkeys(made, f"{dtype} {device:7}")
-    compile_native_call(kernels)
-    compile_threads(kernels)
+    compile_c_functions(kernels)
     compiled = load_with_bar(kernels)
     seconds = time.perf_counter() - begin
     print(

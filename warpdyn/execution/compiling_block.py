@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .compiling import load_all, noting
-from .native_call import compile_native_call
-from .native_threads import compile_threads
+from .native_call import compile_c_functions
 
 
 @contextmanager
@@ -27,6 +26,5 @@ def compiling() -> Iterator[None]:
     with noting() as noted:
         yield
     kernels = list(dict.fromkeys(noted))
-    compile_native_call(kernels)
-    compile_threads(kernels)
+    compile_c_functions(kernels)
     load_all(kernels)

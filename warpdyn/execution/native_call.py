@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -26,6 +26,7 @@ from ..model import Model
 from .compiling import Kernel
 from .kernel import CAPTURE, Command, compile_kernel
 from .kernel_cache import start_kernel_cache
+from .native_threads import compile_threads
 from .remembered import MISS, PLAIN, Key, KnownCall
 
 MOST = 8
@@ -113,6 +114,12 @@ def compile_native_call(kernels: Iterable[Kernel]) -> None:
     these kernels is called so."""
     if any(not kernel.device.is_cuda for kernel in kernels):
         _method()
+
+
+def compile_c_functions(kernels: Collection[Kernel]) -> None:
+    """Compile what small calls and shared launches of these kernels go by, ahead of the first one."""
+    compile_native_call(kernels)
+    compile_threads(kernels)
 
 
 class NativeCalls:

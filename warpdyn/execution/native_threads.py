@@ -94,6 +94,7 @@ class _NativeThread:
     """A thread, in memory that is its own as long as the process lives."""
 
     def __init__(self, system: _System):
+        self.system = system
         self.mutex, self.condition = (ctypes.create_string_buffer(PLACE) for _ in range(2))
         for begin, place in zip(system.begin, (self.mutex, self.condition), strict=True):
             begin(ctypes.c_void_p(_address(place)), None)
@@ -107,6 +108,10 @@ class _NativeThread:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if failed:
             raise OSError(failed, os.strerror(failed))
+
+    def stop(self) -> None:
+        """Wait for its end."""
+        self.system.stop(_address(self.words))
 
 
 _workers: list[_NativeThread] = []
@@ -129,7 +134,7 @@ def _at_hand(system: _System, number: int) -> list[_NativeThread]:
 class SharedLaunch:
     """A launch on several threads, the calling one among them; called, it is done."""
 
-    def __init__(self, command: Command, system: _System, workers: list[_NativeThread], least: int):
+    def __init__(self, command: Command, workers: list[_NativeThread], least: int):
         """The launch as the command has it, of which a thread takes `least` environments at least."""
         bounds, arguments = command.bounds, list(command.arguments)
         self._threads = (ctypes.c_int64 * len(workers))(*(_address(x.words) for x in workers))
@@ -146,7 +151,7 @@ class SharedLaunch:
         )
         self._words = (ctypes.c_int64 * len(words))(*words)
         self._held = command, workers
-        self._share, self._at = system.share, _address(self._words)
+        self._share, self._at = workers[0].system.share, _address(self._words)
 
     def __call__(self) -> None:
         if records_launches():
@@ -159,7 +164,7 @@ def shared(command: Command, least: int, threads: int) -> Callable[[], None] | N
     """The launch of a command on so many threads; None where threads are Python's only."""
     found = system() if threads > 1 else None
     workers = _at_hand(found, threads - 1) if found else []
-    return SharedLaunch(command, found, workers, least) if found and workers else None
+    return SharedLaunch(command, workers, least) if workers else None
 
 
 def compile_threads(kernels: Iterable[Kernel]) -> None:
@@ -171,12 +176,10 @@ def compile_threads(kernels: Iterable[Kernel]) -> None:
 
 def _stop() -> None:
     """Before the code that threads run is unloaded."""
-    found = system() if _workers else None
     with _lock:
         _ended.set()
         for worker in _workers:
-            assert found
-            found.stop(_address(worker.words))
+            worker.stop()
         _workers.clear()
 
 

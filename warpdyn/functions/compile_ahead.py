@@ -14,8 +14,7 @@ from ..execution.call import Call, derived, inputs_of, result_names
 from ..execution.compiling import Kernel, load_all
 from ..execution.kernel_cache import start_kernel_cache
 from ..execution.launch import prepare
-from ..execution.native_call import compile_native_call
-from ..execution.native_threads import compile_threads
+from ..execution.native_call import compile_c_functions
 from ..model import Model
 
 Precision = Literal["float32", "float64"]
@@ -54,8 +53,7 @@ def compile(
         for each in asked
         for kernel in kernels_of(model, each, dtype=dtype, device=device, gradients=gradients)
     ]
-    compile_native_call(kernels)
-    compile_threads(kernels)
+    compile_c_functions(kernels)
     return load_all(list(dict.fromkeys(kernels)))
 
 
