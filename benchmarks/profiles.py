@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 import warpdyn as wd
 from warpdyn.arrays import layout
+from warpdyn.execution.kernel_cache import KERNELS
 
 from .interleave import CORES, Turn, take_turns
 from .records import line, short
@@ -54,11 +55,12 @@ VECTOR = re.compile(r"^\s*[0-9a-f]+:\s+(v\w+)\s+(.*%zmm.*)$")
 
 
 def instructions(name: str, algorithm: str) -> Counter[str]:
-    """Arithmetic, memory and register instructions of 512 bits in the object that Warp compiles."""
+    """Arithmetic, memory and register instructions of 512 bits in what Warp compiles, a long program's
+    companions with it."""
     with tempfile.TemporaryDirectory() as cache:
         run(COMPILE, cache, json.dumps([name, [algorithm], "cpu"]))
-        objects = sorted(Path(cache).rglob("*.o"), key=lambda path: path.stat().st_size)
-        command = ["objdump", "-d", "--no-show-raw-insn", str(objects[-1])]
+        objects = map(str, Path(cache).rglob(f"{KERNELS}{algorithm}_*/*.o"))
+        command = ["objdump", "-d", "--no-show-raw-insn", *objects]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found: Counter[str] = Counter()
     for printed in text.splitlines():

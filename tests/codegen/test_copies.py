@@ -126,7 +126,7 @@ def test_programs_without_routines_have_none() -> None:
 
 def test_a_program_with_routines_moves_by_tables(program: Program) -> None:
     """One table for the columns of each call, one at most for each of its results and signs."""
-    code = write(program, "aba_derivatives", True, "cpu").code
+    code = write(program, "aba_derivatives", True, "cpu").text
     calls = sum(s.operation == "call" for s in program.statements)
     assert code.count("Lanes::copy(") > calls / 2
     assert 0 < code.count("Lanes::put(") <= 2 * calls * len(program.results)

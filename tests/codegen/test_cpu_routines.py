@@ -46,7 +46,7 @@ def test_each_loop_is_one_loop_of_the_source() -> None:
     """A loop in a loop is a function that the other's step calls; the functions have names of their own."""
     program = record(nested, {"x": (2,)})
     _, functions, _ = routines(program, lanes.Constants(True), 0)
-    text = "\n".join(functions)
+    text = "\n".join(functions["routine0"])
     assert text.count("for (int step = 0;") == 2
     names = re.findall(r"static \w+ void (\w+)\(", text)
     assert len(names) == len(set(names)) and {"routine0", "routine0_step_routine0"} <= set(names)

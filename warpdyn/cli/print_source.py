@@ -34,7 +34,7 @@ def print_source(args: argparse.Namespace) -> int:
     if args.target == "text":
         print(program.text(title))
     else:
-        print(write(program, title, single, args.target).code)
+        print(write(program, title, single, args.target).text)
     return 0
 
 

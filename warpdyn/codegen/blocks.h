@@ -10,6 +10,19 @@
 $fields
   };
 
+/// [companion] What calls the parts of a companion (companions.py), a member of Lanes.
+  static void run(const Block* blocks, int group) {
+$calls
+  }
+/// [address] The body of a companion: where that is goes to the place that args[0] tells.
+*(I64*)args[0] = (I64)&Lanes::run;
+
+/// [companions] Before the body of a kernel with companions: with a count below zero args[0] tells where they are.
+static void (*companions[$number])(const Lanes::Block*, int);
+if (args[1] < 0) {
+  for (int k = 0; k < $number; ++k) companions[k] = ((void (**)(const Lanes::Block*, int))args[0])[k];
+  return;
+}
 /// [run] The body of the kernel. A group of blocks goes through one part before the next part, so
 /// that a part's code is fetched once for all of them; tiles are emptied when the last part is done.
 $arguments

@@ -6,11 +6,13 @@ how it reads and writes its arrays, `partition` how the program is cut into func
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from ..recording.order import Statement
 from ..recording.program import Program
-from . import headers, lanes
+from . import companions, headers, lanes
 from .arguments import HEADER, ArgumentLayout, input_identifier, result_identifier
 from .copies import COPY, PUT, copied, put, with_copies
 from .cpu_routines import PART, routines
@@ -40,8 +42,9 @@ BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
 """What every part finds in its block, beside its arrays."""
 
 
-def source(program: Program, single: bool) -> str:
-    """Body of the native function `(args)` that does `count` environments from `first` on."""
+def source(program: Program, single: bool) -> list[str]:
+    """Body of the native function `(args)` that does `count` environments from `first` on, and the
+    companions of a long one."""
     layout = ArgumentLayout(program.inputs, program.results)
     over = {result_identifier(r): input_identifier(a) for r, a in program.over.items()}
     looked_up = {input_identifier(name) for name in program.tables}
@@ -97,9 +100,6 @@ def source(program: Program, single: bool) -> str:
     for part in parts:
         moved = with_copies(program, part, stored) if regions else part
         bodies.append(list(emit(program, moved, dialect, stored, turns)))
-    calls = [
-        f"  for (int k = 0; k < group; ++k) Lanes::part{k}(blocks[k]);" for k in range(len(parts))
-    ]
     tables: list[str] = []
     empty: list[str] = []
     for array, values in results:
@@ -141,32 +141,49 @@ def source(program: Program, single: bool) -> str:
         f"{kind} const {name} = at.{name};" for kind, name in (*BLOCK_FIELDS, *fields)
     )
     function = {"parameters": "const Block& at", "open": opened}
-    return lanes.frame(
+    texts = [
+        headers.piece("parts.h", "part", name=f"part{k}", body="\n".join(body), **function)
+        for k, body in enumerate(bodies)
+    ]
+    members = [
+        *constants.tables.members,
+        *([headers.piece("parts.h", "copies")] if regions else []),
+        headers.piece(
+            "blocks.h", "block", fields="\n".join(f"{kind} {name};" for kind, name in fields)
+        ),
+    ]
+    turns_of_angles = headers.piece(
+        "parts.h",
+        "turns",
+        name="turns",
+        angles="\n".join(angles),
+        turns=len(program.angles),
+        **function,
+    )
+    apart = companions.share(texts)
+
+    def called(some: range) -> Iterator[str]:
+        """The routines of some parts."""
+        for name, function in functions.items():
+            if any(f"{regions[name].function}(" in texts[k] for k in some):
+                yield from function
+
+    begin, calls = (
+        companions.linked(len(apart)) if apart else ("", companions.calls(range(len(parts))))
+    )
+    beside = [
+        companions.companion(
+            single, AHEAD, members, [*called(part), *texts[part.start : part.stop]], part
+        )
+        for part in apart
+    ]
+    kernel = lanes.frame(
         single,
         ahead=AHEAD,
-        members=[
-            *constants.tables.members,
-            *([headers.piece("parts.h", "copies")] if regions else []),
-            headers.piece(
-                "blocks.h", "block", fields="\n".join(f"{kind} {name};" for kind, name in fields)
-            ),
-            headers.piece(
-                "parts.h",
-                "turns",
-                name="turns",
-                angles="\n".join(angles),
-                turns=len(program.angles),
-                **function,
-            ),
-        ],
-        parts=[
-            *functions,
-            *(
-                headers.piece("parts.h", "part", name=f"part{k}", body="\n".join(body), **function)
-                for k, body in enumerate(bodies)
-            ),
-        ],
-        body=headers.piece(
+        members=[*members, turns_of_angles],
+        parts=[] if apart else [*chain(*functions.values()), *texts],
+        body=begin
+        + headers.piece(
             "blocks.h",
             "run",
             arguments="\n".join([*arguments, *tables]),
@@ -175,8 +192,9 @@ def source(program: Program, single: bool) -> str:
             work=slots + 1,
             blocks=group,
             fill="\n".join(fill),
-            calls="\n".join(calls),
+            calls=calls,
             empty="\n".join([*empty, *(array.empty() for array, _ in results)]),
             last="\n".join(array.last() for array, _ in results),
         ),
     )
+    return [kernel, *beside]

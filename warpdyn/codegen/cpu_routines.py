@@ -7,6 +7,7 @@ that calls it; what it needs beside lies behind them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from math import prod
 
 from ..recording.graph import COLUMN, KEPT, Repetition
@@ -83,7 +84,7 @@ class TileFunctions:
             turns=self.turns,
             **function,
         )
-        self.functions = [*functions, *([table_of_turns] if turns else [])]
+        self.functions = [*chain(*functions.values()), *([table_of_turns] if turns else [])]
         self.functions += [
             headers.piece("parts.h", "part", name=f"{name}_{k}", body="\n".join(body), **function)
             for k, body in enumerate(bodies)
@@ -112,11 +113,11 @@ def step_functions(routine: Program, name: str, table: lanes.Constants) -> TileF
 
 def routines(
     program: Program, table: lanes.Constants, slots: int, prefix: str = ""
-) -> tuple[dict[str, Region], list[str], int]:
-    """Functions for the routines of a program, whose names begin with `prefix`; the program's
-    workspace grows by what they read and write."""
+) -> tuple[dict[str, Region], dict[str, list[str]], int]:
+    """Where the routines of a program read and write, and their functions, whose names begin with
+    `prefix`; the program's workspace grows by that."""
     regions: dict[str, Region] = {}
-    functions: list[str] = []
+    functions: dict[str, list[str]] = {}
     for name, routine in program.routines.items():
         repetition = routine.repetition
         source = program.routines[repetition.reads] if repetition and repetition.reads else None
@@ -125,7 +126,7 @@ def routines(
         else:
             stride = prod(source.inputs[COLUMN]) if source else 0
             more, workspace, results = _loop(routine, repetition, prefix + name, table, stride)
-        functions += more
+        functions[name] = more
         places = []
         inputs = [prod(shape) for array, shape in routine.inputs.items() if array != KEPT]
         for size in (*inputs, results, workspace):

@@ -4,7 +4,7 @@ are."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..recording.phases import phases
 from ..recording.program import Program
@@ -32,18 +32,34 @@ class Source:
     """Inputs that are tables."""
     over: dict[str, str] = field(default_factory=dict)
     """Results that may be written over an input, and which."""
+    companions: tuple[str, ...] = ()
+    """Bodies that are compiled by themselves and that the code calls (companions.py)."""
 
     @property
     def layout(self) -> ArgumentLayout:
         """Arguments of a launch."""
         return ArgumentLayout(self.inputs, self.results)
 
+    @property
+    def text(self) -> str:
+        """The code and its companions."""
+        return "\n".join((self.code, *self.companions))
+
+    @property
+    def beside(self) -> list[Source]:
+        """Its companions, as sources of their own."""
+        return [replace(self, code=code, companions=()) for code in self.companions]
+
+
+Code = Callable[[Program, bool], str | list[str]]
+"""Writes a program; of several texts all but the first are its companions."""
+
 
 @dataclass(frozen=True)
 class Backend:
     """A way to write programs."""
 
-    code: Callable[[Program, bool], str]
+    code: Code
     """A program's C++, in float32 if the second argument says so."""
     device: str | None = None
     """Kind of device whose kernels are written so, unless a call asks for another backend; None
@@ -54,7 +70,7 @@ TARGETS: dict[str, Backend] = {}
 """Backends by the name under which `write` and the command line know them."""
 
 
-def register(target: str, code: Callable[[Program, bool], str], device: str | None = None) -> None:
+def register(target: str, code: Code, device: str | None = None) -> None:
     """Make a backend known under a new name."""
     if target in TARGETS:
         raise ValueError(f"target {target!r} is registered already")
@@ -68,7 +84,7 @@ def target_of(device: str) -> str:
     return next(name for name, backend in TARGETS.items() if backend.device == device)
 
 
-def _lanes(program: Program, single: bool) -> str:
+def _lanes(program: Program, single: bool) -> str | list[str]:
     """The CPU form, which is another where environments take unlike numbers of steps."""
     apart = phases(program)
     return cpu_loop.source(program, apart, single) if apart else cpu.source(program, single)
@@ -85,9 +101,12 @@ def write(program: Program, name: str, single: bool, target: str) -> Source:
         raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
     read = sum(s.operation == "input" for s in program.statements)
     written = sum(o.node is not None for o in program.outputs)
+    texts = TARGETS[target].code(program, single)
+    code, *beside = [texts] if isinstance(texts, str) else texts
     return Source(
         name=name,
-        code=TARGETS[target].code(program, single),
+        code=code,
+        companions=tuple(beside),
         inputs=dict(program.inputs),
         results=dict(program.results),
         operations=program.operations,

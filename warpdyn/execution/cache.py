@@ -34,6 +34,7 @@ def cached(
         kept = json.loads(path.read_text())
         for arrays in ("inputs", "results"):
             kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
+        kept["companions"] = tuple(kept["companions"])
         return Source(**kept)
     except (OSError, ValueError, TypeError, KeyError):
         source = make()

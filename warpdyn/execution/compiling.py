@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
 
 import warp as wp
 
 from ..codegen.source import Source
 from .announcements import announced
 from .call import Call
-from .kernel import Command
+from .kernel import Command, compile_kernel
 from .kernel_cache import has_compiled, kernel_cache_directory
 from .precompiled_header import has_header, shared_header
 from .threads import get_num_threads
@@ -31,6 +34,22 @@ class Kernel:
     """What it is, in messages: "aba_derivatives for humanoid"."""
     idle: list[Command] = field(default_factory=list)
     loaded: bool = False
+    companions: list[wp.Kernel] = field(init=False)
+    """What is compiled beside it (codegen/companions.py)."""
+    _linked: list[Command] = field(init=False, default_factory=list)
+    """Launches by which Warp keeps the companions loaded."""
+
+    def __post_init__(self) -> None:
+        self.companions = [compile_kernel(each) for each in self.source.beside]
+
+    @property
+    def modules(self) -> list[_Module]:
+        """What Warp compiles, each by itself."""
+        texts = (self.source.code, *self.source.companions)
+        return [
+            _Module(compiled, self, len(text))
+            for compiled, text in zip((self.compiled, *self.companions), texts, strict=True)
+        ]
 
     def command(self) -> Command:
         """A launch that waits, or another one."""
@@ -43,7 +62,44 @@ class Kernel:
         """A launch that nobody else has; the first one compiles."""
         if not self.loaded:
             load(self)
-        return Command(self.compiled, self.device, self.source.layout.length)
+        return self._command(self.compiled)
+
+    def link(self) -> None:
+        """Tell the kernel, which is loaded, where its companions are."""
+        if not self._linked and self.companions:
+            places = (ctypes.c_int64 * len(self.companions))()
+            address = ctypes.addressof(places)
+            calls = [self._command(each) for each in self.companions]
+            for k, call in enumerate(calls):
+                call.set([address + k * ctypes.sizeof(ctypes.c_int64), *call.arguments[1:]])
+                call.run()
+            ours = self._command(self.compiled)
+            ours.set([address, -1, *ours.arguments[2:]])
+            ours.run()
+            self._linked = calls
+        self.loaded = True
+
+    def _command(self, compiled: wp.Kernel) -> Command:
+        return Command(compiled, self.device, self.source.layout.length, self._linked)
+
+
+@dataclass(eq=False)
+class _Module:
+    """A kernel, or a companion of it."""
+
+    compiled: wp.Kernel
+    kernel: Kernel
+    length: int
+    """Characters of its text."""
+
+    @property
+    def missing(self) -> bool:
+        return not has_compiled(self.compiled, self.kernel.device)
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds to compile it, roughly."""
+        return SECONDS + SECONDS_PER_CHARACTER * self.length
 
 
 def label_of(call: Call) -> str:
@@ -54,11 +110,7 @@ def label_of(call: Call) -> str:
 
 def load(kernel: Kernel) -> None:
     """Have Warp load the kernel; a line on stderr where it must be compiled and that takes long."""
-    if has_compiled(kernel.compiled, kernel.device):
-        _load_compiled(kernel)
-        return
-    with announced(f"compiling {kernel.label}, once", expected_seconds([kernel])):
-        _compile(kernel)
+    load_all([kernel])
 
 
 Done = Callable[[Kernel, float], None]
@@ -70,50 +122,71 @@ def load_all(kernels: Sequence[Kernel], done: Done = lambda kernel, seconds: Non
     In threads, for the compiler leaves the interpreter lock: of two that compiled 8 kernels of panda,
     both were running or ready to in 97% of 2,061 samples. (Programs are recorded before, one after
     the other.) The longest first, so that no core is left with it at the end. `done` hears of each
-    kernel and its seconds, on the calling thread.
+    kernel and its seconds, of all cores together, on the calling thread.
     """
-    missing = [x for x in kernels if not has_compiled(x.compiled, x.device)]
+    missing = {kernel: [x for x in kernel.modules if x.missing] for kernel in kernels}
     for kernel in kernels:
-        if kernel not in missing:
+        if not missing[kernel]:
             done(kernel, _load_compiled(kernel))
-    if not missing:
+    waiting = sorted(chain(*missing.values()), key=lambda module: -module.length)
+    if not waiting:
         return 0
-    missing.sort(key=lambda kernel: -len(kernel.source.code))
-    number = min(get_num_threads(), len(missing))
+    number = min(get_num_threads(), len(waiting))
+    to_compile = [kernel for kernel in kernels if missing[kernel]]
     text = (
-        f"compiling {missing[0].label}, once"
-        if len(missing) == 1
-        else f"compiling {len(missing)} kernels on {number} cores, once"
+        f"compiling {to_compile[0].label}, once"
+        if len(to_compile) == 1
+        else f"compiling {len(to_compile)} kernels on {number} cores, once"
     )
-    expected = expected_seconds(missing)
-    with (
-        announced(text, expected and expected / number),
-        ThreadPoolExecutor(number, "warpdyn compile") as pool,
-    ):
-        tasks = {pool.submit(_compile, kernel): kernel for kernel in missing}
+    with announced(text, expected_seconds(to_compile)), _pool(number) as run:
+        tasks = {run(_compile, module): module.kernel for module in waiting}
+        seconds = dict.fromkeys(to_compile, 0.0)
         for task in as_completed(tasks):
-            done(tasks[task], task.result())
-    return len(missing)
+            kernel = tasks.pop(task)
+            seconds[kernel] += task.result()
+            if kernel not in tasks.values():
+                done(kernel, seconds[kernel] + _load_compiled(kernel))
+    return len(to_compile)
+
+
+@contextmanager
+def _pool(number: int) -> Iterator[Callable[..., Future[float]]]:
+    """What runs a function on one of so many threads, or at once where there is one."""
+    if number > 1:
+        with ThreadPoolExecutor(number, "warpdyn compile") as pool:
+            yield pool.submit
+    else:
+
+        def run(function: Callable[..., float], *args: Any) -> Future[float]:
+            done = Future[float]()
+            done.set_result(function(*args))
+            return done
+
+        yield run
 
 
 def _load_compiled(kernel: Kernel) -> float:
     """Load a kernel, which Warp compiles if it is not in its cache; returns seconds."""
     start = time.perf_counter()
-    wp.force_load(kernel.device, [kernel.compiled.module])
-    kernel.loaded = True
+    for module in kernel.modules:
+        wp.force_load(kernel.device, [module.compiled.module])
+    kernel.link()
     return time.perf_counter() - start
 
 
-def _compile(kernel: Kernel) -> float:
+def _compile(module: _Module) -> float:
+    """Compile and load, without the companions; returns seconds."""
+    kernel, start = module.kernel, time.perf_counter()
     try:
         with shared_header() if kernel.device.is_cpu else nullcontext():
-            return _load_compiled(kernel)
+            wp.force_load(kernel.device, [module.compiled.module])
     except OSError as error:
         raise OSError(
             error.errno,
             f"the kernel of {kernel.label} could not be written to {kernel_cache_directory()}: "
             f"{error.strerror}; make room there, or set WARP_CACHE_PATH to another folder",
         ) from error
+    return time.perf_counter() - start
 
 
 SECONDS, SECONDS_PER_CHARACTER, SECONDS_FOR_HEADERS = 0.35, 7e-6, 2.7
@@ -128,11 +201,15 @@ through their operations is off by factors up to 3.9.
 
 
 def expected_seconds(kernels: Sequence[Kernel]) -> float | None:
-    """CPU seconds to compile kernels; None where there is one for a GPU, which we have not timed."""
+    """Seconds to compile kernels on all cores, roughly; None where there is one for a GPU, which we have
+    not timed."""
     if not all(kernel.device.is_cpu for kernel in kernels):
         return None
-    seconds = sum(SECONDS + SECONDS_PER_CHARACTER * len(x.source.code) for x in kernels)
-    return seconds + (0.0 if has_header() else SECONDS_FOR_HEADERS)
+    seconds = [module.seconds for kernel in kernels for module in kernel.modules]
+    number = min(get_num_threads(), len(seconds))
+    # Each thread looks for a header of its own.
+    header = 0.0 if has_header() else SECONDS_FOR_HEADERS
+    return header + max(*seconds, sum(seconds) / max(number, 1), 0.0)
 
 
 _noted: list[Kernel] | None = None

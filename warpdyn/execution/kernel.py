@@ -50,9 +50,15 @@ def compile_kernel(source: Source) -> wp.Kernel:
 
 
 class Command:
-    """A recorded launch whose arguments are written in place."""
+    """A recorded launch whose arguments are written in place.
 
-    def __init__(self, kernel: wp.Kernel, device: wp.Device, length: int):
+    `held`: what has to stay loaded as long, beside the kernel.
+    """
+
+    def __init__(
+        self, kernel: wp.Kernel, device: wp.Device, length: int, held: Sequence[Command] = ()
+    ):
+        self._held = held
         Args = wp.types.vector(length=length, dtype=wp.int64)
         self._launch = wp.launch(kernel, dim=1, inputs=[Args()], device=device, record_cmd=True)
         packed = self._launch.params[1]

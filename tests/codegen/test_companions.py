@@ -1,0 +1,129 @@
+"""Long programs in several texts: how parts are shared out, and that the results stay the same."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fresh_caches import environment
+
+import warpdyn as wd
+from warpdyn.codegen.companions import SIZE, share
+from warpdyn.execution.launch import kernel_source
+
+
+@pytest.mark.parametrize("lengths", [[SIZE // 7] * 40, [SIZE // 9, SIZE // 2, 30] * 20])
+def test_parts_are_shared_out_evenly_and_in_order(lengths: list[int]) -> None:
+    """Each in one companion; none has half of another."""
+    found = share(["x" * n for n in lengths])
+    assert [k for part in found for k in part] == [*range(len(lengths))]
+    sizes = [sum(lengths[k] for k in part) for part in found]
+    assert len(sizes) == round(sum(lengths) / SIZE)
+    assert min(sizes) > max(sizes) / 2 and max(sizes) < 2 * SIZE
+
+
+def test_short_programs_have_none() -> None:
+    """A companion of less costs more than it saves."""
+    assert share(["x" * (SIZE // 2)] * 2) == share([]) == share(["x"]) == []
+    rnea = wd.rnea.describe(wd.load_robot("cartpole"), *np.zeros((3, 1, 2)))
+    assert kernel_source(rnea).companions == ()
+
+
+def test_one_part_may_be_longer_than_a_companion() -> None:
+    """Which then has it alone, and no companion is empty."""
+    found = share(["x" * n for n in (10, 4 * SIZE, 10)])
+    assert all(found) and [k for part in found for k in part] == [0, 1, 2]
+
+
+COMPARED = """
+import hashlib, sys
+import numpy as np, warpdyn as wd
+from warpdyn.codegen import companions
+from warpdyn.execution.launch import kernel_source
+companions.SIZE = int(sys.argv[1])
+rng, model = np.random.default_rng(3), wd.load_robot("quadruped")
+q, v, tau = (rng.normal(size=(37, n)).astype(np.float32) for n in (model.nq, model.nv, model.nv))
+q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+number = len(kernel_source(wd.aba_derivatives.describe(model, q, v, tau)).companions)
+results = b"".join(x.tobytes() for x in wd.aba_derivatives(model, q, v, tau))
+print(hashlib.sha256(results).hexdigest(), number)
+"""
+
+
+def test_results_do_not_depend_on_companions(tmp_path: Path) -> None:
+    """Bit by bit, at whole and incomplete blocks, with routines among the parts."""
+    (alone, none), (shared, number) = (
+        python(COMPARED, tmp_path / str(size), str(size)).split() for size in (10**9, 60_000)
+    )
+    assert alone == shared and none == "0" and int(number) > 3
+
+
+BOUND = """
+import gc
+import numpy as np, warpdyn as wd
+from warpdyn.codegen import companions
+companions.SIZE = 20_000
+model = wd.load_robot("panda")
+q, v, tau = np.random.default_rng(0).normal(size=(3, 5, 8))
+expected = [x.copy() for x in wd.aba_derivatives(model, q, v, tau)]
+run = wd.bind(wd.aba_derivatives, model, q, v, tau)
+del model
+for _ in range(3):
+    gc.collect()
+for x, y in zip(run(), expected):
+    np.testing.assert_array_equal(x, y)
+print("same")
+"""
+
+
+def test_a_launch_keeps_its_companions(tmp_path: Path) -> None:
+    """A bound call outlives its model, and all else that was compiled for it."""
+    assert python(BOUND, tmp_path) == "same\n"
+
+
+WATCHED = """
+import threading
+import numpy as np, warpdyn as wd
+from warpdyn.codegen import companions
+from warpdyn.execution import compiling
+from warpdyn.execution.launch import kernel_source
+companions.SIZE = 20_000
+threads, compile_one = [], compiling._compile
+def watched(module):
+    threads.append(threading.get_ident())
+    return compile_one(module)
+compiling._compile = watched
+wd.set_num_threads(3)
+model, zeros = wd.load_robot("panda"), np.zeros((3, 1, 8))
+wd.aba_derivatives(model, *zeros)
+number = len(kernel_source(wd.aba_derivatives.describe(model, *zeros)).companions)
+print(len(set(threads)), len(threads) - number)
+"""
+
+
+def test_one_function_is_compiled_on_all_cores(tmp_path: Path) -> None:
+    """Once: each companion is an object of its own in Warp's cache, and found there again."""
+    assert python(WATCHED, tmp_path) == "3 1\n"
+    (kept,) = (tmp_path / "kernels").iterdir()
+    objects = {path.parent.name: path for path in kept.rglob("*.o")}
+    assert len(objects) > 4
+    # One that is lost is compiled again, alone.
+    next(iter(objects.values())).unlink()
+    again = python(WATCHED, tmp_path).split()
+    assert int(again[0]) == 1 and int(again[1]) < 0
+
+
+def python(program: str, folder: Path, *arguments: str) -> str:
+    """What a program says that has caches of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
