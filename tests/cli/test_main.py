@@ -97,6 +97,14 @@ def test_numbers_of_a_simulation_are_looked_at_first(option, text, capsys):
     assert exit.value.code == 2 and option.partition("=")[0] in said and said.endswith(text)
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path, capsys):
+    """With the file that was to be written."""
+    file = tmp_path / "none" / "panda.hpp"
+    assert main(["export", "panda", "rnea", "--out", str(file)]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == f"warpdyn: error: {file}: No such file or directory"
+
+
 def test_counts_may_be_grouped():
     """4,096 and 4_096 are 4096."""
     args = parser().parse_args(["bench", "cartpole", "--batch", "4,096", "1_000", "7"])

@@ -129,6 +129,10 @@ def test_mistakes_say_what_to_do() -> None:
     for wrong in (wd.pose_to_matrix, np.sin, "rnea", partial(wd.vjp)):
         with pytest.raises(TypeError, match=r"compile takes functions of a model.*wd.compiling"):
             wd.compile(MODEL, [wrong])  # type: ignore[list-item]
+    with pytest.raises(
+        ValueError, match=r"pattern must be .*functools.partial\(wd.height_scan, \.\.\.\)"
+    ):
+        wd.compile(ARM, [wd.height_scan])
     with pytest.raises(TypeError, match=r"calls must be a list: wd.compile\(model, \[<function"):
         wd.compile(MODEL, wd.rnea)  # type: ignore[arg-type]
     with pytest.raises(

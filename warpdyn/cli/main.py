@@ -59,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"warpdyn: error: {error.strerror or error}", file=sys.stderr)
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(f"warpdyn: error: {where}{error.strerror or error}", file=sys.stderr)
         return 2
 
 

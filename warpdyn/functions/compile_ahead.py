@@ -136,4 +136,12 @@ def call_on_zeros(
         and each.kind is each.POSITIONAL_OR_KEYWORD
         and each.name not in options
     ]
-    return described(function, (*before, model, *arrays), options)
+    try:
+        return described(function, (*before, model, *arrays), options)
+    except (TypeError, ValueError) as error:
+        if isinstance(function, partial):
+            raise
+        name = f"wd.{function.__name__}"
+        raise type(error)(
+            f"{error}; what zeros cannot stand for is given by functools.partial({name}, ...)"
+        ) from error
