@@ -20,7 +20,8 @@ REFRESH = 0.2
 def say(text: str) -> None:
     """One line on stderr, unless messages are switched off."""
     if config.compile_messages:
-        print(f"warpdyn: {text}", file=sys.stderr, flush=True)
+        # In one piece: other threads may have something to say too.
+        print(f"warpdyn: {text}\n", file=sys.stderr, flush=True, end="")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import cache, partial
@@ -40,7 +41,7 @@ def cached(
         source = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}")
+        partial = path.with_suffix(f".{os.getpid()}{threading.get_ident()}")
         partial.write_text(json.dumps(asdict(source)))
         partial.replace(path)
     except OSError as error:  # which costs time, nothing else

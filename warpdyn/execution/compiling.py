@@ -18,6 +18,7 @@ from .announcements import announced
 from .call import Call
 from .kernel import Command, compile_kernel
 from .kernel_cache import has_compiled, kernel_cache_directory
+from .made_once import lock_of
 from .precompiled_header import has_header, shared_header
 from .threads import get_num_threads
 
@@ -110,7 +111,9 @@ def label_of(call: Call) -> str:
 
 def load(kernel: Kernel) -> None:
     """Have Warp load the kernel; a line on stderr where it must be compiled and that takes long."""
-    load_all([kernel])
+    with lock_of(kernel):
+        if not kernel.loaded:
+            load_all([kernel])
 
 
 Done = Callable[[Kernel, float], None]

@@ -34,6 +34,7 @@ from .job import COUNT, STREAM, Job
 from .kernel import compile_kernel
 from .kernel_cache import start_kernel_cache
 from .leading import Rows
+from .made_once import lock_of
 from .state_checks import check_arrays
 
 _kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
@@ -95,7 +96,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
     model = call.model
     table = _kernels.get(model)
     if table is None:
-        table = _kernels[model] = {}
+        table = _kernels.setdefault(model, {})
     # Shapes follow from the model and the call, and where arrays lie is read at each launch: of the
     # arrays a kernel depends on names, dtype and device alone.
     key = (*call.key, first.single, first.device, *inputs)
@@ -104,7 +105,11 @@ def prepare(call: Call, target: str | None = None) -> Job:
     kernel = table.get(key)
     if kernel is None:
         shapes = {name: ANY_SIZE if x.table else x.shape for name, x in known.items()}
-        kernel = table[key] = _make_kernel(call, shapes, first.single, first.device, target)
+        with lock_of(model):
+            kernel = table.get(key)
+            if kernel is None:
+                kernel = _make_kernel(call, shapes, first.single, first.device, target)
+                table[key] = kernel
 
     source, count = kernel.source, prod(lead) if lead else 1
     sums: dict[int, tuple[tuple[int, ...], Any]] = {}

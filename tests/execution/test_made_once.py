@@ -1,0 +1,84 @@
+"""Threads that ask for the same thing at once, and a process that is forked meanwhile."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from fresh_caches import environment
+
+from warpdyn.execution import made_once
+from warpdyn.execution.made_once import lock_of
+
+SIX_AT_ONCE = """
+import threading
+import numpy as np, warpdyn as wd
+from warpdyn.execution import launch
+recorded, record = [], launch.record_call
+launch.record_call = lambda *given: recorded.append(1) or record(*given)
+model, arrays = wd.load_robot("panda"), np.random.default_rng(0).normal(size=(3, 9, 8))
+begin, results = threading.Barrier(6), [None] * 6
+def call(k):
+    begin.wait()
+    results[k] = wd.aba_derivatives(model, *arrays)
+threads = [threading.Thread(target=call, args=(k,)) for k in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(recorded), all(np.array_equal(x, y) for r in results for x, y in zip(r, results[0])))
+"""
+
+
+class Thing:
+    """Something that may be referred to weakly."""
+
+
+def test_one_first_call_records_and_compiles_for_all(tmp_path: Path) -> None:
+    """One recording, one line about it, and the same results; no warning of the cache."""
+    done = subprocess.run(
+        [sys.executable, "-c", SIX_AT_ONCE],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.stdout == "1 True\n", done.stderr
+    said = [line for line in done.stderr.splitlines() if line.startswith("warpdyn:")]
+    assert sum("compiling aba_derivatives for panda" in line for line in said) == 1, said
+    assert not any("warning" in line for line in said)
+
+
+def test_a_lock_is_its_objects() -> None:
+    """The same for one object, another for the next, gone with it."""
+    first, second = Thing(), Thing()
+    assert lock_of(first) is lock_of(first) is not lock_of(second)
+    before = len(made_once._locks)
+    del first
+    assert len(made_once._locks) == before - 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_a_forked_process_does_not_wait_for_the_others_threads() -> None:
+    """Whatever they were making."""
+    thing, entered, leave = Thing(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock_of(thing):
+            entered.set()
+            leave.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    entered.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if lock_of(thing).acquire(timeout=5) else 1)
+    _, status = os.waitpid(child, 0)
+    leave.set()
+    thread.join()
+    assert status == 0
