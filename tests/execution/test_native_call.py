@@ -285,7 +285,7 @@ def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch)
 
 def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where CPython or NumPy keep arrays elsewhere."""
-    monkeypatch.setattr(native_call, "_method", lambda: None)
+    monkeypatch.setattr(native_call, "methods", lambda: None)
     q, v, a = drawn(4, 14)
     results = [wd.rnea(ARM, q, v, a) for _ in range(4)]
     assert known(wd.rnea) == 0

@@ -24,8 +24,10 @@ from ..model import Model
 from ..model.params import Params
 from .call import Call, derived, gathered, result_names
 from .job import Job
+from .native_call import Words
 from .remembered import MISS, Key, KnownCall, known_call
 from .torch_gradients import run, summed
+from .torch_native import Node, apply
 
 Tensor = torch.Tensor
 
@@ -81,11 +83,24 @@ class DifferentiatedCall:
         self._order = [self._wrt.index(n) if n in asked else None for n in names]
         """Which result of a backward pass is the cotangent of each tensor."""
         inputs, rows = whole.inputs or {}, len(forward.lead)
-        self._direct = self._order == [*range(len(names))] and all(
-            x.ndim == rows + len(inputs[n].shape) for n, x in zip(names, tensors, strict=True)
+        self._unsummed = all(
+            x.ndim == rows + len(inputs[n].shape)
+            for n, x in zip(names, tensors, strict=True)
+            if n in asked
         )
+        """Whether no tensor that asks for a gradient serves several environments."""
+        self._direct = self._unsummed and self._order == [*range(len(names))]
         """Whether the results are the cotangents of all tensors one by one."""
         self._adjoints: dict[Key, KnownCall] = {}
+        self._node: Node | None = None
+
+    def native(self, launch: Words) -> tuple[Any, Words] | None:
+        """Of `DifferentiatedPlan`."""
+        made = apply()
+        if made is None:
+            return None
+        self._node = Node(self, launch, self.solves)
+        return made, self._node.words
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         """The results for tensors of the same kinds; `MISS` where something is out of order."""
@@ -140,6 +155,8 @@ class DifferentiatedCall:
                     self._adjoints.clear()
                 if isinstance(known, KnownCall):
                     self._adjoints[kinds] = known
+                    if self._node is not None and self._unsummed:
+                        self._node.know(known, tensors, cotangents, self._order)
         return bars if len(self._wrt) > 1 else (bars,)
 
 
