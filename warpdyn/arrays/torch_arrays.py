@@ -37,7 +37,7 @@ class TorchArrays(LikeNumpy):
 
     name, array_type, operations = "torch", torch.Tensor, torch
     edge = "torch"
-    takes_numpy = True
+    takes_numpy = native = True
 
     def view(self, name: str, array: torch.Tensor) -> View:
         if array.dtype is not torch.float32 and array.dtype is not torch.float64:

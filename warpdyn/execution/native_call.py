@@ -1,129 +1,41 @@
 """Calls that were made before, from Python to a kernel without Python code on the way.
 
 What is remembered of a small call (`remembered`) is written down as integers, which a C function
-compares with the arguments it is called with: a NumPy array is a structure whose fields stay in
-place by NumPy's binary interface, all else is told by identity. It is the text of a kernel
-(`codegen/native_call.h`), compiled and kept as all kernels are, as `foreign_call`'s is. Where the
-interpreter, NumPy or Warp keep things elsewhere, there is none. What it knows of Torch's tensors is
-`torch_native`'s.
+(`c_functions`) compares with the arguments it is called with: a NumPy array is a structure whose
+fields stay in place by NumPy's binary interface, a tensor is asked of Torch (`torch_native`), all else
+is told by identity.
 """
 
 from __future__ import annotations
 
-import ctypes
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache
+from importlib import import_module
 from itertools import chain
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import warp as wp
 
 from ..arrays import Library
-from ..arrays.libraries import NUMPY
-from ..codegen import headers
-from ..codegen.source import Source
 from ..model import Model
+from .c_functions import (
+    OPERANDS,
+    Words,
+    address,
+    interpreter,
+    launch_words,
+    methods,
+    new_function,
+    words_of,
+)
 from .compiling import Kernel
-from .kernel import CAPTURE, Command, compile_kernel
-from .kernel_cache import start_kernel_cache
 from .native_threads import compile_threads
 from .remembered import MISS, PLAIN, Key, KnownCall, PlannedCall
 
 MOST = 8
 """Calls that a function compares with; the next one takes the place of the first."""
 
-OPERANDS = 16
-"""Arguments and results that a call has at most."""
-
-LONG = 1e-5
-"""Estimated seconds of work from which on other threads have the interpreter meanwhile."""
-
-_FUNCTIONS = (
-    "PyTuple_Size",
-    "PyTuple_GetItem",
-    "PyDict_Size",
-    "PyDict_Next",
-    "Py_IncRef",
-    "Py_DecRef",
-    "PyObject_CallObject",
-    "PyTuple_New",
-    "PyTuple_SetItem",
-    "PyObject_GetAttr",
-    "PyObject_SetAttr",
-    "PyObject_CallOneArg",
-    "PyLong_AsLongLong",
-    "PyErr_Occurred",
-    "PyErr_Clear",
-    "PyEval_SaveThread",
-    "PyEval_RestoreThread",
-)
-"""In the order of the header."""
-
-_FASTCALL = 0x80
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 """The result by arguments, positional and by name; `MISS` where the call is not known."""
-
-
-class _Method(ctypes.Structure):
-    """CPython's PyMethodDef."""
-
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("text", ctypes.c_char_p),
-    ]
-
-
-def _as_expected() -> bool:
-    """Whether CPython and NumPy keep an array as the header has it."""
-    if sys.implementation.name != "cpython" or object.__basicsize__ != 16:
-        return False
-    if ctypes.sizeof(ctypes.c_void_p) != 8:
-        return False
-    for x in (np.zeros((3, 5)), np.zeros((4, 3), np.float32).T[1:, ::2]):
-        for writeable in (True, False):
-            x.flags.writeable = writeable
-            words = [ctypes.c_int64.from_address(id(x) + 8 * k).value for k in range(8)]
-            flags = ctypes.c_int32.from_address(id(x) + 64).value
-            sizes = [(ctypes.c_int64 * 2).from_address(words[k])[:] for k in (4, 5)]
-            found = (words[1], words[2], words[3] & 0xFFFFFFFF, words[7], *sizes, flags & 0x400)
-            address = x.__array_interface__["data"][0]
-            wanted = (id(np.ndarray), address, 2, id(x.dtype), [*x.shape], [*x.strides])
-            if found != (*wanted, 0x400 * writeable):
-                return False
-    return True
-
-
-class Methods:
-    """The C functions as CPython takes them, and the launch that keeps them loaded."""
-
-    def __init__(self, command: Command, addresses: Iterable[int]):
-        self.command = command
-        names = (b"native_call", b"native_forward", b"native_backward")
-        self.call, self.forward, self.backward = (
-            _Method(name, x, _FASTCALL, None) for name, x in zip(names, addresses, strict=True)
-        )
-
-
-@cache
-def methods() -> Methods | None:
-    """None where calls cannot go by them."""
-    runtime: Any = getattr(wp._src.context, "runtime", None)
-    if not hasattr(runtime, CAPTURE) or not _as_expected():
-        return None
-    start_kernel_cache()
-    code = headers.piece("native_call.h", "call")
-    source = Source("native_call", code, inputs={}, results={}, operations=0, bytes=0, target="cpu")
-    kernel = Kernel(source, wp.get_device("cpu"), compile_kernel(source), "calls from Python")
-    command, places = kernel.new_command(), (ctypes.c_int64 * 3)()
-    if command.address is None:
-        return None
-    command.set([ctypes.addressof(places), *[0] * (source.layout.length - 1)])
-    command.run()
-    return Methods(command, places)
 
 
 def compile_native_call(kernels: Iterable[Kernel]) -> None:
@@ -189,34 +101,18 @@ class NativeCalls:
             self._know(alive)
 
 
-class Words(np.ndarray):
-    """Integers that the C functions read, and what they lead to, which has to live as long."""
-
-    held: tuple[Any, ...]
-
-
-def words_of(words: Iterable[int], *held: Any) -> Words:
-    made = np.array([*words], np.int64).view(Words)
-    made.held = held
-    return made
-
-
-def address(words: Words) -> int:
-    return NUMPY.address(words)
-
-
 class _NativePlan:
     """A call as the C function knows it."""
 
     def __init__(self, key: Key, known: KnownCall, words: Words):
         self.key, self.known, self.words = key, known, words
-        self.torch = _torch_words() if known.library is not NUMPY else None
+        native = _native_of(known.library)
+        self.torch: Words | None = native.torch_words() if native else None
 
 
-def _torch_words() -> Words | None:
-    from .torch_native import torch_words
-
-    return torch_words()
+def _native_of(library: Library) -> Any:
+    """The module that knows a library's arrays for the C functions; None where there is none."""
+    return import_module(f".{library.edge}_native", __package__) if library.native else None
 
 
 class _Table(Words):
@@ -233,43 +129,12 @@ def _table(plans: tuple[_NativePlan, ...]) -> _Table:
     return table
 
 
-def interpreter(torch: Words | None) -> list[int]:
-    """What the C functions use of Python's, and of Torch's."""
-    python = [_address(name) for name in _FUNCTIONS]
-    runtime: Any = wp._src.context.runtime  # type: ignore[attr-defined]
-    objects = [id(x) for x in (MISS, np.ndarray, runtime, sys.intern(CAPTURE), None)]
-    return [*python, *objects, 0 if torch is None else address(torch)]
-
-
-def launch_words(known: KnownCall) -> Words | None:
-    """The launch of a call on arrays elsewhere; None where more than a launch is to be done."""
-    job, results = known.job, len(known.places) - len(known.read)
-    if not known.small or known.split or results > OPERANDS:
-        return None
-    command = job.kernel.new_command()
-    if command.address is None:
-        return None
-    bounds = command.bounds
-    words = (
-        command.address,
-        known.unaligned,
-        len(bounds),
-        len(job.arguments),
-        job.seconds > LONG,
-        known.library is not NUMPY,
-        len(known.fresh),
-    )
-    makers = zip(map(id, known.fresh), known.places[len(known.read) :], strict=False)
-    rest = chain(*makers, bounds, job.arguments)
-    return words_of([*words, *rest], command, *known.fresh)
-
-
 def _plan(
     key: Key, planned: PlannedCall, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> _NativePlan | None:
     """None where an argument is not told by identity, or where more than a launch is to be done."""
-    twice = isinstance(planned, DifferentiatedPlan)
-    known = planned.forward if twice else planned
+    differentiated = planned if isinstance(planned, DifferentiatedPlan) else None
+    known = planned if differentiated is None else differentiated.forward
     if not isinstance(known, KnownCall) or len(args) + len(kwargs) > OPERANDS:
         return None
     results, out = len(known.places) - len(known.read), kwargs.get("out")
@@ -284,9 +149,9 @@ def _plan(
         return None
     given = [*zip([None] * len(args), args, strict=True), *kwargs.items()]
     apply = node = model = 0
-    if twice:
+    if differentiated is not None:
         parts, models = (
-            planned.native(launch),
+            differentiated.native(launch),
             [k for k, (_, x) in enumerate(given) if type(x) is Model],
         )
         if parts is None or len(models) != 1:
@@ -320,6 +185,7 @@ def _operands(
 ) -> list[int] | None:
     """Arguments as the header has them; what has to live as long goes to `held`."""
     words: list[int] = []
+    arrays: Any = known.library.array_type
     read = iter(known.places)
     for name, x in chain(((None, x) for x in args), kwargs.items()):
         words.append(0 if name is None else id(name))
@@ -328,7 +194,7 @@ def _operands(
         elif type(x) in PLAIN:
             words.append(id(x))
             held.append(x)
-        elif isinstance(x, known.library.array_type):
+        elif isinstance(x, arrays):
             place = known.places[-1] if name == "out" else next(read)
             array = array_words(known.library, x, place)
             if array is None:
@@ -345,24 +211,10 @@ def array_words(library: Library, x: Any, place: int) -> list[int] | None:
     none of the C functions'."""
     if type(x) is np.ndarray:
         return [0, id(x.dtype), place, x.ndim, *x.shape, *x.strides]
-    if library.edge != "torch":
-        return None
-    from .torch_native import tensor_words
-
-    return tensor_words(x, place)
+    native = _native_of(library)
+    words: list[int] | None = native.tensor_words(x, place) if native else None
+    return words
 
 
 def _unknown(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return MISS
-
-
-def _address(name: str) -> int:
-    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
-
-
-def new_function(method: _Method, words: Words) -> Any:
-    """A C function as an object of Python's, which holds what it reads."""
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-        ("PyCFunction_NewEx", ctypes.pythonapi)
-    )
-    return make(ctypes.addressof(method), words, None)

@@ -17,14 +17,14 @@ from typing import Any
 
 import torch
 from torch.autograd import forward_ad
+from torch.autograd.function import FunctionCtx
 
 from ..arrays.torch_arrays import LIBRARY as TORCH
 from ..arrays.torch_arrays import followers, transforms
-from .native_call import (
+from .c_functions import (
     OPERANDS,
     Words,
     address,
-    array_words,
     interpreter,
     launch_words,
     methods,
@@ -83,6 +83,10 @@ def _as_expected() -> bool:
             if _asked("device_type", each) != _CPU or _asked("layout", each) != _STRIDED:
                 return False
             codes.add((kind, _asked("dtype", each)))
+        context: Any = FunctionCtx()
+        context.save_for_backward(x)
+        if context.to_save != (x,):
+            return False
     return len(codes) == 2 and len({code for _, code in codes}) == 2
 
 
@@ -141,7 +145,7 @@ class Node:
         cotangents_at = list(zip(cotangents, places[len(kept) :], strict=False))
         words = [address(launch), len(cotangents), len(kept), len(order)]
         for x, place in (*cotangents_at, *zip(kept, places, strict=False)):
-            array = array_words(known.library, x, place)
+            array = tensor_words(x, place)
             if array is None:
                 return
             words += array

@@ -22,9 +22,9 @@ from ..arrays import Array
 from ..arrays.torch_arrays import LIBRARY as TORCH
 from ..model import Model
 from ..model.params import Params
+from .c_functions import Words
 from .call import Call, derived, gathered, result_names
 from .job import Job
-from .native_call import Words
 from .remembered import MISS, Key, KnownCall, known_call
 from .torch_gradients import run, summed
 from .torch_native import Node, apply
@@ -32,7 +32,7 @@ from .torch_native import Node, apply
 Tensor = torch.Tensor
 
 MOST = 16
-"""Backward passes that a call remembers, by the kinds of their cotangents."""
+"""Backward passes that a call remembers, by the kinds of what they read."""
 
 
 def differentiated(
@@ -95,7 +95,7 @@ class DifferentiatedCall:
         self._node: Node | None = None
 
     def native(self, launch: Words) -> tuple[Any, Words] | None:
-        """Of `DifferentiatedPlan`."""
+        """The node of such a call by C functions, as of `DifferentiatedPlan`."""
         made = apply()
         if made is None:
             return None
@@ -117,7 +117,8 @@ class DifferentiatedCall:
 
         tensors: those of the call, and its solution if it solves a system.
         """
-        kinds = (*map(_sort, cotangents),)
+        # Those that are kept too, as hooks of the user's may lay them out anew.
+        kinds = (*map(_sort, tensors), *map(_sort, cotangents))
         bars, known = MISS, self._adjoints.get(kinds)
         if known is not None and not torch.is_grad_enabled():
             arrays = (*tensors, *cotangents)
