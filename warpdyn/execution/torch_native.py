@@ -13,6 +13,7 @@ import ctypes
 import sys
 from collections.abc import Sequence
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import torch
@@ -35,6 +36,8 @@ from .remembered import KnownCall
 
 MOST = 8
 """Backward passes of a call that the C function knows; others go as they went."""
+
+_adding = Lock()
 
 _ASKED = ("dtype", "device_type", "layout", "dim", "sizes", "strides")
 _CPU, _STRIDED = 0, 0
@@ -139,7 +142,7 @@ class Node:
     ) -> None:
         """Know a backward pass from now on. order: of `DifferentiatedCall`."""
         launch = launch_words(known)
-        if launch is None or self.number >= MOST or max(len(kept), len(cotangents)) > OPERANDS:
+        if launch is None or max(len(kept), len(cotangents)) > OPERANDS:
             return
         places = known.places
         cotangents_at = list(zip(cotangents, places[len(kept) :], strict=False))
@@ -150,9 +153,11 @@ class Node:
                 return
             words += array
         adjoint = words_of([*words, *(-1 if k is None else k for k in order)], launch, known)
-        self.words.held += (adjoint,)
-        self.words[4 + self.number] = address(adjoint)
-        self.words[3] += 1
+        with _adding:
+            if self.number < MOST:
+                self.words.held += (adjoint,)
+                self.words[4 + self.number] = address(adjoint)
+                self.words[3] += 1
 
 
 def _unknown(ctx: Any, *cotangents: torch.Tensor) -> Any:
