@@ -303,7 +303,8 @@ def test_nothing_is_held_or_let_go_too_often() -> None:
     del result, bars, each
     gc.collect()
     for y, count in zip(held, before, strict=True):
-        assert abs(sys.getrefcount(y) - count) <= (20 if y is None else 1)
+        # Of None others let go too, as garbage is collected; a pass that does is seen 1000 times.
+        assert abs(sys.getrefcount(y) - count) <= (500 if y is None else 1)
 
 
 def test_memory_that_cannot_be_had_is_an_error() -> None:
