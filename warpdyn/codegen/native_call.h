@@ -47,6 +47,7 @@ struct Native {
     I32 (*dimensions)(void*, I64*);
     I32 (*sizes)(void*, const I64**);
     I32 (*strides)(void*, const I64**);
+    I32 (*data)(void*, I64*);
     bool (*follows)();  // whether gradients are asked for
     I64 cpu, strided;
     Object *tensor, *parameter, *yes, *address, *followers, *transforms, *forward_mode;
@@ -123,8 +124,14 @@ struct Native {
            integer(python, python.attribute(torch.forward_mode, torch.level)) == -1;
   }
 
+  // Python's way, which refuses what has no memory without a line on stderr; and of a tensor that has some.
   static I64 address_of(const Table& table, Object* tensor) {
     return integer(table.python, table.python.call_with(table.torch->address, tensor));
+  }
+  static I64 known_address(const Table& table, Object* tensor) {
+    I64 found = 0;
+    table.torch->data((I64*)tensor + 2, &found);
+    return found;
   }
 
   // The same for a tensor, whose parts are asked of Torch.
@@ -199,7 +206,7 @@ struct Native {
         while (k) python.release(made[--k]);
         return false;
       }
-      arguments[maker[1]] = it.tensors ? address_of(table, made[k]) : (I64)((const NumpyArray*)made[k])->data;
+      arguments[maker[1]] = it.tensors ? known_address(table, made[k]) : (I64)((const NumpyArray*)made[k])->data;
     }
     if (it.leaves_lock) {
       Object* const state = python.leave_lock();
@@ -284,7 +291,7 @@ struct Native {
     const Launch& it = *node.launch;
     const I64 tensors = number - 2;
     I64 where[MOST];
-    for (I64 k = 0; k < tensors; ++k) where[k] = address_of(table, given[2 + k]);
+    for (I64 k = 0; k < tensors; ++k) where[k] = known_address(table, given[2 + k]);
     Object *made[MOST], *kept[MOST + 1];
     const I64 results = it.results;
     if (!launch(table, it, tensors, where, (const I64*)(&node + 1), made)) return nullptr;

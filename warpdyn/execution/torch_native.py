@@ -39,7 +39,7 @@ MOST = 8
 
 _adding = Lock()
 
-_ASKED = ("dtype", "device_type", "layout", "dim", "sizes", "strides")
+_ASKED = ("dtype", "device_type", "layout", "dim", "sizes", "strides", "data_ptr")
 _CPU, _STRIDED = 0, 0
 
 
@@ -83,6 +83,8 @@ def _as_expected() -> bool:
             found = (_asked("dim", each), _numbers("sizes", each), _numbers("strides", each))
             if found != (each.ndim, [*each.shape], [*each.stride()]):
                 return False
+            if _asked("data_ptr", each) != each.data_ptr():
+                return False
             if _asked("device_type", each) != _CPU or _asked("layout", each) != _STRIDED:
                 return False
             codes.add((kind, _asked("dtype", each)))
@@ -99,8 +101,7 @@ def torch_words() -> Words | None:
     library = _library()
     if library is None or not _as_expected():
         return None
-    names = [f"aoti_torch_get_{x}" for x in ("dtype", "device_type", "layout", "dim")]
-    names += ["aoti_torch_get_sizes", "aoti_torch_get_strides", "aoti_torch_grad_mode_is_enabled"]
+    names = [*(f"aoti_torch_get_{x}" for x in _ASKED), "aoti_torch_grad_mode_is_enabled"]
     asked = [ctypes.cast(getattr(library, x), ctypes.c_void_p).value or 0 for x in names]
     objects = (torch.Tensor, torch.nn.Parameter, True, torch.Tensor.data_ptr)
     objects += (followers, transforms, forward_ad)  # type: ignore[assignment]
