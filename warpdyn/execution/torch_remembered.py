@@ -8,8 +8,8 @@ operations of `torch_gradients`.
 Few statements matter here as much as fast ones. An `autograd.Function` of three tensors that does
 nothing, forward and backward, takes 75 us by itself and 96 around two bound kernels, after which
 processors that have AVX-512 run all else slower for a while; this takes 135, and the way of
-`torch_gradients` 600 (one core of an Intel Xeon at 2.5 GHz, Torch 2.13). On an AMD EPYC, in turns: 47
-around the kernels, 70 by this, 48 by the C functions.
+`torch_gradients` 600 (one core of an Intel Xeon at 2.5 GHz, Torch 2.13). On an AMD EPYC, in turns: 46
+around the kernels, 68 by this, 46 by the C functions.
 """
 
 from __future__ import annotations
