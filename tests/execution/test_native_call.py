@@ -23,7 +23,7 @@ from arm_calls import (
 )
 
 import warpdyn as wd
-from warpdyn.execution import native_call
+from warpdyn.execution import c_functions, native_call
 from warpdyn.execution.batched import Function
 from warpdyn.execution.remembered import MISS, KnownCall
 
@@ -276,7 +276,7 @@ def test_the_last_ones_are_known() -> None:
 @pytest.mark.parametrize("long", [0.0, 1.0])
 def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each gets the result of its own arrays, with and without the interpreter's lock."""
-    monkeypatch.setattr(native_call, "LONG", long)
+    monkeypatch.setattr(c_functions, "LONG", long)
     given = [drawn(2, seed) for seed in range(8)]
     wanted = [wd.rnea(ARM, *x) for x in given]
     assert known(wd.rnea) == 1
@@ -285,15 +285,8 @@ def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch)
 
 def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where CPython or NumPy keep arrays elsewhere."""
-    monkeypatch.setattr(native_call, "_method", lambda: None)
+    monkeypatch.setattr(native_call, "methods", lambda: None)
     q, v, a = drawn(4, 14)
     results = [wd.rnea(ARM, q, v, a) for _ in range(4)]
     assert known(wd.rnea) == 0
     assert all(np.array_equal(x, results[0]) for x in results)
-
-
-def test_objects_lie_where_the_header_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here they do; an interpreter of another name is not taken for this one."""
-    assert native_call._as_expected()
-    monkeypatch.setattr(sys.implementation, "name", "pypy")
-    assert not native_call._as_expected()

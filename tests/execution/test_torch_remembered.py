@@ -13,6 +13,7 @@ from gradient_cases import MODELS
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function
+from warpdyn.execution.native_call import NativeCalls
 
 torch = pytest.importorskip("torch")
 
@@ -57,6 +58,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     for function in FUNCTIONS:
         monkeypatch.setattr(function, "_known_calls", {})
         monkeypatch.setattr(function, "_called_once", set())
+        monkeypatch.setattr(function, "_native_calls", NativeCalls())
 
 
 def gradients(results: Any, by: list[torch.Tensor]) -> list[torch.Tensor]:

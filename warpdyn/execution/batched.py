@@ -112,8 +112,7 @@ class Function(Generic[P, R]):
             if len(plans) >= MOST:
                 plans.clear()
             plans[key] = plan
-            if isinstance(plan, KnownCall):
-                self._native_calls.add(key, plan, args, kwargs)
+            self._native_calls.add(key, plan, args, kwargs)
 
     def _forget(self, key: Key) -> None:
         """A model is gone, and what is known of calls on it."""
