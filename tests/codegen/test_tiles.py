@@ -49,14 +49,15 @@ def test_a_result_without_constants_writes_none() -> None:
         Tile("r_out", (2,)), [Output(1), Output(1, negative=True)]
     ).tables(True)
     assert write == "" and not [line for line in tables if "auto& tile" in line]
-    assert "static const bool r_out_still[] = {false};" in tables
+    assert "static const char r_out_still[] = {0};" in tables
 
 
 def test_runs_of_constants_are_marked() -> None:
-    """One mark for each run of as many entries as there are lanes: all of it constant, or not."""
-    outputs = [Output(None, 0.0)] * 8 + [Output(1)] + [Output(None, 0.0)] * 7 + [Output(None, 2.0)]
-    for single, wanted in ((False, "true, false, true"), (True, "false, true")):
-        tables, _ = DistinctValues(Tile("r_out", (17,)), outputs).tables(single)
+    """One mark for each run of half as many entries as there are lanes: constants, zeros, or not."""
+    zeros, negative = [Output(None, 0.0)] * 7, Output(None, -0.0)
+    outputs = [*zeros, Output(None, 0.0), Output(1), *zeros, *zeros, negative, Output(None, 2.0)]
+    for single, wanted in ((False, "3, 3, 0, 3, 3, 1, 1"), (True, "3, 0, 1, 1")):
+        tables, _ = DistinctValues(Tile("r_out", (25,)), outputs).tables(single)
         assert f"r_out_still[] = {{{wanted}}};" in tables[2]
 
 

@@ -100,7 +100,7 @@ class InPlace(_Array):
             # `scatter` reads tables: here each entry has its slot, and none is a kept constant.
             slot = ", ".join(map(str, range(max(self.size, 1))))
             yield f"static const int {self.id}_slot[] = {{{slot}}};"
-            yield f"static const bool {self.id}_still[{DIRECT}] = {{}};"
+            yield f"static const char {self.id}_still[{DIRECT}] = {{}};"
 
     def fill(self) -> Iterator[str]:
         """What a block knows of the array, and inputs gathered into the tile."""
@@ -185,13 +185,12 @@ class DistinctValues:
         self.slots = len(set(self.slot))
 
     def _still(self, run: int) -> Iterator[str]:
-        """For each run of entries whether all are constants."""
+        """For each run of entries whether all are constants (1), or even zeros (3)."""
         for first in range(0, len(self.outputs), run):
-            yield (
-                "true"
-                if all(o.node is None for o in self.outputs[first : first + run])
-                else "false"
-            )
+            outputs = self.outputs[first : first + run]
+            constant = all(o.node is None for o in outputs)
+            zero = constant and all(str(float(o.constant)) == "0.0" for o in outputs)
+            yield str(constant | zero << 1)
 
     def tables(self, single: bool) -> tuple[list[str], str]:
         """Tables of a large result's entries, with constants put into the tile; what writes those
@@ -201,7 +200,7 @@ class DistinctValues:
         tables = [
             f"static const int {a}_slot[] = {{{', '.join(map(str, self.slot))}}};",
             f"static const I64 {a}_in_tile[] = {{{', '.join(in_tile)}}};",
-            f"static const bool {a}_still[] = {{{', '.join(self._still(lanes_count))}}};",
+            f"static const char {a}_still[] = {{{', '.join(self._still(lanes_count // 2))}}};",
         ]
         for slot, value in {self.slot[k]: value for k, value in self.constants}.items():
             tables.append(
