@@ -84,6 +84,28 @@ def test_a_launch_keeps_its_companions(tmp_path: Path) -> None:
     assert python(BOUND, tmp_path) == "same\n"
 
 
+RECORDED = """
+import numpy as np, warp as wp, warpdyn as wd
+from warpdyn.codegen import companions
+companions.SIZE = 20_000
+model = wd.load_robot("panda")
+arrays = [wp.array(x) for x in np.random.default_rng(0).normal(size=(3, 9, 8))]
+wp.init()
+with wp.ScopedCapture(device="cpu") as capture:
+    results = wd.aba_derivatives(model, *arrays)
+expected = [x.numpy() for x in wd.aba_derivatives(model, *arrays)]
+wp.capture_launch(capture.graph)
+for x, y in zip(results, expected):
+    np.testing.assert_array_equal(x.numpy(), y)
+print("same")
+"""
+
+
+def test_a_first_call_may_be_recorded(tmp_path: Path) -> None:
+    """While Warp records launches a kernel is told of its companions nevertheless, once."""
+    assert python(RECORDED, tmp_path) == "same\n"
+
+
 WATCHED = """
 import threading
 import numpy as np, warpdyn as wd

@@ -100,15 +100,21 @@ def test_labels_say_what_is_computed() -> None:
 
 
 def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its text; more where the headers are yet to be parsed, unknown on a GPU."""
+    """By its text; more where the headers are yet to be parsed, less on two cores, but not than the
+    longest piece takes; unknown on a GPU."""
     small = prepare(wd.rnea.describe(wd.load_robot("cartpole"), Z, Z, Z)).kernel
     model = wd.load_robot("panda")
     q = np.zeros((1, model.nv))
     large = prepare(wd.aba_derivatives.describe(model, q, q, q)).kernel
     monkeypatch.setattr(compiling, "has_header", lambda: True)
+    monkeypatch.setattr(compiling, "get_num_threads", lambda: 1)
     one, two = expected_seconds([small]), expected_seconds([large])
     assert one is not None and two is not None and 0.2 < one < 1 < two
     assert expected_seconds([small, large]) == pytest.approx(one + two)
+    monkeypatch.setattr(compiling, "get_num_threads", lambda: 2)
+    longest = max(module.seconds for module in large.modules)
+    assert expected_seconds([small]) == one
+    assert expected_seconds([small, large]) == pytest.approx(max(longest, (one + two) / 2))
     monkeypatch.setattr(compiling, "has_header", lambda: False)
     assert expected_seconds([small]) == pytest.approx(one + compiling.SECONDS_FOR_HEADERS)
 

@@ -112,7 +112,7 @@ def methods() -> Methods | None:
     if command.address is None:
         return None
     command.set([ctypes.addressof(places), *[0] * (source.layout.length - 1)])
-    command.run()
+    command.run_at_once()
     return Methods(command, places)
 
 

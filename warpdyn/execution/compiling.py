@@ -73,10 +73,10 @@ class Kernel:
             calls = [self._command(each) for each in self.companions]
             for k, call in enumerate(calls):
                 call.set([address + k * ctypes.sizeof(ctypes.c_int64), *call.arguments[1:]])
-                call.run()
+                call.run_at_once()
             ours = self._command(self.compiled)
             ours.set([address, -1, *ours.arguments[2:]])
-            ours.run()
+            ours.run_at_once()
             self._linked = calls
         self.loaded = True
 
@@ -128,14 +128,14 @@ def load_all(kernels: Sequence[Kernel], done: Done = lambda kernel, seconds: Non
     kernel and its seconds, of all cores together, on the calling thread.
     """
     missing = {kernel: [x for x in kernel.modules if x.missing] for kernel in kernels}
-    for kernel in kernels:
-        if not missing[kernel]:
+    for kernel, modules in missing.items():
+        if not modules:
             done(kernel, _load_compiled(kernel))
     waiting = sorted(chain(*missing.values()), key=lambda module: -module.length)
     if not waiting:
         return 0
     number = min(get_num_threads(), len(waiting))
-    to_compile = [kernel for kernel in kernels if missing[kernel]]
+    to_compile = [kernel for kernel, modules in missing.items() if modules]
     text = (
         f"compiling {to_compile[0].label}, once"
         if len(to_compile) == 1

@@ -38,7 +38,7 @@ def _handler() -> tuple[Command, int]:
     kernel = Kernel(source, wp.get_device("cpu"), compile_kernel(source), "calls from XLA")
     command, place = kernel.new_command(), ctypes.c_int64()
     command.set([ctypes.addressof(place), *[0] * (source.layout.length - 1)])
-    command.run()
+    command.run_at_once()
     return command, place.value
 
 

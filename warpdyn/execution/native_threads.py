@@ -71,7 +71,7 @@ class _System:
         self.command = kernel.new_command()  # by which Warp keeps the functions loaded
         places = (ctypes.c_int64 * 3)()
         self.command.set([_address(places), *[0] * (source.layout.length - 1)])
-        self.command.run()
+        self.command.run_at_once()
         pointer = ctypes.c_void_p
         self.start = ctypes.CFUNCTYPE(ctypes.c_int64, pointer)(places[0])
         self.share = ctypes.CFUNCTYPE(None, pointer)(places[1])
