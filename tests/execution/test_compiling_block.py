@@ -12,7 +12,7 @@ from fresh_caches import environment, run
 
 import warpdyn as wd
 from warpdyn.execution.launch import prepare
-from warpdyn.execution.native_call import compile_native_call
+from warpdyn.execution.native_call import compile_c_functions
 
 Z = np.zeros((1, 2))
 numbers = itertools.count(1)
@@ -41,8 +41,8 @@ def model() -> wd.Model:
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Warp's cache, for kernels that are yet to be loaded; the C function of calls is loaded."""
-    compile_native_call([prepare(wd.crba.describe(wd.load_robot("cartpole"), Z)).kernel])
+    """Warp's cache, for kernels that are yet to be loaded; the C functions are loaded."""
+    compile_c_functions([prepare(wd.crba.describe(wd.load_robot("cartpole"), Z)).kernel])
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
     return tmp_path
 
