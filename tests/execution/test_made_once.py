@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from fresh_caches import environment
 
 from warpdyn.execution import made_once
 from warpdyn.execution.made_once import lock_of
+from warpdyn.execution.made_once import made_once as once
 
 SIX_AT_ONCE = """
 import threading
@@ -51,6 +54,59 @@ def test_one_first_call_records_and_compiles_for_all(tmp_path: Path) -> None:
     said = [line for line in done.stderr.splitlines() if line.startswith("warpdyn:")]
     assert sum("compiling aba_derivatives for panda" in line for line in said) == 1, said
     assert not any("warning" in line for line in said)
+
+
+EQUAL_ROBOTS = """
+import threading
+import numpy as np, warpdyn as wd
+arrays = np.random.default_rng(0).normal(size=(3, 9, 8))
+begin, results = threading.Barrier(6), [None] * 6
+def call(k):
+    model = wd.load_robot("panda")
+    begin.wait()
+    for _ in range(4):
+        results[k] = wd.rnea(model, *arrays)
+threads = [threading.Thread(target=call, args=(k,)) for k in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(all(np.array_equal(x, results[0]) for x in results))
+"""
+
+
+def test_kernels_of_one_text_are_loaded_one_after_the_other(tmp_path: Path) -> None:
+    """Of equal robots, and the C functions that small calls go by."""
+    done = subprocess.run(
+        [sys.executable, "-c", EQUAL_ROBOTS],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
+
+
+def test_a_function_is_carried_out_once() -> None:
+    """Whoever calls it while it goes on; again when it has been forgotten."""
+    calls: list[int] = []
+    begin = threading.Barrier(4)
+
+    @once
+    def slow() -> object:
+        calls.append(1)
+        time.sleep(0.05)
+        return object()
+
+    def call(_: int) -> object:
+        begin.wait()
+        return slow()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len({id(x) for x in pool.map(call, range(4))}) == 1
+    assert calls == [1]
+    slow.cache_clear()  # type: ignore[attr-defined]
+    assert slow() is slow() and calls == [1, 1]
 
 
 def test_a_lock_is_its_objects() -> None:

@@ -94,13 +94,20 @@ def answer(node, service, kind, **fields):
 
 def test_topics_and_services_of_one_robot_lie_below_the_node(panda):
     """As the document's table says."""
-    names = {name for name, _ in panda.get_publisher_names_and_types_by_node("warpdyn", "/")}
-    assert {"/warpdyn/commands", "/warpdyn/torques", "/warpdyn/link_poses", "/diagnostics"} <= names
-    inputs = {name for name, _ in panda.get_subscriber_names_and_types_by_node("warpdyn", "/")}
-    expected = {"/joint_states", "/robot_description", "/warpdyn/reference", "/warpdyn/batch/state"}
-    assert expected | {"/warpdyn/external_wrench"} <= inputs
-    services = {name for name, _ in panda.get_service_names_and_types_by_node("warpdyn", "/")}
-    assert {"/warpdyn/enable", "/warpdyn/reset", "/warpdyn/reload"} <= services
+
+    def appear(list_of_them, *wanted):
+        """What a node has is known a moment after it has been made."""
+        until = time.monotonic() + 10.0
+        while missing := set(wanted) - {name for name, _ in list_of_them("warpdyn", "/")}:
+            assert time.monotonic() < until, missing
+            time.sleep(0.02)
+
+    of_node = ("/warpdyn/commands", "/warpdyn/torques", "/warpdyn/link_poses")
+    appear(panda.get_publisher_names_and_types_by_node, *of_node, "/diagnostics")
+    inputs = ("/joint_states", "/robot_description", "/warpdyn/reference", "/warpdyn/batch/state")
+    appear(panda.get_subscriber_names_and_types_by_node, *inputs, "/warpdyn/external_wrench")
+    services = ("/warpdyn/enable", "/warpdyn/reset", "/warpdyn/reload")
+    appear(panda.get_service_names_and_types_by_node, *services)
 
 
 def test_a_state_becomes_torques_and_once_enabled_commands(panda, sent):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Iterable
-from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -23,6 +22,7 @@ from ..codegen.source import Source
 from .compiling import Kernel
 from .kernel import CAPTURE, Command, compile_kernel
 from .kernel_cache import start_kernel_cache
+from .made_once import made_once
 from .remembered import MISS, KnownCall
 
 OPERANDS = 16
@@ -97,7 +97,7 @@ class Methods:
         )
 
 
-@cache
+@made_once
 def methods() -> Methods | None:
     """None where calls cannot go by them."""
     start_kernel_cache()

@@ -97,6 +97,13 @@ class _Module:
     def missing(self) -> bool:
         return not has_compiled(self.compiled, self.kernel.device)
 
+    def load(self) -> None:
+        """Have Warp load it. Kernels of one text are one module of Warp's, which threads that load it
+        at once would load over one another."""
+        module = self.compiled.module
+        with lock_of(module):
+            wp.force_load(self.kernel.device, [module])
+
     @property
     def seconds(self) -> float:
         """CPU seconds to compile it, roughly."""
@@ -172,7 +179,7 @@ def _load_compiled(kernel: Kernel) -> float:
     """Load a kernel, which Warp compiles if it is not in its cache; returns seconds."""
     start = time.perf_counter()
     for module in kernel.modules:
-        wp.force_load(kernel.device, [module.compiled.module])
+        module.load()
     kernel.link()
     return time.perf_counter() - start
 
@@ -182,7 +189,7 @@ def _compile(module: _Module) -> float:
     kernel, start = module.kernel, time.perf_counter()
     try:
         with shared_header() if kernel.device.is_cpu else nullcontext():
-            wp.force_load(kernel.device, [module.compiled.module])
+            module.load()
     except OSError as error:
         raise OSError(
             error.errno,

@@ -23,11 +23,12 @@ from .compiling import Kernel, collecting, noted
 from .job import COUNT, FIRST, Job
 from .kernel import Command, compile_kernel
 from .kernel_cache import start_kernel_cache
+from .made_once import made_once
 
 _C_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64))
 
 
-@cache
+@made_once
 def _handler() -> tuple[Command, int]:
     """The launch that wrote the handler's address, and that address."""
     start_kernel_cache()

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
+
+Made = TypeVar("Made")
 
 _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
@@ -13,6 +17,20 @@ _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 def lock_of(thing: object) -> Any:
     """The lock of an object, to be entered again by the thread that has it; gone with the object."""
     return _locks.setdefault(thing, threading.RLock())
+
+
+def made_once(make: Callable[[], Made]) -> Callable[[], Made]:
+    """The function, carried out at the first call alone, as `functools.cache` has it where one thread
+    calls."""
+    kept = cache(make)
+
+    @wraps(make)
+    def made() -> Made:
+        with lock_of(make):
+            return kept()
+
+    made.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
+    return made
 
 
 if hasattr(os, "register_at_fork"):

@@ -13,7 +13,6 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable
-from functools import cache
 
 import warp as wp
 
@@ -23,6 +22,7 @@ from ..codegen.source import Source
 from .compiling import Kernel
 from .kernel import Command, compile_kernel, records_launches
 from .kernel_cache import start_kernel_cache
+from .made_once import made_once
 from .threads import get_num_threads
 
 PATIENCE = 200
@@ -78,7 +78,7 @@ class _System:
         self.stop = ctypes.CFUNCTYPE(None, pointer)(places[2])
 
 
-@cache
+@made_once
 def system() -> _System | None:
     """None where there are no POSIX threads, or where this Warp does not tell a kernel's address."""
     try:

@@ -32,6 +32,7 @@ from .c_functions import (
     new_function,
     words_of,
 )
+from .made_once import made_once
 from .remembered import KnownCall
 
 MOST = 8
@@ -174,7 +175,7 @@ class _NativelyRemembered(torch.autograd.Function):
     backward = staticmethod(_unknown)
 
 
-@cache
+@made_once
 def apply() -> Any:
     """Torch's function that makes such a node, without its look for transforms; None where there are
     no C functions."""
