@@ -30,10 +30,10 @@ def environment(folder: Path, **changes: str) -> dict[str, str]:
     }
 
 
-def run(program: str, environment: dict[str, str]) -> tuple[str, list[str]]:
+def run(program: str, environment: dict[str, str], *arguments: str) -> tuple[str, list[str]]:
     """What a program writes: stdout, and the lines on stderr without Warp's about its driver."""
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", program, *arguments],
         env=environment,
         capture_output=True,
         text=True,

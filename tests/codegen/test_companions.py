@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from fresh_caches import environment
+from fresh_caches import environment, run
 
 import warpdyn as wd
 from warpdyn.codegen.companions import SIZE, share
@@ -140,12 +138,4 @@ def test_one_function_is_compiled_on_all_cores(tmp_path: Path) -> None:
 
 def python(program: str, folder: Path, *arguments: str) -> str:
     """What a program says that has caches of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run(program, environment(folder), *arguments)[0]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from fresh_caches import environment
+from fresh_caches import environment, run
 
 from warpdyn.execution import made_once
 from warpdyn.execution.made_once import lock_of
@@ -43,15 +41,8 @@ class Thing:
 
 def test_one_first_call_records_and_compiles_for_all(tmp_path: Path) -> None:
     """One recording, one line about it, and the same results; no warning of the cache."""
-    done = subprocess.run(
-        [sys.executable, "-c", SIX_AT_ONCE],
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.stdout == "1 True\n", done.stderr
-    said = [line for line in done.stderr.splitlines() if line.startswith("warpdyn:")]
+    printed, said = run(SIX_AT_ONCE, environment(tmp_path))
+    assert printed == "1 True\n", said
     assert sum("compiling aba_derivatives for panda" in line for line in said) == 1, said
     assert not any("warning" in line for line in said)
 
@@ -77,14 +68,7 @@ print(all(np.array_equal(x, results[0]) for x in results))
 
 def test_kernels_of_one_text_are_loaded_one_after_the_other(tmp_path: Path) -> None:
     """Of equal robots, and the C functions that small calls go by."""
-    done = subprocess.run(
-        [sys.executable, "-c", EQUAL_ROBOTS],
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
+    assert run(EQUAL_ROBOTS, environment(tmp_path))[0] == "True\n"
 
 
 def test_a_function_is_carried_out_once() -> None:

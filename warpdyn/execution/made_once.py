@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -22,14 +22,17 @@ def lock_of(thing: object) -> Any:
 def made_once(make: Callable[[], Made]) -> Callable[[], Made]:
     """The function, carried out at the first call alone, as `functools.cache` has it where one thread
     calls."""
-    kept = cache(make)
+    kept: list[Made] = []
 
     @wraps(make)
     def made() -> Made:
-        with lock_of(make):
-            return kept()
+        if not kept:  # without the lock from then on: a large launch asks each time
+            with lock_of(make):
+                if not kept:
+                    kept.append(make())
+        return kept[0]
 
-    made.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
+    made.cache_clear = kept.clear  # type: ignore[attr-defined]
     return made
 
 
