@@ -120,6 +120,12 @@ class WarpdynLifecycleNode(LifecycleNodeMixin, WarpdynNode):
         """As shutdown; the node can be configured again."""
         return self.on_shutdown(state)
 
+    def destroy_node(self) -> None:
+        """As of any node; rclpy's state machine goes too, which holds the node's name in the graph
+        for as long as it lives."""
+        super().destroy_node()
+        vars(self).pop("_state_machine", None)
+
 
 def main(args: list[str] | None = None) -> int:
     """Run until a signal ends it; returns the exit code."""

@@ -3,10 +3,14 @@ tests/ros/test_lifecycle.py."""
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from fleets import NAMES, Q
+from harness import ros_context
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
@@ -88,3 +92,17 @@ def test_shutdown_of_an_active_node_deactivates(node):
     assert node.trigger_shutdown() == DONE
     assert not robot.enabled and not robot.output.command.any() and node._models.fleet is None
     assert node._state_machine.current_state[1] == "finalized"
+
+
+def test_a_destroyed_node_leaves_the_graph(context):
+    """Else whoever asks for the next node of this name may be told of this one."""
+    with ros_context() as beside:
+        peer = Node("peer", context=beside)
+        made = WarpdynLifecycleNode(context=context, namespace="alone")
+        for there in (True, False):
+            until = time.monotonic() + 30.0
+            while (("warpdyn", "/alone") in peer.get_node_names_and_namespaces()) != there:
+                assert time.monotonic() < until, there
+                time.sleep(0.02)
+            made.destroy_node()
+        peer.destroy_node()
