@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from at_once import at_once
 
 import warpdyn as wd
-from warpdyn.arrays.reused_memory import MEMORY, REUSED_FROM, ReusedMemory
+from warpdyn.arrays.reused_memory import LOOKS, MEMORY, REUSED_FROM, ReusedMemory
 
 ARM = wd.load_robot("ur5e")
 ROWS = 2 * REUSED_FROM // 24
@@ -32,7 +33,8 @@ def test_memory_comes_back_when_the_last_array_in_it_is_gone() -> None:
     where, part = address(first), first.view(np.float32).reshape(-1, 10)[5:].T
     assert where % 64 == 0 and first.shape == (10**6,) and first.flags.writeable
     del first
-    assert pool.kept == 0 and address(pool.bytes(10**6)) != where
+    second = pool.bytes(10**6)
+    assert pool.kept == 0 and address(second) != where
     del part
     gc.collect()
     assert pool.kept >= 10**6
@@ -46,6 +48,17 @@ def test_a_piece_may_come_back_while_another_is_taken() -> None:
     with pool._lock:
         del piece  # comes back, and must not wait
     assert pool.kept >= 200_000
+
+
+def test_among_many_that_are_held_the_one_that_is_not_is_found() -> None:
+    """A few are looked at in each call, and other ones in the next."""
+    pool = ReusedMemory(10**8)
+    held = [pool.bytes(200_000) for _ in range(5 * LOOKS)]
+    where = address(held.pop(LOOKS))
+    for _ in range(6):
+        held.append(pool.bytes(200_000))
+    assert where in map(address, held)
+    assert len({address(x) for x in held}) == len(held)
 
 
 def test_two_that_are_held_are_two() -> None:
@@ -69,6 +82,17 @@ def test_it_keeps_no_more_than_it_may() -> None:
     pool.clear()
     assert pool.kept == 0
     assert ReusedMemory(0).bytes(1000).shape == (1000,)
+
+
+def test_who_holds_very_many_does_not_wait_for_their_number() -> None:
+    """Of 40,000 pieces held, the last thousand take no longer than the first ones, about."""
+    pool = ReusedMemory(4096 * 20_000)
+    held, times = [], []
+    for _ in range(40):
+        start = time.process_time()
+        held += [pool.bytes(2000) for _ in range(1000)]
+        times.append(time.process_time() - start)
+    assert min(times[-10:]) < 10 * max(min(times[:10]), 1e-3)
 
 
 def test_sizes_of_which_none_waits_are_no_trouble() -> None:

@@ -7,9 +7,11 @@ can take longer than the numbers that go there.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,38 +27,34 @@ USUAL, SHARE, ENOUGH = 256, 16, 1024
 """Megabytes where the environment does not say: the machine's memory by the second, if that is
 between the first and the third. The mass matrices of 65,536 humanoids are 268 MB."""
 
+LOOKS = 8
+"""Pieces of a size that are looked at, whether somebody holds them, before there is a new one."""
+
 
 class _Piece(NamedTuple):
-    """Memory, and where in it the first whole line begins: to ask an array for it takes 3 us."""
+    """Memory, and the number of the byte at which its first whole line begins."""
 
     raw: np.ndarray
     start: int
 
+    @property
+    def holders(self) -> int:
+        """References to the memory: whatever lies in an array holds what the array was made of."""
+        return sys.getrefcount(self.raw)
 
-class _Lent:
-    """A piece of memory that somebody has; it comes back when the last array in it is gone."""
 
-    __slots__ = ("__array_interface__", "_piece", "_pool")
-
-    def __init__(self, pool: ReusedMemory, piece: _Piece, size: int):
-        self._pool, self._piece = pool, piece
-        interface: dict[str, Any] = {"shape": (size,), "typestr": "|u1", "version": 3}
-        interface["data"] = (piece.start, False)
-        self.__array_interface__ = interface
-
-    def __del__(self) -> None:
-        self._pool.take_back(self._piece)
+UNHELD = _Piece(np.empty(1, np.uint8), 0).holders
 
 
 class ReusedMemory:
-    """Pieces of memory by their size, `most` bytes of them."""
+    """Pieces of memory by their size, those that somebody has and those that wait, `most` bytes of them."""
 
     def __init__(self, most: int):
         self.most = most
-        self._idle: dict[int, list[_Piece]] = {}
+        self._pieces: dict[int, deque[_Piece]] = {}
+        """Taken and put back without a lock: who has taken a piece is alone with it."""
         self._size = 0
-        self._returned: deque[_Piece] = deque()
-        """Pieces that came back, perhaps in the middle of another call, and are not sorted in yet."""
+        """Their bytes, or a little more."""
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._begin_anew)
@@ -64,61 +62,65 @@ class ReusedMemory:
     @property
     def kept(self) -> int:
         """Bytes that wait to be used again."""
-        with self._lock:
-            self._sort_in()
-            return self._size
+        return sum(piece.raw.size for piece in self._known() if piece.holders == UNHELD)
 
     def bytes(self, size: int) -> np.ndarray:
         """(size,) uint8, aligned; its numbers are whatever the memory held."""
         whole = -(-(size + ALIGNMENT) // 4096) * 4096
-        piece = None
-        with self._lock:
-            self._sort_in()
-            waiting = self._idle.get(whole)
-            if waiting:
-                piece = waiting.pop()
-                self._size -= whole
-                if not waiting:
-                    del self._idle[whole]
-        if piece is None:
-            raw = np.empty(whole, np.uint8)
-            address = raw.__array_interface__["data"][0]
-            piece = _Piece(raw, address + -address % ALIGNMENT)
-        return np.asarray(_Lent(self, piece, size))
-
-    def take_back(self, piece: _Piece) -> None:
-        """Keep a piece, unless there is enough already. Never waits: a collection may come here from
-        anywhere."""
-        if piece.raw.size <= self.most:
-            self._returned.append(piece)
-        if self._lock.acquire(blocking=False):
-            try:
-                self._sort_in()
-            finally:
-                self._lock.release()
+        pieces = self._pieces.get(whole)
+        if pieces:
+            for _ in range(min(len(pieces), LOOKS)):
+                try:
+                    piece = pieces.pop()
+                except IndexError:  # another thread has it
+                    break
+                if piece.holders == UNHELD:
+                    array = piece.raw[piece.start : piece.start + size]
+                    pieces.append(piece)
+                    return array
+                pieces.appendleft(piece)
+        raw = np.empty(whole, np.uint8)
+        piece = _Piece(raw, -raw.__array_interface__["data"][0] % ALIGNMENT)
+        array = raw[piece.start : piece.start + size]
+        self._keep(piece)
+        return array
 
     def clear(self) -> None:
         """Give all that is kept back to the operating system."""
         with self._lock:
-            self._sort_in()
-            self._idle, self._size = {}, 0
+            self._pieces = {
+                size: deque(piece for piece in pieces.copy() if piece.holders != UNHELD)
+                for size, pieces in [*self._pieces.items()]
+            }
+            self._size = sum(piece.raw.size for piece in self._known())
 
-    def _sort_in(self) -> None:
-        """Pieces that came back to those of their size; older sizes make room for them."""
-        while self._returned:
-            piece = self._returned.popleft()
-            whole = piece.raw.size
-            waiting = self._idle.pop(whole, [])  # the size that came last goes last, too
-            waiting.append(piece)
-            self._idle[whole] = waiting
+    def _known(self) -> Iterator[_Piece]:
+        for pieces in [*self._pieces.values()]:
+            yield from pieces.copy()
+
+    def _keep(self, new: _Piece) -> None:
+        """Look at a piece from now on; those of sizes that needed none for long are looked at no more."""
+        whole = new.raw.size
+        if whole > self.most:
+            return
+        with self._lock:
+            pieces = self._pieces.pop(whole, None) or deque[_Piece]()
+            self._pieces[whole] = pieces  # behind the other sizes
+            pieces.append(new)
             self._size += whole
-            while self._size > self.most:
-                size = next(iter(self._idle))
-                pieces = self._idle[size]
-                pieces.pop()
-                self._size -= size
+            if self._size <= self.most:
+                return
+            # Counted anew, as others took and put back meanwhile; down to less than the bound, so that
+            # who holds very many does not wait for that at each of them.
+            enough = max(self.most - self.most // 8, whole)
+            self._size = sum(piece.raw.size for piece in self._known())
+            while self._size > enough:
+                oldest, pieces = next(iter(self._pieces.items()))
+                if pieces:
+                    pieces.popleft()
+                    self._size -= oldest
                 if not pieces:
-                    del self._idle[size]
+                    del self._pieces[oldest]
 
     def _begin_anew(self) -> None:
         """In a process that was forked, perhaps while another thread held the lock."""
