@@ -1,8 +1,7 @@
 """C functions that carry out calls from Python, and the integers that they read.
 
-They are the text of a kernel (`codegen/native_call.h`), compiled and kept as all kernels are, as
-`foreign_call`'s is. Where the interpreter, NumPy or Warp keep things elsewhere than the header has
-them, there are none.
+They are the text of a kernel (`codegen/native_call.h`). Where the interpreter, NumPy or Warp keep
+things elsewhere than the header has them, there are none.
 """
 
 from __future__ import annotations
@@ -17,11 +16,8 @@ import numpy as np
 import warp as wp
 
 from ..arrays.libraries import NUMPY
-from ..codegen import headers
-from ..codegen.source import Source
-from .compiling import Kernel
-from .kernel import CAPTURE, Command, compile_kernel
-from .kernel_cache import start_kernel_cache
+from .c_text import CText, c_text
+from .kernel import CAPTURE
 from .made_once import made_once
 from .remembered import MISS, KnownCall
 
@@ -87,33 +83,25 @@ def _as_expected() -> bool:
 
 
 class Methods:
-    """The C functions as CPython takes them, and the launch that keeps them loaded."""
+    """The C functions as CPython takes them."""
 
-    def __init__(self, command: Command, addresses: Iterable[int]):
-        self.command = command
+    def __init__(self, text: CText):
+        self.text = text  # as long as they are called
         names = (b"native_call", b"native_forward", b"native_backward")
         self.call, self.forward, self.backward = (
-            _Method(name, x, _FASTCALL, None) for name, x in zip(names, addresses, strict=True)
+            _Method(name, x, _FASTCALL, None) for name, x in zip(names, text.addresses, strict=True)
         )
 
 
 @made_once
 def methods() -> Methods | None:
     """None where calls cannot go by them."""
-    start_kernel_cache()
-    device = wp.get_device("cpu")  # by which Warp's runtime is there
+    wp.get_device("cpu")  # by which Warp's runtime is there
     runtime: Any = getattr(wp._src.context, "runtime", None)
     if not hasattr(runtime, CAPTURE) or not _as_expected():
         return None
-    code = headers.piece("native_call.h", "call")
-    source = Source("native_call", code, inputs={}, results={}, operations=0, bytes=0, target="cpu")
-    kernel = Kernel(source, device, compile_kernel(source), "calls from Python")
-    command, places = kernel.new_command(), (ctypes.c_int64 * 3)()
-    if command.address is None:
-        return None
-    command.set([ctypes.addressof(places), *[0] * (source.layout.length - 1)])
-    command.run_at_once()
-    return Methods(command, places)
+    text = c_text("native_call.h", "call", 3, "calls from Python")
+    return None if text is None else Methods(text)
 
 
 class Words(np.ndarray):

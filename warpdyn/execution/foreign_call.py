@@ -1,9 +1,8 @@
 """Launches made by a program that XLA compiled, without Python on the way.
 
 XLA calls a C function, the handler, with where its buffers lie and an attribute, here a vector of
-integers that says which kernel to run on them, and how. Nobody who installs warpdyn needs a
-compiler: the handler is the text of a kernel (`codegen/foreign_call.h`), compiled and kept as all
-kernels are, which writes its address when it is launched.
+integers that says which kernel to run on them, and how. The handler is the text of a kernel
+(`codegen/foreign_call.h`).
 """
 
 from __future__ import annotations
@@ -13,47 +12,32 @@ from collections.abc import Sequence
 from functools import cache
 from math import prod
 
-import warp as wp
-
 from ..arrays.layout import BLOCK, LOOP_BLOCK
-from ..codegen import headers
-from ..codegen.source import Source
 from . import threads
-from .compiling import Kernel, collecting, noted
+from .c_text import CText, c_text
+from .compiling import collecting, noted
 from .job import COUNT, FIRST, Job
-from .kernel import Command, compile_kernel
-from .kernel_cache import start_kernel_cache
 from .made_once import made_once
 
 _C_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64))
 
 
 @made_once
-def _handler() -> tuple[Command, int]:
-    """The launch that wrote the handler's address, and that address."""
-    start_kernel_cache()
-    code = headers.piece("foreign_call.h", "handler", first=FIRST, count=COUNT)
-    source = Source(
-        "foreign_call", code, inputs={}, results={}, operations=0, bytes=0, target="cpu"
-    )
-    kernel = Kernel(source, wp.get_device("cpu"), compile_kernel(source), "calls from XLA")
-    command, place = kernel.new_command(), ctypes.c_int64()
-    command.set([ctypes.addressof(place), *[0] * (source.layout.length - 1)])
-    command.run_at_once()
-    return command, place.value
+def _text() -> CText | None:
+    return c_text("foreign_call.h", "handler", 1, "calls from XLA", first=FIRST, count=COUNT)
 
 
 @cache
 def handler() -> object | None:
     """The handler as XLA takes it, a PyCapsule; None where this Warp does not tell the address of a
     kernel."""
-    command, address = _handler()
-    if command.address is None:
+    text = _text()
+    if text is None:
         return None
     capsule = ctypes.pythonapi.PyCapsule_New
     capsule.restype = ctypes.py_object
     capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    made: object = capsule(address, None, None)
+    made: object = capsule(*text.addresses, None, None)
     return made
 
 
@@ -86,7 +70,9 @@ class ForeignCall:
             self._where[0] = ctypes.cast(self._first, ctypes.c_void_p).value or 0
         else:
             self._where[0] = self._load()
-        bounds, arguments = _handler()[0].bounds, list(job.arguments)
+        text = _text()
+        assert text is not None  # else there is no handler that is told of this
+        bounds, arguments = text.command.bounds, list(job.arguments)
         arguments[FIRST], arguments[COUNT] = 0, job.count  # not those of a slice
         self.plan = [
             ctypes.addressof(self._where),

@@ -1,7 +1,7 @@
 """Threads that take slices of a launch without Python, so that none waits for the interpreter lock.
 
 The process's own threads, started and fed by C functions that are the text of a kernel
-(`codegen/native_threads.h`), compiled and kept as all kernels are. A thread that has done its last
+(`codegen/native_threads.h`). A thread that has done its last
 slice looks out for the next launch for a while before it sleeps: to be woken takes 50 to 100 us.
 """
 
@@ -14,14 +14,10 @@ import signal
 import threading
 from collections.abc import Callable, Iterable
 
-import warp as wp
-
-from ..codegen import headers
 from ..codegen.arguments import HEADER
-from ..codegen.source import Source
+from .c_text import CText, c_text
 from .compiling import Kernel
-from .kernel import Command, compile_kernel, records_launches
-from .kernel_cache import start_kernel_cache
+from .kernel import Command, records_launches
 from .made_once import made_once
 from .threads import get_num_threads
 
@@ -57,25 +53,18 @@ def _address(place: ctypes.Array[ctypes.c_char] | _Words) -> int:
 class _System:
     """The system's functions and ours, by address."""
 
-    def __init__(self, library: ctypes.CDLL, found: list[int]):
+    def __init__(self, library: ctypes.CDLL, found: list[int], text: CText):
         self.table = (ctypes.c_int64 * len(found))(*found)
         self.begin = (library.pthread_mutex_init, library.pthread_cond_init)
         self.attributes = ctypes.create_string_buffer(PLACE)
         library.pthread_attr_init(self.attributes)
         library.pthread_attr_setstacksize(self.attributes, ctypes.c_size_t(STACK))
-        start_kernel_cache()
-        first, count = HEADER.index("first"), HEADER.index("count")
-        code = headers.piece("native_threads.h", "threads", first=first, count=count)
-        source = Source("native_threads", code, {}, {}, operations=0, bytes=0, target="cpu")
-        kernel = Kernel(source, wp.get_device("cpu"), compile_kernel(source), "threads")
-        self.command = kernel.new_command()  # by which Warp keeps the functions loaded
-        places = (ctypes.c_int64 * 3)()
-        self.command.set([_address(places), *[0] * (source.layout.length - 1)])
-        self.command.run_at_once()
+        self.text = text  # as long as they are called
+        start, share, stop = text.addresses
         pointer = ctypes.c_void_p
-        self.start = ctypes.CFUNCTYPE(ctypes.c_int64, pointer)(places[0])
-        self.share = ctypes.CFUNCTYPE(None, pointer)(places[1])
-        self.stop = ctypes.CFUNCTYPE(None, pointer)(places[2])
+        self.start = ctypes.CFUNCTYPE(ctypes.c_int64, pointer)(start)
+        self.share = ctypes.CFUNCTYPE(None, pointer)(share)
+        self.stop = ctypes.CFUNCTYPE(None, pointer)(stop)
 
 
 @made_once
@@ -86,8 +75,9 @@ def system() -> _System | None:
         found = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in SYSTEM]
     except (AttributeError, OSError, TypeError):
         return None
-    made = _System(library, found)
-    return None if made.command.address is None else made
+    first, count = HEADER.index("first"), HEADER.index("count")
+    text = c_text("native_threads.h", "threads", 3, "threads", first=first, count=count)
+    return None if text is None else _System(library, found, text)
 
 
 class _NativeThread:
