@@ -21,34 +21,22 @@ from arm_calls import (
     its_own_result,
     refused_each_time,
 )
+from native_calls import forget, natively, nothing_known_of
 
 import warpdyn as wd
 from warpdyn.execution import c_functions, native_call
-from warpdyn.execution.batched import Function
 from warpdyn.execution.remembered import MISS, KnownCall
-
-
-def forget(function: Any) -> None:
-    assert isinstance(function, Function)
-    for known in (function._known_calls, function._native_calls, function._called_once):
-        known.clear()
 
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
-    forget(wd.rnea)
-    yield
-    forget(wd.rnea)
+    with nothing_known_of(wd.rnea):
+        yield
 
 
 def known(function: Any) -> int:
     """How many calls of a function go by the C function."""
     return len(function._native_calls.plans)
-
-
-def natively(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result by the C function; `MISS` where it leaves the call to others."""
-    return function._native_calls.entry(args, kwargs)
 
 
 CASES: dict[str, Any] = {

@@ -3,20 +3,16 @@ Torch differentiates, give what checked calls give, and leave to those what is n
 
 from __future__ import annotations
 
-import gc
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
-from weakref import ref
 
 import pytest
 from at_once import at_once
-from gradient_cases import MODELS
+from native_calls import natively, nothing_known_of
+from torch_calls import ARM, FUNCTIONS, asking, drawn, gradients, plan_of, same
 
 import warpdyn as wd
 from warpdyn.execution import c_functions, native_call
-from warpdyn.execution.batched import Function
 from warpdyn.execution.remembered import MISS, KnownCall
 
 torch = pytest.importorskip("torch")
@@ -24,62 +20,11 @@ torch = pytest.importorskip("torch")
 from warpdyn.execution import torch_native  # noqa: E402
 from warpdyn.execution.torch_remembered import DifferentiatedCall  # noqa: E402
 
-ARM = MODELS["pendulum"]
-FUNCTIONS: tuple[Any, ...] = (wd.rnea, wd.aba, wd.fk, wd.pose_and_jacobian, wd.rnea_derivatives)
-
-
-def forget(function: Any) -> None:
-    assert isinstance(function, Function)
-    for known in (function._known_calls, function._native_calls, function._called_once):
-        known.clear()
-
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
-    for function in FUNCTIONS:
-        forget(function)
-    yield
-    for function in FUNCTIONS:
-        forget(function)
-
-
-def drawn(count: int, seed: int, kind: Any = torch.float64) -> list[Any]:
-    draw = torch.Generator().manual_seed(seed)
-    return [torch.randn(count, 2, generator=draw, dtype=kind) for _ in range(3)]
-
-
-def asking(count: int, seed: int, kind: Any = torch.float64) -> list[Any]:
-    return [x.requires_grad_() for x in drawn(count, seed, kind)]
-
-
-def natively(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result by the C function; `MISS` where it leaves the call to others."""
-    return function._native_calls.entry(args, kwargs)
-
-
-def plan_of(function: Any) -> DifferentiatedCall:
-    (plan,) = (x for x in function._known_calls.values() if isinstance(x, DifferentiatedCall))
-    return plan
-
-
-def parts(results: Any) -> tuple[Any, ...]:
-    return tuple(results) if isinstance(results, tuple) else (results,)
-
-
-def gradients(results: Any, by: list[Any], **options: Any) -> list[Any]:
-    """The gradient of a weighted sum of all results' entries."""
-    total = sum(
-        (x * torch.linspace(-1, 2, x.numel(), dtype=x.dtype).reshape(x.shape)).sum()
-        for x in parts(results)
-    )
-    return list(torch.autograd.grad(total, by, allow_unused=True, **options))
-
-
-def same(found: Any, wanted: Any) -> bool:
-    return all(
-        (x is None and y is None) or torch.equal(x, y)
-        for x, y in zip(parts(found), parts(wanted), strict=True)
-    )
+    with nothing_known_of(*FUNCTIONS):
+        yield
 
 
 Call = Callable[[Any, Any, Any, Any], Any]
@@ -253,155 +198,6 @@ def test_what_is_kept_may_be_laid_out_anew(native: bool, monkeypatch: pytest.Mon
         assert all(map(torch.allclose, gradients(results, x), wanted))
         assert same(tuple(gradients(call(wd.rnea, *x), x)), tuple(wanted))
     torch_native.apply.cache_clear()
-
-
-def test_torch_hears_of_what_was_written_and_freed() -> None:
-    for _ in range(3):
-        x = asking(3, 14)
-        moved = x[0] * 1.0
-        tau = wd.rnea(ARM, moved, *x[1:])
-        gradients(tau, x, retain_graph=True)
-    moved.add_(1.0)
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-            tau.sum().backward(retain_graph=True)
-    tau = natively(wd.rnea, ARM, x[0] * 1.0, *x[1:])
-    tau.sum().backward()
-    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
-        tau.sum().backward()
-
-
-def test_nothing_is_held_or_let_go_too_often() -> None:
-    """References to arguments, results, the plan and None after many passes are what they were."""
-    x, plain = asking(3, 12), drawn(3, 13)
-    some = [x[0].detach(), *x[1:]]
-    w = torch.ones(3, 2, dtype=torch.float64)
-    for _ in range(4):
-        for each in (x, some):
-            torch.autograd.grad(wd.rnea(ARM, *each), each[1:], w)
-        wd.rnea(ARM, *plain)
-    plans = wd.rnea._native_calls.plans  # type: ignore[attr-defined]
-    held = (
-        *x,
-        *plain,
-        w,
-        ARM,
-        *plans,
-        MISS,
-        wd.rnea,
-        *(p.words for p in plans),
-        torch.Tensor,
-    )
-    gc.collect()
-    before = [sys.getrefcount(y) for y in held]
-    for _ in range(1000):
-        for each in (x, some):
-            bars = torch.autograd.grad(wd.rnea(ARM, *each), each[1:], w)
-        result = wd.rnea(ARM, *plain)
-        assert natively(wd.rnea, ARM, plain[0]) is MISS
-    assert sys.getrefcount(result) == 2 and [sys.getrefcount(y) for y in bars] == [3, 3]
-    del result, bars, each
-    gc.collect()
-    for y, count in zip(held, before, strict=True):
-        assert abs(sys.getrefcount(y) - count) <= 1
-
-
-OF_NONE = """
-import gc, sys
-import torch, warpdyn as wd
-arm, w = wd.load_robot("cartpole"), torch.ones(3, 2)
-x = [torch.rand(3, 2, requires_grad=True) for _ in range(3)]
-some, plain = [x[0].detach(), *x[1:]], [y.detach() for y in x]
-def passes(number):
-    for _ in range(number):
-        for each in (x, some):
-            torch.autograd.grad(wd.rnea(arm, *each), each[1:], w)
-        wd.rnea(arm, *plain)
-        wd.rnea._native_calls.entry((arm, plain[0]), {})
-    gc.collect()
-    return sys.getrefcount(None)
-before = passes(20)
-print(len(wd.rnea._native_calls.plans), abs(passes(1000) - before) <= 10)
-"""
-
-
-def test_none_is_not_held_or_let_go_too_often() -> None:
-    """In a process where nobody else does; a pass that did would be seen 1000 times."""
-    done = subprocess.run([sys.executable, "-c", OF_NONE], capture_output=True, text=True)
-    assert done.stdout == "3 True\n", done.stderr
-
-
-def test_memory_that_cannot_be_had_is_an_error() -> None:
-    """What makes results raises, forward and backward, and leaves nothing behind."""
-    x = asking(3, 6)
-    made: list[Any] = []
-
-    def failing() -> Any:
-        raise MemoryError("no more")
-
-    def first() -> Any:
-        made.append(ref(y := torch.empty(3, 2, dtype=torch.float64)))
-        return y
-
-    for _ in range(2):
-        wd.rnea(ARM, *x)
-    plan = plan_of(wd.rnea)
-    fresh, plan.forward.fresh[:] = plan.forward.fresh[:], [failing]
-    wd.rnea._native_calls._know((native_call._plan((), plan, (ARM, *x), {}),))  # type: ignore
-    with pytest.raises(MemoryError, match="no more"):
-        natively(wd.rnea, ARM, *x)
-    plan.forward.fresh[:] = fresh
-    again = native_call._plan((), plan, (ARM, *x), {})
-    assert again is not None and plan._node is not None
-    wd.rnea._native_calls._know((again,))  # type: ignore[attr-defined]
-    w = torch.ones(3, 2, dtype=torch.float64)
-    with torch.no_grad():
-        plan.adjoint(ARM, x, (w,))
-        (known,) = plan._adjoints.values()
-        known.fresh[:2] = [first, failing]
-        plan._node.words[3] = 0
-        plan._node.know(known, x, (w,), plan._order)
-    with pytest.raises(MemoryError, match="no more"):
-        torch.autograd.grad(natively(wd.rnea, ARM, *x), x, w)
-    assert len(made) == 1 and made[0]() is None
-
-
-def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
-    """What makes the result is Python's, and may take the plan away."""
-    q, v, a = asking(3, 13)
-    for _ in range(3):
-        wanted = gradients(wd.rnea(ARM, q, v, a), [q, v, a])
-    plan = plan_of(wd.rnea)
-    fresh = plan.forward.fresh[0]
-
-    def making() -> Any:
-        forget(wd.rnea)
-        gc.collect()
-        return fresh()
-
-    plan.forward.fresh[:] = [making]
-    again = native_call._plan((), plan, (ARM, q, v, a), {})
-    assert again is not None
-    wd.rnea._native_calls._know((again,))  # type: ignore[attr-defined]
-    del plan, again
-    result = natively(wd.rnea, ARM, q, v, a)
-    gc.collect()
-    assert same(tuple(gradients(result, [q, v, a])), tuple(wanted))
-
-
-def test_a_model_takes_its_plans_along_once_its_graphs_are_gone() -> None:
-    model = wd.load_robot("double_pendulum")
-    gone, x = ref(model), asking(2, 17)
-    for _ in range(4):
-        result = wd.aba(model, *x)
-        wanted = gradients(result, x)
-    result = natively(wd.aba, model, *x)
-    del model
-    gc.collect()
-    assert gone() is not None and same(tuple(gradients(result, x)), tuple(wanted))
-    del result
-    gc.collect()
-    assert gone() is None and not wd.aba._native_calls.plans  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("long", [0.0, 1.0])

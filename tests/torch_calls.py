@@ -1,0 +1,51 @@
+"""Tensors of an arm for calls that Torch differentiates, and what comes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from gradient_cases import MODELS
+
+import warpdyn as wd
+
+torch = pytest.importorskip("torch")
+
+from warpdyn.execution.torch_remembered import DifferentiatedCall  # noqa: E402
+
+ARM = MODELS["pendulum"]
+FUNCTIONS: tuple[Any, ...] = (wd.rnea, wd.aba, wd.fk, wd.pose_and_jacobian, wd.rnea_derivatives)
+
+
+def drawn(count: int, seed: int, kind: Any = torch.float64) -> list[Any]:
+    draw = torch.Generator().manual_seed(seed)
+    return [torch.randn(count, 2, generator=draw, dtype=kind) for _ in range(3)]
+
+
+def asking(count: int, seed: int, kind: Any = torch.float64) -> list[Any]:
+    return [x.requires_grad_() for x in drawn(count, seed, kind)]
+
+
+def plan_of(function: Any) -> DifferentiatedCall:
+    (plan,) = (x for x in function._known_calls.values() if isinstance(x, DifferentiatedCall))
+    return plan
+
+
+def parts(results: Any) -> tuple[Any, ...]:
+    return tuple(results) if isinstance(results, tuple) else (results,)
+
+
+def gradients(results: Any, by: list[Any], **options: Any) -> list[Any]:
+    """The gradient of a weighted sum of all results' entries."""
+    total = sum(
+        (x * torch.linspace(-1, 2, x.numel(), dtype=x.dtype).reshape(x.shape)).sum()
+        for x in parts(results)
+    )
+    return list(torch.autograd.grad(total, by, allow_unused=True, **options))
+
+
+def same(found: Any, wanted: Any) -> bool:
+    return all(
+        (x is None and y is None) or torch.equal(x, y)
+        for x, y in zip(parts(found), parts(wanted), strict=True)
+    )
