@@ -59,12 +59,12 @@ const T* const x = (const T*)args[4];
 T* const out = (T*)args[9];
 V tile[1024];
 I64 offset[1024];
-int slot[1024];
+I64 place[1024];
 char still[128] = {};
 still[2] = still[3] = still[5] = (char)args[3];
-for (int k = 0; k < n; ++k) { offset[k] = k; slot[k] = k; }
+for (int k = 0; k < n; ++k) { offset[k] = k; place[k] = k * N; }
 Lanes::gather(tile, x, n, offset, n, here, args[2]);
-Lanes::scatter(tile, out, n, offset, slot, still, n, here, args[2], false, args[3] == 1, nullptr);
+Lanes::scatter((const T*)tile, out, n, offset, place, still, n, here, args[2], false, args[3] == 1, nullptr);
 """
 
 

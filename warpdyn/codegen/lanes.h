@@ -207,7 +207,7 @@ struct Lanes {
   // Rows that begin 4,096 bytes apart meet in one set of the first cache, which holds eight lines: Q rows at a time
   // leave room there for the tile. 1,024 mass matrices of 32 by 32 numbers: 142 ns each in place of 219 (AMD EPYC).
   // Of a humanoid's 128 half lines 62 are constants, mostly zeros: stored as such, a tenth less time for a call.
-  static inline void scatter_few_rows(const V* tile, T* to, I64 env, const int* slot, const char* still, int n,
+  static inline void scatter_few_rows(const T* tile, T* to, I64 env, const I64* place, const char* still, int n,
                                       bool keep_constants) {
     for (int q = 0; q < N; q += Q)
       for (int k = 0; k < n; k += 2 * Q) {
@@ -219,18 +219,18 @@ struct Lanes {
         }
         VH r[Q];
         WARPDYN_UNROLL for (int j = 0; j < Q; ++j)
-          r[j] = two(*(const VQ*)((const T*)(tile + slot[k + j]) + q), *(const VQ*)((const T*)(tile + slot[k + j + Q]) + q));
+          r[j] = two(*(const VQ*)(tile + place[k + j] + q), *(const VQ*)(tile + place[k + j + Q] + q));
         transpose_halves(r);
         WARPDYN_UNROLL for (int i = 0; i < Q; ++i) *(VH*)(to + (q + i) * env + k) = r[i];
       }
   }
 
   // Entries from `from` on, Q at a time; the last ones may overlap.
-  static inline void scatter_quarters(const V* tile, T* to, I64 env, const int* slot, int from, int n) {
+  static inline void scatter_quarters(const T* tile, T* to, I64 env, const I64* place, int from, int n) {
     for (int k = from; k < n; k += Q) {
       const int first = k + Q <= n ? k : n - Q;
       V r[Q];
-      WARPDYN_UNROLL for (int j = 0; j < Q; ++j) r[j] = tile[slot[first + j]];
+      WARPDYN_UNROLL for (int j = 0; j < Q; ++j) r[j] = *(const V*)(tile + place[first + j]);
       transpose_quarters(r);
       WARPDYN_UNROLL for (int i = 0; i < Q; ++i) {
         T* const row = to + i * env + first;
@@ -242,23 +242,23 @@ struct Lanes {
     }
   }
 
-  // A tile to the result's entries of `here` environments from `to` on; `slot` says where in the tile an entry lies,
+  // A tile to the result's entries of `here` environments from `to` on; `place` says where in the tile an entry lies,
   // and `still` which runs of 2 * Q entries are constants, to be left alone where they are kept. Rows that lie end to
   // end are put together on a `stage`, if there is one.
-  static WARPDYN_APART void scatter(const V* tile, T* to, I64 env, const I64* offset, const int* slot,
+  static WARPDYN_APART void scatter(const T* tile, T* to, I64 env, const I64* offset, const I64* place,
                                     const char* still, int n, int here, bool dense, bool stream,
                                     bool keep_constants, Stage* stage) {
     T* const p = stage ? (T*)stage->lines : to;
     const bool meet = env * (I64)sizeof(T) % 4096 == 0 && n % (2 * Q) == 0;
     if (here == N && dense && meet && !stage && !stream) {
-      scatter_few_rows(tile, to, env, slot, still, n, keep_constants);
+      scatter_few_rows(tile, to, env, place, still, n, keep_constants);
     } else if (here == N && dense && n >= N) {
       // Where all rows begin at the same place in a line, runs of entries after the first are whole lines: memory as
       // NumPy hands it out begins 16 bytes behind a line, and each store would touch two.
       const int to_line = env % N || n < 4 * N ? 0 : (int)(-(I64)to / (I64)sizeof(T) & (N - 1));
       for (int k = 0; k < n; k += !k && to_line ? to_line : N) {
         if (stage) stage->leave(k + N < n ? k + N : n);
-        if (k && n - k <= 2 * Q) { scatter_quarters(tile, p, env, slot, k, n); break; }
+        if (k && n - k <= 2 * Q) { scatter_quarters(tile, p, env, place, k, n); break; }
         const int first = k + N <= n ? k : n - N;
         const int constant = stillness(still, first);
         if (keep_constants && !stage && constant) continue;
@@ -267,23 +267,23 @@ struct Lanes {
           continue;
         }
         V r[N];
-        WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = tile[slot[first + j]];
+        WARPDYN_UNROLL for (int j = 0; j < N; ++j) r[j] = *(const V*)(tile + place[first + j]);
         transpose(r);
         WARPDYN_UNROLL for (int l = 0; l < N; ++l) store(p + l * env + first, r[l], stream && !stage && first % N == 0);
       }
       if (stage) stage->next(to);
     } else if (here == N && dense && n >= Q) {
-      scatter_quarters(tile, to, env, slot, 0, n);
+      scatter_quarters(tile, to, env, place, 0, n);
     } else {
       for (int k = 0; k < n; ++k)
-        for (int l = 0; l < here; ++l) to[l * env + offset[k]] = tile[slot[k]][l];
+        for (int l = 0; l < here; ++l) to[l * env + offset[k]] = tile[place[k] + l];
     }
   }
 
   // The n entries listed, of a tile, to their rows, where environments lie side by side.
-  static WARPDYN_APART void rows_out(const V* tile, T* p, const I64* offset, const int* entry, const int* slot, int n,
+  static WARPDYN_APART void rows_out(const T* tile, T* p, const I64* offset, const int* entry, const I64* place, int n,
                                      bool stream) {
-    for (int i = 0; i < n; ++i) store(p + offset[entry[i]], tile[slot[entry[i]]], stream);
+    for (int i = 0; i < n; ++i) store(p + offset[entry[i]], *(const V*)(tile + place[entry[i]]), stream);
   }
 
 $members

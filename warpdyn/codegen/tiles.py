@@ -51,15 +51,16 @@ class _Array:
     def scatter(self) -> str:
         """C++ that copies a result from its tile to its place."""
         a = self.id
-        where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_slot, {a}_still, {self.size}"
+        where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_in_tile, {a}_still, {self.size}"
         # Over an input there may be other numbers at each run.
         keep = f"keep_constants{self.apart}"
         how = f"here, {a}_dense, {a}_stream, {keep}, {a}_stage"
-        scatter = f"Lanes::scatter(at.{a}_tile, {where}, {how});"
+        scatter = f"Lanes::scatter((const T*)at.{a}_tile, {where}, {how});"
         if not self.over:
             return scatter
         # Rows side by side come here only because they are an input's; they are whole vectors.
-        store = f"Lanes::store({a} + e + {a}_offset[k], at.{a}_tile[{a}_slot[k]], {a}_stream)"
+        value = f"*(const V*)((const T*)at.{a}_tile + {a}_in_tile[k])"
+        store = f"Lanes::store({a} + e + {a}_offset[k], {value}, {a}_stream)"
         rows = f"for (int k = 0; k < {self.size}; ++k) {store};"
         return f"{{ if (here == N && {a}_env == 1) {rows} else {scatter} }}"
 
@@ -98,8 +99,8 @@ class InPlace(_Array):
         yield from super().declare(position, slots, group)
         if self.is_output:
             # `scatter` reads tables: here each entry has its slot, and none is a kept constant.
-            slot = ", ".join(map(str, range(max(self.size, 1))))
-            yield f"static const int {self.id}_slot[] = {{{slot}}};"
+            places = ", ".join(f"{k} * N" for k in range(max(self.size, 1)))
+            yield f"static const I64 {self.id}_in_tile[] = {{{places}}};"
             yield f"static const char {self.id}_still[{DIRECT}] = {{}};"
 
     def fill(self) -> Iterator[str]:
@@ -198,7 +199,6 @@ class DistinctValues:
         a, lanes_count = self.id, lanes.count(single)
         in_tile = [str(k * lanes_count) for k in self.slot]
         tables = [
-            f"static const int {a}_slot[] = {{{', '.join(map(str, self.slot))}}};",
             f"static const I64 {a}_in_tile[] = {{{', '.join(in_tile)}}};",
             f"static const char {a}_still[] = {{{', '.join(self._still(lanes_count // 2))}}};",
         ]
@@ -212,8 +212,8 @@ class DistinctValues:
             f"static const int {a}_constant[] = {{{', '.join(str(k) for k, _ in self.constants)}}};"
         )
         rows = (
-            f"at.{a}_tile, {a} + e, {a}_offset, {a}_constant, {a}_slot, {len(self.constants)}, "
-            f"{a}_stream"
+            f"(const T*)at.{a}_tile, {a} + e, {a}_offset, {a}_constant, {a}_in_tile, "
+            f"{len(self.constants)}, {a}_stream"
         )
         return tables, f"if (at.{a}_in_rows && !keep_constants) Lanes::rows_out({rows});"
 
