@@ -59,7 +59,7 @@ const T* const x = (const T*)args[4];
 T* const out = (T*)args[9];
 V tile[1024];
 I64 offset[1024];
-I64 place[1024];
+int place[1024];
 char still[128] = {};
 still[2] = still[3] = still[5] = (char)args[3];
 for (int k = 0; k < n; ++k) { offset[k] = k; place[k] = k * N; }

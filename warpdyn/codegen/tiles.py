@@ -51,7 +51,7 @@ class _Array:
     def scatter(self) -> str:
         """C++ that copies a result from its tile to its place."""
         a = self.id
-        where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_in_tile, {a}_still, {self.size}"
+        where = f"{a} + e * {a}_env, {a}_env, {a}_offset, {a}_entry, {a}_still, {self.size}"
         # Over an input there may be other numbers at each run.
         keep = f"keep_constants{self.apart}"
         how = f"here, {a}_dense, {a}_stream, {keep}, {a}_stage"
@@ -59,7 +59,7 @@ class _Array:
         if not self.over:
             return scatter
         # Rows side by side come here only because they are an input's; they are whole vectors.
-        value = f"*(const V*)((const T*)at.{a}_tile + {a}_in_tile[k])"
+        value = f"*(const V*)((const T*)at.{a}_tile + {a}_entry[k])"
         store = f"Lanes::store({a} + e + {a}_offset[k], {value}, {a}_stream)"
         rows = f"for (int k = 0; k < {self.size}; ++k) {store};"
         return f"{{ if (here == N && {a}_env == 1) {rows} else {scatter} }}"
@@ -100,7 +100,7 @@ class InPlace(_Array):
         if self.is_output:
             # `scatter` reads tables: here each entry has its slot, and none is a kept constant.
             places = ", ".join(f"{k} * N" for k in range(max(self.size, 1)))
-            yield f"static const I64 {self.id}_in_tile[] = {{{places}}};"
+            yield f"static const int {self.id}_entry[] = {{{places}}};"
             yield f"static const char {self.id}_still[{DIRECT}] = {{}};"
 
     def fill(self) -> Iterator[str]:
@@ -197,9 +197,12 @@ class DistinctValues:
         """Tables of a large result's entries, with constants put into the tile; what writes those
         to rows side by side."""
         a, lanes_count = self.id, lanes.count(single)
-        in_tile = [str(k * lanes_count) for k in self.slot]
+        # Twice: parts take it or a table of offsets, which may be large; `scatter` takes it alone, and
+        # shorter it leaves more of the first cache to one robot's numbers.
+        in_tile = ", ".join(str(k * lanes_count) for k in self.slot)
         tables = [
-            f"static const I64 {a}_in_tile[] = {{{', '.join(in_tile)}}};",
+            f"static const int {a}_entry[] = {{{in_tile}}};",
+            f"static const I64 {a}_in_tile[] = {{{in_tile}}};",
             f"static const char {a}_still[] = {{{', '.join(self._still(lanes_count // 2))}}};",
         ]
         for slot, value in {self.slot[k]: value for k, value in self.constants}.items():
@@ -212,7 +215,7 @@ class DistinctValues:
             f"static const int {a}_constant[] = {{{', '.join(str(k) for k, _ in self.constants)}}};"
         )
         rows = (
-            f"(const T*)at.{a}_tile, {a} + e, {a}_offset, {a}_constant, {a}_in_tile, "
+            f"(const T*)at.{a}_tile, {a} + e, {a}_offset, {a}_constant, {a}_entry, "
             f"{len(self.constants)}, {a}_stream"
         )
         return tables, f"if (at.{a}_in_rows && !keep_constants) Lanes::rows_out({rows});"
@@ -226,21 +229,27 @@ def _declare(
     size, counts = prod(shape), (*shape, 1, 1, 1)[:3]
     yield f"{const}T* const {a} = ({const}T*){address};"
     yield f"const I64 {a}_env = {environment}, {a}_step = {steps[max(len(shape) - 1, 0)]};"
-    yield f"I64 {a}_offset[{max(size, 1)}]; bool {a}_dense = true, {a}_even = true;"
+    # dense: entries one after the other, as transposing wants them; even: any one step apart, which
+    # is enough to be accessed in place.
+    more = [(step, prod(counts[k + 1 :])) for k, step in enumerate(steps) if counts[k] > 1]
+    dense = " && ".join(f"{step} == {ahead}" for step, ahead in more)
+    even = " && ".join(f"{step} == {ahead} * {a}_step" for step, ahead in more)
+    yield f"const bool {a}_dense = {dense or 'true'}, {a}_even = {even or 'true'};"
     loops = " ".join(
         f"for (I64 {i} = 0; {i} < {n}; ++{i})" for i, n in zip("xyz", counts, strict=True)
     )
-    offset = f"{a}_offset[k] = x * {steps[0]} + y * {steps[1]} + z * {steps[2]};"
-    is_even = f"{a}_even &= {a}_offset[k] == k * {a}_step;"
-    # dense: entries one after the other, as transposing wants them; even: any one step apart, which
-    # is enough to be accessed in place.
-    yield f"{{ int k = 0; {loops} {{ {offset} {a}_dense &= {a}_offset[k] == k; {is_even} ++k; }} }}"
+    offset = f"{a}_offset[k++] = x * {steps[0]} + y * {steps[1]} + z * {steps[2]};"
+    yield f"I64 {a}_offset[{max(size, 1)}];"
+    # One robot's mass matrix of 32 joints has a thousand of them.
+    yield f"if ({a}_dense) for (int k = 0; k < {size}; ++k) {a}_offset[k] = k;"
+    yield f"else {{ int k = 0; {loops} {offset} }}"
     yield f"V {a}_tiles[{group}][{max(slots, lanes.count(True))}] __attribute__((aligned(64)));"
     if not const:
         # Stores past the cache are of whole lines, so that every row has to begin with one.
         yield f"bool {a}_stream = stream && (I64)({a} + first * {a}_env) % 64 == 0;"
         yield f"{a}_stream &= {a}_env == 1 || (stream > 1 && {a}_env % N == 0);"
-        yield f"for (int k = 0; k < {size}; ++k) {a}_stream &= {a}_dense || {a}_offset[k] % N == 0;"
+        lines = " && ".join(f"{step} % N == 0" for step, _ in more)
+        yield f"{a}_stream &= {a}_dense || ({lines or 'true'});"
         yield from _stage(a, size)
 
 
