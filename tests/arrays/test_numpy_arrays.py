@@ -62,7 +62,7 @@ def test_memory_that_no_stride_describes_is_refused() -> None:
 
 def test_large_memory_is_aligned(dtype: np.dtype) -> None:
     """To whole cache lines, for streaming stores; contiguous and writable as any."""
-    for shape in ((ALIGNED_FROM,), (33, 32, 3), (5, ALIGNED_FROM)):
+    for shape in ((ALIGNED_FROM,), (33, 32, 8), (5, ALIGNED_FROM)):
         array = LIBRARY.allocate("cpu", dtype == np.float32, shape)
         assert array.shape == shape and array.dtype == dtype
         assert array.__array_interface__["data"][0] % ALIGNMENT == 0

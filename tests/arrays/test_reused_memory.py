@@ -26,25 +26,29 @@ def address(x: np.ndarray) -> int:
     return found
 
 
+def bytes_of(pool: ReusedMemory, number: int) -> np.ndarray:
+    return pool.array((number,), np.dtype(np.uint8))
+
+
 def test_memory_comes_back_when_the_last_array_in_it_is_gone() -> None:
     """Views, slices and transposed arrays hold it."""
     pool = ReusedMemory(10**8)
-    first = pool.bytes(10**6)
+    first = bytes_of(pool, 10**6)
     where, part = address(first), first.view(np.float32).reshape(-1, 10)[5:].T
     assert where % 64 == 0 and first.shape == (10**6,) and first.flags.writeable
     del first
-    second = pool.bytes(10**6)
+    second = bytes_of(pool, 10**6)
     assert pool.kept == 0 and address(second) != where
     del part
     gc.collect()
     assert pool.kept >= 10**6
-    assert address(pool.bytes(10**6)) == where
+    assert address(bytes_of(pool, 10**6)) == where
 
 
 def test_a_piece_may_come_back_while_another_is_taken() -> None:
     """A collection runs anywhere, in the middle of the pool's own work too."""
     pool = ReusedMemory(10**8)
-    piece = pool.bytes(200_000)
+    piece = bytes_of(pool, 200_000)
     with pool._lock:
         del piece  # comes back, and must not wait
     assert pool.kept >= 200_000
@@ -53,17 +57,17 @@ def test_a_piece_may_come_back_while_another_is_taken() -> None:
 def test_among_many_that_are_held_the_one_that_is_not_is_found() -> None:
     """A few are looked at in each call, and other ones in the next."""
     pool = ReusedMemory(10**8)
-    held = [pool.bytes(200_000) for _ in range(5 * LOOKS)]
+    held = [bytes_of(pool, 200_000) for _ in range(5 * LOOKS)]
     where = address(held.pop(LOOKS))
     for _ in range(6):
-        held.append(pool.bytes(200_000))
+        held.append(bytes_of(pool, 200_000))
     assert where in map(address, held)
     assert len({address(x) for x in held}) == len(held)
 
 
 def test_two_that_are_held_are_two() -> None:
     pool = ReusedMemory(10**8)
-    held = [pool.bytes(200_000) for _ in range(5)]
+    held = [bytes_of(pool, 200_000) for _ in range(5)]
     for k, x in enumerate(held):
         x[:] = k
     assert [int(x.min()) for x in held] == [int(x.max()) for x in held] == [*range(5)]
@@ -73,15 +77,15 @@ def test_it_keeps_no_more_than_it_may() -> None:
     """The size that was used least lately goes first; a piece beyond the bound is not kept."""
     pool = ReusedMemory(3_000_000)
     for size in (1_000_000, 1_100_000, 1_200_000):
-        pool.bytes(size)
+        bytes_of(pool, size)
     assert 0 < pool.kept <= 3_000_000
-    newest = address(pool.bytes(1_200_000))
-    assert newest == address(pool.bytes(1_200_000))
-    pool.bytes(4_000_000)
+    newest = address(bytes_of(pool, 1_200_000))
+    assert newest == address(bytes_of(pool, 1_200_000))
+    bytes_of(pool, 4_000_000)
     assert pool.kept <= 3_000_000
     pool.clear()
     assert pool.kept == 0
-    assert ReusedMemory(0).bytes(1000).shape == (1000,)
+    assert bytes_of(ReusedMemory(0), 1000).shape == (1000,)
 
 
 def test_who_holds_very_many_does_not_wait_for_their_number() -> None:
@@ -90,7 +94,7 @@ def test_who_holds_very_many_does_not_wait_for_their_number() -> None:
     held, times = [], []
     for _ in range(40):
         start = time.process_time()
-        held += [pool.bytes(2000) for _ in range(1000)]
+        held += [bytes_of(pool, 2000) for _ in range(1000)]
         times.append(time.process_time() - start)
     assert min(times[-10:]) < 10 * max(min(times[:10]), 1e-3)
 
@@ -98,9 +102,9 @@ def test_who_holds_very_many_does_not_wait_for_their_number() -> None:
 def test_sizes_of_which_none_waits_are_no_trouble() -> None:
     """All pieces of a size are lent when others come back beyond the bound."""
     pool = ReusedMemory(3_000_000)
-    pool.bytes(1_000_000)
-    lent = pool.bytes(1_000_000)
-    pieces = [pool.bytes(1_500_000) for _ in range(3)]
+    bytes_of(pool, 1_000_000)
+    lent = bytes_of(pool, 1_000_000)
+    pieces = [bytes_of(pool, 1_500_000) for _ in range(3)]
     del pieces
     assert 0 < pool.kept <= 3_000_000
     del lent
@@ -135,7 +139,7 @@ def test_threads_get_memory_of_their_own() -> None:
 
     def work(k: int) -> None:
         for _ in range(300):
-            mine: Any = pool.bytes(150_000)
+            mine: Any = bytes_of(pool, 150_000)
             mine[:] = k
             if not (mine == k).all():
                 wrong.append(k)

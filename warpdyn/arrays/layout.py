@@ -11,9 +11,9 @@ from .cache_sizes import last_level_cache
 ALIGNMENT = 64
 """Bytes: a cache line, and a vector of lanes."""
 
-ALIGNED_FROM = 1024
-"""Entries from which on NumPy memory is aligned for streaming stores; small arrays save the
-time."""
+ALIGNED_FROM = 8192
+"""Entries from which on NumPy memory is aligned to lines. It takes 1.2 us longer to make, more than
+lines of fewer entries that are stored across two."""
 
 LINES_OF_PAGE = 4096 // ALIGNMENT
 

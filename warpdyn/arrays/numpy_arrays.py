@@ -173,10 +173,10 @@ class NumpyArrays(LikeNumpy):
             return np.empty(shape, dtype)
         size = entries * dtype.itemsize
         if size >= REUSED_FROM:
-            return MEMORY.bytes(size).view(dtype).reshape(shape)
+            return MEMORY.array(shape, dtype)
         raw = np.empty(size + layout.ALIGNMENT, np.uint8)
         start = -_address(raw) % layout.ALIGNMENT
-        return raw[start : start + size].view(dtype).reshape(shape)
+        return np.ndarray(shape, dtype, raw, start)
 
     def stacked(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -64,9 +65,9 @@ class ReusedMemory:
         """Bytes that wait to be used again."""
         return sum(piece.raw.size for piece in self._known() if piece.holders == UNHELD)
 
-    def bytes(self, size: int) -> np.ndarray:
-        """(size,) uint8, aligned; its numbers are whatever the memory held."""
-        whole = -(-(size + ALIGNMENT) // 4096) * 4096
+    def array(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """One in aligned memory; its numbers are whatever the memory held."""
+        whole = -(-(prod(shape) * dtype.itemsize + ALIGNMENT) // 4096) * 4096
         pieces = self._pieces.get(whole)
         if pieces:
             for _ in range(min(len(pieces), LOOKS)):
@@ -75,13 +76,13 @@ class ReusedMemory:
                 except IndexError:  # another thread has it
                     break
                 if piece.holders == UNHELD:
-                    array = piece.raw[piece.start : piece.start + size]
+                    array = np.ndarray(shape, dtype, *piece)
                     pieces.append(piece)
                     return array
                 pieces.appendleft(piece)
         raw = np.empty(whole, np.uint8)
         piece = _Piece(raw, -raw.__array_interface__["data"][0] % ALIGNMENT)
-        array = raw[piece.start : piece.start + size]
+        array = np.ndarray(shape, dtype, *piece)
         self._keep(piece)
         return array
 
@@ -128,7 +129,10 @@ class ReusedMemory:
 
 
 def _most() -> int:
-    """Bytes that are kept at most, as the environment says."""
+    """Bytes that are kept at most, as the environment says; none where threads run without the
+    interpreter's lock, each with counts of its own."""
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return 0
     told = os.environ.get(MOST)
     if told is None:
         return int(min(max(USUAL * 1e6, _memory() / SHARE), ENOUGH * 1e6))

@@ -94,10 +94,8 @@ class TorchArrays(LikeNumpy):
                 torch.autograd.graph.increment_version(each)
 
     def allocate(self, device: str, single: bool, shape: tuple[int, ...]) -> torch.Tensor:
-        size = _reused(device, single, shape)
-        if size:
-            numbers = MEMORY.bytes(size).view(SINGLE if single else DOUBLE)
-            return torch.from_numpy(numbers.reshape(shape))
+        if _reused(device, single, shape):
+            return torch.from_numpy(MEMORY.array(shape, SINGLE if single else DOUBLE))
         dtype = torch.float32 if single else torch.float64
         return torch.empty(shape, dtype=dtype, device=device)
 
@@ -186,10 +184,9 @@ class TorchArrays(LikeNumpy):
         return wp.stream_from_torch(torch.cuda.current_stream(device))
 
 
-def _reused(device: str, single: bool, shape: tuple[int, ...]) -> int:
-    """Bytes of a result that lies in memory which is kept; 0 where Torch makes its own."""
-    size = prod(shape) * (4 if single else 8)
-    return size if device == "cpu" and size >= REUSED_FROM else 0
+def _reused(device: str, single: bool, shape: tuple[int, ...]) -> bool:
+    """Whether a result lies in memory which is kept; else Torch makes its own."""
+    return device == "cpu" and prod(shape) * (4 if single else 8) >= REUSED_FROM
 
 
 def _index(where: Any, array: torch.Tensor) -> Any:
