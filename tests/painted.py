@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import time
-from collections.abc import Callable
 from typing import Any
 
 import imageio.v3 as imageio
 import numpy as np
 import viser
+from waiting import wait_until
 from websockets.sync.client import ClientConnection, connect
 
 import warpdyn as wd
@@ -151,16 +150,6 @@ def likeness(pixels: np.ndarray, wanted: np.ndarray) -> list[float]:
         either = (free & ((seen == k) | (wanted == k))).sum()
         found.append(float(both / either) if (free & (wanted == k)).sum() > LEAST else 1.0)
     return found
-
-
-def wait_until(condition: Callable[[], object], what: str, seconds: float = 240.0) -> Any:
-    """The condition's value, once it is true."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"{what} did not happen within {seconds:g} s")
 
 
 def wait_until_drawn(tab: Any, wanted: np.ndarray, share: float = 0.85) -> np.ndarray:

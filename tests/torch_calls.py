@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 import pytest
 from gradient_cases import MODELS
@@ -32,7 +35,7 @@ def plan_of(function: Any) -> DifferentiatedCall:
 
 
 def parts(results: Any) -> tuple[Any, ...]:
-    return tuple(results) if isinstance(results, tuple) else (results,)
+    return tuple(results) if isinstance(results, tuple | list) else (results,)
 
 
 def gradients(results: Any, by: list[Any], **options: Any) -> list[Any]:
@@ -49,3 +52,19 @@ def same(found: Any, wanted: Any) -> bool:
         (x is None and y is None) or torch.equal(x, y)
         for x, y in zip(parts(found), parts(wanted), strict=True)
     )
+
+
+def a_model_stays_as_long_as_its_graphs(call: Callable[..., Any]) -> None:
+    """A backward pass needs it; then plans go with it. `call`: a way to call `wd.aba` once it is known."""
+    model = wd.load_robot("double_pendulum")
+    gone, x = ref(model), asking(2, 17)
+    for _ in range(4):
+        result = wd.aba(model, *x)
+        wanted = gradients(result, x)
+    result = call(model, *x)
+    del model
+    gc.collect()
+    assert gone() is not None and same(gradients(result, x), wanted)
+    del result
+    gc.collect()
+    assert gone() is None

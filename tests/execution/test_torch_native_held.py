@@ -6,12 +6,22 @@ import gc
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from weakref import ref
 
 import pytest
 from native_calls import forget, natively, nothing_known_of
-from torch_calls import ARM, FUNCTIONS, asking, drawn, gradients, plan_of, same
+from torch_calls import (
+    ARM,
+    FUNCTIONS,
+    a_model_stays_as_long_as_its_graphs,
+    asking,
+    drawn,
+    gradients,
+    plan_of,
+    same,
+)
 
 import warpdyn as wd
 from warpdyn.execution import native_call
@@ -160,15 +170,5 @@ def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
 
 
 def test_a_model_takes_its_plans_along_once_its_graphs_are_gone() -> None:
-    model = wd.load_robot("double_pendulum")
-    gone, x = ref(model), asking(2, 17)
-    for _ in range(4):
-        result = wd.aba(model, *x)
-        wanted = gradients(result, x)
-    result = natively(wd.aba, model, *x)
-    del model
-    gc.collect()
-    assert gone() is not None and same(tuple(gradients(result, x)), tuple(wanted))
-    del result
-    gc.collect()
-    assert gone() is None and not wd.aba._native_calls.plans  # type: ignore[attr-defined]
+    a_model_stays_as_long_as_its_graphs(partial(natively, wd.aba))
+    assert not wd.aba._native_calls.plans  # type: ignore[attr-defined]

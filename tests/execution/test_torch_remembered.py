@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import ref
 
 import pytest
 from at_once import at_once
-from gradient_cases import MODELS
+from native_calls import nothing_known_of
+from torch_calls import ARM, a_model_stays_as_long_as_its_graphs, asking, gradients, same
 
 import warpdyn as wd
 from warpdyn.execution.batched import Function
-from warpdyn.execution.native_call import NativeCalls
 
 torch = pytest.importorskip("torch")
 
 from warpdyn.execution.torch_remembered import MOST, DifferentiatedCall  # noqa: E402
-
-ARM = MODELS["pendulum"]
-
-
-def drawn(count: int, seed: int) -> list[torch.Tensor]:
-    """Three (count, 2) tensors that require gradients."""
-    draw = torch.Generator().manual_seed(seed)
-    return [
-        torch.randn(count, 2, generator=draw, dtype=torch.float64).requires_grad_()
-        for _ in range(3)
-    ]
 
 
 def plans(function: Any) -> dict[Any, Any]:
@@ -43,7 +32,7 @@ def differentiated(function: Any) -> list[DifferentiatedCall]:
 def known(call: Callable[..., Any], function: Any = wd.rnea) -> DifferentiatedCall:
     """The plan of a call that was made often enough, backward too."""
     for seed in range(4):
-        x = drawn(3, seed)
+        x = asking(3, seed)
         gradients(call(*x), x)
     (plan,) = [x for x in differentiated(function) if x._adjoints]
     return plan
@@ -54,28 +43,9 @@ def rnea(q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.fixture(autouse=True)
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    for function in FUNCTIONS:
-        monkeypatch.setattr(function, "_known_calls", {})
-        monkeypatch.setattr(function, "_called_once", set())
-        monkeypatch.setattr(function, "_native_calls", NativeCalls())
-
-
-def gradients(results: Any, by: list[torch.Tensor]) -> list[torch.Tensor]:
-    """The gradient of a weighted sum of all results' entries."""
-    several = results if isinstance(results, tuple) else (results,)
-    total = sum(
-        (x * torch.linspace(-1, 2, x.numel(), dtype=x.dtype).reshape(x.shape)).sum()
-        for x in several
-    )
-    return list(torch.autograd.grad(total, by, allow_unused=True))
-
-
-def exactly(found: list[torch.Tensor], wanted: list[torch.Tensor]) -> bool:
-    return all(
-        (x is None and y is None) or (x.shape == y.shape and torch.equal(x, y))
-        for x, y in zip(found, wanted, strict=True)
-    )
+def nothing_known() -> Iterator[None]:
+    with nothing_known_of(*FUNCTIONS):
+        yield
 
 
 CASES: dict[str, Callable[..., Any]] = {
@@ -111,7 +81,7 @@ FUNCTIONS = (wd.rnea, wd.aba, wd.pose_and_jacobian, wd.rnea_derivatives)
 @pytest.mark.parametrize("case", CASES)
 def test_other_numbers_of_the_same_kinds(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The third call and its backward pass are remembered, and give what checked ones give, bit for bit."""
-    call, first, second = CASES[case], drawn(6, 1), drawn(6, 2)
+    call, first, second = CASES[case], asking(6, 1), asking(6, 2)
     checked: list[Any] = []
     wanted_results = call(*second)
     wanted = gradients(wanted_results, second)
@@ -123,9 +93,9 @@ def test_other_numbers_of_the_same_kinds(case: str, monkeypatch: pytest.MonkeyPa
     results = call(*second)
     found = gradients(results, second)
     assert not checked
-    assert exactly(found, wanted)
+    assert same(found, wanted)
     several = isinstance(results, tuple)
-    assert exactly(
+    assert same(
         list(results if several else (results,)),
         list(wanted_results if several else (wanted_results,)),
     )
@@ -134,10 +104,10 @@ def test_other_numbers_of_the_same_kinds(case: str, monkeypatch: pytest.MonkeyPa
 def test_only_what_is_asked_for() -> None:
     """Gradients by one tensor of several, and by one that alone requires it: a plan of its own."""
     known(rnea)
-    x = drawn(3, 7)
+    x = asking(3, 7)
     wanted = gradients(rnea(*x), x)
     for k in range(3):
-        assert exactly(gradients(rnea(*x), [x[k]]), [wanted[k]])
+        assert same(gradients(rnea(*x), [x[k]]), [wanted[k]])
         alone = [y if j == k else y.detach() for j, y in enumerate(x)]
         for _ in range(4):
             (found,) = gradients(rnea(*alone), [alone[k]])
@@ -147,15 +117,15 @@ def test_only_what_is_asked_for() -> None:
 
 def test_cotangents_of_any_strides_and_no_more_kept_than_some() -> None:
     """One number for all, columns, every other: and older kinds are forgotten."""
-    plan, x = known(rnea), drawn(3, 8)
+    plan, x = known(rnea), asking(3, 8)
     dense = torch.randn(3, 2, dtype=torch.float64)
     wanted = torch.autograd.grad(rnea(*x), x, dense)
     for given in (dense.T.contiguous().T, torch.stack([dense, dense], 2)[..., 0]):
         for _ in range(2):
-            assert exactly(torch.autograd.grad(rnea(*x), x, given), wanted)
+            assert same(torch.autograd.grad(rnea(*x), x, given), wanted)
     ones = torch.autograd.grad(rnea(*x), x, torch.ones_like(dense))
     for _ in range(2):
-        assert exactly(torch.autograd.grad(rnea(*x).sum(), x), ones)
+        assert same(torch.autograd.grad(rnea(*x).sum(), x), ones)
     assert len(plan._adjoints) == 4
     for step in range(3, 2 * MOST):
         torch.autograd.grad(rnea(*x), x, torch.zeros(3, 2, step, dtype=torch.float64)[..., 0])
@@ -165,7 +135,7 @@ def test_cotangents_of_any_strides_and_no_more_kept_than_some() -> None:
 def test_leaves_gather_gradients() -> None:
     """backward into .grad, of parameters of a network as of tensors, twice into the same."""
     known(rnea)
-    q, v, a = drawn(3, 9)
+    q, v, a = asking(3, 9)
     weight = torch.nn.Parameter(q.detach().clone())
     wanted = torch.autograd.grad(rnea(q, v, a).sum(), (q, v))
     for times in range(1, 5):
@@ -182,14 +152,14 @@ def test_second_derivatives(function: Any) -> None:
         return function(ARM, *x)
 
     plan = known(call, function)
-    assert torch.autograd.gradgradcheck(call, drawn(3, 10), eps=1e-6, atol=1e-6, rtol=1e-6)
+    assert torch.autograd.gradgradcheck(call, asking(3, 10), eps=1e-6, atol=1e-6, rtol=1e-6)
     assert plan in differentiated(function)
 
 
 def test_transforms_of_a_backward_pass() -> None:
     """Many cotangents at once, and forward mode over a backward pass, by a node that is remembered."""
     known(rnea)
-    q, v, a = drawn(3, 11)
+    q, v, a = asking(3, 11)
     tau = rnea(q, v, a)
     assert "Remembered" in type(tau.grad_fn).__name__
     whole = torch.eye(6, dtype=torch.float64).reshape(6, 3, 2)
@@ -209,7 +179,7 @@ def test_transforms_of_a_backward_pass() -> None:
 def test_transforms_and_compiled_functions_beside_calls_that_are_known() -> None:
     """torch.func and torch.compile take their own way, before and after a call that is remembered."""
     known(rnea)
-    x = drawn(3, 12)
+    x = asking(3, 12)
     wanted = gradients(rnea(*x), x)
     weights = torch.linspace(-1, 2, 6, dtype=torch.float64).reshape(3, 2)
     by_func = torch.func.grad(lambda *x: (rnea(*x) * weights).sum(), (0, 1, 2))(*x)
@@ -222,7 +192,7 @@ def test_transforms_and_compiled_functions_beside_calls_that_are_known() -> None
 def test_forward_mode_where_nothing_requires_a_gradient() -> None:
     """A dual number at a call that is remembered without gradients, and at one that is with them."""
     known(rnea)
-    x = drawn(3, 13)
+    x = asking(3, 13)
     q, v, a = (y.detach() for y in x)
     for _ in range(3):
         rnea(q, v, a)
@@ -237,7 +207,7 @@ def test_forward_mode_where_nothing_requires_a_gradient() -> None:
 def test_torch_hears_of_what_was_written_and_freed() -> None:
     """Numbers that changed before the backward pass, and a graph that was used, raise as elsewhere."""
     known(rnea)
-    q, v, a = drawn(3, 14)
+    q, v, a = asking(3, 14)
     moved = q * 1.0
     tau = rnea(moved, v, a)
     moved.add_(1.0)
@@ -252,32 +222,32 @@ def test_torch_hears_of_what_was_written_and_freed() -> None:
 def test_graphs_kept_hooks_and_checkpoints() -> None:
     """What Torch does with any operation: a graph used twice, hooks on what flows, and a forward pass made again."""
     known(rnea)
-    x, seen = drawn(3, 19), []
+    x, seen = asking(3, 19), []
     tau = rnea(*x)
     tau.register_hook(seen.append)
     twice = [torch.autograd.grad(tau.sum(), x, retain_graph=True) for _ in range(2)]
-    assert exactly(list(twice[0]), list(twice[1])) and len(seen) == 2
+    assert same(list(twice[0]), list(twice[1])) and len(seen) == 2
     checkpoint = pytest.importorskip("torch.utils.checkpoint").checkpoint
     again = checkpoint(rnea, *x, use_reentrant=False)
-    assert exactly(list(torch.autograd.grad(again.sum(), x)), list(twice[0]))
+    assert same(list(torch.autograd.grad(again.sum(), x)), list(twice[0]))
 
 
 def test_a_wrapper_that_a_transform_left_behind() -> None:
     """It has no memory of its own; its numbers are those of what it wrapped."""
     known(rnea)
-    x, left = drawn(3, 15), []
+    x, left = asking(3, 15), []
     torch.func.grad(lambda q: (left.append(q) or q).sum())(x[0])
     wanted = gradients(rnea(*x), x)
     q, v, a = x
     found = torch.autograd.grad((rnea(left[0], v, a) * 1.0).sum(), (v, a))
     again = torch.autograd.grad(rnea(q, v, a).sum(), (v, a))
-    assert exactly(list(found), list(again)) and wanted[0].abs().sum() > 0
+    assert same(list(found), list(again)) and wanted[0].abs().sum() > 0
 
 
 def test_without_gradients_there_is_no_graph() -> None:
     """Under no_grad and in inference mode, after a call that is remembered with them."""
     known(rnea)
-    x = drawn(3, 16)
+    x = asking(3, 16)
     wanted = rnea(*x)
     assert wanted.requires_grad
     for mode in (torch.no_grad, torch.inference_mode):
@@ -293,23 +263,12 @@ def test_without_gradients_there_is_no_graph() -> None:
 
 
 def test_a_model_takes_its_plans_along_once_its_graphs_are_gone() -> None:
-    """A graph keeps the model that its backward pass needs."""
-    model = wd.load_robot("double_pendulum")
-    gone, x = ref(model), drawn(2, 17)
-    for _ in range(4):
-        result = wd.aba(model, *x)
-        wanted = gradients(result, x)
-    result = wd.aba(model, *x)
-    del model
-    gc.collect()
-    assert gone() is not None and exactly(gradients(result, x), wanted)
-    del result
-    gc.collect()
-    assert gone() is None and not plans(wd.aba)
+    a_model_stays_as_long_as_its_graphs(wd.aba)
+    assert not plans(wd.aba)
 
 
 def test_what_is_remembered_keeps_no_tensor() -> None:
-    q, v, a = drawn(3, 18)
+    q, v, a = asking(3, 18)
     x = [q, v, a, torch.ones(3, 3, dtype=torch.float64), torch.ones(3, 6, dtype=torch.float64)]
     del q, v, a
     for _ in range(4):
@@ -323,13 +282,13 @@ def test_what_is_remembered_keeps_no_tensor() -> None:
 def test_many_threads_share_a_plan() -> None:
     """Each gets the gradients of its own tensors."""
     known(rnea)
-    given = [drawn(3, 20 + k) for k in range(6)]
+    given = [asking(3, 20 + k) for k in range(6)]
     wanted = [gradients(rnea(*x), x) for x in given]
     wrong: list[int] = []
 
     def work(k: int) -> None:
         wrong.extend(
-            k for _ in range(50) if not exactly(gradients(rnea(*given[k]), given[k]), wanted[k])
+            k for _ in range(50) if not same(gradients(rnea(*given[k]), given[k]), wanted[k])
         )
 
     at_once(work, 6)
@@ -338,7 +297,7 @@ def test_many_threads_share_a_plan() -> None:
 
 def test_single_precision_and_searches() -> None:
     """float32 has plans of its own; what has no derivatives is refused by name at each call."""
-    q, v, a = (x.detach().float().requires_grad_() for x in drawn(3, 30))
+    q, v, a = (x.detach().float().requires_grad_() for x in asking(3, 30))
     exact = [x.detach().double().requires_grad_() for x in (q, v, a)]
     for _ in range(4):
         found = gradients(rnea(q, v, a), [q, v, a])

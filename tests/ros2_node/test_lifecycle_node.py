@@ -3,8 +3,6 @@ tests/ros/test_lifecycle.py."""
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from fleets import NAMES, Q
@@ -14,6 +12,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
+from waiting import wait_until
 
 from ros2_node.lifecycle_node import WarpdynLifecycleNode
 
@@ -99,10 +98,11 @@ def test_a_destroyed_node_leaves_the_graph(context):
     with ros_context() as beside:
         peer = Node("peer", context=beside)
         made = WarpdynLifecycleNode(context=context, namespace="alone")
-        for there in (True, False):
-            until = time.monotonic() + 30.0
-            while (("warpdyn", "/alone") in peer.get_node_names_and_namespaces()) != there:
-                assert time.monotonic() < until, there
-                time.sleep(0.02)
-            made.destroy_node()
+
+        def there():
+            return ("warpdyn", "/alone") in peer.get_node_names_and_namespaces()
+
+        wait_until(there, "a node that has come", 30.0)
+        made.destroy_node()
+        wait_until(lambda: not there(), "a node that has left", 30.0)
         peer.destroy_node()

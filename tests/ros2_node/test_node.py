@@ -18,6 +18,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from waiting import wait_until
 
 import warpdyn as wd
 from ros2_node.control.models import Event
@@ -97,10 +98,11 @@ def test_topics_and_services_of_one_robot_lie_below_the_node(panda):
 
     def appear(list_of_them, *wanted):
         """What a node has is known a moment after it has been made."""
-        until = time.monotonic() + 10.0
-        while missing := set(wanted) - {name for name, _ in list_of_them("warpdyn", "/")}:
-            assert time.monotonic() < until, missing
-            time.sleep(0.02)
+        wait_until(
+            lambda: {*wanted} <= {name for name, _ in list_of_them("warpdyn", "/")},
+            f"{wanted}",
+            10.0,
+        )
 
     of_node = ("/warpdyn/commands", "/warpdyn/torques", "/warpdyn/link_poses")
     appear(panda.get_publisher_names_and_types_by_node, *of_node, "/diagnostics")

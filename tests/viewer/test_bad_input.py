@@ -15,7 +15,8 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
-from painted import visitor, wait_until
+from painted import visitor
+from waiting import wait_until
 
 from warpdyn.cli.main import main
 from warpdyn.viewer.trajectory_files import read_trajectory

@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 viewer = pytest.importorskip("warpdyn.viewer")
-from painted import BENT, HEIGHT, MODEL, WIDTH, expected, visitor, wait_until, wait_until_drawn
+from painted import BENT, HEIGHT, MODEL, WIDTH, expected, visitor, wait_until_drawn
+from waiting import wait_until
 
 ENVS = 2000
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from browsers import served
-from painted import evaluate, wait_until
+from painted import evaluate
+from waiting import wait_until
 
 import warpdyn as wd
 

@@ -28,9 +28,9 @@ from painted import (
     likeness,
     picture,
     silhouette,
-    wait_until,
     wait_until_drawn,
 )
+from waiting import wait_until
 
 from warpdyn.viewer.pages import PageCamera
 

@@ -105,7 +105,7 @@ class ReusedMemory:
         if whole > self.most:
             return
         with self._lock:
-            pieces = self._pieces.pop(whole, None) or deque[_Piece]()
+            pieces = self._pieces.pop(whole, deque[_Piece]())
             self._pieces[whole] = pieces  # behind the other sizes
             pieces.append(new)
             self._size += whole

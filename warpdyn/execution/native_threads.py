@@ -1,8 +1,8 @@
 """Threads that take slices of a launch without Python, so that none waits for the interpreter lock.
 
 The process's own threads, started and fed by C functions that are the text of a kernel
-(`codegen/native_threads.h`). A thread that has done its last
-slice looks out for the next launch for a while before it sleeps: to be woken takes 50 to 100 us.
+(`codegen/native_threads.h`). A thread that has done its last slice looks out for the next launch for
+a while before it sleeps: to be woken takes 50 to 100 us.
 """
 
 from __future__ import annotations
