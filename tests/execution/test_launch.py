@@ -82,6 +82,30 @@ def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None
         assert np.array_equal(wd.rnea(PANDA, s.q, s.v, s.a), plain)
 
 
+def test_constants_count_where_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that writes constants passes the cache before a bound one, which leaves them
+    alone."""
+    model, B = by_name("humanoid_floating").model, 40
+    q, stream = states(model, B).q, HEADER.index("stream")
+    described, wanted = wd.crba.describe(model, q), wd.crba(model, q)
+    source = kernel_source(described)
+    # Zeros between limbs, the whole mass, and what the last joints move.
+    constants = int(8 * np.count_nonzero((wanted == wanted[0]).all(0)))
+    assert source.constant_bytes == constants > 0
+    for limit, plain, bound in (
+        (source.bytes + constants, 0, 0),
+        (source.bytes + constants - 1, 1, 0),
+        (source.bytes, 1, 0),
+        (source.bytes - 1, 1, 1),
+    ):
+        monkeypatch.setattr(launch, "STREAM_FROM", B * limit)
+        laid_out = prepare(described)
+        assert laid_out.arguments[stream] == plain
+        run = laid_out.bound()
+        assert laid_out.arguments[stream] == bound
+        assert np.array_equal(run(), wanted)
+
+
 def test_a_kernel_for_each_kind_of_call() -> None:
     """Another batch or other values use the same; another dtype, option or set of inputs does not."""
     s = states(PANDA, 4)

@@ -32,6 +32,8 @@ class Source:
     """Inputs that are tables."""
     over: dict[str, str] = field(default_factory=dict)
     """Results that may be written over an input, and which."""
+    constant_bytes: int = 0
+    """Constant outputs of one environment, which a call writes and a bound one only at first."""
     companions: tuple[str, ...] = ()
     """Bodies that are compiled by themselves and that the code calls (companions.py)."""
 
@@ -103,6 +105,7 @@ def write(program: Program, name: str, single: bool, target: str) -> Source:
     written = sum(o.node is not None for o in program.outputs)
     texts = TARGETS[target].code(program, single)
     code, *beside = [texts] if isinstance(texts, str) else texts
+    number = 4 if single else 8
     return Source(
         name=name,
         code=code,
@@ -110,7 +113,8 @@ def write(program: Program, name: str, single: bool, target: str) -> Source:
         inputs=dict(program.inputs),
         results=dict(program.results),
         operations=program.operations,
-        bytes=(read + written) * (4 if single else 8),
+        bytes=(read + written) * number,
+        constant_bytes=(len(program.outputs) - written) * number,
         target=target,
         tables=program.tables,
         over=dict(program.over),

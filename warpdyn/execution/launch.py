@@ -146,10 +146,12 @@ def prepare(call: Call, target: str | None = None) -> Job:
         )
 
     # Results of a large batch would not stay in the cache, and are written past it (`layout`).
-    size = count * source.bytes
+    # Constants count where they are written, each side by side with those of other environments.
+    size, constants = count * source.bytes, count * source.constant_bytes
+    when_bound = (size > STREAM_FROM) + (size > ROWS_FROM)
     arguments = [0] * len(HEADER)
     arguments[COUNT] = count
-    arguments[STREAM] = (size > STREAM_FROM) + (size > ROWS_FROM)
+    arguments[STREAM] = max(when_bound, int(size + constants > STREAM_FROM))
     for name, v in inputs.items():
         if name in source.tables:
             arguments += (v.address, *v.shape, *v.strides)
@@ -173,6 +175,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
         out_views=out_views,
         lead=lead,
         side_by_side=side_by_side,
+        stream_when_bound=when_bound,
     )
 
 
