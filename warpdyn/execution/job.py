@@ -49,8 +49,8 @@ class Job:
     lead: tuple[int, ...]
     side_by_side: bool
     """Entries of neighbouring environments are neighbours in new results."""
-    stream_when_bound: int
-    """Whether results go past the cache once their constants are left alone."""
+    past_cache_when_bound: int
+    """The launch's integer `stream` once constants of results are left alone."""
 
     @property
     def single(self) -> bool:
@@ -108,7 +108,7 @@ class Job:
                 f"dimensions of {', '.join(self.copied)}; pass an array of one piece"
             )
         self.launch_once()
-        self.arguments[KEEP_CONSTANTS], self.arguments[STREAM] = 1, self.stream_when_bound
+        self.arguments[KEEP_CONSTANTS], self.arguments[STREAM] = 1, self.past_cache_when_bound
         launch, commands = self._prepared(self.kernel.new_command)
         if self.stream is None and self.library.in_place and not self.sums:
             result, keep = self.handed_back(), (self.keep, commands)

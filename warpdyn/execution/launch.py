@@ -146,7 +146,8 @@ def prepare(call: Call, target: str | None = None) -> Job:
         )
 
     # Results of a large batch would not stay in the cache, and are written past it (`layout`).
-    # Constants count where they are written, each side by side with those of other environments.
+    # A bound launch leaves constants alone; any other writes them too, which counts where
+    # environments lie side by side: rows are judged by the rest, as they were measured.
     size, constants = count * source.bytes, count * source.constant_bytes
     when_bound = (size > STREAM_FROM) + (size > ROWS_FROM)
     arguments = [0] * len(HEADER)
@@ -175,7 +176,7 @@ def prepare(call: Call, target: str | None = None) -> Job:
         out_views=out_views,
         lead=lead,
         side_by_side=side_by_side,
-        stream_when_bound=when_bound,
+        past_cache_when_bound=when_bound,
     )
 
 
