@@ -1,4 +1,4 @@
-"""python -m benchmarks.fuzzing: what it damages, and what it sees."""
+"""python -m benchmarks.fuzzing files: what it damages, and what it sees."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import warpdyn as wd
-from benchmarks.fuzzing import case, told
-from benchmarks.fuzzing_seeds import SEEDS
+from benchmarks.fuzzing.damaged_files import case, told
+from benchmarks.fuzzing.seeds import SEEDS
 
 pytest.importorskip("mujoco")
 
@@ -54,7 +54,7 @@ def test_what_is_neither_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(wd, "load", fails)
     for error, kind in (
-        (KeyError("x"), "KeyError at test_fuzzing.py"),
+        (KeyError("x"), "KeyError at test_damaged_files.py"),
         (wd.ModelError("a\nb"), "refused in several lines"),
     ):
         raised.append(error)

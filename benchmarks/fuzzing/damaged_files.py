@@ -1,4 +1,4 @@
-"""`python -m benchmarks.fuzzing COUNT`: damaged robot descriptions, read by warpdyn.
+"""`python -m benchmarks.fuzzing files COUNT`: damaged robot descriptions, read by warpdyn.
 
 Each file is one of `SEEDS`, with its neighbours, in which one to four places are damaged: values,
 names, elements, bytes. What comes out must be a sound model or a ModelError, within `SLOW` seconds
@@ -26,7 +26,7 @@ import numpy as np
 from tqdm import tqdm
 
 import warpdyn as wd
-from benchmarks.fuzzing_seeds import SEEDS, Files
+from benchmarks.fuzzing.seeds import SEEDS, Files
 
 SLOW = 2.0
 """Seconds of the processor for one small file."""
@@ -285,13 +285,15 @@ def findings(seed: int, count: int, names: Sequence[str]) -> Iterator[tuple[int,
         start = at + 1
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzzing", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("count", type=int, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     parser.add_argument("--of", nargs="+", choices=list(SEEDS), default=list(SEEDS), metavar="SEED")
-    given = parser.parse_args(arguments)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Read the damaged files, print the findings and return the exit status."""
     kinds: Counter[str] = Counter()
     with tqdm(total=given.count, file=sys.stderr, unit="file") as bar:
         for k, finding in findings(given.seed, given.count, given.of):
@@ -310,7 +312,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for kind, times in kinds.most_common():
         print(f"- {times} × {kind}")
     return 1 if kinds else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,0 +1,45 @@
+"""Random inputs that look for silent differences.
+
+files: damaged robot descriptions, which must give a sound model or a ModelError.
+Every other generator compares warpdyn with a peer; each case is equal, refused or different.
+The command exits with 1 if any case differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.fuzzing import damaged_files
+from benchmarks.fuzzing.outcomes import Outcome, count_outcomes
+
+GENERATORS: dict[str, tuple[Callable[[int], Iterator[Outcome]], str, str]] = {}
+"""For each name: a function from the seed to an endless iterator of outcomes, the unit of the
+progress bar, and the line of the help."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.fuzzing",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="generator", required=True, metavar="GENERATOR")
+    damaged_files.add_arguments(commands.add_parser("files", help="damaged robot descriptions"))
+    for name, (_, _, line) in GENERATORS.items():
+        command = commands.add_parser(name, help=line, description=line)
+        command.add_argument("count", type=int, metavar="COUNT")
+        command.add_argument("--seed", type=int, default=0)
+        command.add_argument("--keep", type=Path, metavar="FOLDER", help="where reproductions go")
+    given = parser.parse_args(arguments)
+    if given.generator == "files":
+        return damaged_files.run(given)
+    cases, unit, _ = GENERATORS[given.generator]
+    return count_outcomes(
+        cases(given.seed), given.count, seed=given.seed, keep=given.keep, unit=unit
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
