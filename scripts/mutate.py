@@ -1,0 +1,292 @@
+"""Mutation testing: small wrong changes of the source, and whether the tests notice them.
+
+`python scripts/mutate.py --seed 1 --count 80` draws mutations over all rooms and the C++ headers, an operator first
+and then a place. Each is written into a copy of the checkout, in which the tests that belong to the file run: the
+test file of the same name, the test files that mention the module, then the room's folder. The table counts killed
+mutations per room; every survivor is printed with its place. Exit status 1 if a mutation survives.
+
+A mutation whose test takes far longer than without it (a hang) is killed, too. Mutations that change no behaviour
+are listed with the reason in scripts/equivalent_mutations.json and are not drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from multiprocessing import get_context
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from mutations import Mutation, mutations
+from tqdm import tqdm
+
+ROOT = Path(__file__).resolve().parents[1]
+EQUIVALENT = Path(__file__).with_name("equivalent_mutations.json")
+
+PACKAGES = ("warpdyn", "ros2_node")
+LIBRARIES = ["numpy", "warp", "torch", "mujoco", "pinocchio", "hypothesis", "lxml", "pytest"]
+"""Libraries that the server of test processes imports once. None of them is ours."""
+
+MENTIONS = 25
+"""Test files that mention a module, at most; those that mention it most often come first."""
+
+HANG = 60.0
+"""Seconds beyond five times the clean run after which a test file is taken to hang."""
+
+Verdict = Literal["killed", "survived", "undecided"]
+
+
+class Result(NamedTuple):
+    """What the tests said of one mutation."""
+
+    mutation: Mutation
+    verdict: Verdict
+    by: str
+    """The stage that killed it, or the last one that ran."""
+
+
+def room(path: str) -> str:
+    """The room of a file: `headers` for C++, else the folder below the package."""
+    if path.endswith(".h"):
+        return "headers"
+    parts = Path(path).parts[:-1]
+    return "/".join(parts[1:] or parts) if parts[0] == "warpdyn" else "/".join(parts[:2])
+
+
+def draw(
+    seed: int, count: int, rooms: Sequence[str] = (), equivalent: frozenset[str] = frozenset()
+) -> list[Mutation]:
+    """Mutations of the checkout: a room first, then an operator, then a place."""
+    by_room: dict[str, dict[str, list[Mutation]]] = defaultdict(lambda: defaultdict(list))
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*")):
+            if path.suffix in (".py", ".h") and path.name not in ("__init__.py", "__main__.py"):
+                for mutation in mutations(ROOT, path):
+                    if key(mutation) not in equivalent:
+                        by_room[room(mutation.path)][mutation.operator].append(mutation)
+    unknown = set(rooms) - set(by_room)
+    if unknown:
+        raise SystemExit(f"no room {', '.join(sorted(unknown))}; there are {', '.join(by_room)}")
+    by_room = {name: by_room[name] for name in rooms or by_room}
+    weights = [sum(map(len, operators.values())) for operators in by_room.values()]
+    generator, chosen = random.Random(seed), {}
+    while len(chosen) < min(count, sum(weights)):
+        operators = generator.choices(list(by_room.values()), weights)[0]
+        mutation = generator.choice(operators[generator.choice(list(operators))])
+        if is_program(mutation):
+            chosen[key(mutation)] = mutation
+    return list(chosen.values())
+
+
+def is_program(mutation: Mutation) -> bool:
+    """Whether the changed file can still be parsed."""
+    if not mutation.path.endswith(".py"):
+        return True
+    try:
+        ast.parse(mutation.apply((ROOT / mutation.path).read_text()))
+    except SyntaxError:
+        return False
+    return True
+
+
+def key(mutation: Mutation) -> str:
+    """What identifies a mutation when lines move: file, the line's text, and the replacement."""
+    text = (ROOT / mutation.path).read_text()
+    line = text[text.rfind("\n", 0, mutation.start) + 1 :].split("\n", 1)[0].strip()
+    return f"{mutation.path} | {line} | {mutation.before} → {mutation.after}"
+
+
+def test_files(root: Path, path: str) -> list[list[Path]]:
+    """The tests that belong to a source file, in stages, those that most likely tell first."""
+    source = Path(path)
+    parts = source.parts[1:] if source.parts[0] == "warpdyn" else source.parts
+    folder = root / "tests" / Path(*parts[:-1])
+    named = folder / f"test_{source.stem}.py"
+    word = re.compile(rf"\b{re.escape(source.name if source.suffix == '.h' else source.stem)}\b")
+    counts: dict[Path, int] = {}
+    for file in sorted((root / "tests").rglob("test_*.py")):
+        if "tests/ros/" not in file.as_posix() and file != named:
+            counts[file] = len(word.findall(file.read_text()))
+    mentions = [file for file in sorted(counts, key=lambda f: -counts[f]) if counts[file]][
+        :MENTIONS
+    ]
+    rest = sorted(set(folder.glob("test_*.py")) - {named, *mentions})
+    return [stage for stage in ([named] if named.exists() else [], mentions, rest) if stage]
+
+
+def _run_pytest(root: str, files: Sequence[str], log: str, environment: dict[str, str]) -> None:
+    """The body of a test process: pytest on some files, its status as the exit status."""
+    os.setsid()
+    os.environ.update(environment)
+    os.chdir(root)
+    with Path(log).open("w") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+        import pytest  # noqa: PLC0415 (imported by the server already)
+
+        sys.path.insert(0, root)
+        os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *files]))
+
+
+class TestRunner:
+    """Runs test files of one copy of the checkout, each time in a fresh process."""
+
+    __test__ = False
+
+    def __init__(self, root: Path, cache: Path, context: ForkServerContext) -> None:
+        self.root, self.context = root, context
+        self.log = root / "pytest.log"
+        self.clean_seconds: dict[tuple[Path, ...], float] = {}
+        self.environment = {
+            "PYTHONPATH": str(root),
+            "WARPDYN_CACHE_DIR": str(cache / "programs"),
+            "WARP_CACHE_PATH": str(cache / "kernels"),
+        }
+
+    def run(self, files: Sequence[Path], limit: float) -> int | None:
+        """Pytest's exit status, None if it did not end within the limit [s]."""
+        arguments = (str(self.root), [str(f) for f in files], str(self.log), self.environment)
+        process = self.context.Process(target=_run_pytest, args=arguments)
+        process.start()
+        process.join(limit)
+        if process.is_alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.join()
+            return None
+        return process.exitcode
+
+    def judge(self, mutation: Mutation, limit: float) -> Result:
+        """Run the stages of tests until one notices the mutation or the time is up."""
+        stages = test_files(self.root, mutation.path)
+        path = self.root / mutation.path
+        clean = path.read_text()
+        deadline = time.monotonic() + limit
+        by = "no test"
+        if stages and tuple(stages[0]) not in self.clean_seconds and len(stages[0]) == 1:
+            started = time.monotonic()
+            if self.run(stages[0], 10 * limit) not in (0, 5):
+                raise SystemExit(
+                    f"{stages[0][0]} fails without a mutation:\n{self.log.read_text()}"
+                )
+            self.clean_seconds[tuple(stages[0])] = time.monotonic() - started
+            deadline += time.monotonic() - started
+        path.write_text(mutation.apply(clean))
+        try:
+            for stage in stages:
+                by = ", ".join(file.name for file in stage[:2]) + ("…" if len(stage) > 2 else "")
+                seconds = self.clean_seconds.get(tuple(stage))
+                remaining = deadline - time.monotonic()
+                if seconds is not None:
+                    remaining = max(remaining, 5 * seconds + HANG)
+                status = self.run(stage, max(remaining, 1.0))
+                if status is None and seconds is not None:
+                    return Result(mutation, "killed", f"{by} hangs")
+                if status is None:
+                    return Result(mutation, "undecided", by)
+                if status not in (0, 5):  # 5: all tests of the stage are skipped
+                    return Result(mutation, "killed", by)
+            return Result(mutation, "survived", by)
+        finally:
+            path.write_text(clean)
+
+
+def copy_of_checkout(folder: Path) -> Path:
+    """The tracked files, as they are in the working tree."""
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
+    for name in filter(None, names):
+        if (ROOT / name).is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target)
+    return folder
+
+
+def judge_all(
+    chosen: Sequence[Mutation], folder: Path, cache: Path, limit: float
+) -> Iterator[Result]:
+    """Judge mutations one after the other."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(LIBRARIES)
+    runner = TestRunner(copy_of_checkout(folder), cache, context)
+    for mutation in chosen:
+        yield runner.judge(mutation, limit)
+
+
+def table(results: Sequence[Result]) -> str:
+    """Killed mutations of those that were decided, by room and by operator."""
+    lines = []
+    for title, names in (
+        ("room", [room(result.mutation.path) for result in results]),
+        ("operator", [result.mutation.operator for result in results]),
+    ):
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for name, result in zip(names, results, strict=True):
+            counts[name][result.verdict] += 1
+        lines += [f"| {title} | killed | undecided |", "|---|---|---|"]
+        for name, count in sorted(counts.items()):
+            decided = count["killed"] + count["survived"]
+            lines.append(f"| {name} | {count['killed']}/{decided} | {count['undecided']} |")
+        lines.append("")
+    killed = sum(result.verdict == "killed" for result in results)
+    decided = sum(result.verdict != "undecided" for result in results)
+    share = f" ({killed / decided:.1%})" if decided else ""
+    return "\n".join([*lines, f"{killed} of {decided} killed{share}"])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=80)
+    parser.add_argument("--room", nargs="+", default=[], help="only these rooms")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds of tests a mutation")
+    parser.add_argument("--cache", type=Path, help="folder of compiled kernels, kept between runs")
+    parser.add_argument("--list", action="store_true", help="print the mutations, run nothing")
+    parser.add_argument("--out", type=Path, help="JSON lines of the verdicts, appended to")
+    given = parser.parse_args(arguments)
+    equivalent = (
+        frozenset(json.loads(EQUIVALENT.read_text())) if EQUIVALENT.exists() else frozenset()
+    )
+    chosen = draw(given.seed, given.count, given.room, equivalent)
+    if given.list:
+        print(*chosen, sep="\n")
+        return 0
+    results: list[Result] = []
+    with tempfile.TemporaryDirectory(prefix="mutate-") as name:
+        folder = Path(name) / "checkout"
+        folder.mkdir()
+        bar = tqdm(
+            judge_all(chosen, folder, given.cache or Path(name), given.limit), total=len(chosen)
+        )
+        for result in bar:
+            results.append(result)
+            if result.verdict != "killed":
+                bar.write(f"{result.verdict}: {result.mutation} ({result.by})")
+            if given.out:
+                line = {"key": key(result.mutation), "verdict": result.verdict, "by": result.by}
+                with given.out.open("a") as stream:
+                    stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+    print(table(results))
+    return 1 if any(result.verdict == "survived" for result in results) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,237 @@
+"""Small wrong changes of source files: one operator, sign, condition, constant or statement at a time.
+
+Python is changed by its syntax tree, C++ headers by patterns. A mutation replaces one stretch of a file's text, so
+that everything else of the file stays as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+Change = tuple[ast.AST, ast.AST]
+"""A node of the tree, and the node that replaces it."""
+
+OPPOSITES: dict[type, type] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.MatMult: ast.Add,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One stretch of a file's text and its replacement."""
+
+    path: str
+    operator: str
+    line: int
+    start: int
+    stop: int
+    before: str
+    after: str
+
+    def apply(self, text: str) -> str:
+        assert text[self.start : self.stop] == self.before
+        return text[: self.start] + self.after + text[self.stop :]
+
+    def __str__(self) -> str:
+        def short(text: str) -> str:
+            text = " ".join(text.split())
+            return text if len(text) <= 60 else text[:57] + "..."
+
+        return (
+            f"{self.path}:{self.line} {self.operator}: {short(self.before)} → {short(self.after)}"
+        )
+
+
+def _arithmetic(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in OPPOSITES:
+        if isinstance(node, ast.BinOp) and _is_text(node):
+            return
+        changed = copy.copy(node)
+        changed.op = OPPOSITES[type(node.op)]()
+        yield changed
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Whether a string is among the operands, so that another operator is no program."""
+    return any(
+        isinstance(x, ast.JoinedStr) or (isinstance(x, ast.Constant) and isinstance(x.value, str))
+        for x in ast.walk(node)
+    )
+
+
+def _sign(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield node.operand
+    is_result = isinstance(node, ast.Return) and isinstance(node.value, (ast.BinOp, ast.Call))
+    if is_result and not _is_text(node):
+        yield ast.Return(ast.UnaryOp(ast.USub(), node.value))
+
+
+def _comparison(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in OPPOSITES:
+        changed = copy.copy(node)
+        changed.ops = [OPPOSITES[type(node.ops[0])](), *node.ops[1:]]
+        yield changed
+
+
+def _boolean(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.BoolOp):
+        yield ast.BoolOp(OPPOSITES[type(node.op)](), node.values)
+
+
+def _condition(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, (ast.IfExp, ast.If, ast.While)):
+        yield ast.UnaryOp(ast.Not(), node.test)
+        yield ast.Constant(True)
+
+
+def _constant(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, bool):
+            yield ast.Constant(not node.value)
+        elif isinstance(node.value, int):
+            yield ast.Constant(node.value + 1)
+        elif isinstance(node.value, float):
+            yield ast.Constant(node.value * 1.5 if node.value else 1.0)
+
+
+def _dropped_statement(node: ast.AST) -> Iterator[ast.AST]:
+    is_call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    is_write = isinstance(node, ast.Assign) and isinstance(
+        node.targets[0], (ast.Subscript, ast.Attribute)
+    )
+    if is_call or is_write or isinstance(node, ast.AugAssign):
+        yield ast.Pass()
+
+
+def _dropped_raise(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Raise):
+        yield ast.Pass()
+
+
+def _slice(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Slice):
+        start = ast.Constant(1) if node.lower is None else _plus_one(node.lower)
+        yield ast.Slice(start, node.upper, node.step)
+        if node.upper is not None:
+            yield ast.Slice(node.lower, _plus_one(node.upper), node.step)
+
+
+def _plus_one(node: ast.expr) -> ast.expr:
+    return ast.BinOp(node, ast.Add(), ast.Constant(1))
+
+
+def _swapped_arguments(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Call) and len(node.args) >= 2:
+        first, second, *others = node.args
+        is_starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)
+        if not is_starred and ast.dump(first) != ast.dump(second):
+            yield ast.Call(node.func, [second, first, *others], node.keywords)
+
+
+OPERATORS: dict[str, Callable[[ast.AST], Iterator[ast.AST]]] = {
+    "arithmetic": _arithmetic,
+    "sign": _sign,
+    "comparison": _comparison,
+    "and/or": _boolean,
+    "condition": _condition,
+    "constant": _constant,
+    "dropped statement": _dropped_statement,
+    "dropped raise": _dropped_raise,
+    "slice": _slice,
+    "swapped arguments": _swapped_arguments,
+}
+HEADERS = "header"
+PATTERNS = (
+    (r"(?<=[\w)\]]) \+ (?=[\w(])", " - "),
+    (r"(?<=[\w)\]]) - (?=[\w(])", " + "),
+    (r"(?<=[\w)\]]) \* (?=[\w(])", " + "),
+    (r"(?<=[\w)\]]) < (?=[\w(])", " <= "),
+    (r"(?<=[\w)\]]) > (?=[\w(])", " >= "),
+    (r"(?<=[\w)\]]) == (?=[\w(])", " != "),
+    (r" && ", " || "),
+    (r" \|\| ", " && "),
+)
+"""C++: spaced binary operators, so that templates, pointers and includes stay whole."""
+
+
+def python_mutations(path: str, text: str) -> Iterator[Mutation]:
+    """All mutations of a Python file. Annotations, docstrings and imports stay as they are."""
+    lines = [0]
+    for line in text.encode().splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+    data = text.encode()
+
+    def place(line: int, column: int) -> int:
+        """Position in the text of a byte column of a line."""
+        return len(data[: lines[line - 1] + column].decode())
+
+    for node in _executed(ast.parse(text)):
+        for name, operator in OPERATORS.items():
+            for after in operator(node):
+                target = node.test if name == "condition" else node  # type: ignore[attr-defined]
+                start = place(target.lineno, target.col_offset)
+                stop = place(target.end_lineno, target.end_col_offset)
+                source = ast.unparse(ast.fix_missing_locations(after))
+                if isinstance(node, ast.expr) and name not in ("constant", "slice"):
+                    source = f"({source})"
+                if source != text[start:stop]:
+                    before = text[start:stop]
+                    yield Mutation(path, name, target.lineno, start, stop, before, source)
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree that run: no annotation, no `if TYPE_CHECKING`, no part of an f-string."""
+    yield node
+    for name, field in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "type_params"):
+            continue
+        for child in field if isinstance(field, list) else [field]:
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
+                yield from _executed(child)
+
+
+def header_mutations(path: str, text: str) -> Iterator[Mutation]:
+    """All mutations of a C++ header outside comments and preprocessor lines."""
+    start, in_comment = 0, False
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        code = line.split("//")[0]
+        in_comment = (in_comment or "/*" in line) and "*/" not in line
+        if not in_comment and "*/" not in line and not line.lstrip().startswith("#"):
+            for pattern, after in PATTERNS:
+                for match in re.finditer(pattern, code):
+                    a, b = start + match.start(), start + match.end()
+                    yield Mutation(path, HEADERS, number, a, b, match.group(), after)
+        start += len(line)
+
+
+def mutations(root: Path, path: Path) -> list[Mutation]:
+    """All mutations of one file; none of a file that is neither Python nor a header."""
+    text, name = path.read_text(), path.relative_to(root).as_posix()
+    if path.suffix == ".py":
+        return list(python_mutations(name, text))
+    return list(header_mutations(name, text)) if path.suffix == ".h" else []
