@@ -74,14 +74,17 @@ def draw(
     by_room: dict[str, dict[str, list[Mutation]]] = defaultdict(lambda: defaultdict(list))
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):
+            if rooms and room(path.relative_to(ROOT).as_posix()) not in rooms:
+                continue
             if path.suffix in (".py", ".h") and path.name not in ("__init__.py", "__main__.py"):
                 for mutation in mutations(ROOT, path):
                     if key(mutation) not in equivalent:
                         by_room[room(mutation.path)][mutation.operator].append(mutation)
     unknown = set(rooms) - set(by_room)
     if unknown:
-        raise SystemExit(f"no room {', '.join(sorted(unknown))}; there are {', '.join(by_room)}")
-    by_room = {name: by_room[name] for name in rooms or by_room}
+        raise SystemExit(
+            f"no room {', '.join(sorted(unknown))}; there are {', '.join(all_rooms())}"
+        )
     weights = [sum(map(len, operators.values())) for operators in by_room.values()]
     generator, chosen = random.Random(seed), {}
     while len(chosen) < min(count, sum(weights)):
@@ -90,6 +93,13 @@ def draw(
         if is_program(mutation):
             chosen[key(mutation)] = mutation
     return list(chosen.values())
+
+
+def all_rooms() -> list[str]:
+    """The names that --room takes."""
+    files = [file for package in PACKAGES for file in (ROOT / package).rglob("*")]
+    sources = [file for file in files if file.suffix in (".py", ".h")]
+    return sorted({room(file.relative_to(ROOT).as_posix()) for file in sources})
 
 
 def is_program(mutation: Mutation) -> bool:
@@ -150,6 +160,7 @@ class TestRunner:
     def __init__(self, root: Path, cache: Path, context: ForkServerContext) -> None:
         self.root, self.context = root, context
         self.log = root / "pytest.log"
+        self.hang = HANG
         self.clean_seconds: dict[tuple[Path, ...], float] = {}
         self.environment = {
             "PYTHONPATH": str(root),
@@ -192,7 +203,7 @@ class TestRunner:
                 seconds = self.clean_seconds.get(tuple(stage))
                 remaining = deadline - time.monotonic()
                 if seconds is not None:
-                    remaining = max(remaining, 5 * seconds + HANG)
+                    remaining = max(remaining, 5 * seconds + self.hang)
                 status = self.run(stage, max(remaining, 1.0))
                 if status is None and seconds is not None:
                     return Result(mutation, "killed", f"{by} hangs")

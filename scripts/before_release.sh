@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# What takes hours and is run before a release, by hand: bash scripts/before_release.sh [SEED]
+# The slow tests, random inputs compared with peers, mutation testing, and aarch64 under qemu. A new SEED draws other
+# cases. Each step prints its own figures; the script goes on after a failure and names the failed steps at the end.
+set -uo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+seed=${1:-0}
+export PATH="$PWD/.venv/bin:$PATH" PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}"
+failed=()
+
+step() {
+    echo "== $*"
+    "$@" || failed+=("$*")
+}
+
+step bash scripts/test.sh
+step pytest -n 2 --slow -m slow --ignore tests/ros
+step python -m benchmarks.fuzzing files 100000 --seed "$seed"
+step python -m benchmarks.fuzzing mjcf 20000 --seed "$seed"
+step python -m benchmarks.fuzzing expressions 20000 --seed "$seed"
+step python -m benchmarks.fuzzing calls 100000 --seed "$seed"
+step python scripts/mutate.py --count 300 --seed "$seed"
+step bash scripts/test_arm.sh
+
+if ((${#failed[@]})); then
+    printf 'failed: %s\n' "${failed[@]}" >&2
+    exit 1
+fi

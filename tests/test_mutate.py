@@ -1,0 +1,123 @@
+"""scripts/mutate.py: mutations are small programs, and the tests that belong to a file judge them."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+SOURCE = '''"""A module."""
+from __future__ import annotations
+
+def clamp(x: float = 0.5, names: tuple[int, int] = (1, 2)) -> float:
+    """Return x within its limits, 2 of them."""
+    if x < 0 and names:
+        raise ValueError(f"{x + 1}")
+    names = names[1:]
+    record(x, names)
+    return -x * 2 if x is not None else max(x, 3)
+'''
+
+
+@pytest.fixture(scope="module")
+def mutate() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import mutate
+
+    yield mutate
+    sys.path.remove(str(ROOT / "scripts"))
+
+
+def test_each_operator_of_python(mutate: ModuleType) -> None:
+    """One stretch changes; annotations, docstrings and messages stay as they are."""
+    import mutations
+
+    found = list(mutations.python_mutations("m.py", SOURCE))
+    assert {m.operator for m in found} == set(mutations.OPERATORS)
+    changes = {(m.operator, m.before, m.after) for m in found}
+    assert {
+        ("arithmetic", "-x * 2", "(-x + 2)"),
+        ("sign", "-x", "(x)"),
+        ("comparison", "x < 0", "(x <= 0)"),
+        ("and/or", "x < 0 and names", "(x < 0 or names)"),
+        ("condition", "x < 0 and names", "not (x < 0 and names)"),
+        ("constant", "0.5", "0.75"),
+        ("dropped statement", "record(x, names)", "pass"),
+        ("dropped raise", 'raise ValueError(f"{x + 1}")', "pass"),
+        ("slice", "1:", "1 + 1:"),
+        ("swapped arguments", "max(x, 3)", "(max(3, x))"),
+    } <= changes
+    for mutation in found:
+        text = mutation.apply(SOURCE)
+        ast.parse(text)
+        assert text != SOURCE
+        assert "Return x within its limits, 2 of them." in text
+        assert 'f"{x + 1}"' in text or mutation.operator == "dropped raise"
+        assert "tuple[int, int]" in text
+
+
+def test_headers(mutate: ModuleType) -> None:
+    """Operators outside comments and preprocessor lines."""
+    import mutations
+
+    text = "#define N a + b\n/* x + y\n x - y */\nh = y * (1.5 - h) + 2; // a < b\n"
+    found = list(mutations.header_mutations("m.h", text))
+    assert [(m.before.strip(), m.after.strip(), m.line) for m in found] == [
+        ("+", "-", 4),
+        ("-", "+", 4),
+        ("*", "+", 4),
+    ]
+
+
+def test_a_seed_draws_the_same_mutations(mutate: ModuleType) -> None:
+    """Of the named rooms alone; no mutation twice, none that is listed as equivalent."""
+    chosen = mutate.draw(5, 30, ["logs", "headers"])
+    assert chosen == mutate.draw(5, 30, ["logs", "headers"])
+    assert len(set(map(mutate.key, chosen))) == 30
+    assert {mutate.room(m.path) for m in chosen} == {"logs", "headers"}
+    listed = frozenset(map(mutate.key, chosen[:10]))
+    assert not listed & set(map(mutate.key, mutate.draw(5, 30, ["logs", "headers"], listed)))
+    with pytest.raises(SystemExit, match="no room attic; there are"):
+        mutate.draw(5, 1, ["attic"])
+
+
+def test_the_tests_of_a_file(mutate: ModuleType) -> None:
+    """The file of the same name first, then those that mention the module, then its folder."""
+    stages = mutate.test_files(ROOT, "warpdyn/algebra/quaternions.py")
+    assert [file.name for file in stages[0]] == ["test_quaternions.py"]
+    assert ROOT / "tests/algebra/test_rotations.py" in {file for stage in stages for file in stage}
+    assert len({file for stage in stages for file in stage}) == sum(map(len, stages))
+
+
+def test_verdicts(mutate: ModuleType, tmp_path: Path) -> None:
+    """A test that notices kills, a hang kills, and a mutation that no test notices survives."""
+    from multiprocessing import get_context
+
+    (tmp_path / "warpdyn/algebra").mkdir(parents=True)
+    (tmp_path / "tests/algebra").mkdir(parents=True)
+    source = "def half(x):\n    while x > 9:\n        x = x - 1\n    return x / 2\n\n\nUNUSED = 3\n"
+    (tmp_path / "warpdyn/algebra/half.py").write_text(source)
+    (tmp_path / "tests/algebra/test_half.py").write_text(
+        "import runpy\n\n\ndef test_half():\n"
+        "    half = runpy.run_path('warpdyn/algebra/half.py')['half']\n"
+        "    assert half(4) == 2 and half(10) == 4.5\n"
+    )
+    import mutations
+
+    path = tmp_path / "warpdyn/algebra/half.py"
+    by_change = {m.after: m for m in mutations.mutations(tmp_path, path)}
+    runner = mutate.TestRunner(tmp_path, tmp_path / "cache", get_context("spawn"))
+    judged = {
+        after: runner.judge(by_change[after], limit=60.0).verdict for after in ("(x * 2)", "4")
+    }
+    assert judged == {"(x * 2)": "killed", "4": "survived"}
+    assert path.read_text() == source
+    runner.hang = 1.0
+    assert runner.judge(by_change["(x + 1)"], limit=2.0).verdict == "killed"
+    assert "(100.0%)" not in mutate.table([mutate.Result(by_change["4"], "survived", "")])
