@@ -84,3 +84,17 @@ def test_what_is_no_point_and_no_link_is_refused() -> None:
     arm = wd.load_robot("panda")
     with pytest.raises(ValueError, match="fixed in the world"):
         wd.point_heights(arm, arm.neutral[None], points=[(arm.root, (0, 0, 0), 0.1)])
+
+
+@pytest.mark.parametrize(
+    "function, shape", [(wd.point_transforms, (4, 4)), (wd.point_jacobians, (6, MODEL.nv))]
+)
+def test_results_go_into_an_array_of_their_shape(function: Any, shape: tuple[int, ...]) -> None:
+    """`out=` takes (B, points, ...) and refuses one row more."""
+    q = states(MODEL, 3).q
+    out = np.full((3, len(POINTS), *shape), np.nan)
+    assert function(MODEL, q, points=POINTS, out=out) is out
+    np.testing.assert_allclose(out[1], wd.oracle(function, MODEL, q[1], points=POINTS), atol=1e-12)
+    with pytest.raises(ValueError, match="out must be"):
+        more = np.empty((3, len(POINTS), shape[0] + 1, *shape[1:]))
+        function(MODEL, q, points=POINTS, out=more)

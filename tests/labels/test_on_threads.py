@@ -45,3 +45,22 @@ def test_nothing_goes_on_when_nobody_asks(tmp_path: Path) -> None:
     done = list(tmp_path.glob("out*"))
     assert 1 <= len(done) <= 6 and not list(tmp_path.glob(".*"))
     assert {path.read_bytes() for path in done} == {done[0].read_bytes()}
+
+
+def test_each_file_is_labelled_on_one_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker is busy with a file of its own, so that its kernels do not share cores."""
+    from warpdyn.labels import on_threads as module
+
+    threads: list[int] = []
+    label = module.label_file
+
+    def counted(*arguments: object) -> object:
+        threads.append(wd.get_num_threads())
+        return label(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "label_file", counted)
+    wd.set_num_threads(2)
+    list(on_threads(LABELLING, files(tmp_path, 3), lambda rows: None, 2))
+    assert threads == [1, 1, 1] and wd.get_num_threads() == 2

@@ -130,3 +130,9 @@ def test_standing_earns_and_falling_ends(env: object) -> None:
     state["q"][:8, 3:7] = torch.tensor([1.0, 0.0, 0.0, 0.0])  # on their backs
     fallen = env.step(torch.zeros(64, 12))[2]  # type: ignore[attr-defined]
     assert fallen[:8].all()
+
+
+def test_what_is_wanted_earns_and_what_is_not_costs() -> None:
+    """Signs of the scales."""
+    earns = {name for name, scale in TASK.scales.items() if scale > 0.0}
+    assert earns == {"forward", "turn", "steps"} and 0.0 not in TASK.scales.values()

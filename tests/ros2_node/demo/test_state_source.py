@@ -71,3 +71,18 @@ def test_a_file_is_as_good_as_a_name(source, tmp_path):
     node, messages = source(robot=str(file))
     node._publish()
     assert len(messages[0].name) == 2
+
+
+def test_the_fastest_joint_swings_at_the_frequency_that_is_asked_for(source, monkeypatch):
+    """`speed` is in turns a second: the last joint is back after a whole turn."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(state_source, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    node, messages = source(speed=0.5)
+    node._begun = 0.0
+    offsets = []
+    for clock.now in (0.3, 1.3, 2.3):
+        node._publish()
+        offsets.append(messages[-1].position[-1] - node._middle[-1])
+    start, half, whole = offsets
+    assert abs(start) > 0.1 * node._half[-1]
+    np.testing.assert_allclose([half, whole], [-start, start], atol=1e-12)
