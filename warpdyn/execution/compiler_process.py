@@ -51,7 +51,7 @@ class _Compiler:
     def ask(self, request: Request) -> tuple[dict[str, Any] | None, str]:
         """The answer, None where the process ended, and what the compiler wrote."""
         assert self.process.stdin is not None and self.process.stdout is not None
-        written = []
+        written: list[str] = []
         try:
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
         except OSError:  # it has ended
@@ -100,7 +100,9 @@ def compile_object(request: Request) -> None:
     with _lock:
         _idle.append(compiler)
     if "error" in answer:
-        raise OSError(answer["errno"], answer["error"])
+        short = "map segment" in answer["error"] or "allocate memory" in answer["error"]
+        number = answer["errno"] or (errno.ENOMEM if short else errno.EIO)
+        raise CompilerEndedError(number, f"the compiler process failed ({answer['error']})")
     if written:
         print(written, file=sys.stderr, flush=True)
     if answer["code"]:

@@ -120,7 +120,7 @@ def _compile(source: Path, object_file: Path, options: dict[str, Any]) -> None:
     """Compile a source in a process of its own, or here once there is room enough."""
     header = options["use_precompiled_headers"]
     level = options["optimization_level"]
-    compiler = getattr(context.runtime.llvm, "wp_compile_cpp", None)
+    compiler = getattr(_library(), "wp_compile_cpp", None)
     common = {
         "verify_fp": options["verify_fp"],
         "fuse_fp": options["fuse_fp"],
@@ -136,7 +136,7 @@ def _compile(source: Path, object_file: Path, options: dict[str, Any]) -> None:
         compile_object(
             {
                 **common,
-                "library": compiler_library(),
+                "library": _library()._name,
                 "source": str(source),
                 "include": str(Path(build.warp_home, "native")),
                 "object": str(object_file),
@@ -164,9 +164,9 @@ def _compile(source: Path, object_file: Path, options: dict[str, Any]) -> None:
         )
 
 
-def compiler_library() -> str:
-    """The file of Warp's compiler."""
-    return str(context.runtime.llvm._name)
+def _library() -> Any:
+    """Warp's compiler, which is loaded."""
+    return getattr(context.runtime, "llvm", None)
 
 
 def check_room(folder: Path, needed: int) -> None:
@@ -188,6 +188,7 @@ def _keep(made: Path, source: str, place: Place) -> None:
         raise OSError(errno.EIO, "the compiler left no object file")
     with (made / place.object).open("rb") as stream:
         os.fsync(stream.fileno())
+    sealed_files.write(made / place.hashes.name, hashes)
     reason = sealed_files.distrust_folder(place.folder)
     if reason:
         text = f"what lies at {place.folder} cannot be used, {reason}; remove it"
@@ -195,10 +196,10 @@ def _keep(made: Path, source: str, place: Place) -> None:
     if place.folder.exists() and not place.folder.is_dir():
         sealed_files.discard(place.folder)
     sealed_files.make_folder(place.folder)
-    for name in (place.object, place.metadata, source):
+    # The hashes come last: without them there is no kernel.
+    for name in (source, place.metadata, place.object, place.hashes.name):
         target = place.folder / name
         if target.is_dir() and not target.is_symlink():
             with suppress(OSError):
                 target.rmdir()
         (made / name).replace(target)
-    sealed_files.write(place.hashes, hashes)

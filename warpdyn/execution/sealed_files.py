@@ -104,10 +104,11 @@ def read_regular(path: Path, largest: int = LARGEST) -> bytes | None:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+    status = os.fstat(file)
+    if not stat.S_ISREG(status.st_mode) or status.st_size > largest or distrust(status):
+        os.close(file)
+        return None
     with os.fdopen(file, "rb") as stream:
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > largest or distrust(status):
-            return None
         return stream.read(largest)
 
 
