@@ -96,13 +96,14 @@ def compile_object(request: Request) -> None:
         code = compiler.end()
         if not (compiler.reused and code == 0 and not written):  # 0: it had waited long enough
             raise _ended(code, written)
-    compiler.reused = True
-    with _lock:
-        _idle.append(compiler)
     if "error" in answer:
+        compiler.kill()
         short = "map segment" in answer["error"] or "allocate memory" in answer["error"]
         number = answer["errno"] or (errno.ENOMEM if short else errno.EIO)
         raise CompilerEndedError(number, f"the compiler process failed ({answer['error']})")
+    compiler.reused = True
+    with _lock:
+        _idle.append(compiler)
     if written:
         print(written, file=sys.stderr, flush=True)
     if answer["code"]:
