@@ -107,7 +107,7 @@ def test_an_enabled_robot_outlives_the_compiler(ending, tmp_path, monkeypatch):
         if ending == "killed":
             compiler.process.kill()
         elif ending == "full disk":
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, 4096))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (512, 512))
         else:
             resource.prlimit(pid, resource.RLIMIT_AS, (60 << 20, 60 << 20))
         return ask(compiler, request)
@@ -115,7 +115,7 @@ def test_an_enabled_robot_outlives_the_compiler(ending, tmp_path, monkeypatch):
     ask = _Compiler.ask
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
     monkeypatch.setattr(compiler_process, "_idle", [])
-    heavier = wheel_text().replace('mass value="1"', f'mass value="{1.5 + len(ending) / 64}"')
+    heavier = wheel_text().replace('izz="1"', f'izz="{1.5 + ord(ending[0]) / 64}"')
     other = Settings.of({**settings.values(), "robot_description": heavier})
     with pytest.MonkeyPatch.context() as change:
         change.setattr(_Compiler, "ask", end)
