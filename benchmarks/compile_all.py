@@ -7,6 +7,7 @@ an empty cache, then one that reads what the first has left.
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import json
 import sys
@@ -129,7 +130,21 @@ def seconds(name: str) -> None:
 
 
 def main() -> int:
-    name = sys.argv[1] if len(sys.argv) > 1 else "talos_reduced_floating"
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.compile_all", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument(
+        "robot",
+        nargs="?",
+        default="talos_reduced_floating",
+        metavar="ROBOT",
+        help="a robot of the benchmarks; default: talos_reduced_floating, 38 degrees of freedom",
+    )
+    name = parser.parse_args().robot
+    try:
+        robot(name)
+    except OSError as error:
+        parser.error(f"there is no robot {name!r}: {error}")
     with tempfile.TemporaryDirectory() as cache:
         cold, warm = run(EACH, cache, name), run(EACH, cache, name)
     first = cold.pop("Warp's first kernel")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable
 from typing import Protocol, TypeVar, cast
 
 import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+
+from warpdyn.execution.compiler_process import IN_CHILD
 
 from ..control.settings import Settings
 from .ending import told_to_end
@@ -65,6 +68,8 @@ def run(node: Stoppable, stopped: Callable[[], bool]) -> int:
 def run_process(make: Callable[[], Stoppable], args: list[str] | None = None) -> int:
     """Run until a signal of `ending.ENDING`; the robots are stopped before the context goes."""
     tolerate_lost_output()
+    # A compiler that meets a full disk must not end a process that commands torques.
+    os.environ.setdefault(IN_CHILD, "1")
     stopped = told_to_end()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Stoppable | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
 from importlib import import_module
 from types import ModuleType
 
@@ -355,3 +356,15 @@ def test_tables_of_the_page_on_speed_come_from_the_results():
     assert fast_page.calls(called) in page and fast_page.ways(run) in page
     assert fast_page.calls(called).count(" us |") > 40
     assert len(re.findall(r"[\d.]+×", fast_page.ways(run))) == 2 * len(fast_page.ROWS)
+
+
+def test_compile_all_explains_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--help` says what it does, and an unknown robot is a line, not a traceback."""
+    for argument, code, said in (("--help", 0, "first call"), ("nobody", 2, "no robot 'nobody'")):
+        monkeypatch.setattr(sys, "argv", ["compile_all", argument])
+        with pytest.raises(SystemExit) as ended:
+            compile_all.main()
+        written = capsys.readouterr()
+        assert ended.value.code == code and said in written.out + written.err

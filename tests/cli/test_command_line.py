@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -82,19 +80,6 @@ def test_devices_are_those_of_warp():
     assert command_line.chosen_device("cpu") == "cpu"
     with pytest.raises(UserError, match="there is no device 'moon' here; there is cpu"):
         command_line.chosen_device("moon")
-
-
-def test_start_passes_on_what_is_not_about_the_driver(monkeypatch, capfd):
-    """Of what Warp's library writes to stderr only the line about a missing driver is dropped."""
-
-    def init() -> None:
-        os.write(2, b"Warning: CUDA driver not found\nsomething else\n")
-
-    monkeypatch.setattr(wp, "init", init)
-    monkeypatch.setattr(command_line, "start_kernel_cache", lambda: None)
-    command_line.start_warp()
-    sys.stderr.flush()
-    assert capfd.readouterr().err == "something else\n"
 
 
 def test_pictures_need_matplotlib(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algorithms import manifold, rnea
 from warpdyn.algorithms.frames import of_several
+from warpdyn.execution import sealed_files
 from warpdyn.execution.cache import (
     RECORDING,
     cache_directory,
@@ -28,9 +30,12 @@ from warpdyn.execution.cache import (
     modules_of,
     source_files,
 )
+from warpdyn.execution.launch import kernel_source
 
 CLOSE = 1e-12
 """Relative to the largest entry, float64 against the oracle."""
+
+Z2 = np.zeros((1, 2))
 
 PACKAGE = Path(wd.__file__).parent
 
@@ -196,12 +201,101 @@ def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert cache_directory() == tmp_path
     q = states(by_name("cartpole").model, 4).q
     wanted = wd.oracle(wd.crba, wd.load_robot("cartpole"), q)
-    for text in ("", "{", "[]", '{"name": 1}', '{"arrays": 3}', "null"):
+    (tmp_path / "headers").mkdir()  # of another call
+    whole = None
+    for spoil in (
+        *(partial(Path.write_text, data=text) for text in ("", "{", "[]", '{"name": 1}', "null")),
+        *(partial(sealed, text=text) for text in ("", "null", "[]", '{"arrays": 3}', "[" * 99_999)),
+        *(partial(changed, name=name) for name in ("inputs", "results", "code", "operations")),
+        flipped,
+        replaced_by_a_fifo,
+        replaced_by_a_folder,
+        Path.touch,
+    ):
         model = wd.load_robot("cartpole")
         assert error(wd.crba(model, q), wanted) <= CLOSE
         (kept,) = tmp_path.glob("*.json")
-        assert len(kept.read_text()) > 100
-        kept.write_text(text)
+        whole = whole or kept.read_bytes()
+        assert kept.read_bytes() == whole
+        spoil(kept)
+
+
+def sealed(path: Path, text: str) -> None:
+    """Text in a whole entry, as another program might write it."""
+    sealed_files.write(path, text.encode())
+
+
+def changed(path: Path, name: str) -> None:
+    """A program of which one part has another type."""
+    content = sealed_files.read(path)
+    assert content is not None
+    sealed_files.write(path, json.dumps({**json.loads(content), name: [5]}).encode())
+
+
+def flipped(path: Path) -> None:
+    """One digit of a number of the code."""
+    text = path.read_text()
+    path.write_text(text.replace("1", "5", 1) if "1" in text else text[:-1])
+
+
+def replaced_by_a_fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def replaced_by_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def test_one_changed_digit_of_a_program_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers of a robot are in its program: another digit is another robot."""
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
+    model = wd.load_robot("cartpole")
+    wanted = kernel_source(wd.crba.describe(model, Z2)).code
+    (kept,) = tmp_path.glob("*.json")
+    numbers = re.findall(r"\d\.\d\d+", wanted)
+    assert numbers
+    whole = kept.read_text()
+    kept.write_text(whole.replace(numbers[0], "9" + numbers[0][1:]))
+    assert kept.read_text() != whole
+    again = wd.load_robot("cartpole")
+    assert kernel_source(wd.crba.describe(again, Z2)).code == wanted
+    assert kept.read_text() == whole
+
+
+def test_a_cache_that_others_can_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Said once, with the remedy; nothing is read or written there."""
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / "open"))
+    monkeypatch.setattr(wd.config, "compile_messages", True)
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o1777)
+    for _ in range(2):
+        model = wd.load_robot("cartpole")
+        assert np.all(np.isfinite(wd.crba(model, model.neutral)))
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert f"{tmp_path / 'open'} is not used, for every user can write to it" in said
+    assert "WARPDYN_CACHE_SHARED=1" in said and not list((tmp_path / "open").iterdir())
+    monkeypatch.setenv("WARPDYN_CACHE_SHARED", "1")
+    wd.crba(wd.load_robot("cartpole"), model.neutral)
+    assert len(list((tmp_path / "open").glob("*.json"))) == 1
+
+
+def test_the_folder_says_that_it_is_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it holds nothing else."""
+    for name, others in (("ours", False), ("project", True)):
+        monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / name))
+        if others:
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "thesis.txt").touch()
+        wd.crba(wd.load_robot("cartpole"), np.zeros((1, 2)))
+        assert sealed_files.is_tagged(tmp_path / name) is not others
 
 
 def test_a_cache_that_cannot_be_written_costs_time_and_a_line(

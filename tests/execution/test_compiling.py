@@ -21,7 +21,7 @@ import warp as wp
 from fresh_caches import ONE_CALL, environment, run
 
 import warpdyn as wd
-from warpdyn.execution import compiling
+from warpdyn.execution import compiling, kernel_objects
 from warpdyn.execution.compiling import Kernel, expected_seconds, label_of, load_all, noting
 from warpdyn.execution.launch import prepare
 
@@ -167,7 +167,7 @@ def test_a_full_disk_is_named(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(wp, "force_load", full)
+    monkeypatch.setattr(kernel_objects, "compile_object", full)
     with pytest.raises(
         OSError,
         match=r"gravity_torques for cartpole could not be written to .*No space left.*WARP_CACHE_PATH",

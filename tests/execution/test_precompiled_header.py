@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fresh_caches import environment, run
 
-from warpdyn.execution import precompiled_header
+from warpdyn.execution import precompiled_header, sealed_files
 
 PROGRAM = """
 import time
@@ -46,13 +46,40 @@ def test_a_header_is_made_once_and_used_by_the_next_process(tmp_path: Path) -> N
 
 
 def test_a_spoilt_header_is_dropped(tmp_path: Path) -> None:
-    """Clang refuses it, the kernel is compiled all the same, and the next process has none."""
+    """One that Clang refuses is gone after the compile, which succeeds; one with another hash never
+    reaches Clang, and is made again."""
     run(PROGRAM, environment(tmp_path))
     without_kernels(tmp_path)
     (kept,) = (tmp_path / "programs/headers").glob("*/*.pch")
-    kept.write_bytes(b"no header")
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    said, _ = run(PROGRAM, environment(tmp_path))
+    assert said.split() == ["True", "True", "1", "1"] and sealed_files.read(kept) is not None
+    without_kernels(tmp_path)
+    sealed_files.write(kept, b"no header")
     said, _ = run(PROGRAM, environment(tmp_path))
     assert said.split() == ["True", "True", "0", "0"] and not kept.exists()
+
+
+def test_a_full_disk_leaves_no_half_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither where the compiler looks nor in the cache, and a line says that none is kept."""
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / "cache"))
+    said: list[str] = []
+    monkeypatch.setattr(precompiled_header, "tell_unwritable", lambda _, why: said.append(why))
+    kept = tmp_path / "cache/headers/0123456789abcdef/builtin_x.pch"
+    sealed_files.write(kept, b"a header")
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert not precompiled_header._lend(kept, tmp_path / "lent.pch")
+    assert not (tmp_path / "lent.pch").exists()
+    (tmp_path / "builtin_y.pch").touch()
+    monkeypatch.setattr(sealed_files.os, "fsync", full)
+    precompiled_header._keep([tmp_path / "builtin_y.pch"], kept.parent)
+    assert said == ["No space left on device"]
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
 
 
 def test_without_warps_name_for_the_place_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ import warp as wp
 
 from .. import load, load_robot, robot_names
 from ..execution.kernel_cache import start_kernel_cache
+from ..execution.warp_start import init_warp
 from ..formats.registry import MJCF, SDF, format_of_text
 from ..formats.robot_text import RobotText, tag_name
 from ..model import Model
@@ -101,20 +101,9 @@ def known_device(name: str) -> str:
 
 
 def start_warp() -> None:
-    """Initialise Warp; what it writes is passed on, but for a line about a missing driver."""
-    sys.stderr.flush()
-    with tempfile.TemporaryFile("w+") as written:
-        # Warp's library writes the line itself: only the file descriptor can be caught.
-        stderr = os.dup(2)
-        os.dup2(written.fileno(), 2)
-        try:
-            start_kernel_cache()
-            wp.init()
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
-        written.seek(0)
-        sys.stderr.writelines(line for line in written if "CUDA driver" not in line)
+    """Initialise Warp and its cache."""
+    start_kernel_cache()
+    init_warp()
 
 
 def check_picture(path: Path) -> None:

@@ -313,6 +313,7 @@ def _add_cache(commands: Commands) -> None:
     sub = commands.add_parser("cache", help=text, description=text[0].upper() + text[1:] + ".")
     text = "remove them; kernels of other programs in Warp's cache stay"
     sub.add_argument("--empty", action="store_true", help=text)
+    sub.add_argument("--yes", action="store_true", help="with --empty: remove without a question")
     sub.set_defaults(run=show_caches)
 
 

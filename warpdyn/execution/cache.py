@@ -7,17 +7,18 @@ import json
 import os
 import re
 import sys
-import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from ..codegen.source import Source
+from . import sealed_files
 from .announcements import say
 
-FORMAT = 4
+FORMAT = 5
 """Changes when what is kept on disk changes its meaning."""
 
 
@@ -31,26 +32,64 @@ def cached(
     )
     digest = hashlib.sha256(f"{FORMAT} {version} {key}".encode()).hexdigest()
     path = cache_directory() / f"{digest}.json"
+    reason = sealed_files.distrust_folder(path.parent, link=True)
+    if reason:
+        tell_distrusted(path.parent, reason)
+        return make()
+    content = sealed_files.read(path)
+    if content is not None:
+        # The hash is right, so this is what a warpdyn wrote; but not which one.
+        try:
+            return _source(json.loads(content))
+        except Exception:  # RecursionError among others
+            sealed_files.discard(path)
+    source = make()
     try:
-        kept = json.loads(path.read_text())
-        for arrays in ("inputs", "results"):
-            kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
-        kept["companions"] = tuple(kept["companions"])
-        return Source(**kept)
-    except (OSError, ValueError, TypeError, KeyError):
-        source = make()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}{threading.get_ident()}")
-        partial.write_text(json.dumps(asdict(source)))
-        partial.replace(path)
+        sealed_files.make_folder(path.parent)
+        tag_cache(path.parent)
+        sealed_files.write(path, json.dumps(asdict(source)).encode())
     except OSError as error:  # which costs time, nothing else
-        _tell_unwritable(path.parent, error.strerror)
+        tell_unwritable(path.parent, error.strerror)
     return source
 
 
+def _source(kept: dict[str, Any]) -> Source:
+    """A program as it was kept; an exception where it is none."""
+    for arrays in ("inputs", "results"):
+        kept[arrays] = {name: tuple(shape) for name, shape in kept[arrays].items()}
+    kept["companions"] = tuple(kept["companions"])
+    source = Source(**kept)
+    texts = (source.name, source.code, source.target, *source.companions, *source.tables)
+    numbers = (source.operations, source.bytes, source.constant_bytes)
+    shapes = (*source.inputs.values(), *source.results.values())
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a text is none")
+    if not all(isinstance(x, int) for x in (*numbers, *(n for shape in shapes for n in shape))):
+        raise TypeError("a number is none")
+    return source
+
+
+def tag_cache(folder: Path) -> None:
+    """Say in the folder that it is ours, if it holds nothing else."""
+    names = PROGRAM, re.compile(re.escape(sealed_files.TAG) + "|headers")
+    files = [path.name for path in folder.iterdir()]
+    ours = all(any(name.fullmatch(file) for name in names) for file in files)
+    with suppress(OSError):
+        sealed_files.tag_folder(folder, ours)
+
+
 @cache
-def _tell_unwritable(folder: Path, reason: str) -> None:
+def tell_distrusted(folder: Path, reason: str) -> None:
+    """Say it once."""
+    say(
+        f"warning: the cache {folder} is not used, for {reason}, and what lies in it would run as "
+        f"you. Set WARPDYN_CACHE_DIR to a folder of your own, or {sealed_files.SHARED}=1 if you "
+        "trust all who can write there"
+    )
+
+
+@cache
+def tell_unwritable(folder: Path, reason: str) -> None:
     """Say it once."""
     say(
         f"warning: programs cannot be kept in {folder} ({reason}); every process records them "
@@ -71,11 +110,13 @@ def cache_directory() -> Path:
 
 def kept_programs() -> list[Path]:
     """Files of the programs that are kept, and what is left of any that were being written."""
-    names = re.compile(r"[0-9a-f]{64}\.(json|\d+)")
     folder = cache_directory()
     files = folder.iterdir() if folder.is_dir() else ()
-    return sorted(path for path in files if names.fullmatch(path.name))
+    return sorted(path for path in files if PROGRAM.fullmatch(path.name))
 
+
+PROGRAM = re.compile(r"[0-9a-f]{64}\.(json|\d+)|\.[0-9a-f]{64}\.json\.[0-9a-f]{16}")
+"""Names of programs, and of parts that a process left which was killed while it wrote."""
 
 RECORDING = ("warpdyn.execution.evaluate", "warpdyn.codegen.source")
 """Modules that record an algorithm and write the program as C++."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -14,8 +15,10 @@ from typing import Any
 import warp as wp
 
 from ..codegen.source import Source
+from . import kernel_objects
 from .announcements import announced
 from .call import Call
+from .compiler_process import CompilerEndedError
 from .kernel import Command, compile_kernel
 from .kernel_cache import has_compiled, kernel_cache_directory
 from .made_once import lock_of
@@ -102,7 +105,10 @@ class _Module:
         at once would load over one another."""
         module = self.compiled.module
         with lock_of(module):
-            wp.force_load(self.kernel.device, [module])
+            if self.kernel.device.is_cpu:
+                kernel_objects.load(module, self.kernel.device)
+            else:
+                wp.force_load(self.kernel.device, [module])
 
     @property
     def seconds(self) -> float:
@@ -191,12 +197,25 @@ def _compile(module: _Module) -> float:
         with shared_header() if kernel.device.is_cpu else nullcontext():
             module.load()
     except OSError as error:
+        if isinstance(error, CompilerEndedError) and error.errno != errno.ENOSPC:
+            raise CompilerEndedError(error.errno, _ended(kernel, error)) from error
         raise OSError(
             error.errno,
             f"the kernel of {kernel.label} could not be written to {kernel_cache_directory()}: "
             f"{error.strerror}; make room there, or set WARP_CACHE_PATH to another folder",
         ) from error
     return time.perf_counter() - start
+
+
+def _ended(kernel: Kernel, error: OSError) -> str:
+    """What to do where the compiler process ended."""
+    short = error.errno in (errno.ENOMEM, errno.EAGAIN)
+    remedy = (
+        "free memory, or compile one kernel at a time, wd.set_num_threads(1)"
+        if short
+        else "call again to compile once more"
+    )
+    return f"the kernel of {kernel.label} is not compiled: {error.strerror}; {remedy}"
 
 
 SECONDS, SECONDS_PER_CHARACTER, SECONDS_FOR_HEADERS = 0.35, 7e-6, 2.7

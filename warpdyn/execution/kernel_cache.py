@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import tempfile
 from functools import cache
 from pathlib import Path
 
 import warp as wp
 
+from . import kernel_objects, sealed_files
 from .announcements import say
+from .warp_start import init_warp
 
 KERNELS = "wp_warpdyn_"
 """How the folders of our kernels begin; Warp keeps those of other programs beside them."""
@@ -18,22 +22,32 @@ KERNELS = "wp_warpdyn_"
 def start_kernel_cache() -> None:
     """Initialise Warp, with a folder of this process alone where its cache cannot be written."""
     try:
-        wp.init()
+        init_warp()
         _probe(kernel_cache_directory())
     except OSError as error:
         folder = _folder_of_this_process(error)
         say(
             f"warning: Warp cannot keep compiled kernels in {wp.config.kernel_cache_dir} "
             f"({error.strerror}); this process compiles for itself alone, and so will the next. "
-            "Set WARP_CACHE_PATH to a folder that can be written"
+            + (
+                "Set WARP_CACHE_PATH to a folder of your own, or "
+                f"{sealed_files.SHARED}=1 if you trust all who can write there"
+                if error.errno == errno.EKEYREJECTED
+                else "Set WARP_CACHE_PATH to a folder that can be written"
+            )
         )
         wp.config.kernel_cache_dir = folder
         wp.init()
 
 
 def _probe(folder: Path) -> None:
-    """Raise OSError where no file can be made in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Raise OSError where no file can be made in the folder, or others can make files there."""
+    sealed_files.make_folder(folder)
+    reason = sealed_files.distrust_folder(folder, link=True)
+    if reason and folder.stat().st_uid == os.geteuid() and not any(folder.iterdir()):
+        folder.chmod(0o700)  # Warp has just made it, in a process without a umask
+    elif reason:
+        raise OSError(errno.EKEYREJECTED, f"{reason}, and kernels in it would run as you")
     with tempfile.TemporaryFile(dir=folder):
         pass
 
@@ -65,20 +79,17 @@ def has_compiled(kernel: wp.Kernel, device: wp.Device) -> bool:
     """Whether a kernel is loaded, or lies in the cache, so that it need not be compiled."""
     if not wp.config.cache_kernels:
         return False
-    endings = (".o",) if device.is_cpu else (".ptx", ".cubin")
-    folder = kernel_cache_directory() / kernel.module.get_module_identifier(_block(device))
+    if device.is_cpu:
+        return kernel_objects.is_whole(kernel_objects.place_of(kernel.module, device))
+    folder = kernel_cache_directory() / kernel.module.get_module_identifier(None)
     try:
-        return any(path.suffix in endings for path in folder.iterdir())
+        return any(path.suffix in (".ptx", ".cubin") for path in folder.iterdir())
     except OSError:
         return False
 
 
-def _block(device: wp.Device) -> int | None:
-    """Threads of a block, which Warp compiles for: 1 on the CPU, else as the module says."""
-    return 1 if device.is_cpu else None
-
-
 def kernel_folders() -> list[Path]:
-    """Folders of our kernels in the cache, one each."""
+    """Folders of our kernels in the cache, one each, and of compiles that were ended; no links."""
     folder = kernel_cache_directory()
-    return sorted(folder.glob(f"{KERNELS}*")) if folder.is_dir() else []
+    found = folder.glob(f"{KERNELS}*") if folder.is_dir() else ()
+    return sorted(each for each in found if each.is_dir() and not each.is_symlink())

@@ -17,18 +17,17 @@ that does not fit; Warp then compiles without it and deletes the copy, and we dr
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import threading
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import warp as wp
 from warp._src import context
 
-from .cache import cache_directory
+from . import sealed_files
+from .cache import cache_directory, tag_cache, tell_unwritable
 
 HEADERS = "headers"
 """The folder within our cache."""
@@ -41,30 +40,75 @@ def shared_header() -> Iterator[None]:
     if place is None:
         yield
         return
-    kept = kept_headers()
-    lent = set()
-    for path in sorted(kept.glob("*.pch")):
-        with suppress(OSError):
-            if not (place / path.name).exists():
-                shutil.copyfile(path, place / path.name)
+    kept, lent = kept_headers(), set()
+    for path in _files(kept):
+        if (place / path.name).exists() or _lend(path, place / path.name):
             lent.add(path.name)
     yield
-    with suppress(OSError):  # a cache that cannot be written costs time alone
-        made = {path.name for path in place.glob("*.pch")}
-        for name in lent - made:
-            (kept / name).unlink()  # Clang refused it
-        for name in made - lent:
-            kept.mkdir(parents=True, exist_ok=True)
-            partial = kept / f"{name}.{os.getpid()}.{threading.get_ident()}"
-            shutil.copyfile(place / name, partial)
-            partial.replace(kept / name)
+    made = {path.name for path in place.glob("*.pch")}
+    for name in lent - made:
+        sealed_files.discard(kept / name)  # Clang refused it
+    if made - lent and not _distrusted(kept):
+        _keep([place / name for name in made - lent], kept)
+
+
+def _lend(kept: Path, target: Path) -> bool:
+    """Copy a header to where the compiler looks; whether it is there, whole."""
+    content = sealed_files.read(kept)
+    if content is None:
+        return False
+    try:
+        target.write_bytes(content)
+    except OSError:  # a full disk
+        target.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def _keep(headers: list[Path], kept: Path) -> None:
+    """Keep headers for other processes; a cache that cannot be written costs time and a line."""
+    try:
+        sealed_files.make_folder(kept)
+        tag_cache(cache_directory())
+        for path in headers:
+            sealed_files.write(kept / path.name, path.read_bytes())
+    except OSError as error:
+        tell_unwritable(cache_directory(), str(error.strerror))
+
+
+def _distrusted(kept: Path) -> str:
+    """Why the folder of a header, or one above it in our cache, cannot be used; empty where it can."""
+    folders = (kept, kept.parent)
+    reasons = [sealed_files.distrust_folder(folder) for folder in folders]
+    reasons.append(sealed_files.distrust_folder(cache_directory(), link=True))
+    return next(filter(None, reasons), "")
+
+
+def _files(kept: Path) -> list[Path]:
+    """The headers in a folder that can be used."""
+    return [] if _distrusted(kept) else sorted(kept.glob("*.pch"))
+
+
+def header_files() -> list[Path]:
+    """Headers of all installations of Warp in our cache, and parts that a killed process left."""
+    top = cache_directory() / HEADERS
+    found = []
+    if top.is_dir() and not top.is_symlink():
+        folders = (each for each in top.iterdir() if _FOLDER.fullmatch(each.name))
+        for folder in folders:
+            if folder.is_dir() and not folder.is_symlink():
+                found += [file for file in folder.iterdir() if _HEADER.fullmatch(file.name)]
+    return sorted(found)
+
+
+_FOLDER = re.compile("[0-9a-f]{16}")
+_HEADER = re.compile(r"\.?builtin[\w-]*\.pch(\.[\w.]+)?")
 
 
 def has_header() -> bool:
     """Whether the next CPU kernel finds the headers parsed."""
     place = compiler_folder()
-    folders = [] if place is None else [place, kept_headers()]
-    return any(path for folder in folders for path in folder.glob("*.pch"))
+    return place is not None and any((*place.glob("*.pch"), *_files(kept_headers())))
 
 
 def compiler_folder() -> Path | None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import resource
 import threading
 import time
 from collections import Counter
 
+import numpy as np
 import pytest
-from fleets import feed, panda_settings, wheel_text
+import warp as wp
+from fleets import feed, launch, panda_settings, wheel_text
 
 from ros2_node.control.models import Event, Models
 from ros2_node.control.settings import Settings
+from warpdyn.execution import compiler_process
+from warpdyn.execution.compiler_process import _Compiler
 
 
 def step(models, settings, patience=60.0):
@@ -84,6 +89,44 @@ def test_another_model_waits_for_the_stop_of_the_old_one_and_begins_disabled():
     assert models.step(other, 0.0) is Event.READY and not models.changing
     assert models.fleet.dynamics.model.name == "wheel" and not models.fleet.robots[0].enabled
     assert not models.fleet.robots[0].starting
+
+
+@pytest.mark.parametrize("ending", ["killed", "full disk", "no memory"])
+def test_an_enabled_robot_outlives_the_compiler(ending, tmp_path, monkeypatch):
+    """Whatever ends the compiler of another model: it is refused with the reason, the model before goes
+    on commanding, and the next request compiles."""
+    models, settings = running()
+    fleet, robot = models.fleet, models.fleet.robots[0]
+    feed(robot, 0.0)
+    robot.enable(0.0, 0.0)
+    before = launch(fleet, robot, 0.1)[1].copy()
+    assert np.abs(before).max() > 1.0
+
+    def end(compiler, request):
+        pid = compiler.process.pid
+        if ending == "killed":
+            compiler.process.kill()
+        elif ending == "full disk":
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (512, 512))
+        else:
+            resource.prlimit(pid, resource.RLIMIT_AS, (60 << 20, 60 << 20))
+        return ask(compiler, request)
+
+    ask = _Compiler.ask
+    monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
+    monkeypatch.setattr(compiler_process, "_idle", [])
+    heavier = wheel_text().replace('izz="1"', f'izz="{1.5 + ord(ending[0]) / 64}"')
+    other = Settings.of({**settings.values(), "robot_description": heavier})
+    with pytest.MonkeyPatch.context() as change:
+        change.setattr(_Compiler, "ask", end)
+        models.request(other)
+        assert step(models, settings) is Event.REFUSED and models.refusal
+    assert ("make room" if ending == "full disk" else "free memory") in models.refusal
+    assert models.fleet is fleet and robot.enabled and not models.changing
+    feed(robot, 0.15)
+    np.testing.assert_allclose(launch(fleet, robot, 0.2)[1], before, atol=1e-9)
+    models.request(other)
+    assert step(models, other) is Event.NOTHING and models.changing
 
 
 def test_another_payload_goes_on_with_the_same_robots():

@@ -1,0 +1,197 @@
+"""Clang in processes of its own, so that a full disk or short memory never ends this one.
+
+Each thread that compiles has a process (`compiler_child.py`), which waits a few seconds for the next
+request. `compile_object` blocks its thread alone, leaves the interpreter lock, and can be called from
+any thread. Its process may be killed at any time: an OSError says so.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from . import compiler_child
+from .compiler_child import ARGUMENTS
+
+IN_CHILD = "WARPDYN_COMPILE_IN_CHILD"
+"""Environment variable. 1: always in a process of its own; 0: never; unset: wherever this process runs
+a Python interpreter that can be started again."""
+
+Request = dict[str, Any]
+
+
+class CompilerEndedError(OSError):
+    """The compiler process ended before it had compiled."""
+
+
+class _Compiler:
+    """A compiler process."""
+
+    def __init__(self) -> None:
+        self.reused = False
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-S", compiler_child.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd="/",
+            bufsize=0,  # no locks, which a fork could leave closed
+        )
+        _all.add(self)
+
+    def ask(self, request: Request) -> tuple[dict[str, Any] | None, str]:
+        """The answer, None where the process ended, and what the compiler wrote."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        written: list[str] = []
+        try:
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        except OSError:  # it has ended
+            return None, ""
+        for line in self.process.stdout:
+            if line.startswith(b"\0"):
+                return json.loads(line[1:]), _joined(written)
+            written.append(line.decode(errors="replace"))
+        return None, _joined(written)
+
+    def end(self) -> int:
+        """End the process if it runs; returns its exit code."""
+        _all.discard(self)
+        for stream in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):
+                if stream is not None:
+                    stream.close()
+        return self.process.wait()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.end()
+
+
+_all: set[_Compiler] = set()
+_idle: list[_Compiler] = []
+_lock = threading.Lock()
+
+
+def compile_object(request: Request) -> None:
+    """Compile a C++ file into an object file. CompilerEndedError or OSError where the disk or memory is
+    short, RuntimeError where the compiler refuses the text."""
+    while True:
+        compiler = _next_compiler()
+        try:
+            answer, written = compiler.ask(request)
+        except BaseException:
+            compiler.kill()
+            raise
+        if answer is not None:
+            break
+        code = compiler.end()
+        if not (compiler.reused and code == 0 and not written):  # 0: it had waited long enough
+            raise _ended(code, written)
+    if "error" in answer:
+        compiler.kill()
+        short = "map segment" in answer["error"] or "allocate memory" in answer["error"]
+        number = answer["errno"] or (errno.ENOMEM if short else errno.EIO)
+        raise CompilerEndedError(number, f"the compiler process failed ({answer['error']})")
+    compiler.reused = True
+    with _lock:
+        _idle.append(compiler)
+    if written:
+        print(written, file=sys.stderr, flush=True)
+    if answer["code"]:
+        raise RuntimeError(f"Clang failed with error code {answer['code']}: {written}")
+
+
+def _next_compiler() -> _Compiler:
+    """One that waits, or a new one."""
+    while True:
+        with _lock:
+            waiting = _idle.pop() if _idle else None
+        if waiting is None:
+            try:
+                return _Compiler()
+            except OSError as error:
+                text = f"the compiler process could not be started: {error.strerror}"
+                raise CompilerEndedError(error.errno, text) from error
+        if waiting.process.poll() is None:
+            return waiting
+        waiting.end()
+
+
+def _ended(code: int, written: str) -> CompilerEndedError:
+    """What a process that ended says."""
+    how = f"with exit code {code}"
+    if code < 0:
+        with suppress(ValueError):
+            how = f"by {signal.Signals(-code).name}"
+    said = f" ({written.splitlines()[0]})" if written else ""
+    if "No space left" in written or "File too large" in written:
+        number = errno.ENOSPC
+    elif code == -signal.SIGKILL or "memory" in written.lower() or "bad_alloc" in written:
+        number = errno.ENOMEM
+    else:
+        number = errno.EIO
+    return CompilerEndedError(number, f"the compiler process ended {how}{said}")
+
+
+def _joined(lines: list[str]) -> str:
+    return "".join(lines).strip()
+
+
+def in_child(function: Any) -> bool:
+    """Whether to compile in a process of its own; `function`: Warp's compile function.
+
+    OSError where the environment asks for it and it cannot be.
+    """
+    wish = os.environ.get(IN_CHILD, "")
+    if wish == "0":
+        return False
+    reason = _unable(function)
+    if reason and wish:
+        raise CompilerEndedError(
+            errno.ENOTSUP, f"{IN_CHILD} asks for a compiler process, which is impossible: {reason}"
+        )
+    return not reason
+
+
+def _unable(function: Any) -> str:
+    """Why there can be no compiler process; empty where there can."""
+    if [*(getattr(function, "argtypes", None) or ())] != ARGUMENTS:
+        return "this version of Warp calls its compiler in another way"
+    # An application that embeds Python would be started once more.
+    if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.startswith(
+        ("python", "pypy")
+    ):
+        return f"{sys.executable or 'this process'} is no Python interpreter"
+    return ""
+
+
+@atexit.register
+def _end_all() -> None:
+    for compiler in list(_all):
+        compiler.kill()
+
+
+def _forget() -> None:
+    """The processes belong to the parent of a fork."""
+    global _lock
+    for compiler in list(_all):
+        compiler.process.returncode = 0  # it is not ours to wait for
+        for stream in (compiler.process.stdin, compiler.process.stdout):
+            if stream is not None:
+                stream.close()
+    _all.clear()
+    _idle.clear()
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

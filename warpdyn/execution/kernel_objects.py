@@ -1,0 +1,205 @@
+"""Object files of CPU kernels: compiled, kept in Warp's cache with their hashes, checked before they are
+loaded.
+
+Warp believes what lies in its cache. We write the files of a kernel into a new folder, move each into
+its place, and then its hashes, in a file that is our own. An object without them, or with others, is
+compiled again.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import warp as wp
+from warp._src import build, context
+
+from . import sealed_files
+from .compiler_process import compile_object, in_child
+from .precompiled_header import compiler_folder, has_header
+
+BLOCK = 1
+"""Threads of a block on the CPU."""
+
+HASHES = ".sha256"
+"""Ending of the file that holds the hashes of an object and of Warp's metadata of it."""
+
+SPACE_PER_CHARACTER, SPACE, SPACE_FOR_HEADER = 8, 1 << 20, 16 << 20
+"""Bytes that have to be free before Clang runs in this process. Of 703 objects the median has
+0.4 bytes for a character of its source, the largest 3.8; a parsed header has 4.6 MB."""
+
+PRIVATE = ("_run_codegen", "_write_meta", "_get_compile_output_name", "_get_meta_name")
+"""Methods of a Warp module that have no public name. Without them Warp compiles and loads by itself."""
+
+
+class Place(NamedTuple):
+    """Where the files of a kernel lie."""
+
+    folder: Path
+    object: str
+    metadata: str
+
+    @property
+    def hashes(self) -> Path:
+        return self.folder / (self.object + HASHES)
+
+
+def place_of(module: Any, device: wp.Device) -> Place:
+    """The place of a Warp module's files in Warp's cache."""
+    folder = Path(str(wp.config.kernel_cache_dir)).absolute()
+    return Place(
+        folder / module.get_module_identifier(BLOCK),
+        module._get_compile_output_name(device, block_dim=BLOCK),
+        module._get_meta_name(block_dim=BLOCK),
+    )
+
+
+def is_whole(place: Place) -> bool:
+    """Whether the files are there as we compiled them."""
+    if not place.folder.is_dir() or sealed_files.distrust_folder(place.folder):
+        return False
+    content = sealed_files.read(place.hashes)
+    if content is None:
+        return False
+    return content == _hashes(place, place.folder)
+
+
+def _hashes(place: Place, folder: Path) -> bytes | None:
+    """The content of the file with the hashes, for the files in a folder; None where one is missing."""
+    found = {"kernel": place.folder.name}
+    for kind, name in (("object", place.object), ("metadata", place.metadata)):
+        content = sealed_files.read_regular(folder / name)
+        if content is None:
+            return None
+        found[kind] = hashlib.sha256(content).hexdigest()
+    return json.dumps(found, sort_keys=True).encode()
+
+
+def load(module: Any, device: wp.Device) -> None:
+    """Load a module that Warp may have loaded already; compile it first where no whole object of it is
+    kept."""
+    if (None, BLOCK) in module.execs or not all(hasattr(module, name) for name in PRIVATE):
+        wp.force_load(device, [module])
+        return
+    place = place_of(module, device)
+    if not wp.config.cache_kernels or not is_whole(place):
+        compile_module(module, place)
+    module.load(
+        device,
+        block_dim=BLOCK,
+        binary_path=str(place.folder / place.object),
+        meta_path=str(place.folder / place.metadata),
+    )
+
+
+def compile_module(module: Any, place: Place) -> None:
+    """Compile a module into Warp's cache. OSError where it cannot be written."""
+    options = module.resolved_options[BLOCK] | {"output_arch": None}
+    source, ending, metadata, *_ = module._run_codegen(options, True)
+    root = place.folder.parent
+    sealed_files.make_folder(root)
+    made = Path(tempfile.mkdtemp(prefix=f"{place.folder.name}_", suffix="_build", dir=root))
+    try:
+        source_file = made / f"{place.folder.name}.{ending}"
+        source_file.write_text(source, encoding="utf-8")
+        module._write_meta(made / place.metadata, metadata)
+        _compile(source_file, made / place.object, options)
+        _keep(made, source_file.name, place)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _compile(source: Path, object_file: Path, options: dict[str, Any]) -> None:
+    """Compile a source in a process of its own, or here once there is room enough."""
+    header = options["use_precompiled_headers"]
+    level = options["optimization_level"]
+    compiler = getattr(_library(), "wp_compile_cpp", None)
+    common = {
+        "verify_fp": options["verify_fp"],
+        "fuse_fp": options["fuse_fp"],
+        "optimization_level": 2 if level is None else level,
+        "verbose": wp.config.log_level <= wp.LOG_DEBUG,
+        "block_dim": options["block_dim"],
+    }
+    extra_flags, include = options["cpu_compiler_flags"], options["extra_cpu_include_dirs"]
+    if in_child(compiler):
+        flags = extra_flags.split()
+        for folder in include:
+            flags += ["-I", os.path.realpath(folder)]
+        compile_object(
+            {
+                **common,
+                "library": _library()._name,
+                "source": str(source),
+                "include": str(Path(build.warp_home, "native")),
+                "object": str(object_file),
+                "debug": options["mode"] == "debug",
+                "tiles_in_stack_memory": options["enable_tiles_in_stack_memory"],
+                "flags": flags,
+                "header_folder": str(compiler_folder()) if header else None,
+            }
+        )
+    else:
+        check_room(object_file.parent, SPACE + SPACE_PER_CHARACTER * source.stat().st_size)
+        if header and not has_header():
+            check_room(Path(tempfile.gettempdir()), SPACE_FOR_HEADER)
+        build.build_cpu(
+            str(object_file),
+            str(source),
+            mode=options["mode"],
+            fast_math=options["fast_math"],
+            extra_flags=extra_flags,
+            use_precompiled_headers=header,
+            pch_dir=str(compiler_folder()) if header else None,
+            enable_tiles_in_stack_memory=options["enable_tiles_in_stack_memory"],
+            extra_include_dirs=include,
+            **common,
+        )
+
+
+def _library() -> Any:
+    """Warp's compiler, which is loaded."""
+    return getattr(context.runtime, "llvm", None)
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """OSError where a folder has less room: Clang would end this process."""
+    status = os.statvfs(folder)
+    free = status.f_bavail * status.f_frsize
+    if free < needed:
+        text = f"No space left on device ({needed:,} bytes needed in {folder}, {free:,} are free)"
+        raise OSError(errno.ENOSPC, text)
+
+
+def _keep(made: Path, source: str, place: Place) -> None:
+    """Move the files of a build into their place, with their hashes."""
+    if not sealed_files.is_shared():
+        for each in made.iterdir():
+            each.chmod(0o600)  # whatever the umask is
+    hashes = _hashes(place, made)
+    if hashes is None:
+        raise OSError(errno.EIO, "the compiler left no object file")
+    with (made / place.object).open("rb") as stream:
+        os.fsync(stream.fileno())
+    sealed_files.write(made / place.hashes.name, hashes)
+    reason = sealed_files.distrust_folder(place.folder)
+    if reason:
+        text = f"what lies at {place.folder} cannot be used, {reason}; remove it"
+        raise OSError(errno.EPERM, text)
+    if place.folder.exists() and not place.folder.is_dir():
+        sealed_files.discard(place.folder)
+    sealed_files.make_folder(place.folder)
+    # The hashes come last: without them there is no kernel.
+    for name in (source, place.metadata, place.object, place.hashes.name):
+        target = place.folder / name
+        if target.is_dir() and not target.is_symlink():
+            with suppress(OSError):
+                target.rmdir()
+        (made / name).replace(target)
