@@ -147,3 +147,10 @@ def test_what_is_written_is_what_rclpy_would_have_written(known, count, monkeypa
                 assert written.header.stamp == stamp and list(written.name) == ["a"] * count
     if count and known:
         assert isinstance(flat.written(np.zeros(count)), bytes)
+
+
+def test_a_huge_message_is_none(monkeypatch):
+    """It is not even read; the largest robots are far below."""
+    monkeypatch.setattr(serialized, "deserialize_message", None)
+    with pytest.raises(ValueError, match="joint_states of 1048577 bytes; at most 1048576 are read"):
+        StateReader().read(bytes(serialized.LARGEST + 1))
