@@ -108,7 +108,7 @@ setup(
         ("share/ament_index/resource_index/packages", ["resource/warpdyn"]),
         ("share/warpdyn", ["package.xml"]),
         ("share/warpdyn/launch", files("launch", "*.launch.py")),
-        ("share/warpdyn/config", files("config", "*.yaml")),
+        ("share/warpdyn/config", files("config", "*.yaml") + files("config", "*.xml")),
         ("share/warpdyn/rviz", files("rviz", "*.rviz")),
     ],
     install_requires=[

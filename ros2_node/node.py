@@ -313,7 +313,11 @@ class WarpdynNode(Node):
         log.info(ready(fleet.robots, self.settings))
 
     def _on_description(self, message: String) -> None:
-        self._models.offer(message.data, self.settings)
+        refusal = self._models.offer(message.data, self.settings)
+        if refusal:
+            self._counts[0]["description_refused"] += 1
+            self._diagnostics.remark("model refused", refusal)
+            self.get_logger().error(f"model refused: {refusal}", throttle_duration_sec=1.0)
 
     # Parameters.
 
@@ -331,6 +335,8 @@ class WarpdynNode(Node):
 
     def _report(self) -> None:
         steady = time.monotonic()
+        if self._models.fleet is not None and self._batch.rest(self._models.fleet, steady):
+            self._display.batch_is_new = False
         self._diagnostics.remark("QoS mismatch", "; ".join(self._wiring.mismatches(steady)))
         for i, robot in enumerate(self._supervisor.robots):
             unheard = self._topics[i].unheard if robot.enabled else ""

@@ -86,7 +86,10 @@ LAZY = {
         *("warpdyn/arrays/torch_arrays.py", "warpdyn/execution/torch_gradients.py"),
         *("warpdyn/execution/torch_remembered.py", "warpdyn/execution/torch_native.py"),
         *(f"warpdyn/rl/{name}.py" for name in ("vec_env", "rsl_rl", "training", "export_policy")),
-        *(f"warpdyn/rl/{name}.py" for name in ("several_processes", "tensorboard_log")),
+        *(
+            f"warpdyn/rl/{name}.py"
+            for name in ("several_processes", "tensorboard_log", "checkpoint")
+        ),
     },
     "jax": {"warpdyn/arrays/jax_arrays.py", "warpdyn/execution/jax_gradients.py"},
     "matplotlib": set[str](),

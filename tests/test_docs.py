@@ -111,7 +111,14 @@ def test_the_map_has_every_page() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES, *CHAPTER, *NOTEBOOKS],
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "SECURITY.md",
+        *PAGES,
+        *CHAPTER,
+        *NOTEBOOKS,
+    ],
     ids=lambda page: page.stem,
 )
 def test_links_lead_somewhere(page: Path) -> None:

@@ -14,6 +14,13 @@ from .fleet_dynamics import FleetDynamics
 from .joint_states import POSITION_BOUND
 from .settings import Settings
 
+MOST_NUMBERS = 4 << 20
+"""Numbers of a state beyond which it is refused, 32 MiB: a quarter of a million robots of 8 joints."""
+
+
+KEPT = 1024
+"""Robots whose memory is kept for good."""
+
 
 class FlatBatch:
     """Robots that travel as one flat array: (B, 2, dof) positions and velocities in, (B, dof)
@@ -52,6 +59,11 @@ class FlatBatch:
             raise ValueError("batches are computed by mode, and this node has a law")
         if self._dynamics.model.nq != nv:
             raise ValueError("batches need joints of one coordinate each")
+        if length > MOST_NUMBERS:
+            raise ValueError(
+                f"the data has {length} numbers; at most {MOST_NUMBERS} are read, "
+                f"{MOST_NUMBERS // (2 * nv)} robots: send them in parts"
+            )
         if length == 0 or length % (2 * nv):
             raise ValueError(f"the data must be robots x 2 x {nv} numbers, got {length}")
         if sizes and list(sizes) != [length // (2 * nv), 2, nv]:
@@ -69,6 +81,13 @@ class FlatBatch:
         self.torque[bad] = 0.0
         self.bad_robots += len(bad)
         return self.torque
+
+    def release(self) -> bool:
+        """Give back the memory of many robots; whether there was any. The next state makes it anew."""
+        if self._size <= KEPT:
+            return False
+        self._allocate(1)
+        return True
 
     def poses(self) -> np.ndarray:
         """(B, nlinks, 7) position and quaternion xyzw of each link, of the last states."""

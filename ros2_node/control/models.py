@@ -19,6 +19,8 @@ from .settings import Settings
 PATIENCE = 1.0
 """How long a description in a parameter may take to be checked [s]; while a robot is enabled, half of
 `state_timeout` if that is less."""
+LARGEST_TEXT = 16 * 1024 * 1024
+"""Bytes of a description on the topic beyond which it is not kept [B]."""
 Source = tuple[str, str, str]
 """Where a model comes from: robot_description, robot_description_file, or else the topic's text."""
 
@@ -108,15 +110,23 @@ class Models:
             self._shown.check(model)
         check_robot(model, settings)
 
-    def offer(self, text: str, settings: Settings) -> None:
+    def offer(self, text: str, settings: Settings) -> str:
         """A description from the topic; the one in use is not built again, and parameters win
-        over the topic."""
+        over the topic. Why it is refused where it is too large, which is said here because such a
+        text is not kept; else nothing."""
         if settings.robot_description or settings.robot_description_file:
-            return
+            return ""
+        if len(text) > LARGEST_TEXT:
+            self.refusal = (
+                f"robot_description has {len(text) / 2**20:.0f} MB; a description of more than "
+                f"{LARGEST_TEXT / 2**20:.0f} MB is not read: is it a URDF file?"
+            )
+            return self.refusal
         if text == self.text and text and not self.refusal:
-            return
+            return ""
         self.text = text or " "  # an empty text is refused like any other bad one
         self.request(settings)
+        return ""
 
     def reload(self, settings: Settings) -> bool:
         """Read the description again, from the file if it came from one."""

@@ -241,6 +241,15 @@ class Settings(LawSettings, EffortSettings, HandingOnSettings):
             per_joint=True,
         ),
     ]
+    lock: Annotated[
+        str,
+        Parameter(
+            "enabled",
+            "When safety parameters can be narrowed only: while a robot is enabled, always, or never.",
+            choices=("enabled", "always", "never"),
+            fixed=True,
+        ),
+    ]
     missing_joint_policy: Annotated[
         str,
         Parameter(

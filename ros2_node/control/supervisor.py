@@ -14,6 +14,7 @@ from .fleet import Fleet, Shown
 from .models import Event, Models
 from .payload import check_link, numbers
 from .robot import Robot
+from .safety_lock import check_lock
 from .settings import SOURCES, Settings
 
 Answer = tuple[bool, str]
@@ -137,8 +138,9 @@ class Supervisor:
 
     def change(self, values: Mapping[str, Any]) -> None:
         """New values of some parameters, by name; ValueError, and nothing changed, when one is
-        bad."""
+        bad, or wider than `lock` allows."""
         settings, fleet = self.settings.changed(values), self.fleet
+        check_lock(self.settings, settings, any(robot.enabled for robot in self.robots))
         if any(getattr(settings, name) != getattr(self.settings, name) for name in SOURCES):
             self.models.check(settings)
         elif fleet is not None and settings.payload_link:

@@ -13,6 +13,9 @@ from ..control.fleet import Fleet
 from .messages import labelled, numbers
 from .topics import RELIABLE, overridable
 
+IDLE = 10.0
+"""Time without a state after which the memory of many robots is given back [s]."""
+
 
 class BatchTopics:
     """Answers each flat state with its torques; what is rejected is counted with the first
@@ -24,6 +27,7 @@ class BatchTopics:
             Float64MultiArray, "~/batch/torques", RELIABLE, qos_overriding_options=overridable()
         )
         self._message = Float64MultiArray()
+        self._answered = -np.inf
 
     def answer(self, fleet: Fleet, message: Float64MultiArray) -> bool:
         """Publish the torques of a state; False when it was rejected."""
@@ -46,5 +50,13 @@ class BatchTopics:
         else:
             self._message.data = numbers(torque)
         self._torques.publish(self._message)
+        self._answered = time.monotonic()
         fleet.batch_timing.add(time.perf_counter() - started)
+        return True
+
+    def rest(self, fleet: Fleet, steady: float) -> bool:
+        """Give back the memory of many robots when no state has come for a while; whether it was."""
+        if steady - self._answered < IDLE or not fleet.batch.release():
+            return False
+        self._message = Float64MultiArray()
         return True

@@ -29,6 +29,8 @@ TEXTS = ORIGIN + 8
 """Where a header's stamp ends and its frame begins."""
 FORMS = 8
 """So many forms of one length are remembered: arm and gripper may publish apart."""
+LARGEST = 1 << 20
+"""Bytes of a joint_states message beyond which it is none: room for some 20,000 joints [B]."""
 STAMP = struct.Struct("<iI")
 
 
@@ -105,7 +107,9 @@ class StateReader:
         """By the message's length."""
 
     def read(self, data: bytes) -> StateMessage | JointState:
-        """The message; rclpy raises where the bytes are none."""
+        """The message; rclpy raises where the bytes are none, ValueError where they are too many."""
+        if len(data) > LARGEST:
+            raise ValueError(f"joint_states of {len(data)} bytes; at most {LARGEST} are read")
         forms = self._forms.get(len(data), ())
         for form in forms:
             if (message := form.read(data)) is not None:

@@ -15,6 +15,7 @@ pytest.importorskip("warpdyn.viewer")
 from rl_cases import barely_trained
 
 import warpdyn as wd
+from warpdyn.cli import play_on_page as page_module
 from warpdyn.cli.play_on_page import SIDE, OnPage, play_on_page
 
 HERE: dict[str, Any] = {"host": "127.0.0.1", "port": 0}
@@ -125,3 +126,63 @@ def test_the_command_plays_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "CartpoleSwingUp: 2 times cartpole at http://127.0.0.1:" in told
     assert main([*words, "--host", "192.0.2.1", "--port", "0"]) == 2
     assert "cannot be used" in capsys.readouterr().err
+
+
+class Clock:
+    """Time that passes only where something sleeps, or where the test says so."""
+
+    def __init__(self) -> None:
+        self.now, self.slept = 0.0, 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.slept += seconds
+
+
+@pytest.mark.parametrize("shown", [False], indirect=True)
+@pytest.mark.parametrize(("stall", "slept"), [(0.1, 0.3), (5.0, 0.38)])
+def test_a_short_stall_is_caught_up_with_and_a_long_one_is_not(
+    shown: OnPage, monkeypatch: pytest.MonkeyPatch, stall: float, slept: float
+) -> None:
+    """20 steps of 20 ms, the first of which takes longer: after a short one the page is on time again,
+    after a long one it goes on at its pace."""
+    clock, steps = Clock(), 0
+
+    def step() -> None:
+        nonlocal steps
+        steps += 1
+        clock.now += stall if steps == 1 else 0.0
+
+    monkeypatch.setattr(page_module, "time", clock)
+    monkeypatch.setattr(shown, "_step", step)
+    monkeypatch.setattr(shown, "_plot", lambda now: None)
+    assert shown.run(0.4) == pytest.approx(0.4) and steps == 20
+    assert clock.slept == pytest.approx(slept)
+    assert clock.now == pytest.approx(slept + stall)
+
+
+class Commanded(Glide):
+    """It flies at 30 m/s and turns at 0.5 rad/s, and is told other speeds."""
+
+    def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        v = np.array([30.0, 0.0, 0.0, 0.0, 0.0, 0.5])
+        return super().begin(robot, s) | {"v": v, "command": np.array([1.0, 2.0, 3.0])}
+
+
+def test_curves_are_what_is_done_and_what_was_told() -> None:
+    """Ahead and turning, each beside its own command."""
+    shown = OnPage(rl.VecEnv(Commanded(False), 2), Nothing(), **HERE)  # type: ignore[arg-type]
+    try:
+        shown.run(0.5)
+        plots = shown.page._plots
+        x, ahead, told = (np.asarray(each) for each in plots["ahead [m/s]"].data)
+        assert len(x) == len(ahead) and ahead[0] == pytest.approx(30.0, abs=0.5)
+        assert told == pytest.approx(np.full(len(x), 1.0))
+        _, turning, told = (np.asarray(each) for each in plots["turning [rad/s]"].data)
+        assert turning == pytest.approx(np.full(len(x), 0.5), abs=1e-3)
+        assert told == pytest.approx(np.full(len(x), 3.0))
+    finally:
+        shown.page.stop()

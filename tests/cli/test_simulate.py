@@ -32,6 +32,18 @@ def test_a_simulation_prints_draws_and_saves(
     assert np.allclose(arrays["times"], 0.02 * np.arange(1, 16))
 
 
+def test_a_file_that_exists_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused before anything is computed, and replaced with --force."""
+    saved = tmp_path / "thesis.npz"
+    saved.write_text("PRECIOUS")
+    words = ["simulate", "double_pendulum", "--envs", "2", "--seconds", "0.1", "--save", str(saved)]
+    assert main(words) == 2
+    assert f"{saved} exists; --force replaces it" in capsys.readouterr().err
+    assert saved.read_text() == "PRECIOUS"
+    assert main([*words, "--force"]) == 0
+    assert np.load(saved)["q"].shape == (2, 2)
+
+
 def test_a_file_on_the_ground_has_heights_and_forces(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

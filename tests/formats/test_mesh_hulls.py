@@ -163,3 +163,12 @@ def test_without_trimesh_the_remedy_is_named(
     monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(MeshError, match=r"pip install 'warpdyn\[meshes\]'"):
         hull_points(mesh(tmp_path / "a.stl"), 16)
+
+
+def test_a_mesh_without_a_scale_is_as_large_as_its_file(tmp_path: Path) -> None:
+    """Along every axis."""
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(tmp_path / "box.ply")
+    for size in ((), (1.0, 1.0, 1.0)):
+        points = np.array(hull_points(mesh(tmp_path / "box.ply", size), 16))
+        assert np.ptp(points, axis=0) == pytest.approx([1.0, 2.0, 3.0], abs=1e-9)

@@ -39,3 +39,19 @@ def test_a_collada_file_without_its_materials_has_its_triangles(tmp_path: Path) 
     (part,) = colored_surfaces(tmp_path / "box.dae")
     assert part.color is None
     assert trimesh.Trimesh(*part.surface, process=False).volume == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("diffuse", [None, (128, 255, 255, 255)])
+def test_the_colour_of_a_texture_is_its_mean(tmp_path: Path, diffuse: tuple | None) -> None:
+    """Times the material's own colour, where it has one."""
+    images = pytest.importorskip("PIL.Image")
+    picture = images.new("RGB", (32, 32), (200, 100, 0))
+    picture.paste((100, 100, 0), (0, 0, 16, 32))
+    box = trimesh.creation.box(extents=(1.0, 2.0, 3.0))
+    material = trimesh.visual.material.SimpleMaterial(image=picture, diffuse=diffuse)
+    box.visual = trimesh.visual.TextureVisuals(uv=np.full((8, 2), 0.5), material=material)
+    box.export(tmp_path / "box.obj", mtl_name="box.mtl")
+    (part,) = colored_surfaces(tmp_path / "box.obj")
+    plain = np.array(material.diffuse, float) / 255.0
+    expected = tuple(np.array([150 / 255, 100 / 255, 0.0, 1.0]) * plain)
+    assert part.color == pytest.approx(expected, abs=0.02)

@@ -414,3 +414,11 @@ def test_root_other_than_robot_is_refused_by_name(root: str, word: str) -> None:
     """Another format is recognised where it can be."""
     message = refusal(f"<{root}/>")
     assert f"the root element is <{root}>" in message and word in message
+
+
+def test_the_version_of_a_description_deserves_no_remark() -> None:
+    """`<robot version="1.0">` changes nothing; on another element it is remarked."""
+    text = f'<robot name="r" version="1.0">{links("a")}</robot>'
+    assert load(text).warnings == ()
+    (said,) = remarks(robot('<link name="a" version="1.0"/>'))
+    assert said == 'ignored attribute "version" of <link> (line 1)'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -73,6 +74,10 @@ def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
     )
     with pytest.warns(ModelWarning, match="its gravity is"):
         load_usd(stage(*PAIR, joint("j"), scene.format(-1, 1.62)))
-    assert not load_usd(
-        stage(*PAIR, joint("j"), scene.format(-1, 981), metre=0.01, up="Y")
-    ).warnings
+    for magnitude, said in ((981, False), (162, True)):  # downwards, as on the earth and the moon
+        text = stage(*PAIR, joint("j"), scene.format(-1, magnitude), metre=0.01, up="Y")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            found = load_usd(text).warnings
+        assert any("its gravity is (0, 0, -1.62)" in each for each in found) is said
+        assert bool(found) is said

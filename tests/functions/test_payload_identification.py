@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.functions.payload_identification import NUMBERS, ROUGH_COM
+from warpdyn.functions.payload_identification import (
+    NUMBERS,
+    ROUGH_COM,
+    ROUGH_INERTIA,
+    IdentifiedPayload,
+)
 
 MODEL, TOOL = wd.load_robot("ur5e"), "tool0"
 INERTIA = np.array([[0.02, 0.001, -0.002], [0.001, 0.022, 0.0015], [-0.002, 0.0015, 0.011]])
@@ -166,3 +171,17 @@ def test_refusals(random_motion) -> None:
         wd.identify_payload_in_motion(MODEL, TOOL, 0 * time, q, v, tau)
     with pytest.raises(ValueError, match="finite"):
         wd.identify_payload(MODEL, TOOL, q, v, a, tau * np.nan)
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.9, True), (1.1, False)])
+def test_inertias_are_rough_by_the_largest_moment(share: float, told: bool) -> None:
+    """Moments 0.1, 0.06 and 0.05 have one standard deviation in common, a share of what is
+    rough for the largest; it says of all six whether they are known."""
+    rod = np.diag([0.06, 0.05, 0.1])
+    covariance = np.diag([1e-12] * 4 + [(share * ROUGH_INERTIA * 0.1) ** 2] * 6)
+    parameters = np.asarray(wd.inertial.from_body(1.0, (0.0, 0.0, 0.0), rod))
+    found = IdentifiedPayload(
+        TOOL, parameters, parameters, covariance, True, 1.0, np.zeros(6), samples=10
+    )
+    assert found.deviations[4:] == pytest.approx(np.full(6, share * ROUGH_INERTIA * 0.1))
+    assert set(found.unknown) == (set() if told else {n for n in NUMBERS if n.startswith("I")})

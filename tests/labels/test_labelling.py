@@ -120,6 +120,30 @@ def test_a_full_disk_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert manifest["done"] == 1 and len(manifest["failed"]) == 1
 
 
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    """The folder has outputs and the manifest then, and nothing half."""
+    here, out = logs(tmp_path / "logs", 2), tmp_path / "out"
+    out.mkdir()
+    for name in ("0", "1"):  # as other processes, on other machines, leave them
+        (out / f".{name}.parquet.elsewhere-12.part").write_bytes(b"half")
+    (out / ".other.parquet.elsewhere-12.part").write_bytes(b"of another run")
+    quiet(ARM, here, "rnea", out)
+    assert sorted(path.name for path in out.iterdir()) == [
+        *(".other.parquet.elsewhere-12.part", "0.parquet", "1.parquet", "manifest.json")
+    ]
+
+
+def test_outputs_over_the_logs_are_refused(tmp_path: Path) -> None:
+    """Also where the folder is a link to theirs, which is said."""
+    here, link = logs(tmp_path / "logs", 1), tmp_path / "link"
+    link.symlink_to(here)
+    before = (here / "0.parquet").read_bytes()
+    for out, said in ((here, "itself; choose"), (link, f"itself: {link} leads to {here}; choose")):
+        with pytest.raises(ValueError, match=f"would be written over {said} another --out"):
+            quiet(ARM, here / "0.parquet", "rnea", out)
+    assert (here / "0.parquet").read_bytes() == before and len(list(here.iterdir())) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

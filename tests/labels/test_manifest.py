@@ -37,3 +37,27 @@ def test_a_folder_of_other_settings_is_refused(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("nonsense")
     with pytest.raises(ValueError, match="is no manifest"):
         read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("nonsense", "Expecting value"),
+        ("[1]", "it holds a list, not an object"),
+        ('{"settings": 5}', "its 'settings' is 5, not an object"),
+        ('{"settings": {}, "notes": []}', r"its 'notes' is \[\], not an object"),
+        ('{"settings": {}, "columns": "x"}', "its 'columns' is \"x\", not an object"),
+        ('{"name": "my web page"}', "it has no 'settings'"),
+        ("[" * 100_000, "recursion"),
+    ],
+)
+def test_other_json_is_no_manifest(tmp_path: Path, text: str, reason: str) -> None:
+    """A sentence with the remedy, before anything is written; force replaces it."""
+    path = tmp_path / NAME
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"is no manifest of warpdyn: .*{reason}.*--force"):
+        check_settings(tmp_path, {"filter": "a"})
+    assert path.read_text() == text
+    check_settings(tmp_path, {"filter": "a"}, force=True)
+    write_manifest(tmp_path, {"filter": "a"}, [], {}, {})
+    assert read_manifest(tmp_path)["settings"] == {"filter": "a"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea"]), {})
 def files(folder: Path, count: int) -> list[LogFile]:
     for k in range(count):
         lerobot(folder / f"{k}.parquet")
+        os.utime(folder / f"{k}.parquet", ns=(1, 1))  # outputs say of which time their log is
     return [LogFile(folder / f"{k}.parquet", folder / f"out{k}.parquet") for k in range(count)]
 
 

@@ -195,3 +195,20 @@ def test_the_policy_that_comes_with_it_reaches_its_targets(name: str, least: flo
     found = walked(task, rl.Policy(POLICIES / f"{name}.onnx"), targets=100, seed=7)
     assert found["reached"] >= least and found["millimetres"]["50 %"] < 10.0
     assert found["reached"] + found["missed"] + found["touched"] == pytest.approx(1.0)
+
+
+def test_spheres_are_drawn_on_all_sides_of_the_way(drawn: Drawn) -> None:
+    """Their centres are off the line from hand to target by up to 0.1 m either way, along each axis."""
+    hands = np.stack(
+        [wd.oracle(wd.fk, AROUND.model, q[None], frame=HAND)[0][:3, 3] for q in drawn.begun["q"]]
+    )
+    targets, spheres = drawn.begun["target"], drawn.begun["spheres"]
+    along = targets - hands
+    away = []
+    for k in range(spheres.shape[1]):
+        centre = spheres[:, k, :3] - hands
+        share = np.clip(np.sum(centre * along, 1) / np.sum(along**2, 1), 0.3, 0.7)
+        away.append((centre - share[:, None] * along)[spheres[:, k, 2] > -0.9])
+    away = np.concatenate(away)
+    assert (away.min(0) < -0.04).all() and (away.max(0) > 0.04).all()
+    assert np.abs(away).max() <= np.sqrt(3) * 0.1

@@ -57,3 +57,27 @@ def test_networks_that_are_no_policies_are_refused(tmp_path: Path) -> None:
     onnx.save(whole, path)
     with pytest.raises(rl.TaskError, match=r"is no policy: one takes observations \(B, n\)"):
         rl.Policy(path)
+
+
+@pytest.mark.parametrize(
+    ("described", "reason"),
+    [
+        ("nonsense", "is no JSON: Expecting value"),
+        ("[" * 200_000, "is no JSON: .*recursion"),
+        ("[1, 2]", "is a list, not an object"),
+        ('{"task": 5}', "the task in its description must be a printable name, got 5"),
+        ('{"robot": "a\\u001b[31m"}', r"the robot in its description must be a printable name"),
+    ],
+)
+def test_odd_descriptions_are_refused(tmp_path: Path, described: str, reason: str) -> None:
+    """A file's metadata is a stranger's text: what is no description is one line, without its codes."""
+    onnx = pytest.importorskip("onnx")
+    path = linear_policy(tmp_path / "a.onnx", np.zeros((2, 2)))
+    whole = onnx.load(path)
+    del whole.metadata_props[:]
+    entry = whole.metadata_props.add()
+    entry.key, entry.value = "warpdyn", described
+    onnx.save(whole, path)
+    with pytest.raises(rl.TaskError, match=reason) as caught:
+        rl.Policy(path)
+    assert str(caught.value).isprintable()

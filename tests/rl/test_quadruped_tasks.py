@@ -136,3 +136,16 @@ def test_what_is_wanted_earns_and_what_is_not_costs() -> None:
     """Signs of the scales."""
     earns = {name for name, scale in TASK.scales.items() if scale > 0.0}
     assert earns == {"forward", "turn", "steps"} and 0.0 not in TASK.scales.values()
+
+
+def test_an_evaluation_measures_what_lies_behind_the_wish(env: object) -> None:
+    """Speeds from what is wanted, not from the command that follows it at its rate; each of its own."""
+    env.reset()  # type: ignore[attr-defined]
+    state = env.carried  # type: ignore[attr-defined]
+    draw = torch.Generator().manual_seed(0)
+    state["wanted"].copy_(torch.rand(state["wanted"].shape, generator=draw))
+    state["v"].copy_(torch.rand(state["v"].shape, generator=draw))
+    behind = (state["wanted"] - state["v"][:, [0, 1, 5]]).numpy()
+    found = env.measures()  # type: ignore[attr-defined]
+    assert found["speed_behind"].numpy() == pytest.approx(np.hypot(*behind.T[:2]), abs=1e-5)
+    assert found["turning_behind"].numpy() == pytest.approx(np.abs(behind[:, 2]), abs=1e-5)

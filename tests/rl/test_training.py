@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,10 +108,81 @@ def test_a_checkpoint_that_says_less_of_its_training_goes_on(tmp_path: Path) -> 
     """Those of earlier versions do not know their scales."""
     list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
     path = tmp_path / "checkpoint.pt"
-    whole = torch.load(path, weights_only=False)
+    whole = torch.load(path, weights_only=True)
     del whole["of"]["scales"], whole["of"]["push"]
     torch.save(whole, path)
     assert rl.Trainer(Hold(), seed=0, folder=tmp_path).iteration == 1
+
+
+class Other(Hold):
+    """Texts that compute something else, under the same name and with the same numbers."""
+
+    changed = ""
+
+    @property
+    def name(self) -> str:
+        return "Hold"
+
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
+        found = super().reward(robot, s)
+        return {n: -x for n, x in found.items()} if self.changed == "reward" else found
+
+    def ended(self, robot: Any, s: Any) -> Any:
+        return s.q[0] > 1.0 if self.changed == "ended" else super().ended(robot, s)
+
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+        found = super().observe(robot, s)
+        return {**found, "speed": 0.5 * s.v} if self.changed == "observe" else found
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        found = super().control(robot, s)
+        return {"targets": 0.9 * found["targets"]} if self.changed == "control" else found
+
+
+@pytest.mark.parametrize("changed", ["reward", "ended", "observe", "control"])
+def test_a_checkpoint_of_other_texts_is_refused(
+    tmp_path: Path, checkpoint: Path, changed: str
+) -> None:
+    """A changed reward, end, observation or action is named; the same texts in other words go on."""
+    shutil.copy(checkpoint, tmp_path / "checkpoint.pt")
+    assert rl.Trainer(Other(), seed=0, folder=tmp_path).iteration == 1
+    task = Other()
+    task.changed = changed
+    with pytest.raises(rl.TaskError, match=rf"with another {changed}\(\); choose another folder"):
+        rl.Trainer(task, seed=0, folder=tmp_path)
+
+
+def test_a_checkpoint_of_another_robot_of_that_name_is_refused(
+    tmp_path: Path, checkpoint: Path
+) -> None:
+    shutil.copy(checkpoint, tmp_path / "checkpoint.pt")
+    task = Hold()
+    task.model = task.model.with_armature(0.5)
+    with pytest.raises(rl.TaskError, match="with another the robot's numbers; choose"):
+        rl.Trainer(task, seed=0, folder=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of one iteration."""
+    folder = tmp_path_factory.mktemp("run")
+    list(rl.Trainer(Hold(), seed=0, folder=folder).run(iterations=1))
+    return folder / "checkpoint.pt"
+
+
+def test_actions_that_are_not_finite_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the curve of a training."""
+    trainer = rl.Trainer(Hold(), seed=0)
+    act = trainer.algorithm.act
+
+    def odd(observed: object) -> torch.Tensor:
+        action = act(observed).clone()
+        action[3, 0] = torch.inf
+        return action
+
+    monkeypatch.setattr(trainer.algorithm, "act", odd)
+    (progress,) = trainer.run(iterations=1)
+    assert progress.nonfinite_actions == trainer.recipe.steps
 
 
 def test_it_stops_when_its_time_is_over() -> None:

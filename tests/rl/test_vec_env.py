@@ -14,6 +14,8 @@ from gymnasium.vector import AutoresetMode
 from rl_cases import Hold
 
 import warpdyn as wd
+from warpdyn.execution.batched import bind
+from warpdyn.rl import vec_env
 
 
 class Short(Hold):
@@ -96,6 +98,62 @@ def test_results_stay_until_the_step_after_the_next() -> None:
     kept = first.clone()
     second = env.step(torch.ones(4, 2))[0]["policy"]
     assert torch.equal(first, kept) and not torch.equal(first, second)
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
+def test_actions_that_are_not_finite(autoreset: str) -> None:
+    """They are marked; infinite ones act as the largest; after NaN what is seen is finite."""
+    env, bounded = (rl.VecEnv(Hold(), 4, autoreset=autoreset) for _ in range(2))
+    env.reset(), bounded.reset()
+    action = torch.zeros(4, 2)
+    action[1, 0], action[2, 1], action[3, 0] = torch.inf, torch.nan, -torch.inf
+    seen, reward, terminated, _, info = env.step(action)
+    assert info["nonfinite_action"].tolist() == [False, True, True, True]
+    assert info["failed"].tolist() == terminated.tolist() == [False, False, True, False]
+    groups = [*info["final_obs"].values(), *seen.values()] if autoreset == "same_step" else []
+    assert all(torch.isfinite(x).all() for x in (*groups, *info["final_obs"].values(), reward))
+    assert all((x[2] == 0).all() for x in info["final_obs"].values())
+    largest = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [-1.0, 0.0]])
+    same, _, _, _, clean = bounded.step(largest)
+    rows = [0, 1, 3]
+    assert all(torch.equal(seen[n][rows], x[rows]) for n, x in same.items())
+    assert not clean["nonfinite_action"].any()
+    # The step after is right again, and marks nothing.
+    again, _, _, _, info = env.step(torch.zeros(4, 2))
+    assert not info["nonfinite_action"].any()
+    assert all(torch.isfinite(x).all() for x in again.values())
+
+
+def test_what_is_kept_outlives_a_state_that_is_not_finite() -> None:
+    """A level is not computed from NaN."""
+
+    class Levels(Hold):
+        keep = {"level": 2.0}  # noqa: RUF012
+
+        def promote(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {"level": s.level + s.q[0]}
+
+    env = rl.VecEnv(Levels(), 2)
+    env.reset()
+    env.step(torch.tensor([[torch.nan, 0.0], [0.0, 0.0]]))
+    assert env.carried["level"].tolist() == [2.0, 2.0]
+
+
+def test_a_step_binds_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of the two turns has one bound launch; later steps bind nothing."""
+    counted = []
+
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        counted.append(args[0].__name__)
+        return bind(*args, **kwargs)
+
+    monkeypatch.setattr(vec_env, "bind", counting)
+    env = rl.VecEnv(Hold(), 2)
+    for _ in range(2):
+        env.reset()
+        for _ in range(6):
+            env.step(torch.zeros(2, 2))
+    assert counted == ["environment_start", "environment_step", "environment_step"]
 
 
 def test_numbers_may_change_between_steps() -> None:

@@ -149,3 +149,11 @@ def test_home_is_held_for_four_seconds(name: str) -> None:
         assert np.abs(sim.q[:, :3] - home[:3]).max() < 0.015 and sim.q[:, 6].min() > 0.9999
         weight = 9.81 * model.total_mass
         assert np.allclose(sim.forces[:, :, 2].sum(1), weight, rtol=1e-3)
+
+
+def test_the_notice_names_the_source_of_every_robot() -> None:
+    """With the licence of that source; a robot that is added needs a line."""
+    rows = (FOLDER.parents[1] / "NOTICE").read_text().splitlines()
+    for name in robot_names():
+        (row,) = [row for row in rows if row.split()[:1] == [name]]
+        assert row.split()[-1] in ("publication", "BSD-3-Clause", "Apache-2.0", "(warpdyn)")

@@ -83,7 +83,8 @@ class NodeProcess:
         self.log = Path(self._folder.name) / "log"
         command = [sys.executable, "-m", module, "--ros-args"]
         file = Path(self._folder.name) / "parameters.yaml"
-        values = {"state_timeout": GENEROUS, **(parameters or {})}
+        # Most tests change limits of a node that runs; `test_lock.py` is of those that may not change.
+        values = {"state_timeout": GENEROUS, "lock": "never", **(parameters or {})}
         file.write_text(_yaml({"/**": {"ros__parameters": values}}))
         command += ["--params-file", str(file)]
         self._output = self.log.open("wb", buffering=0)

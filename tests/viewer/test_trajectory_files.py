@@ -115,3 +115,16 @@ def test_without_pyarrow_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_file_that_is_not_there() -> None:
     with pytest.raises(viewer.ViewerError, match=r"there is no file nowhere\.csv"):
         read_trajectory(ARM, Path("nowhere.csv"))
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_a_broken_archive_is_refused_with_its_name(tmp_path: Path, save: Any) -> None:
+    """One whose directory is whole and whose arrays are not, packed or plain."""
+    path = tmp_path / "a.npz"
+    save(path, q=np.tile(Q, (40, 1)), times=np.arange(200.0))
+    data = bytearray(path.read_bytes())
+    data[200:260] = bytes(60)
+    path.write_bytes(data)
+    with pytest.raises(viewer.ViewerError, match="numpy cannot read it") as caught:
+        read_trajectory(ARM, path)
+    assert str(path) in str(caught.value)

@@ -38,6 +38,7 @@ def label_logs(args: argparse.Namespace) -> int:
             on=args.on,
             workers=args.workers,
             topic=args.topic,
+            force=args.force,
         )
     except (ValueError, LabelError) as error:
         raise UserError(str(error)) from None

@@ -242,6 +242,8 @@ def _add_label(commands: Commands) -> None:
     text = "of joint states in a bag; default: /joint_states"
     sub.add_argument("--topic", default="/joint_states", metavar="NAME", help=text)
     sub.add_argument("--dry-run", action="store_true", help="say what would be done, and end")
+    text = "replace files of outputs' names that warpdyn has not written"
+    sub.add_argument("--force", action="store_true", help=text)
 
 
 def _add_demo(commands: Commands) -> None:
@@ -283,6 +285,8 @@ def _add_simulate(commands: Commands) -> None:
     sub.add_argument("--png", type=Path, metavar="FILE", help=text)
     text = "write what is drawn, and the last state, for numpy.load (.npz)"
     sub.add_argument("--save", type=Path, metavar="FILE", help=text)
+    text = "replace the file of --save where it exists"
+    sub.add_argument("--force", action="store_true", help=text)
 
 
 def _add_view(commands: Commands) -> None:

@@ -44,6 +44,8 @@ def simulate(args: argparse.Namespace) -> int:
         check_picture(args.png)
     if args.save:
         check_file(args.save)
+        if args.save.exists() and not args.force:
+            raise UserError(f"{args.save} exists; --force replaces it")
     model = refuse_immobile(read_model(args))
     if args.threads:
         set_num_threads(args.threads)

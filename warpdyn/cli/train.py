@@ -142,6 +142,8 @@ def _table(trainer: Trainer, progress: Progress) -> Any:
         f"{progress.steps_per_second:,.0f} a second",
         "time in environments": f"{progress.environment_share:.0%}",
     }
+    if progress.nonfinite_actions:
+        rows["actions that are NaN or infinite"] = f"{progress.nonfinite_actions:,}"
     for name, text in rows.items():
         table.add_row(name, text)
     return table

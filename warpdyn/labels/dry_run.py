@@ -9,7 +9,8 @@ import numpy as np
 
 from ..logs.opening import open_log
 from ..logs.records import LogError
-from .labelled_file import Labelling, LogFile, is_done
+from .labelled_file import Labelling, LogFile
+from .outputs import State, output_state
 
 LOOKED_AT = 1000
 """Files that are opened; of more the rows are told in proportion to their bytes."""
@@ -36,11 +37,18 @@ class Forecast(NamedTuple):
 
 def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
     """Open the logs, read what they say of themselves, and compute two rows of zeros."""
-    todo = [each for each in files if not is_done(each)]
+    states = [output_state(*each) for each in files]
+    todo = [each for each, state in zip(files, states, strict=True) if state is not State.DONE]
     looked = todo[:LOOKED_AT]
     rows, read, unknown = 0, 0, False
     inputs: dict[str, str] = {}
-    wrong: dict[str, str] = {}
+    wrong = {
+        str(
+            each.source
+        ): f"{each.target} is no output of warpdyn, and is replaced with --force alone"
+        for each, state in zip(files, states, strict=True)
+        if state is State.FOREIGN
+    }
     for each in looked:
         try:
             log = open_log(each.source, labelling.topic)

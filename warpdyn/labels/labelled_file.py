@@ -22,6 +22,7 @@ from ..logs.records import Labels, Log, LogError, LogWriter
 from ..model import Model
 from ..model.joint_manifolds import LINE
 from .inputs_in_logs import Inputs
+from .outputs import stamp_of, write_beside
 from .row_quantities import Quantity, read_quantities
 from .savitzky_golay import USUAL_FILTER, Difference, Filter
 
@@ -117,20 +118,6 @@ def _labelling(model: Model, asked: Any, texts: tuple[str, ...], *others: Any) -
     return Labelling(model, quantities, *others)
 
 
-def is_done(file: LogFile) -> bool:
-    """Whether the output is there, and the log has not been written to since."""
-    return file.target.exists() and written_at(file.source) <= file.target.stat().st_mtime_ns
-
-
-def written_at(source: Path) -> int:
-    """When a log was written to last [ns]; of a bag's folder, when the last of its files was."""
-    try:
-        inside = source.iterdir() if source.is_dir() else ()
-        return max(path.stat().st_mtime_ns for path in (source, *inside))
-    except OSError:  # told when it is labelled
-        return 0
-
-
 class Outcome(NamedTuple):
     """What became of a file."""
 
@@ -168,7 +155,7 @@ def label_file(
 def _label(
     labelling: Labelling, file: LogFile, told: Callable[[int], None], stop: Callable[[], bool]
 ) -> tuple[int, list[str]]:
-    partial, begun = partial_name(file.target), written_at(file.source)
+    partial, begun = partial_name(file.target), stamp_of(file.source)
     log = open_log(file.source, labelling.topic)
     writer: LogWriter | None = None
     rows = 0
@@ -179,16 +166,16 @@ def _label(
                 raise StoppedError
             results = computed(labelling, arrays)
             if writer is None:
-                writer = log.writer(partial, labels_of(labelling, inputs, results))
+                writer = log.writer(partial, labels_of(labelling, inputs, results, begun))
             writer.write(part, {n: x for some in results for n, x in some.items()})
             rows += part.rows
             told(part.rows)
         if writer is None:
             raise LogError("it has no rows")
         writer.close()
-        if written_at(file.source) != begun:
+        if stamp_of(file.source) != begun:
             raise LogError(f"{file.source}: it was written to while it was read; start again")
-        _keep(partial, file.target)
+        _keep(partial, file.target, begun)
     except BaseException:
         if writer is not None:
             writer.abandon()
@@ -210,9 +197,12 @@ def computed(labelling: Labelling, arrays: Mapping[str, np.ndarray]) -> list[dic
 
 
 def labels_of(
-    labelling: Labelling, inputs: Inputs, results: Sequence[Mapping[str, np.ndarray]]
+    labelling: Labelling,
+    inputs: Inputs,
+    results: Sequence[Mapping[str, np.ndarray]],
+    source: Mapping[str, Any],
 ) -> Labels:
-    """Columns for these results, with what is written about them."""
+    """Columns for these results, with what is written about them; `source` is the log's stamp."""
     columns = [
         label
         for each, values in zip(labelling.quantities, results, strict=True)
@@ -223,6 +213,7 @@ def labels_of(
         "model": labelling.model.name,
         "coordinates": list(labelling.model.q_names),
         "inputs": inputs.said(),
+        "source": dict(source),
     }
     return Labels(columns, metadata)
 
@@ -268,8 +259,8 @@ def remove_left_behind(files: Iterable[LogFile]) -> int:
     return count
 
 
-def _keep(partial: Path, target: Path) -> None:
-    """Rename what is on the disk."""
+def _keep(partial: Path, target: Path, stamp: Mapping[str, Any]) -> None:
+    """Rename what is on the disk; `stamp` is the log's."""
     with partial.open("rb") as file:
         try:
             os.fsync(file.fileno())  # here network file systems tell that they had no room
@@ -277,6 +268,7 @@ def _keep(partial: Path, target: Path) -> None:
             if error.errno not in (errno.EINVAL, errno.ENOTSUP):
                 raise
     try:
+        write_beside(partial, target, stamp)
         partial.replace(target)
     except FileNotFoundError:
         if not target.exists():  # else another run was faster, and has tidied up

@@ -17,10 +17,11 @@ from ..logs.opening import open_log
 from ..logs.records import LogError
 from ..model import Model
 from .inputs_in_logs import USUAL
-from .labelled_file import Labelling, LogFile, Outcome, is_done, remove_left_behind
+from .labelled_file import Labelling, LogFile, Outcome, remove_left_behind
 from .manifest import check_settings, write_manifest
 from .on_ray import on_ray
 from .on_threads import on_threads
+from .outputs import State, output_state, refuse_foreign
 from .plan import log_files
 from .row_quantities import read_quantities
 from .savitzky_golay import Filter
@@ -64,6 +65,7 @@ def label(
     workers: int | None = None,
     topic: str = "/joint_states",
     progress: bool = True,
+    force: bool = False,
 ) -> LabelReport:
     """Quantities of every row of many logs, written beside what the logs hold; returns what became
     of the files.
@@ -73,8 +75,9 @@ def label(
     in front is the label's, "torque=rnea". Units are those of the functions, [rad, m, s, N, N·m], and are
     written into the outputs with frames.
     out: a folder; each log has an output of its name there (a bag's is Parquet). Outputs that are
-    there are kept, so that a run that was cut off goes on, but for those of logs that were written to
-    since; manifest.json says what failed and why.
+    there are kept, so that a run that was cut off goes on, but for those of logs whose size or time
+    has changed since; manifest.json says what failed and why. A file of that name that warpdyn has not
+    written is refused; force=True replaces it.
     columns: of the log, by input: {"q": "observation.state[:7]", "time": "stamp:ns"}; without it the
     usual names are looked for. v and a that a log does not have are derivatives of polynomials
     fitted to q by its time stamps. filter: "savgol:WINDOW" or "savgol:WINDOW:DEGREE", in rows.
@@ -86,8 +89,11 @@ def label(
     labelling, files, root = prepared(model, logs, quantities, out, columns, filter, topic)
     run = _runner(on, workers)
     settings = {**labelling.settings(), "root": str(root)}
-    check_settings(out, settings)
-    todo = [each for each in files if not is_done(each)]
+    check_settings(out, settings, force)
+    states = {each: output_state(*each) for each in files}
+    if not force:
+        refuse_foreign((x.target for x, state in states.items() if state is State.FOREIGN), out)
+    todo = [each for each, state in states.items() if state is not State.DONE]
     for folder in {each.target.parent for each in todo} | {out}:
         folder.mkdir(parents=True, exist_ok=True)
     counts = {"files": len(files), "done": len(files) - len(todo), "rows_of_this_run": 0}

@@ -13,23 +13,50 @@ from .labelled_file import Outcome
 NAME = "manifest.json"
 
 
+OBJECTS = ("settings", "columns", "failed", "notes")
+"""Entries that are objects where they are there; the first is in every manifest."""
+
+
 def read_manifest(out: Path) -> dict[str, Any]:
     """What earlier runs have written; nothing where there was none. ValueError: it is no manifest."""
     path = out / NAME
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():
         return {}
+    if not path.is_file():
+        raise _no_manifest(path, "it is not a regular file")
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is no manifest: {error}; remove it") from None
+    except (ValueError, RecursionError) as error:
+        raise _no_manifest(path, str(error) or type(error).__name__) from None
     if not isinstance(read, dict):
-        raise ValueError(f"{path} is no manifest; remove it")
+        raise _no_manifest(path, f"it holds a {type(read).__name__}, not an object")
+    for name in OBJECTS:
+        if name in read and not isinstance(read[name], dict):
+            raise _no_manifest(
+                path, f"its {name!r} is {json.dumps(read[name])[:40]}, not an object"
+            )
+    if OBJECTS[0] not in read:
+        raise _no_manifest(path, f"it has no {OBJECTS[0]!r}")
     return read
 
 
-def check_settings(out: Path, settings: Mapping[str, Any]) -> None:
-    """Refuse a folder with outputs of other settings; ValueError names what differs."""
-    before = read_manifest(out).get("settings")
+def _no_manifest(path: Path, reason: str) -> ValueError:
+    return ValueError(
+        f"{path} is no manifest of warpdyn: {reason}; choose another --out, remove it, or replace it "
+        "with --force (force=True)"
+    )
+
+
+def check_settings(out: Path, settings: Mapping[str, Any], force: bool = False) -> None:
+    """Refuse a folder with outputs of other settings; ValueError names what differs. force: a
+    manifest that is none is removed."""
+    try:
+        before = read_manifest(out).get("settings")
+    except ValueError:
+        if not force or (out / NAME).is_dir():
+            raise
+        (out / NAME).unlink()
+        return
     if before is None:
         return
     now = json.loads(json.dumps(settings))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from ..logs.opening import kind_of_log, written_as
@@ -26,6 +27,12 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
     root = Path(os.path.commonpath(parents))
     targets: dict[Path, Path] = {}
     files = []
+    folder_of = cache(Path.resolve)
+
+    def real(path: Path) -> Path:
+        """Without links above it, which are the same for many files."""
+        return folder_of(path.parent) / path.name
+
     for source in sources:
         folder = Path(os.path.abspath(source.parent)).relative_to(root)  # noqa: PTH100
         target = out / folder / written_as(source)
@@ -34,8 +41,9 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
                 f"{targets[target]} and {source} would both be written as {target}; "
                 "label them into folders of their own"
             )
-        if target.absolute() == source.absolute():
-            raise ValueError(f"{source} would be written over itself; choose another --out")
+        if real(target) == real(source):
+            link = f": {out} leads to {out.resolve()}" if out.resolve() != out.absolute() else ""
+            raise ValueError(f"{source} would be written over itself{link}; choose another --out")
         targets[target] = source
         files.append(LogFile(source, target))
     return files, root

@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,12 @@ class NpzLog:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def read_metadata(path: Path) -> Any:
+    """What labels mean, of an archive with labels."""
+    with np.load(path, allow_pickle=False) as file:
+        return json.loads(str(file[METADATA]))
 
 
 class NpzWriter:

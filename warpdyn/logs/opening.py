@@ -61,3 +61,10 @@ def open_log(path: Path, topic: str = "/joint_states") -> Log:
         else getattr(module, f"{kind.capitalize()}Log")(path)
     )
     return log
+
+
+def read_metadata(path: Path) -> Any:
+    """What labels of a Parquet file or an archive mean, as it was written; an exception of whatever
+    kind where a file is none, or has none."""
+    module: Any = import_module(f".{ENDINGS[path.suffix.lower()]}_log", __package__)
+    return module.read_metadata(path)

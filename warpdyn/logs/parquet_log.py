@@ -119,6 +119,11 @@ class ParquetLog:
         self._file.close()
 
 
+def read_metadata(path: Path) -> Any:
+    """What labels mean, of a file with labels."""
+    return json.loads(pq.read_schema(path).metadata[METADATA])
+
+
 class ParquetWriter:
     """A labelled Parquet file; every part that is written is a row group."""
 

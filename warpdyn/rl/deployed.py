@@ -47,7 +47,7 @@ class RobotStep(EnvironmentStep):
                     f"{task.name}.commanded is {task.commanded!r}, which begin does not name"
                 )
             self.read["asked"] = self.carried[task.commanded]
-        self.observe = self._kernel("deployed_observe", self.read, self._observed)
+        self.observe = self.kernel_of("deployed_observe", self.read, self._observed)
         begun = oracle(self.start, task.model, 0.0, *self.given.values())
         self.first: dict[str, np.ndarray] = {
             n: np.reshape(x, self.carried[n])

@@ -61,13 +61,15 @@ class EnvironmentStep:
         self.carried |= self.observation.carried
         self.observations = self.observation.shapes
         shapes = {**self.carried, "action": (task.actions,)}
-        self.step: OwnKernel = self._kernel("environment_step", shapes, self._step)
-        self.start: OwnKernel = self._kernel("environment_start", {"ticks": ()}, self._start)
-        self.measure: OwnKernel = self._kernel("environment_measure", self.carried, self._measured)
+        self.step: OwnKernel = self.kernel_of("environment_step", shapes, self._step)
+        self.start: OwnKernel = self.kernel_of("environment_start", {"ticks": ()}, self._start)
+        self.measure: OwnKernel = self.kernel_of(
+            "environment_measure", self.carried, self._measured
+        )
         there: dict[str, tuple[int, ...]] = {"q_after": (task.model.nq,), "v_after": (nv,)}
         there |= {"forces_after": (len(task.points), 3), "torques_after": (self.joints,)}
-        self.command: OwnKernel = self._kernel("environment_command", shapes, self._command)
-        self.settle: OwnKernel = self._kernel(
+        self.command: OwnKernel = self.kernel_of("environment_command", shapes, self._command)
+        self.settle: OwnKernel = self.kernel_of(
             "environment_settle", {**shapes, **there}, self._settle
         )
 
@@ -76,7 +78,8 @@ class EnvironmentStep:
         """Numbers and tables, the last arguments of every kernel, in their order."""
         return {**self.numbers, **self.tables}
 
-    def _kernel(self, name: str, arrays: Shapes, text: Callable[..., Any]) -> OwnKernel:
+    def kernel_of(self, name: str, arrays: Shapes, text: Callable[..., Any]) -> OwnKernel:
+        """A text over arrays by name, and over the task's numbers and tables."""
         numbers = {n: x.shape for n, x in self.numbers.items()}
         tables = {n: x.shape for n, x in self.tables.items()}
         return _kernel(name, arrays, numbers, tables, text)
@@ -91,7 +94,7 @@ class EnvironmentStep:
             return fresh["q"]
 
         oracle(
-            self._kernel("begin", {"ticks": ()}, text), self.task.model, 0.0, *self.given.values()
+            self.kernel_of("begin", {"ticks": ()}, text), self.task.model, 0.0, *self.given.values()
         )
         for name, size in (("q", self.task.model.nq), ("v", self.task.model.nv)):
             if shapes[name] != (size,):
@@ -112,7 +115,7 @@ class EnvironmentStep:
             terms.update({n: np.shape(x) for n, x in found.items()})
             return fields["ticks"]
 
-        probe = self._kernel("observe", {"ticks": ()}, text)
+        probe = self.kernel_of("observe", {"ticks": ()}, text)
         oracle(probe, self.task.model, 0.0, *self.given.values())
         return terms
 
@@ -196,6 +199,13 @@ class EnvironmentStep:
 
         return self._after(robot, fields, elsewhere)
 
+    def episode(self, robot: Any, fields: Mapping[str, Any]) -> Episode:
+        """All fields as one text sees them, with a key of random numbers."""
+        s = Episode(
+            {n: x for n, x in fields.items() if n not in self.tables} | self._shared(fields)
+        )
+        return self._at_its_place(s.with_fields(random=self._key(robot, fields)), fields)
+
     def _measured(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """What an evaluation reports, of the state that is carried."""
         s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
@@ -243,6 +253,7 @@ class EnvironmentStep:
         earned = self._earned(robot, s, key)
         parts = np.where(finite, earned * fields["scales"] * seconds, 0.0)
         fell = task.ended(robot, s) | ~finite
+        odd = ~np.isfinite(fields["action"]).all()
         late = (age > self.length - 0.5) & ~fell
         sums = before.sums + parts
         begins = fell | late
@@ -250,8 +261,9 @@ class EnvironmentStep:
             begins = before.over > 0.5
             fell, late = fell & ~begins, late & ~begins
             parts = np.where(begins, 0.0, parts)
+            odd = odd & ~begins
         done = fell | late
-        s = s.with_fields(**self._promoted(robot, s, done, key))
+        s = s.with_fields(**self._promoted(robot, s, done & finite, key))
         fresh = self._fresh(robot, vars(s), key, fields)
         now = {n: getattr(s, n) for n in self.carried} | {
             **{"last_action": before.action, "sums": sums, "last_v": end.v},
@@ -273,9 +285,10 @@ class EnvironmentStep:
             **after,
             **{"reward": parts.sum(), "terminated": fell, "truncated": late},
             **{"ended_sums": np.where(done, sums, 0.0), "ended_age": np.where(done, age, 0.0)},
-            **{"failed": ~finite},
+            **{"failed": ~finite, "odd_action": odd},
             **self.observation.with_history(self._now(robot, seen, key), fields, begins),
-            **{f"final_{n}": final[n] for n in self.observations},
+            # A learner that stores what it saw last must not store NaN.
+            **{f"final_{n}": np.where(finite, final[n], 0.0) for n in self.observations},
         }
 
     def _wanted(self, robot: Any, s: Episode) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Policy:
                 f"this takes and gives {', '.join(map(str, shapes))}"
             )
         described = self._session.get_modelmeta().custom_metadata_map.get(ABOUT)
-        self.path, self.about = path, json.loads(described) if described else {}
+        self.path, self.about = path, _about(path, described)
         self._input = entering[0].name
         self.width, self.actions = (int(x[1]) for x in shapes)
 
@@ -71,3 +71,28 @@ class Policy:
             )
         if robot not in ("unknown", task.model.name):
             raise TaskError(f"{mine}; {task.name} is for {task.model.name}")
+
+
+def _about(path: Path, described: str | None) -> dict[str, Any]:
+    """The description in a file's metadata; nothing where there is none. TaskError: it is another."""
+    if not described:
+        return {}
+    try:
+        about = json.loads(described)
+    except (ValueError, RecursionError) as error:
+        said = str(error) or type(error).__name__
+        raise TaskError(
+            f"{path}: its description ({ABOUT!r} in the metadata) is no JSON: {said}; export the policy "
+            "again with warpdyn.rl.export"
+        ) from None
+    if not isinstance(about, dict):
+        raise TaskError(
+            f"{path}: its description ({ABOUT!r} in the metadata) is a {type(about).__name__}, not an "
+            "object; export the policy again with warpdyn.rl.export"
+        )
+    for name in ("task", "robot"):
+        if name in about and not (isinstance(about[name], str) and about[name].isprintable()):
+            raise TaskError(
+                f"{path}: the {name} in its description must be a printable name, got {about[name]!r}"
+            )
+    return about

@@ -33,6 +33,7 @@ class RslEnv:
         _, reward, terminated, truncated, info = self.env.step(actions)
         done = terminated | truncated
         extras: dict[str, Any] = {"time_outs": truncated.float(), "episode": info["episode"]}
+        extras["nonfinite_action"] = info["nonfinite_action"]
         return self.get_observations(), reward, done.float(), extras
 
     @property

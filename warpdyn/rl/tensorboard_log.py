@@ -47,4 +47,5 @@ def _scalars(progress: Progress) -> Iterator[tuple[str, float]]:
     yield "training/environment steps a second", progress.steps_per_second
     yield "training/share of the environments", progress.environment_share
     yield "training/deviation of actions", progress.deviation
+    yield "training/actions that are not finite", progress.nonfinite_actions
     yield "training/CPU seconds", progress.cpu_seconds

@@ -6,18 +6,22 @@ import contextlib
 import io
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from copy import copy
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from rsl_rl.algorithms import PPO
 
+from ..execution.announcements import say
+from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
 from .recipe import Recipe
 from .rsl_rl import RslEnv
 from .several_processes import Processes
 from .task import Task, TaskError
+from .task_program import changed_programs, program_hashes
 from .vec_env import VecEnv
 
 CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
@@ -52,15 +56,18 @@ class Progress(NamedTuple):
     """Part of the time that is spent in the environments."""
     deviation: float
     """Standard deviation of the policy's actions, mean."""
+    nonfinite_actions: int = 0
+    """Actions of the policy with a NaN or infinite entry."""
 
 
 class Trainer:
     """A policy in training. `for progress in trainer.run(minutes=8)`.
 
     folder: where checkpoints and the curve are kept, or None. A folder with a checkpoint goes on
-    from it, with the same numbers as without a break; one of another task, robot, seed or recipe, or
-    of other scales, pushes or numbers of the task, is refused. loggers: functions that are called
-    with each iteration's `Progress`.
+    from it, with the same numbers as without a break; one of another task, robot, seed or recipe, of
+    other scales, pushes or numbers of the task, or whose texts (rewards, observations, ends ...) compute
+    something else, is refused. A checkpoint is read without running code that a file may hold.
+    loggers: functions that are called with each iteration's `Progress`.
 
     In several processes of `torchrun` it is one training: the recipe's environments in each process,
     one policy of all their gradients. The first process alone has loggers called and files written.
@@ -150,6 +157,8 @@ class Trainer:
             "seconds": (self._seconds, self._cpu),
             "curve": [tuple(x) for x in self.curve],
             "of": self._identity(),
+            "programs": self._programs,
+            "version": installed_version(),
         }
         temporary = self.folder / (CHECKPOINT + ".part")
         torch.save(whole, temporary)
@@ -171,7 +180,7 @@ class Trainer:
             "recipe": self.recipe.as_dict(),
             "processes": self.processes.count,
         }
-        return identity | {name: _plain(getattr(self.task, name, None)) for name in OF_A_TASK}
+        return identity | {name: plain(getattr(self.task, name, None)) for name in OF_A_TASK}
 
     def _resume(self, folder: Path) -> None:
         """Go on from the folder's checkpoint, if it has one: the first process reads it for all."""
@@ -182,6 +191,13 @@ class Trainer:
             raise TaskError(problem)
         if whole is None:
             return
+        try:
+            self._restore(whole)
+        except Exception as error:  # of Torch, rsl_rl and plain indexing, of a file that is odd
+            raise unusable(folder / CHECKPOINT, error) from error
+
+    def _restore(self, whole: dict[str, Any]) -> None:
+        """Take over what a checkpoint holds."""
         mine = whole if self.processes.first else whole["others"][self.processes.rank - 1]
         self.algorithm.load(whole["algorithm"], None, True)
         self.algorithm.learning_rate = whole["learning_rate"]
@@ -198,14 +214,38 @@ class Trainer:
         path = folder / CHECKPOINT
         if not path.exists():
             return None, ""
-        whole: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=False)
+        try:
+            whole = read_checkpoint(path)
+        except TaskError as error:
+            return None, str(error)
         # Checkpoints of earlier versions are of one process, and do not say so.
-        if changed := [*_differences({"processes": 1} | whole["of"], self._identity())]:
+        changed = [*differences({"processes": 1} | whole["of"], self._identity())]
+        if not changed:
+            changed = self._changed_texts(whole)
+        if changed:
             return None, (
                 f"{path} is of another training, with {', '.join(changed)}; "
                 "choose another folder, or remove it to begin anew"
             )
         return whole, ""
+
+    @cached_property
+    def _programs(self) -> dict[str, str]:
+        """Hashes of what the task's texts compute, which take a recording of each."""
+        return program_hashes(self.env.env.text)
+
+    def _changed_texts(self, whole: dict[str, Any]) -> list[str]:
+        """What the task computes otherwise than where the checkpoint was written, in words."""
+        kept = whole.get("programs")
+        if not isinstance(kept, dict):  # of an earlier version
+            say("the checkpoint does not say what its task computed: changed rewards go unnoticed")
+            return []
+        names = changed_programs(kept, self._programs)
+        if not names:
+            return []
+        versions = whole.get("version"), installed_version()
+        between = "" if versions[0] == versions[1] else " (warpdyn {}, now {})".format(*versions)
+        return [f"another {name}{between}" for name in names]
 
     def _iterate(self) -> Progress:
         """Steps of all environments, and an update from them."""
@@ -225,7 +265,7 @@ class Trainer:
         steps = self.recipe.steps * self.env.num_envs * self.processes.count
         seconds = self.task.step_seconds
         names = (*self.env.env.text.rewards, "length")
-        earned, ended, falls, *sums, lived = self.processes.total(told).tolist()
+        earned, ended, falls, odd, *sums, lived = self.processes.total(told).tolist()
         lived *= seconds
         return Progress(
             iteration=self.iteration,
@@ -239,16 +279,18 @@ class Trainer:
             steps_per_second=steps / taken,
             environment_share=inside / taken,
             deviation=float(self.algorithm.get_policy().output_std.detach().mean()),
+            nonfinite_actions=round(odd),
         )
 
     def _roll_out(self) -> tuple[torch.Tensor, float]:
         """The steps of an iteration: sums of what the environments told, seconds inside them.
 
-        Sums: rewards, ends, falls; of the episodes that ended each reward and the length in steps.
+        Sums: rewards, ends, falls, actions that are not finite; of the episodes that ended each
+        reward and the length in steps.
         """
         env, algorithm, inside = self.env, self.algorithm, 0.0
         names = (*env.env.text.rewards, "length")
-        told = torch.zeros(3 + len(names), dtype=torch.float64, device=env.device)
+        told = torch.zeros(4 + len(names), dtype=torch.float64, device=env.device)
         with torch.inference_mode():
             observed = env.get_observations()
             for _ in range(self.recipe.steps):
@@ -258,33 +300,12 @@ class Trainer:
                 inside += time.perf_counter() - before
                 algorithm.process_env_step(observed, reward, done, extras)
                 fell = done - extras["time_outs"]
-                parts = (reward, done, fell, *(extras["episode"][n] for n in names))
+                odd = extras["nonfinite_action"]
+                parts = (reward, done, fell, odd, *(extras["episode"][n] for n in names))
                 told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
             algorithm.compute_returns(observed)
         env.env.check_rewards()
         return told, inside
-
-
-def _plain(x: Any) -> Any:
-    """Numbers, words, lists, and dictionaries of them: what compares by value."""
-    if hasattr(x, "_asdict"):
-        x = x._asdict()
-    if isinstance(x, Mapping):
-        return {name: _plain(each) for name, each in x.items()}
-    if hasattr(x, "tolist"):  # arrays and numbers of NumPy and Torch
-        return x.tolist()
-    return [_plain(each) for each in x] if isinstance(x, list | tuple) else x
-
-
-def _differences(kept: Any, now: Any, name: str = "") -> Iterator[str]:
-    """What differs between two plain values, each in some words: the innermost names."""
-    if isinstance(kept, dict) and isinstance(now, dict):
-        for key in dict.fromkeys((*kept, *now)):
-            # A checkpoint of an earlier version says less of its training.
-            if name or key in kept:
-                yield from _differences(kept.get(key), now.get(key), f"{name} {key}".strip())
-    elif repr(kept) != repr(now):  # NaN is NaN
-        yield f"{name} {kept} instead of {now}"
 
 
 def practised(task: Task, recipe: Recipe) -> Task:

@@ -30,6 +30,10 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     `info["episode"]` what it earned, by the names of the task's rewards, and for how long. autoreset
     "next_step" begins anew in the step after, which ignores the action.
 
+    An action with an infinite or NaN entry is marked in `info["nonfinite_action"]`. Infinite entries
+    act as ±largest_action. NaN ends the episode, `info["failed"]` is set, and the environment's row of
+    `info["final_obs"]` is zeros, as is that of every state that is not finite.
+
     numbers: tensors by name that texts read: `env.numbers["command_range"][:] = ...` counts from the
     next step on; `env.scales` is what each reward counts for. carried: the environments' state.
     seed: with it every run gives the same bits, whatever the number of environments and threads.
@@ -127,6 +131,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
                 "length": seen["ended_age"],
             },
             "failed": seen["failed"] > 0.5,
+            "nonfinite_action": seen["odd_action"] > 0.5,
         }
         observation = self._observation(self._of_groups(seen))
         return observation, seen["reward"], terminated, truncated, info
@@ -183,7 +188,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
 
     def _results(self) -> dict[str, torch.Tensor]:
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(
-            ("reward", "terminated", "truncated", "ended_age", "failed"), ()
+            ("reward", "terminated", "truncated", "ended_age", "failed", "odd_action"), ()
         )
         shapes["ended_sums"] = (len(self.text.rewards),)
         for name, shape in self.text.observations.items():

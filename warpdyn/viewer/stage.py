@@ -12,6 +12,8 @@ import numpy as np
 import rich
 import viser
 
+from .connections import check_values, own_origin_only
+
 LOOPBACK, PORT = "127.0.0.1", 8080
 
 GROUND, LINES = (178, 188, 200), (238, 242, 247)
@@ -34,8 +36,9 @@ class Page:
     """
 
     def __init__(self, host: str = LOOPBACK, port: int = PORT):
-        with _unsaid():
+        with _unsaid(), own_origin_only(host):
             self.server = viser.ViserServer(host, _free(host, port), label="warpdyn", verbose=False)
+        check_values(self.server)
         atexit.register(self.stop)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False)
         scene = self.server.scene

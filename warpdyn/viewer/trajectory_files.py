@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def _npz(path: Path, _: str) -> Columns:
     try:
         with np.load(path) as file:
             return {n: np.asarray(file[n], dtype=float) for n in file.files}
-    except (ValueError, zipfile.BadZipFile, OSError, KeyError) as error:
+    except (ValueError, zipfile.BadZipFile, zlib.error, OSError, EOFError, KeyError) as error:
         raise ViewerError(f"numpy cannot read it: {error}") from None
 
 

@@ -70,6 +70,26 @@ def test_floating_carries_the_weight_whatever_is_tracked(fleet):
     assert not robot.floating
 
 
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ({"payload.link": "panda_link7"}, 0),
+        ({"payload.link": ""}, 0),
+        ({"payload.link": "panda_hand", "payload.mass": 1.0}, 1),
+        ({"collision_threshold": 4.0}, 1),
+        ({"torque_scale": 0.9}, 1),
+    ],
+)
+def test_another_payload_link_begins_the_diagnosis_anew(values, kept):
+    """Poses at rest were measured with the load on the old link; another change keeps them."""
+    fleet = feeling_fleet(**{"payload.link": "panda_hand"})
+    robot = fleet.robots[0]
+    go(fleet, HELD, 0.0, 20, dt=0.1)
+    assert len(robot.touch.rest) == 1
+    fleet.change(fleet.settings.changed(values))
+    assert len(robot.touch.rest) == kept
+
+
 def test_a_state_without_velocity_is_used_and_nothing_is_felt(fleet):
     """The torques need none in mode gravity; the observer begins anew with the next."""
     robot = fleet.robots[0]

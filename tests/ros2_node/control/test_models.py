@@ -12,7 +12,7 @@ import pytest
 import warp as wp
 from fleets import feed, launch, panda_settings, wheel_text
 
-from ros2_node.control.models import Event, Models
+from ros2_node.control.models import LARGEST_TEXT, Event, Models
 from ros2_node.control.settings import Settings
 from warpdyn.execution import compiler_process
 from warpdyn.execution.compiler_process import _Compiler
@@ -200,3 +200,12 @@ def test_while_it_is_quiet_nothing_is_built_and_what_is_cleared_is_gone():
     assert step(models, Settings.of()) is Event.READY
     models.clear()
     assert models.fleet is None and models.source is None
+
+
+def test_a_huge_description_of_the_topic_is_refused_and_not_kept():
+    """The reason is said at once; the robot that runs, or that comes next, is as it was."""
+    models = Models([Counter()])
+    text = "<robot>" + " " * LARGEST_TEXT + "</robot>"
+    refused = models.offer(text, Settings.of())
+    assert refused.startswith("robot_description has 16 MB; a description of more than 16 MB")
+    assert models.refusal == refused and models.text == "" and not models.building

@@ -29,7 +29,6 @@ def pair():
 @pytest.fixture
 def two(pair):
     """Two robots, disabled, without faults, with fresh states at time 0."""
-    pair.change({"torque_scale": 1.0})
     for robot in pair.robots:
         robot.disable(0.0)
         while robot.output.stop_step(1e9) is not None:
@@ -38,6 +37,7 @@ def two(pair):
         robot.counts.clear()
         robot.states.forget()
         feed(robot, 0.0)
+    pair.change({"torque_scale": 1.0})
     return pair
 
 

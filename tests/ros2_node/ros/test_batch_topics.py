@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections import Counter
 
@@ -12,6 +13,8 @@ from recording_node import RecordingNode
 from std_msgs.msg import Float64MultiArray
 
 import warpdyn as wd
+from ros2_node.control import flat_batch
+from ros2_node.ros import batch_topics
 from ros2_node.ros.batch_topics import BatchTopics
 from ros2_node.ros.messages import labelled
 
@@ -83,3 +86,19 @@ def test_each_answer_is_timed(fleet, batch):
     before = fleet.batch_timing.count
     batch.answer(fleet, labelled(states(2), ("robot", "2", "dof")))
     assert fleet.batch_timing.count == before + 1
+
+
+def test_a_huge_state_is_rejected_and_large_memory_is_given_back(fleet, node, batch, counts):
+    """Nothing of a state beyond the bound is computed; of a large one nothing is kept once no state has
+    come for a while."""
+    huge = Float64MultiArray(data=array("d", bytes(8 * (flat_batch.MOST_NUMBERS + 2 * N))))
+    assert not batch.answer(fleet, huge) and counts["batch_rejected"] == 1
+    many = states(flat_batch.KEPT + 1)
+    assert batch.answer(fleet, labelled(many, ("robot", "2", "dof")))
+    now = time.monotonic()
+    assert not batch.rest(fleet, now), "it has just been used"
+    assert batch.rest(fleet, now + 2 * batch_topics.IDLE)
+    assert len(fleet.batch.q) == len(fleet.batch.torque) == 1 and not batch._message.data
+    assert not batch.rest(fleet, now + 2 * batch_topics.IDLE), "there is no more to give back"
+    assert batch.answer(fleet, labelled(many, ("robot", "2", "dof"))), "and it comes again"
+    assert len(node.published["~/batch/torques"][-1].data) == many[:, 0].size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree.ElementTree import parse
 
 import numpy as np
 import pytest
@@ -117,3 +118,29 @@ def test_mass_matrices_and_jacobians_are_those_of_each_robot(dynamics):
     for i, link in enumerate(EVERYTHING.jacobian_links):
         expected = wd.jacobian(MODEL, dynamics.state.q, frame=link, reference="local_world_aligned")
         np.testing.assert_allclose(J[:, i], expected, atol=1e-12)
+
+
+def test_the_sros2_policy_lets_the_node_do_what_it_does():
+    """Every output, input and service of the node is in `config/sros2_policy.xml`, and the operator alone
+    calls what moves the arm."""
+    root = parse(ROOT / "config" / "sros2_policy.xml").getroot()
+
+    def named(enclave, tag, **may):
+        ((key, value),) = may.items()
+        return {
+            x.text
+            for group in root.iterfind(f".//enclave[@path='{enclave}']//{tag}[@{key}='{value}']")
+            for x in group
+        }
+
+    published = named("/warpdyn", "topics", publish="ALLOW")
+    for output in OUTPUTS:
+        name = output.name if output.name.startswith("/") else f"~/{output.name}"
+        assert name.replace("<link>", "*") in published
+    assert {"~/commands", "~/torques", "/diagnostics"} <= published
+    heard = named("/warpdyn", "topics", subscribe="ALLOW")
+    assert {"joint_states", "robot_description", "~/reference", "~/external_wrench"} <= heard
+    gate = ("enable", "reset", "reload", "set_parameters")
+    assert {f"~/{name}" for name in gate} <= named("/warpdyn", "services", reply="ALLOW")
+    assert {f"/warpdyn/{name}" for name in gate} <= named("/operator", "services", request="ALLOW")
+    assert not named("/driver", "services", request="ALLOW")

@@ -1,0 +1,48 @@
+"""Hashes of what a task computes: equal where the program is, different where it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+rl = pytest.importorskip("warpdyn.rl")
+from rl_cases import Hold
+
+from warpdyn.rl.environment_step import EnvironmentStep
+from warpdyn.rl.task_program import STEP, changed_programs, program_hashes
+
+
+def hashes(task: Any) -> dict[str, str]:
+    return program_hashes(EnvironmentStep(task, seed=0))
+
+
+class Looked(Hold):
+    """A table beside the rest, and a text in other words."""
+
+    tables = {"heights": np.arange(6.0).reshape(2, 3)}  # noqa: RUF012
+
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
+        away = s.q - s.place
+        return {"near": 1.0 - np.sum(away**2), "still": -np.sum(s.v * s.v) + 0.0}
+
+
+def test_equal_programs_have_equal_hashes() -> None:
+    """Made twice, of two objects, and of a text in other words that computes the same."""
+    first = hashes(Hold())
+    assert first == hashes(Hold())
+    assert {STEP, "reward()", "observe()", "ended()", "begin()", "control()"} <= set(first)
+    assert hashes(Looked())["reward()"] != ""
+
+
+def test_what_differs_is_named() -> None:
+    """The text, table or robot; the whole step alone only where nothing else differs."""
+    first, other = hashes(Looked()), Looked()
+    other.tables = {"heights": np.arange(6.0).reshape(2, 3) + 1.0}
+    assert changed_programs(first, hashes(other)) == ["tables and terrain"]
+    other = Looked()
+    other.substeps = 3
+    assert changed_programs(first, hashes(other)) == [STEP]
+    assert changed_programs(first, {**first, "reward()": "x", STEP: "y"}) == ["reward()"]
+    assert changed_programs(first, first) == []

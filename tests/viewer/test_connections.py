@@ -1,0 +1,130 @@
+"""Who may connect to a page, and what it takes from a browser."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+viewer = pytest.importorskip("warpdyn.viewer")
+import msgspec
+import viser
+from viser import _messages
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from warpdyn.viewer import connections
+
+PATIENCE = 20.0
+"""How long a page may take to follow a message [s]."""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Any]:
+    """A page with sliders for an arm of two joints."""
+    shown = viewer.show(wd.load_robot("double_pendulum"))
+    yield shown
+    shown.stop()
+
+
+def connected(page: Any, **options: Any) -> Any:
+    address = page.address.replace("http://", "ws://")
+    return connect(address, subprotocols=[f"viser-v{viser.__version__}"], **options)
+
+
+def test_pages_of_others_may_not_connect(page: Any) -> None:
+    """Of a stranger, of no origin, of another port, and of a stranger's name for this machine."""
+    port = page.stage.server.get_port()
+    for origin in ("http://evil.example", "null", f"http://127.0.0.1:{port + 1}", "file://"):
+        with pytest.raises(InvalidStatus) as caught:
+            connected(page, origin=origin)
+        assert caught.value.response.status_code == 403, origin
+    rebound = {"Upgrade": "websocket", "Origin": "http://evil.example:1", "Host": "evil.example:1"}
+    assert "another name" in connections.refusal(rebound, "127.0.0.1")
+    assert connections.refusal(rebound, "0.0.0.0") == ""
+
+
+def test_its_own_page_and_programs_may(page: Any) -> None:
+    """Also by another name of this machine, and a program that is no browser and sends no origin."""
+    for options in ({"origin": page.address}, {}):
+        with connected(page, **options) as socket:
+            assert socket.recv(timeout=PATIENCE)
+    own = {"Upgrade": "websocket", "Origin": "http://localhost:9", "Host": "localhost:9"}
+    assert connections.refusal(own, "127.0.0.1") == ""
+    assert connections.refusal({"Host": "x", "Origin": "http://y"}, "127.0.0.1") == ""
+
+
+def sent(page: Any, updates: list[tuple[str, dict[str, Any]]]) -> None:
+    """Messages of a browser, one after the other."""
+    with connected(page, origin=page.address) as socket:
+        socket.recv(timeout=PATIENCE)
+        camera = {"type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [0, 0, 1]}
+        camera |= {"fov": 1.0, "near": 0.1, "far": 10.0, "image_height": 100, "image_width": 100}
+        camera |= {"look_at": [0, 0, 0], "up_direction": [0, 0, 1]}
+        socket.send(msgspec.msgpack.encode(camera))
+        for uuid, each in updates:
+            message = {"type": "GuiUpdateMessage", "uuid": uuid, "updates": each}
+            socket.send(msgspec.msgpack.encode(message))
+        time.sleep(0.2)
+
+
+def test_values_of_a_browser_are_bounded(page: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """A slider's within its limits; of another kind, or of another attribute, nothing changes."""
+    slider = page.controls.sliders[0]
+    uuid, view, high = slider._impl.uuid, page.robots["robot"], slider.max
+    odd: list[Any] = ["x", [1], None, True, {"a": 1}, float("nan"), float("inf")]
+    updates = [(uuid, {"value": x}) for x in odd]
+    updates += [(uuid, {"max": 1e9}), (uuid, {"update_cb": []}), ("nobody", {"value": 1.0})]
+    sent(page, [*updates, (uuid, {"value": 1e9, "max": 1e9})])
+    end = time.monotonic() + PATIENCE
+    while view.q[0, 0] != np.float32(high) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert (slider.value, slider.max) == (high, high)
+    assert view.q[0, 0] == pytest.approx(high) and slider._impl.update_cb
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err
+
+
+def test_what_each_control_can_have() -> None:
+    """By the kind of its value, its limits and options."""
+    slider = SimpleNamespace(value=0.5, min=-1.0, max=1.0)
+    assert [connections.possible_value(slider, x) for x in (7, -7.0, 0.25, "1", True)] == [
+        *(1.0, -1.0, 0.25, None, None)
+    ]
+    box = SimpleNamespace(value=True)
+    assert [connections.possible_value(box, x) for x in (False, 1, "x")] == [False, None, None]
+    frames = SimpleNamespace(value="a", options=("a", "b"))
+    assert [connections.possible_value(frames, x) for x in ("b", "c", 1)] == ["b", None, None]
+
+
+@pytest.mark.parametrize(
+    ("wxyz", "position", "good"),
+    [
+        ((1.0, 0.0, 0.0, 0.0), (0.1, 0.0, 1), True),
+        ((0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), False),
+        ((1.0, 0.0, 0.0, 0.0), (0.0, float("nan"), 0.0), False),
+        ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0), False),
+        ("wxyz", (0.0, 0.0, 0.0), False),
+        (("a", 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), False),
+    ],
+)
+def test_handles_are_somewhere(wxyz: Any, position: Any, good: bool) -> None:
+    message = _messages.TransformControlsUpdateMessage("/reach", wxyz, position)
+    assert connections._finite_pose(message) is good
+
+
+def test_another_viser_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where its server cannot be narrowed, the page says so and is there."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with connections.own_origin_only("127.0.0.1"):
+            pass  # no server has started by what is known
+        connections.check_values(SimpleNamespace(gui=object()))  # type: ignore[arg-type]
+    assert ["is not checked" in str(each.message) for each in caught] == [True, True]

@@ -1,0 +1,106 @@
+"""The checkpoint of a training: read without running code of the file, and compared with what trains now."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .task import TaskError
+
+NEEDED = {
+    "environments": dict,
+    "observations": dict,
+    "random": torch.Tensor,
+    "others": list,
+    "algorithm": dict,
+    "learning_rate": float,
+    "iteration": int,
+    "seconds": tuple,
+    "curve": list,
+    "of": dict,
+}
+"""Entries of a checkpoint, and their types."""
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """A checkpoint's entries; TaskError where the file is none.
+
+    Only tensors, numbers, strings and containers of them are read (`weights_only=True`): a file that
+    would run code when it is unpickled is refused.
+    """
+    if not path.is_file():
+        raise _no_checkpoint(path, "it is not a regular file")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a file that is no checkpoint, which is said below
+            whole = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # pickle, zipfile and Torch each have errors of their own
+        raise _no_checkpoint(path, _reason(error)) from None
+    if not isinstance(whole, dict):
+        raise _no_checkpoint(path, f"it holds a {type(whole).__name__}, not a dictionary")
+    if lacking := [name for name in NEEDED if name not in whole]:
+        raise _no_checkpoint(path, f"it has no {', '.join(map(repr, lacking))}")
+    for name, kind in NEEDED.items():
+        if not isinstance(whole[name], kind):
+            wrong = type(whole[name]).__name__
+            raise _no_checkpoint(path, f"its {name!r} is a {wrong}, not a {kind.__name__}")
+    return whole
+
+
+def unusable(path: Path, error: Exception) -> TaskError:
+    """The error of a checkpoint whose contents do not fit the training that they claim to be of."""
+    return _no_checkpoint(path, f"its contents do not fit this training ({_first_line(error)})")
+
+
+def differences(kept: Any, now: Any, name: str = "") -> Iterator[str]:
+    """What differs between two plain values, each in some words: the innermost names."""
+    if isinstance(kept, dict) and isinstance(now, dict):
+        for key in dict.fromkeys((*kept, *now)):
+            # A checkpoint of an earlier version says less of its training.
+            if name or key in kept:
+                yield from differences(kept.get(key), now.get(key), f"{name} {key}".strip())
+    elif repr(kept) != repr(now):  # NaN is NaN
+        yield f"{name} {kept} instead of {now}"
+
+
+def plain(x: Any) -> Any:
+    """Numbers, words, lists, and dictionaries of them: what compares by value."""
+    if hasattr(x, "_asdict"):
+        x = x._asdict()
+    if isinstance(x, Mapping):
+        return {name: plain(each) for name, each in x.items()}
+    if hasattr(x, "tolist"):  # arrays and numbers of NumPy and Torch
+        return x.tolist()
+    return [plain(each) for each in x] if isinstance(x, list | tuple) else x
+
+
+def installed_version() -> str:
+    """The version of warpdyn that is installed."""
+    try:
+        return version("warpdyn")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _no_checkpoint(path: Path, reason: str) -> TaskError:
+    return TaskError(
+        f"{path} is no checkpoint of a training: {reason}; choose another folder, or remove that file"
+    )
+
+
+def _reason(error: Exception) -> str:
+    """Torch's own text advises to load the file with code in it, which is left out."""
+    text = str(error)
+    if "Weights only" in text or "weights_only" in text:
+        return "it holds objects other than tensors, numbers and strings, which could run code"
+    return _first_line(error)
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__

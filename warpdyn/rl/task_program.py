@@ -1,0 +1,77 @@
+"""Hashes of the programs that a task's texts record: by them a training knows its task again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..execution.call import input_shapes
+from ..execution.evaluate import record_call
+from ..kernels.own_kernel import OwnKernel
+from .environment_step import EnvironmentStep
+from .observation import terms_of
+from .task import Episode
+
+STEP = "the whole step"
+"""The program of simulation, rewards, ends, resets and observations together."""
+
+TABLES = "tables and terrain"
+
+
+def program_hashes(text: EnvironmentStep) -> dict[str, str]:
+    """A hash of each of the task's texts, of its tables, and of the whole step, by name.
+
+    What is hashed is the recorded program: a text whose words change, but not what it computes, has
+    the same hash. The texts are recorded apart, so that a difference can be named.
+    """
+    task, hashes = text.task, dict[str, str]()
+    for name, kernel in _texts(text):
+        hashes[f"{name}()"] = _recorded(text, kernel)
+    tables = hashlib.sha256()
+    for name, x in text.tables.items():
+        tables.update(f"{name} {x.shape} ".encode() + np.ascontiguousarray(x).tobytes())
+    hashes[TABLES] = tables.hexdigest()
+    hashes["the robot's numbers"] = hashlib.sha256(repr(task.model.key).encode()).hexdigest()
+    hashes[STEP] = _recorded(text, text.step)
+    return hashes
+
+
+def changed_programs(kept: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Names of what differs; the whole step alone where nothing in it has been named."""
+    names = [n for n in dict.fromkeys((*kept, *now)) if kept.get(n) != now.get(n)]
+    return [n for n in names if n != STEP] or names
+
+
+def _texts(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
+    """Each text as a kernel of its own, over all that it may read."""
+    task = text.task
+    shapes: dict[str, tuple[int, ...]] = {**text.carried, "time": (), "action": (task.actions,)}
+    shapes |= {"forces": (len(task.points), 3), "torques": (text.joints,)}
+    calls: dict[str, Callable[[Any, Episode], Any]] = {
+        "begin": task.begin,
+        "control": task.control,
+        "update": task.update,
+        "observe": lambda robot, s: terms_of(task.observe(robot, s)),
+        "reward": task.reward,
+        "ended": lambda robot, s: {"ended": np.where(task.ended(robot, s), 1.0, 0.0)},
+        "promote": task.promote,
+    }
+    for name, call in calls.items():
+
+        def one(robot: Any, fields: dict[str, Any], call: Any = call) -> dict[str, Any]:
+            found = call(robot, text.episode(robot, fields))
+            # A text that gives nothing is still a program: of the environment's age.
+            return {n: np.asarray(x) + 0.0 for n, x in found.items()} or {"nothing": fields["age"]}
+
+        yield name, text.kernel_of(name, shapes, one)
+
+
+def _recorded(text: EnvironmentStep, kernel: OwnKernel) -> str:
+    """The hash of a kernel's program for the task's robot, with constants as they are."""
+    arrays = [np.zeros(each.sizes(text.task.model)) for each in kernel.signature.arrays.values()]
+    call = kernel.describe(text.task.model, *arrays)
+    program = record_call(call, input_shapes(call), None)
+    return hashlib.sha256(program.text().encode()).hexdigest()

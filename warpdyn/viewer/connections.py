@@ -1,0 +1,172 @@
+"""Who may connect to a page, and which values it takes from a browser.
+
+viser 1.1 accepts websockets of every web page that is open in the user's browser, and sets whatever
+attribute a message names. Both are narrowed here, by means that are not viser's public ones: a probe
+says whether they work, and a page whose connections are not checked says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import ipaddress
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import viser
+import viser.infra._infra as infra
+import websockets
+from viser import _messages
+
+_starting = threading.Lock()
+
+
+@contextlib.contextmanager
+def own_origin_only(host: str) -> Iterator[None]:
+    """A server of viser's that starts in this block accepts websockets of its own pages alone.
+
+    While it starts, `websockets` in viser's module is a namespace of the same names, whose `serve`
+    looks at each request first.
+    """
+    checked = False
+
+    def serve(*args: Any, **options: Any) -> Any:
+        nonlocal checked
+        checked = True
+        process = options.pop("process_request", None)
+
+        async def process_request(connection: Any, request: Any) -> Any:
+            problem = refusal(request.headers, host)
+            if problem:
+                return connection.respond(403, problem + "\n")
+            answer = None if process is None else process(connection, request)
+            return await answer if inspect.isawaitable(answer) else answer
+
+        return websockets.asyncio.server.serve(*args, process_request=process_request, **options)
+
+    with _starting:
+        replaced = getattr(infra, "websockets", None) is websockets
+        if replaced:
+            server = SimpleNamespace(**{**vars(websockets.asyncio.server), "serve": serve})
+            asynchronous = SimpleNamespace(**{**vars(websockets.asyncio), "server": server})
+            infra.websockets = SimpleNamespace(**{**vars(websockets), "asyncio": asynchronous})
+        try:
+            yield
+        finally:
+            if replaced:
+                infra.websockets = websockets
+    if not checked:
+        _warn("which web pages connect to the viewer")
+
+
+def refusal(headers: Any, host: str) -> str:
+    """Why a request may not become a websocket of a page at `host`; empty where it may.
+
+    A browser says in `Origin` which page asks; a program that is no browser sends none. On the
+    loopback interface `Host` must be a loopback name too: the name of a stranger's page may be made
+    to mean this machine.
+    """
+    if str(headers.get("Upgrade", "")).lower() != "websocket":
+        return ""
+    origin, asked = headers.get("Origin"), headers.get("Host", "")
+    if origin is None:
+        return ""
+    found = urlsplit(origin)
+    if found.scheme not in ("http", "https") or found.netloc.lower() != asked.lower():
+        return f"a page of {origin} may not connect to the viewer at {asked}"
+    if _loopback(host) and not _loopback(found.hostname or ""):
+        return f"the viewer listens on this machine alone, and {found.hostname} is another name"
+    return ""
+
+
+def _loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def check_values(server: viser.ViserServer) -> None:
+    """Browsers change values of sliders, switches and handles alone, to what these can be."""
+    try:
+        gui = server.gui
+        handlers = gui._websock_interface._incoming_handlers
+        of_gui = handlers[_messages.GuiUpdateMessage]
+        of_scene = handlers[_messages.TransformControlsUpdateMessage]
+        known = gui._gui_input_handle_from_uuid
+    except (AttributeError, KeyError):
+        _warn("what a browser sends to the viewer")
+        return
+    of_gui[:] = [_only(lambda m: _take_value(known, m), each) for each in of_gui]
+    of_scene[:] = [_only(_finite_pose, each) for each in of_scene]
+
+
+def _only(good: Callable[[Any], bool], handler: Callable[..., Any]) -> Callable[..., Any]:
+    """A handler that is called for good messages only."""
+
+    async def checked(client: Any, message: Any) -> None:
+        if good(message):
+            answer = handler(client, message)
+            if inspect.isawaitable(answer):
+                await answer
+
+    return checked
+
+
+def _take_value(known: dict[str, Any], message: Any) -> bool:
+    """Leave the value alone in a message, as the control can have it; false where there is none."""
+    handle = known.get(message.uuid) if isinstance(message.uuid, str) else None
+    updates = message.updates
+    if handle is None or not isinstance(updates, dict) or "value" not in updates:
+        return False
+    value = possible_value(handle, updates["value"])
+    message.updates = {"value": value}
+    return value is not None
+
+
+def possible_value(handle: Any, value: Any) -> Any:
+    """A value as a control can have it: a slider's within its limits, one of a dropdown's options;
+    None where it is of another kind."""
+    now = handle.value
+    if isinstance(now, bool):
+        return value if isinstance(value, bool) else None
+    if isinstance(now, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return None
+        if not np.isfinite(value):
+            return None
+        low, high = getattr(handle, "min", None), getattr(handle, "max", None)
+        value = value if low is None else max(low, value)
+        return value if high is None else min(high, value)
+    if isinstance(now, str):
+        options = getattr(handle, "options", None)
+        good = isinstance(value, str) and (options is None or value in options)
+        return value if good else None
+    return value if isinstance(value, (type(now), list)) else None
+
+
+def _finite_pose(message: Any) -> bool:
+    """Whether a handle is somewhere, turned somehow."""
+    for values, size in ((message.wxyz, 4), (message.position, 3)):
+        if not isinstance(values, (list, tuple)) or len(values) != size:
+            return False
+        if any(isinstance(x, bool) or not isinstance(x, (int, float)) for x in values):
+            return False
+        if not np.isfinite(values).all():
+            return False
+    return bool(np.linalg.norm(message.wxyz) > 0.0)
+
+
+def _warn(what: str) -> None:
+    warnings.warn(
+        f"{what} is not checked: warpdyn does not know viser {viser.__version__}; "
+        "pip install 'viser==1.1.1'",
+        stacklevel=4,
+    )
