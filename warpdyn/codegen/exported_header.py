@@ -181,6 +181,7 @@ def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
     rows = [f"const {real} *{x}" for x in each.inputs.values()]
     rows += [f"{real} *{x}" for x in each.results.values()]
     yield f"{style.inline} void {name}_batch({size_t} n, {', '.join(rows)}) {after}{{"
+    yield from (f"  (void){x};" for x in sizes if not each.holds_numbers(x))
     yield "#if defined(__GNUC__)"
     yield f"  const {size_t} width = {count};"
     yield f"  for ({size_t} first = 0; first < n; first += width) {{"
