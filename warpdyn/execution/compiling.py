@@ -14,6 +14,7 @@ from typing import Any
 import warp as wp
 
 from ..codegen.source import Source
+from ..model.printable import printable
 from .announcements import announced
 from .call import Call
 from .kernel import Command, compile_kernel
@@ -113,7 +114,7 @@ class _Module:
 def label_of(call: Call) -> str:
     """What a call computes, for messages: "vjp of rnea for panda"."""
     kinds = "".join(f"{each.kind} of " for each in reversed(call.derivatives))
-    return f"{kinds}{call.name} for {call.model.name}"
+    return f"{kinds}{call.name} for {printable(call.model.name)}"
 
 
 def load(kernel: Kernel) -> None:
