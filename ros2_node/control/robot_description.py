@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TypeVar
 import warpdyn as wd
 from warpdyn import Model, ModelError
 from warpdyn.formats.robot_text import RobotText
+from warpdyn.model.regular_files import RefusedFileError, read_regular_file, too_large
 
 from .settings import Settings
 
@@ -56,44 +55,27 @@ def _load_file(file: str) -> Model:
 
 def read_description(file: str) -> bytes:
     """The bytes of a regular file of at most LARGEST; a FIFO or a device is never waited for."""
+    remedy = "give the path of a URDF file"
     try:
-        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_regular_file(file, LARGEST, remedy)
     except FileNotFoundError:
         bundled = ", ".join(wd.robot_names())
         raise ModelError(
             f"{file}: there is no such file; give the path of a URDF or xacro file, or one of "
             f"{bundled}"
         ) from None
+    except RefusedFileError as error:
+        raise ModelError(f"{file}: {error}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ModelError(
-            f"{file}: cannot be read ({reason}); give the path of a URDF file"
-        ) from None
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            folder = stat.S_ISDIR(status.st_mode)
-            what = "a directory" if folder else "a pipe, a socket or a device"
-            raise ModelError(f"{file}: is {what}; give the path of a URDF file")
-        if status.st_size > LARGEST:
-            raise ModelError(f"{file}: {_too_large(status.st_size)}")
-        with open(handle, "rb", closefd=False) as opened:
-            return opened.read(LARGEST)
-    finally:
-        os.close(handle)
+        raise ModelError(f"{file}: cannot be read ({reason}); {remedy}") from None
 
 
 def _checked(name: str, text: str) -> str:
     if len(text) > LARGEST:
-        raise ModelError(f"{name}: {_too_large(len(text))}")
+        remedy = "is it the text of a URDF file?"
+        raise ModelError(f"{name}: {too_large(len(text), LARGEST, remedy)}")
     return text
-
-
-def _too_large(size: int) -> str:
-    return (
-        f"has {size / 2**20:.0f} MB; a description of more than {LARGEST / 2**20:.0f} MB is not "
-        "read: is it a URDF file?"
-    )
 
 
 def _in_time(what: str, work: Callable[[], Result]) -> Result:

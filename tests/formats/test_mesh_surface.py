@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from warpdyn.formats import mesh_surface
 from warpdyn.formats.mesh_surface import colored_surfaces, surface_of
 from warpdyn.model.mesh_files import MeshError
 
@@ -55,3 +57,32 @@ def test_the_colour_of_a_texture_is_its_mean(tmp_path: Path, diffuse: tuple | No
     plain = np.array(material.diffuse, float) / 255.0
     expected = tuple(np.array([150 / 255, 100 / 255, 0.0, 1.0]) * plain)
     assert part.color == pytest.approx(expected, abs=0.02)
+
+
+def test_what_a_file_only_counts_is_not_made(tmp_path: Path) -> None:
+    """A GLB file of an array of zeros without a byte, and one part in a scene a hundred times."""
+    box = trimesh.creation.box()
+    scene = trimesh.Scene()
+    for k in range(100):
+        scene.add_geometry(box, geom_name="box", node_name=f"n{k}")
+    scene.export(tmp_path / "many.glb")
+    data = (tmp_path / "many.glb").read_bytes()
+    for most, fits in ((800, True), (799, False)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(mesh_surface, "MOST_VERTICES", most)
+            if fits:
+                assert len(surface_of(tmp_path / "many.glb").vertices) == 800
+            else:
+                with pytest.raises(MeshError, match="it has 800 vertices, more than 799"):
+                    surface_of(tmp_path / "many.glb")
+    size = int.from_bytes(data[12:16], "little")
+    text = json.loads(data[20 : 20 + size])
+    for each in text["accessors"]:
+        each.update(count=3_000_000_000)
+        del each["bufferView"]
+    written = json.dumps(text).encode()
+    written += b" " * (size - len(written) if len(written) < size else -len(written) % 4)
+    head = data[:12] + len(written).to_bytes(4, "little") + data[16:20]
+    (tmp_path / "zeros.glb").write_bytes(head + written + data[20 + size :])
+    with pytest.raises(MeshError, match=r"it has 3,000,000,000 vertices, more than 2,000,000"):
+        surface_of(tmp_path / "zeros.glb")

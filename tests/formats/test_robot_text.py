@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+from time_limit import time_limit
 from urdf_texts import joint, links, load, refusal, remarks, robot
 
+import warpdyn as wd
+from warpdyn.formats import robot_text
 from warpdyn.formats.registry import MJCF, URDF
 from warpdyn.formats.robot_text import (
     GRAVITY,
@@ -267,3 +271,32 @@ def test_loops_are_refused_or_cut() -> None:
     assert cuts_loops("cut") and not cuts_loops("refuse")
     with pytest.raises(ValueError, match='loops must be "refuse" or "cut", got \'keep\''):
         cuts_loops("keep")
+
+
+def test_a_pipe_a_device_and_a_huge_file_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By every reader of a path, at once, with what to do; in a MJCF file's neighbours too."""
+    os.mkfifo(tmp_path / "pipe.urdf")
+    for file in (tmp_path / "pipe.urdf", "/dev/zero"):
+        for read in (wd.load, wd.load_urdf, wd.load_sdf, wd.load_mjcf):
+            with time_limit(), pytest.raises(ModelError) as error:
+                read(file)
+            assert f"{file}: is a pipe, a socket or a device; give the path of a" in str(
+                error.value
+            )
+    with (tmp_path / "hole.urdf").open("wb") as hole:
+        hole.truncate(10 * 2**30)
+    with pytest.raises(
+        ModelError, match=r"has 10,240 MiB, more than the 64 MiB that are read; give"
+    ):
+        wd.load(tmp_path / "hole.urdf")
+    brick = '<robot name="brick"><link name="brick"/></robot>'
+    with time_limit(), pytest.raises(ModelError, match="is a pipe"):
+        wd.load(brick, srdf=tmp_path / "pipe.urdf")
+    (tmp_path / "brick.urdf").write_text(brick)
+    monkeypatch.setattr(robot_text, "DESCRIPTION", len(brick))
+    assert wd.load(tmp_path / "brick.urdf", floating_base=True).name == "brick"
+    monkeypatch.setattr(robot_text, "DESCRIPTION", len(brick) - 1)
+    with pytest.raises(ModelError, match=f"more than the {len(brick) - 1} bytes that are read"):
+        wd.load(tmp_path / "brick.urdf")

@@ -17,6 +17,7 @@ def test_names_of_links() -> None:
     assert identifier("2nd") == "n2nd"
     assert identifier("default") == "default_"
     assert identifier("手") == "x"
+    assert [identifier(x) for x in ("std", "lambda", "NULL")] == ["std_", "lambda_", "NULL_"]
 
 
 @given(st.text())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -82,4 +83,33 @@ def test_what_cannot_be_used_says_why(tmp_path: Path) -> None:
     assert why(mesh("folder.stl", tmp_path)) == "there is no such file"
     with (tmp_path / "huge.stl").open("wb") as file:
         file.truncate(LARGEST + 1)
-    assert why(mesh("huge.stl", tmp_path)).startswith("its file has 64 MiB, more than 64")
+    assert why(mesh("huge.stl", tmp_path)).startswith(
+        "its file has 64 MiB, more than the 64 MiB that are read"
+    )
+
+
+def test_an_address_of_a_package_does_not_leave_it(tmp_path: Path) -> None:
+    """Written out or by %2e; a way up and down again inside of it may be taken."""
+    made(tmp_path / "secret.stl")
+    inside = made(tmp_path / "arm/meshes/a.stl")
+    (tmp_path / "arm/urdf").mkdir()
+    outside = ("../secret.stl", "%2e%2e/secret.stl", "./secret.stl", "arm/../secret.stl")
+    outside += ("arm/meshes/../../secret.stl", "arm/%2E%2E/secret.stl", "/../secret.stl")
+    for name in outside:
+        for scheme in ("package", "model"):
+            said = why(mesh(f"{scheme}://{name}", tmp_path / "arm/urdf"))
+            assert "leaves its package; name a file in the package" in said
+    for name in ("urdf/../meshes/a.stl", "/meshes/a.stl", f"/{inside}"):
+        shape = mesh(f"package://arm/{name}", tmp_path / "arm/urdf")
+        if name.endswith(str(inside)):
+            assert "is not there" in why(shape)
+        else:
+            assert mesh_file(shape).samefile(inside)
+
+
+def test_a_pipe_or_a_device_is_no_mesh(tmp_path: Path) -> None:
+    """Refused as what it is, unopened."""
+    os.mkfifo(tmp_path / "pipe.stl")
+    (tmp_path / "zero.stl").symlink_to("/dev/zero")
+    for name in ("pipe.stl", "zero.stl"):
+        assert why(mesh(name, tmp_path)).startswith("its file is a pipe, a socket or a device")

@@ -135,7 +135,10 @@ def test_a_mesh_of_a_gigabyte_is_not_read_and_a_broken_one_is_said(tmp_path: Pat
     with (tmp_path / "huge.stl").open("wb") as file:
         file.truncate(2**30)  # a hole: no byte is on the disk
     (tmp_path / "broken.dae").write_text("<COLLADA>")
-    for name, why in (("huge.stl", "1024 MiB, more than 64"), ("broken.dae", "cannot read it")):
+    for name, why in (
+        ("huge.stl", "1,024 MiB, more than the 64 MiB"),
+        ("broken.dae", "cannot read it"),
+    ):
         (tmp_path / "r.urdf").write_text(
             TEXT.format(more="").replace("package://nowhere/part.stl", name)
         )

@@ -20,6 +20,7 @@ from ..formats.registry import MJCF, SDF, format_of_text
 from ..formats.robot_text import RobotText, tag_name
 from ..model import Model
 from ..model.description import ModelError, ModelWarning
+from ..model.printable import printable
 
 
 class UserError(Exception):
@@ -52,7 +53,7 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
                 f"{', '.join(robot_names())}"
             )
     for warning in caught if show_warnings else ():
-        print(f"warning: {warning.message}", file=sys.stderr)
+        print(printable(f"warning: {warning.message}", kept="\n"), file=sys.stderr)
     return model
 
 

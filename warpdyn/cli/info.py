@@ -7,6 +7,7 @@ import math
 
 from ..model import Model
 from ..model.describe import head, remainder, tree
+from ..model.printable import printable
 from .command_line import read_model
 from .tables import say, width
 
@@ -31,7 +32,8 @@ def info(args: argparse.Namespace) -> int:
 
 def print_coordinates(model: Model) -> None:
     """A line for each coordinate of q: its column in q and in v, its name and its limits."""
-    longest = max(map(len, (*model.q_names, "coordinate")))
+    names = [printable(name) for name in model.q_names]
+    longest = max(map(len, (*names, "coordinate")))
     if model.nv:
         limits = f"{'lower':>9} {'upper':>9} {'velocity':>9} {'effort':>9}"
         print(f"\n{'q':>3} {'v':>3}  {'coordinate':{longest}} {limits}")
@@ -42,4 +44,4 @@ def print_coordinates(model: Model) -> None:
         for k in range(joint.kind.nq):
             # A quaternion has one coordinate more than the joint has velocities.
             q, v = columns.q.start + k, columns.v.start + k if k < joint.kind.nv else ""
-            print(f"{q:3} {v:>3}  {model.q_names[q]:{longest}} {shown}")
+            print(f"{q:3} {v:>3}  {names[q]:{longest}} {shown}")

@@ -7,6 +7,7 @@ import sys
 
 from ..labels.dry_run import forecast, told
 from ..labels.labelling import LabelError, label, prepared
+from ..model.printable import printable
 from .command_line import UserError, read_model, refuse_immobile, start_warp
 
 SHOWN = 10
@@ -45,7 +46,7 @@ def label_logs(args: argparse.Namespace) -> int:
     kept = f", {report.skipped} finished before" if report.skipped else ""
     print(f"{report.out}: {report.done} files with {report.rows:,} rows labelled{kept}")
     for name, why in list(report.failed.items())[:SHOWN]:
-        print(f"failed: {name}: {why}", file=sys.stderr)
+        print(printable(f"failed: {name}: {why}"), file=sys.stderr)
     if len(report.failed) > SHOWN:
         print(f"{len(report.failed)} failed; {report.out}/manifest.json has all", file=sys.stderr)
     return 1 if report.failed else 0

@@ -17,6 +17,7 @@ import warp as wp
 from .. import __version__, robot_names
 from ..codegen.source import TARGETS
 from ..model.description import ModelError
+from ..model.printable import printable
 from .argument_types import at_least_zero, count, package, positive, seed
 from .bench import bench
 from .caches import show_caches
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run(args)
     except (UserError, ModelError) as error:
-        print(f"warpdyn: error: {error}", file=sys.stderr)
+        print(f"warpdyn: error: {printable(str(error))}", file=sys.stderr)
         return 2
     except MemoryError as error:
         print(f"warpdyn: error: not enough memory: {error}; try a smaller --batch", file=sys.stderr)
@@ -60,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         where = "" if error.filename is None else f"{error.filename}: "
-        print(f"warpdyn: error: {where}{error.strerror or error}", file=sys.stderr)
+        said = printable(f"{where}{error.strerror or error}")
+        print(f"warpdyn: error: {said}", file=sys.stderr)
         return 2
 
 

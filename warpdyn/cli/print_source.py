@@ -12,6 +12,7 @@ from ..execution.call import Call, input_shapes
 from ..execution.evaluate import record_call
 from ..kernels.loading import names_a_kernel
 from ..model import Model
+from ..model.printable import printable
 from .command_line import UserError, named_frame, read_model
 from .own_kernels import ChosenKernel
 from .workload import ARGUMENTS, FUNCTIONS, furthest_link, options_of
@@ -30,7 +31,7 @@ def print_source(args: argparse.Namespace) -> int:
     else:
         call = of_algorithm(name, args, model)
         program = record_call(call, input_shapes(call), single)
-    title = f"{call.name}_{model.name}"
+    title = printable(f"{call.name}_{model.name}")
     if args.target == "text":
         print(program.text(title))
     else:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..model.printable import printable
 from .accuracy import LIMITS
 from .peer_times import LOOP
 from .timing import Measurement
@@ -30,8 +31,8 @@ def console() -> Console:
 
 
 def say(text: str) -> None:
-    """Print prose, broken between words where it is too long."""
-    fill = textwrap.fill(text, width(), break_long_words=False, break_on_hyphens=False)
+    """Print prose, broken between words where it is too long; names are shown printable."""
+    fill = textwrap.fill(printable(text), width(), break_long_words=False, break_on_hyphens=False)
     print(fill)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ..recording.program import Program
+from .escapes import comment_text, string_literal
 from .portable import Style, function, number, without_a_library
 
 
@@ -61,7 +62,7 @@ def exported_header(
 def _cpp(
     robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
 ) -> Iterator[str]:
-    yield from (f"// {line}" for line in robot.about)
+    yield from (f"// {comment_text(line)}" for line in robot.about)
     yield "#pragma once"
     yield from (f"#include <{name}>" for name in (["cmath"] if style.libm else []))
     yield from ("#include <cstddef>", "#include <cstring>", "#include <limits>", "")
@@ -69,7 +70,7 @@ def _cpp(
     yield from ("", style.helpers("number"), "")
     yield from (f"constexpr int {name} = {value};" for name, value in robot.whole.items())
     for name, texts in robot.names.items():
-        listed = ", ".join(_quoted(x) for x in texts)
+        listed = ", ".join(string_literal(x) for x in texts)
         yield f"constexpr const char *{name}[] = {{{listed}}};"
     for name, values in robot.tables.items():
         listed = ", ".join(_limit(x, style) for x in values)
@@ -98,7 +99,7 @@ def _cpp(
     yield from ("", "}  // namespace detail")
     for each in functions:
         yield ""
-        yield from (f"/// {line}".rstrip() for line in each.about)
+        yield from (f"/// {comment_text(line)}" for line in each.about)
         yield f"inline void {each.name}({', '.join(_parameters(each, 'number'))}) noexcept {{"
         names = ", ".join([*each.inputs.values(), *each.results.values()])
         yield from (f"  detail::{each.name}<number>({names});", "}")
@@ -110,7 +111,7 @@ def _cpp(
 def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style) -> Iterator[str]:
     guard = f"{style.prefix.upper()}_H"
     real = style.type(False)
-    yield from ("/*", *(f" * {line}".rstrip() for line in robot.about), " */")
+    yield from ("/*", *(f" * {comment_text(line)}" for line in robot.about), " */")
     yield from (f"#ifndef {guard}", f"#define {guard}", "")
     yield from (f"#include <{name}>" for name in (["math.h"] if style.libm else []))
     yield from ("#include <stddef.h>", "#include <string.h>" if style.libm else _MEMCPY, "")
@@ -118,7 +119,7 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
     constants = ", ".join(f"{style.prefix}_{n} = {x}" for n, x in robot.whole.items())
     yield from ([f"enum {{ {constants} }};"] if constants else [])
     for name, texts in robot.names.items():
-        listed = ", ".join(_quoted(x) for x in texts)
+        listed = ", ".join(string_literal(x) for x in texts)
         yield f"static const char *const {style.prefix}_{name}[] = {{{listed}}};"
     for name, values in robot.tables.items():
         listed = ", ".join(_limit(x, style) for x in values)
@@ -126,7 +127,7 @@ def _c(robot: ExportedRobot, functions: Sequence[ExportedFunction], style: Style
     yield from ("", *_apart(), *_helpers(style), "#endif")
     for each in functions:
         name = f"{style.prefix}_{each.name}"
-        yield from ("", "/*", *(f" * {line}".rstrip() for line in each.about), " */")
+        yield from ("", "/*", *(f" * {comment_text(line)}" for line in each.about), " */")
         yield function(each.program, name, each.inputs, each.results, style)
         yield ""
         yield "#if defined(__GNUC__)"
@@ -180,6 +181,7 @@ def _batch(each: ExportedFunction, style: Style, after: str) -> Iterator[str]:
     rows = [f"const {real} *{x}" for x in each.inputs.values()]
     rows += [f"{real} *{x}" for x in each.results.values()]
     yield f"{style.inline} void {name}_batch({size_t} n, {', '.join(rows)}) {after}{{"
+    yield from (f"  (void){x};" for x in sizes if not each.holds_numbers(x))
     yield "#if defined(__GNUC__)"
     yield f"  const {size_t} width = {count};"
     yield f"  for ({size_t} first = 0; first < n; first += width) {{"
@@ -204,11 +206,6 @@ def _parameters(each: ExportedFunction, real: str) -> list[str]:
 
 def _rows(each: ExportedFunction) -> list[str]:
     return [f"{c}[{' x '.join(['n', *map(str, shape)])}]" for c, shape in each.shapes.items()]
-
-
-def _quoted(text: str) -> str:
-    plain = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{plain}"'
 
 
 def _limit(x: float, style: Style) -> str:

@@ -29,7 +29,8 @@ static inline number number_choice(word all, number a, number b) {
   return number_of_bits((all & number_bits(a)) | (~all & number_bits(b)));
 }
 /* Sine and cosine: the angle less a multiple of pi/2 in three parts (Cody and Waite), then polynomials on
-   [-pi/4, pi/4] (Cephes for float, fdlibm for double). Adding 1.5 * 2^23 (2^52) rounds: no -ffast-math. */
+   [-pi/4, pi/4] (Cephes for float, fdlibm for double). Adding 1.5 * 2^23 (2^52) rounds: no -ffast-math.
+   Beyond 2^22 (2^51) rad, where numbers are half a radian apart, all bits are set: NaN. */
 #if WARPDYN_FLOAT
 static inline void number_sine_cosine(number x, number *s, number *c) {
   const number t = x * 0.636619747f + 12582912.0f, n = t - 12582912.0f;
@@ -37,9 +38,9 @@ static inline void number_sine_cosine(number x, number *s, number *c) {
   const number z = y * y;
   const number sp = y + y * z * (-1.6666654611e-1f + z * (8.3321608736e-3f + z * -1.9515295891e-4f));
   const number cp = (1.0f - 0.5f * z) + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
-  const word k = number_bits(t), odd = -(k & 1);
-  *s = number_of_bits(number_bits(number_choice(odd, cp, sp)) ^ (word)((unsigned)(k & 2) << 30));
-  *c = number_of_bits(number_bits(number_choice(odd, sp, cp)) ^ (word)((unsigned)((k + 1) & 2) << 30));
+  const word k = number_bits(t), odd = -(k & 1), lost = -(word)(x > 4194304.0f) | -(word)(x < -4194304.0f);
+  *s = number_of_bits((number_bits(number_choice(odd, cp, sp)) ^ (word)((unsigned)(k & 2) << 30)) | lost);
+  *c = number_of_bits((number_bits(number_choice(odd, sp, cp)) ^ (word)((unsigned)((k + 1) & 2) << 30)) | lost);
 }
 #else
 static inline void number_sine_cosine(number x, number *s, number *c) {
@@ -50,9 +51,9 @@ static inline void number_sine_cosine(number x, number *s, number *c) {
     + z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
   const number cp = (1.0 - 0.5 * z) + z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (2.48015872894767294178e-05
     + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
-  const word k = number_bits(t), odd = -(k & 1);
-  *s = number_of_bits(number_bits(number_choice(odd, cp, sp)) ^ (word)((unsigned long long)(k & 2) << 62));
-  *c = number_of_bits(number_bits(number_choice(odd, sp, cp)) ^ (word)((unsigned long long)((k + 1) & 2) << 62));
+  const word k = number_bits(t), odd = -(k & 1), lost = -(word)(x > 2251799813685248.0) | -(word)(x < -2251799813685248.0);
+  *s = number_of_bits((number_bits(number_choice(odd, cp, sp)) ^ (word)((unsigned long long)(k & 2) << 62)) | lost);
+  *c = number_of_bits((number_bits(number_choice(odd, sp, cp)) ^ (word)((unsigned long long)((k + 1) & 2) << 62)) | lost);
 }
 #endif
 
@@ -89,7 +90,8 @@ static inline number number_sqrt(number x) {
 static inline number number_floor(number x) {
   const word small = -(word)(number_abs(x) < 8388608.0f);
   const number whole = (number)(word)number_choice(small, x, 0.0f);
-  return number_choice(small, whole > x ? whole - 1.0f : whole, x);
+  const word itself = ~small | -(word)(whole == x); /* -0 among them */
+  return number_choice(itself, x, whole > x ? whole - 1.0f : whole);
 }
 #else
 static inline number number_sqrt(number x) {
@@ -107,7 +109,8 @@ static inline number number_sqrt(number x) {
 static inline number number_floor(number x) {
   const word small = -(word)(number_abs(x) < 4503599627370496.0);
   const number whole = (number)(word)number_choice(small, x, 0.0);
-  return number_choice(small, whole > x ? whole - 1.0 : whole, x);
+  const word itself = ~small | -(word)(whole == x); /* -0 among them */
+  return number_choice(itself, x, whole > x ? whole - 1.0 : whole);
 }
 #endif
 
@@ -129,9 +132,9 @@ static inline void lanes_sine_cosine(lanes x, lanes *s, lanes *c) {
   const lanes z = y * y;
   const lanes sp = y + y * z * (-1.6666654611e-1f + z * (8.3321608736e-3f + z * -1.9515295891e-4f));
   const lanes cp = (1.0f - 0.5f * z) + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
-  const lane_words k = (lane_words)t, odd = -(k & 1);
-  *s = (lanes)((lane_words)lanes_choice(odd, cp, sp) ^ ((k & 2) << 30));
-  *c = (lanes)((lane_words)lanes_choice(odd, sp, cp) ^ (((k + 1) & 2) << 30));
+  const lane_words k = (lane_words)t, odd = -(k & 1), lost = (lane_words)(x > lanes_all(4194304.0f)) | (lane_words)(x < lanes_all(-4194304.0f));
+  *s = (lanes)(((lane_words)lanes_choice(odd, cp, sp) ^ ((k & 2) << 30)) | lost);
+  *c = (lanes)(((lane_words)lanes_choice(odd, sp, cp) ^ (((k + 1) & 2) << 30)) | lost);
 }
 #else
 static inline void lanes_sine_cosine(lanes x, lanes *s, lanes *c) {
@@ -142,9 +145,9 @@ static inline void lanes_sine_cosine(lanes x, lanes *s, lanes *c) {
     + z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
   const lanes cp = (1.0 - 0.5 * z) + z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (2.48015872894767294178e-05
     + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
-  const lane_words k = (lane_words)t, odd = -(k & 1);
-  *s = (lanes)((lane_words)lanes_choice(odd, cp, sp) ^ ((k & 2) << 62));
-  *c = (lanes)((lane_words)lanes_choice(odd, sp, cp) ^ (((k + 1) & 2) << 62));
+  const lane_words k = (lane_words)t, odd = -(k & 1), lost = (lane_words)(x > lanes_all(2251799813685248.0)) | (lane_words)(x < lanes_all(-2251799813685248.0));
+  *s = (lanes)(((lane_words)lanes_choice(odd, cp, sp) ^ ((k & 2) << 62)) | lost);
+  *c = (lanes)(((lane_words)lanes_choice(odd, sp, cp) ^ (((k + 1) & 2) << 62)) | lost);
 }
 #endif
 /* Entries of `here` robots from p on, rows of n, into lanes, and back; lanes without a robot repeat the last. */

@@ -200,7 +200,9 @@ def function(
 
 def _used(part: Sequence[Statement], program: Program) -> list[Statement]:
     """A part without the loads that only later parts read, which load for themselves."""
-    needed = {x for s in part for x in operands(s)}.union(program.stores)
+    # What stands after `keep` and `recall` is a slot of the workspace, no statement.
+    reading = (s for s in part if s.operation not in ("keep", "recall"))
+    needed = {x for s in reading for x in operands(s)}.union(program.stores)
     return [s for s in part if s.operation != "input" or s.target in needed]
 
 

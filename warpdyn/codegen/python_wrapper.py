@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from .escapes import string_literal
 from .exported_header import ExportedFunction
 
 _BEGINNING = """#define PY_SSIZE_T_CLEAN
@@ -45,7 +46,7 @@ def python_wrapper(name: str, functions: Sequence[ExportedFunction], single: boo
     for each in functions:
         for suffix in ("", "_batch"):
             called = f"{each.name}{suffix}"
-            about = _quoted(f"{called}({', '.join(each.sizes)})")
+            about = string_literal(f"{called}({', '.join(each.sizes)})")
             lines.append(
                 f'  {{"{called}", (PyCFunction)(void (*)(void))call_{called}, METH_FASTCALL, {about}}},'
             )
@@ -81,7 +82,7 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
     yield "  Py_ssize_t taken = 0, robots = 0;"
     yield "  PyObject *result = NULL;"
     yield f"  if (count != {n}) {{"
-    wanted = _quoted(f"{called}({', '.join(arrays)}) takes {n} arrays, got %zd")
+    wanted = string_literal(f"{called}({', '.join(arrays)}) takes {n} arrays, got %zd")
     yield f"    PyErr_Format(PyExc_TypeError, {wanted}, count);"
     yield "    return NULL;"
     yield "  }"
@@ -97,7 +98,7 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
         if k == 0:
             yield "    robots = here;"
         else:
-            text = _quoted(f"{array} must have as many rows as {arrays[0]}, %zd, got %zd")
+            text = string_literal(f"{array} must have as many rows as {arrays[0]}, %zd, got %zd")
             yield "    if (here != robots) {"
             yield f"      PyErr_Format(PyExc_ValueError, {text}, robots, here);"
             yield "      goto end;"
@@ -112,7 +113,3 @@ def _function(name: str, each: ExportedFunction, rows: bool) -> Iterator[str]:
     yield "  while (taken) PyBuffer_Release(&held[--taken]);"
     yield "  return result;"
     yield "}"
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"'

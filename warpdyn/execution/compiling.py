@@ -15,6 +15,7 @@ from typing import Any
 import warp as wp
 
 from ..codegen.source import Source
+from ..model.printable import printable
 from . import kernel_objects
 from .announcements import announced
 from .call import Call
@@ -119,7 +120,7 @@ class _Module:
 def label_of(call: Call) -> str:
     """What a call computes, for messages: "vjp of rnea for panda"."""
     kinds = "".join(f"{each.kind} of " for each in reversed(call.derivatives))
-    return f"{kinds}{call.name} for {call.model.name}"
+    return f"{kinds}{call.name} for {printable(call.model.name)}"
 
 
 def load(kernel: Kernel) -> None:

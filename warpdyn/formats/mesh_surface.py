@@ -5,6 +5,7 @@ The package trimesh reads the files (`pip install warpdyn[meshes]`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -13,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from lxml import etree
 
-from ..model.mesh_files import NO_READER, MeshError
+from ..model.mesh_files import NO_READER, MeshError, mesh_data
 from .colors import Color
+from .material_files import MaterialFiles, check_pixels
 
 MOST_VERTICES = 2_000_000
 
@@ -87,19 +89,51 @@ def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
 
 def _scene(path: Path, materials: bool) -> Any:
     """What trimesh reads of a file."""
+    data = mesh_data(path)
+    _check_counts(data)
+    resolver = MaterialFiles(path.parent) if materials else None
     try:
-        import trimesh
+        scene = _loaded(data, path.suffix.lower()[1:], resolver, skip_materials=not materials)
     except ImportError:
         raise MeshError(NO_READER) from None
-    read: Any = trimesh.load_scene
-    try:
-        if materials:  # by its name, so that files of materials are found beside it
-            return read(path, process=False)
-        with path.open("rb") as file:
-            kind = path.suffix.lower()[1:]
-            return read(file, file_type=kind, process=False, skip_materials=True)
     except Exception as error:  # as above
         raise _unreadable(error) from error
+    if resolver is not None and resolver.refusals:
+        raise MeshError(resolver.refusals[0])
+    # A file may put the same part into its scene a million times.
+    placed = (scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry)
+    _check_vertices(sum(len(getattr(mesh, "vertices", ())) for mesh in placed))
+    for mesh in scene.geometry.values():  # textures in the file itself did not pass the resolver
+        image = _image(getattr(getattr(mesh, "visual", None), "material", None))
+        if image is not None:
+            check_pixels(image, "its texture")
+    return scene
+
+
+def _check_counts(data: bytes) -> None:
+    """Refuse a GLB file with arrays of more zeros than there may be vertices: it need not have a byte
+    for them."""
+    if data[:4] != b"glTF" or len(data) < 20:
+        return
+    try:
+        text = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
+        bare = [x.get("count", 0) for x in text.get("accessors", ()) if "bufferView" not in x]
+        most = max(bare, default=0)
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise _unreadable(error) from error
+    _check_vertices(most)
+
+
+def _check_vertices(count: int) -> None:
+    if count > MOST_VERTICES:
+        raise MeshError(f"it has {count:,} vertices, more than {MOST_VERTICES:,}; simplify it")
+
+
+def _loaded(data: bytes, kind: str, resolver: MaterialFiles | None, **options: bool) -> Any:
+    import trimesh
+
+    read: Any = trimesh.load_scene
+    return read(BytesIO(data), file_type=kind, resolver=resolver, process=False, **options)
 
 
 def _with_triangles(scene: Any) -> list[Any]:
@@ -109,14 +143,13 @@ def _with_triangles(scene: Any) -> list[Any]:
 def _without_materials(path: Path) -> Any:
     """What trimesh reads of a COLLADA file without its materials: where one of them is not in the file it
     leaves out what has it."""
-    import trimesh
-
-    text = etree.parse(path, etree.XMLParser(resolve_entities=False, no_network=True))
+    text = etree.fromstring(
+        mesh_data(path), etree.XMLParser(resolve_entities=False, no_network=True)
+    )
     for name in ("library_effects", "library_materials", "bind_material"):
         for element in text.findall(f".//{{*}}{name}"):
             element.getparent().remove(element)
-    read: Any = trimesh.load_scene
-    return read(BytesIO(etree.tostring(text)), file_type="dae", process=False)
+    return _loaded(etree.tostring(text), "dae", None)
 
 
 def _unreadable(error: Exception) -> MeshError:
@@ -128,10 +161,7 @@ def _checked(vertices: np.ndarray) -> np.ndarray:
     """The vertices, if they are some, not too many, and finite."""
     if vertices.ndim != 2 or not len(vertices):
         raise MeshError("it has no vertices")
-    if len(vertices) > MOST_VERTICES:
-        raise MeshError(
-            f"it has {len(vertices):,} vertices, more than {MOST_VERTICES:,}; simplify it"
-        )
+    _check_vertices(len(vertices))
     if not np.isfinite(vertices).all():
         raise MeshError("not all of its vertices are finite; write it again")
     return vertices
@@ -161,12 +191,17 @@ def _material_color(material: Any) -> Color | None:
     said = getattr(material, "kwargs", None)
     if said is not None and not said:  # its .mtl file is not there
         return None
-    image = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
+    image = _image(material)
     plain = getattr(material, "baseColorFactor", None) if said is None else material.diffuse
     if image is None:
         return None if plain is None else _color(_bytes(plain))
     texture = np.asarray(image.convert("RGBA").resize((16, 16)), float).mean(axis=(0, 1))
     return _color(texture if plain is None else texture * _bytes(plain) / 255.0)
+
+
+def _image(material: Any) -> Any:
+    """The texture of a material, not unpacked yet; None where it has none."""
+    return getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
 
 
 def _bytes(color: Any) -> np.ndarray:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from ..model.description import ModelError
+from ..model.regular_files import RefusedFileError, read_regular_file
 from .mjcf_values import Element
 from .robot_text import Reading, RobotText
 
@@ -76,17 +78,25 @@ class Neighbours:
 
     def read(self, reading: Reading, element: Element, path: Path) -> bytes:
         """Content of a file that was found."""
+        self.files += 1
         try:
-            self.files += 1
-            self.bytes += path.stat().st_size
-            if self.bytes > self.most_bytes or self.files > self.most_files:
-                raise reading.refusal(
-                    element,
-                    f"there is too much to read: at most {self.most_files} files of "
-                    f"{self.most_bytes // 2**20} MiB together are",
-                )
-            return path.read_bytes()
+            size = path.stat().st_size
+            if self.bytes + size > self.most_bytes or self.files > self.most_files:
+                raise self._too_much(reading, element)
+            remedy = "name a file of the robot"
+            data = read_regular_file(path, self.most_bytes - self.bytes, remedy)
+        except RefusedFileError as error:
+            raise reading.refusal(element, f'"{self.name(path)}" {error}') from None
         except OSError as error:
             raise reading.refusal(
                 element, f'"{self.name(path)}" cannot be read: {error.strerror}'
             ) from None
+        self.bytes += len(data)
+        return data
+
+    def _too_much(self, reading: Reading, element: Element) -> ModelError:
+        return reading.refusal(
+            element,
+            f"there is too much to read: at most {self.most_files} files of "
+            f"{self.most_bytes // 2**20} MiB together are",
+        )

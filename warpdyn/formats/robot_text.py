@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 from lxml import etree
 
 from ..model.description import ModelError
+from ..model.regular_files import DESCRIPTION, STAGE, RefusedFileError, read_regular_file
 from .registry import Format, format_of_root, format_of_text
 
 GRAVITY, NEARLY = -9.8, 0.02
@@ -73,19 +74,19 @@ class RobotText:
                 return cls(None, kind, data, "utf-8")
         elif not isinstance(source, os.PathLike):
             raise TypeError(f"{caller} needs a path or XML text, got {type(source).__name__}")
+        remedy = f"give the path of a {kind} file"
         try:
             path = Path(source)
-            return cls(path.name, kind, path.read_bytes(), folder=path.parent)
+            stage = format_of_text(b"", path.suffix) is not None
+            data = read_regular_file(path, STAGE if stage else DESCRIPTION, remedy)
+            return cls(path.name, kind, data, folder=path.parent)
         except FileNotFoundError:
-            problem = (
-                f"there is no such file; give the path of a {kind} file, or XML text that begins "
-                "with <"
-            )
-        except IsADirectoryError:
-            problem = f"is a directory; give the {kind} file in it"
+            problem = f"there is no such file; {remedy}, or XML text that begins with <"
+        except RefusedFileError as error:
+            problem = str(error)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            problem = f"cannot be read ({reason}); give the path of a {kind} file"
+            problem = f"cannot be read ({reason}); {remedy}"
         shown = str(source) if len(str(source)) <= 200 else f"{str(source)[:200]}..."
         raise ModelError(f"{shown}: {problem}")
 

@@ -221,9 +221,10 @@ def _robot(model: Model, style: Style) -> ExportedRobot:
         "Arrays of one robot lie without gaps, matrices row by row, and must not overlap.",
         "No function allocates, locks, throws, keeps state or branches on its arguments; stacks are",
         "bounded. Sines and cosines are within two units in the last place for angles up to",
-        f"{'8000' if style.single else '500000'} rad, and lose digits beyond. NaN and infinity come"
-        " out as NaN. Do not compile with",
-        "-ffast-math; numbers too small to be normal may count as zero where the processor says so.",
+        f"{'8000' if style.single else '500000'} rad, lose digits beyond, and are NaN beyond "
+        f"{'4.2e6' if style.single else '2.2e15'} rad. NaN and",
+        "infinity come out as NaN. Do not compile with -ffast-math; numbers too small to be normal",
+        "may count as zero where the processor says so, and do in roots without libm.",
     ]
     return ExportedRobot(
         about,

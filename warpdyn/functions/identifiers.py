@@ -1,7 +1,8 @@
-"""Names of robots, links and arrays as identifiers of C and C++."""
+"""Names of robots, links and arrays as identifiers of C, C++ and Python."""
 
 from __future__ import annotations
 
+import keyword
 import re
 import unicodedata
 
@@ -12,11 +13,14 @@ not_eq nullptr operator or or_eq private protected public register reinterpret_c
 return short signed sizeof static static_assert static_cast struct switch template this
 thread_local throw true try typedef typeid typename union unsigned using virtual void volatile
 wchar_t while xor xor_eq"""
-KEYWORDS = frozenset(re.split(r"\s+", WORDS))
+TAKEN = ("std", "main", "linux", "unix", "NULL", "NAN", "INFINITY")
+"""Names that compilers and their headers have: macros, and the library's namespace."""
+KEYWORDS = frozenset([*re.split(r"\s+", WORDS), *keyword.kwlist, *TAKEN])
+"""Words of C, C++ and Python, of which none can be a name."""
 
 
 def identifier(text: str) -> str:
-    """A name as C takes it: letters without their marks, an underscore for what is none."""
+    """A name as C and Python take it: letters without their marks, an underscore for what is none."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     plain = re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_") or "x"
     if plain[0].isdigit():

@@ -13,6 +13,7 @@ from .collision_points import collision_spheres
 from .description import Geometry, Joint, Limits, Link, Vector3
 from .joints import JointKind
 from .mesh_files import MESH_READER, NO_READER, MeshError, mesh_file
+from .printable import printable
 from .structure import Structure
 
 DEEPEST = 40
@@ -58,19 +59,19 @@ def remainder(model: Structure, between: str = " ") -> Iterator[str]:
     ]
     counts += [f"some of the mesh {name}" for name in meshes]
     if counts:
-        yield f"contact points: {', '.join(counts)}"
+        yield printable(f"contact points: {', '.join(counts)}", kept=between)
     if left:
         without = "; ".join(f"{shape} of {link} ({why})" for link, shape, why in left)
-        yield f"without contact points: {without}"
+        yield printable(f"without contact points: {without}")
     if model.configurations:
-        yield f"configurations: {', '.join(model.configurations)}"
+        yield printable(f"configurations: {', '.join(model.configurations)}")
 
 
 def head(model: Structure) -> str:
     """A line on the whole."""
     base = "floating base" if model.floating_base else "fixed base"
     moving = f"{model.nlinks} links, {len(model.joint_names)} moving joints, nq = {model.nq}, nv = {model.nv}"
-    return f"{model.name}: {moving}, {base}, {model.total_mass:.6g} kg"
+    return f"{printable(model.name)}: {moving}, {base}, {model.total_mass:.6g} kg"
 
 
 def tree(model: Structure, width: int) -> list[str]:
@@ -88,7 +89,7 @@ def _branches(model: Structure, width: int | None = None) -> list[str]:
     while waiting:
         link, head, indent = waiting.pop()
         joints = by_parent.get(link.name, [])
-        line = f"{head}{link.name}" + (f"  {link.mass:.4g} kg" if link.mass else "")
+        line = f"{head}{printable(link.name)}" + (f"  {link.mass:.4g} kg" if link.mass else "")
         above, rule, below = line.rpartition(" ─ ")
         if width is not None and rule and len(line) > width:
             lines.append(above)
@@ -96,7 +97,7 @@ def _branches(model: Structure, width: int | None = None) -> list[str]:
         lines.append(line)
         for joint in reversed(joints):
             corner, below = ("└─", "   ") if joint is joints[-1] else ("├─", "│  ")
-            head = f"{indent}{corner} {_describe(model, joint, width is None)} ─ "
+            head = f"{indent}{corner} {printable(_describe(model, joint, width is None))} ─ "
             waiting.append((model.link(joint.child), head, indent + below))
     return lines
 

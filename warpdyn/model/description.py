@@ -18,6 +18,7 @@ import numpy as np
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
 from .joints import FIXED, JointKind
+from .printable import printable
 
 T = TypeVar("T")
 Clamped = TypeVar("Clamped", bound=Any)
@@ -35,7 +36,11 @@ UNIT = 1e-6
 
 
 class ModelError(ValueError):
-    """A robot description that cannot be used; the text names the place and the remedy."""
+    """A robot description that cannot be used; the text names the place and the remedy, in one line,
+    in which names show what is not printable by its number."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(printable(text))
 
 
 class ModelWarning(UserWarning):

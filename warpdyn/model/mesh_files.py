@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from urllib.parse import unquote
 
 from .description import Geometry
+from .regular_files import RefusedFileError, check_regular_file, check_unpacked, read_regular_file
 
 KINDS = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
 """Endings of files that are read as meshes."""
 
 LARGEST = 64 * 2**20
 """Bytes of a mesh file; what is larger was made for looking at."""
+
+REMEDY = "name a mesh file, simplified if it is large"
+"""What to do about a file that is no regular one, or is too large."""
 
 MESH_READER = "trimesh"
 """The package that reads them."""
@@ -34,12 +39,26 @@ class MeshError(ValueError):
     """Why a mesh gives no points, with the remedy."""
 
 
+def mesh_data(path: Path) -> bytes:
+    """The bytes of a mesh file; raises `MeshError` for what is no regular file or, packed or
+    unpacked, has more than `LARGEST` bytes."""
+    try:
+        data = read_regular_file(path, LARGEST, REMEDY)
+        check_unpacked(data, LARGEST, REMEDY)
+    except RefusedFileError as error:
+        raise MeshError(f"its file {error}") from error
+    except (OSError, zipfile.BadZipFile) as error:
+        raise MeshError(f"its file cannot be read: {error}") from error
+    return data
+
+
 def mesh_file(shape: Geometry, packages: Packages = NONE) -> Path:
     """The file of a mesh; raises `MeshError` where there is none, or where it is too large.
 
     `package://name/...` and `model://name/...` are looked for in `packages`, in ROS_PACKAGE_PATH, in
     the shares of AMENT_PREFIX_PATH, in GZ_SIM_RESOURCE_PATH, and in the folders above the
-    description's; other names from the description's folder on.
+    description's, and do not leave the package; other names from the description's folder on, above
+    it too, as descriptions have `../meshes`.
     """
     name = unquote((shape.filename or "").strip())
     if not name:
@@ -48,17 +67,14 @@ def mesh_file(shape: Geometry, packages: Packages = NONE) -> Path:
         raise MeshError(f"of meshes {', '.join(KINDS)} are read; convert it")
     try:
         for path in _places(name, shape.folder, packages):
-            if path.is_file():
-                size = path.stat().st_size
-                if size > LARGEST:
-                    raise MeshError(
-                        f"its file has {size / 2**20:.0f} MiB, more than {LARGEST // 2**20}; "
-                        "simplify it"
-                    )
+            if path.exists() and not path.is_dir():
+                check_regular_file(path, LARGEST, REMEDY)
                 return path
+    except MeshError:
+        raise
+    except RefusedFileError as error:
+        raise MeshError(f"its file {error}") from error
     except (OSError, ValueError) as error:
-        if isinstance(error, MeshError):
-            raise
         raise MeshError(f"its file cannot be read: {error}") from error
     raise MeshError(_missing(name, shape.folder))
 
@@ -74,10 +90,26 @@ def _places(name: str, folder: Path | None, packages: Packages) -> Iterator[Path
         yield Path(rest)
     if scheme in PACKAGES:
         package, _, inside = rest.partition("/")
+        inside = inside.lstrip("/")
+        if package in ("", ".", "..") or _climbs(inside):
+            raise MeshError(
+                f"{name} leaves its package; name a file in the package, or one by ../ from the "
+                "folder of the description"
+            )
         if package in packages:
             yield Path(packages[package]) / inside
         for path in _folders(package, folder):
             yield path / inside
+
+
+def _climbs(inside: str) -> bool:
+    """Whether a path leads above the folder that it begins in."""
+    depth = 0
+    for part in PurePosixPath(inside).parts:
+        depth += {"..": -1}.get(part, 1)
+        if depth < 0:
+            return True
+    return False
 
 
 def _folders(package: str, folder: Path | None) -> Iterator[Path]:

@@ -7,6 +7,7 @@ import warnings
 
 from .description import ModelWarning
 from .model import Model
+from .printable import printable
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -26,6 +27,7 @@ def warn(name: str, model: Model) -> Model:
             frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE
         ):
             level, frame = level + 1, frame.f_back
-        text = "\n  ".join([f"{name} is used as written, but:", *shown])
+        lines = (f"{name} is used as written, but:", *shown)
+        text = "\n  ".join(map(printable, lines))
         warnings.warn(text, ModelWarning, stacklevel=level + 1)
     return model

@@ -1,0 +1,67 @@
+"""Whatever a name holds, it stays inside of the comment or the string that it is written to."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from exported_code import WARNINGS, compiler
+from hostile_names import hostile_names
+
+from warpdyn.codegen.escapes import comment_text, string_literal
+
+NAMES = hostile_names(600)
+BUILDS = [
+    ("c", 0, "-std=c99"),
+    ("c", 1, "-std=c99"),
+    ("c++", 0, "-std=c++17"),
+    ("c++", 1, "-std=c++17"),
+]
+
+
+def test_a_comment_is_printable_and_has_no_delimiter() -> None:
+    """Printable ASCII, no line's end, no backslash, no end or begin of a comment, no trigraph."""
+    for name in NAMES:
+        text = comment_text(name)
+        assert text.isascii() and (text.isprintable() or not text), name
+        assert not any(x in text for x in ("\\\n", "*/", "/*", "??")), name
+        assert not text.endswith("\\"), name
+
+
+def test_what_is_plain_stays() -> None:
+    """Ordinary sentences are written as they are; others show numbers of their characters."""
+    plain = "rnea: torques [N m] for q, v, a; 3 x 3, 50 % (see table 5.1)?"
+    assert comment_text(plain) == plain
+    assert comment_text("Ärm\n\u202e🦾\\") == r"\xc4rm\x0a\u202e\U0001f9be\x5c"
+    assert string_literal("a b") == '"a b"'
+    assert string_literal('"\\?\n') == r'"\"\\\077\012"'
+
+
+def test_no_string_of_c_holds_these() -> None:
+    """A NUL would end the string, half of a surrogate pair has no UTF-8: refused by name."""
+    for name in ("a\0b", "a\ud800"):
+        with pytest.raises(ValueError, match=r"cannot be a string of C.*rename it"):
+            string_literal(name)
+
+
+@pytest.mark.parametrize(("language", "which", "standard"), BUILDS)
+def test_names_pass_through_compilers(
+    language: str, which: int, standard: str, tmp_path: Path
+) -> None:
+    """No comment changes what follows it, and every string arrives byte for byte."""
+    lines = ["#include <stdio.h>"]
+    for k, name in enumerate(NAMES):
+        text = comment_text(name)
+        single = [f"// {text}", f"/// {text}"] if language == "c++" else []
+        lines += [*single, f"/* {text} */", "/*", f" * {text}", " */"]
+        lines += [f"static const char s{k}[] = {string_literal(name)};"]
+    printed = "".join(f"  fwrite(s{k}, 1, sizeof s{k}, stdout);\n" for k in range(len(NAMES)))
+    source = tmp_path / f"names.{'cpp' if language == 'c++' else 'c'}"
+    source.write_text("\n".join(lines) + f"\nint main(void) {{\n{printed}  return 0;\n}}\n")
+    program = str(tmp_path / "names")
+    build = [compiler(language, which), standard, *WARNINGS, "-trigraphs", str(source)]
+    built = subprocess.run([*build, "-o", program], capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr[:2000]
+    said = subprocess.run([program], capture_output=True, check=True).stdout
+    assert said == b"".join(name.encode() + b"\0" for name in NAMES)

@@ -1,0 +1,93 @@
+"""Names that a stranger gave to a robot do nothing but name it, in every language that is exported."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from functools import partial
+from pathlib import Path
+
+import pytest
+from exported_code import WARNINGS, compiler
+from hostile_names import hostile_names
+
+import warpdyn as wd
+
+NAMES = [name for name in hostile_names(160) if name.strip()]
+HERE = Path(sysconfig.get_path("include"), "Python.h").exists() and shutil.which("cc") is not None
+needs_headers = pytest.mark.skipif(not HERE, reason="needs a C compiler and Python's headers")
+LANGUAGES = [("c++", 0), ("c++", 1), ("c", 0), ("c", 1)]
+
+
+def robot() -> wd.Model:
+    """A star of links, each name a joint's, a link's and a part of the robot's."""
+    made = wd.ModelBuilder("".join(NAMES))
+    made.add_link("base")
+    for name in NAMES:
+        made.add_link(name, mass=1.0)
+        made.add_joint(name, "prismatic", "base", name, axis=(0, 0, 1))
+    return made.build()
+
+
+def functions(model: wd.Model) -> dict:
+    """A function of a hostile link, one for each way out of a comment, under its hostile name."""
+    ends = [*[name for name in NAMES if "injected" in name][::7], "ends\\", "what??", "*/", "??/"]
+    return {f"f{k}{name}": partial(wd.fk, frame=name) for k, name in enumerate(ends)}
+
+
+@pytest.mark.parametrize(("language", "which"), LANGUAGES)
+def test_nothing_is_injected_and_names_arrive(language: str, which: int, tmp_path: Path) -> None:
+    """Outside of comments, strings and identifiers nothing is left of any name; `joint_names` are
+    the model's, byte for byte."""
+    model = robot()
+    suffix, standard = ("hpp", "-std=c++17") if language == "c++" else ("h", "-std=c99")
+    compiled_by = compiler(language, which)
+    text = wd.export(model, functions(model), language=language, namespace="arm")
+    assert text.isascii()
+    (tmp_path / f"arm.{suffix}").write_text(text)
+    names = "arm::joint_names[k]" if language == "c++" else "arm_joint_names[k]"
+    main = tmp_path / f"main.{'cpp' if language == 'c++' else 'c'}"
+    main.write_text(
+        f'#include "arm.{suffix}"\n#include <stdio.h>\nint main(void) {{\n'
+        f"  for (int k = 0; k < {model.nv}; ++k) fwrite({names}, 1, strlen({names}) + 1, stdout);\n"
+        "  return 0;\n}\n"
+    )
+    build = [compiled_by, standard, *WARNINGS, "-trigraphs", str(main), "-o", str(tmp_path / "go")]
+    built = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr[:2000]
+    said = subprocess.run([str(tmp_path / "go")], capture_output=True, check=True).stdout
+    assert said == b"".join(name.encode() + b"\0" for name in model.joint_names)
+    seen = subprocess.run(
+        [compiled_by, standard, "-trigraphs", "-E", "-P", str(main)],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    code = re.sub(r'"(\\.|[^"\\])*"', "", seen)
+    assert not re.search(r"\binjected\b", code)
+
+
+@needs_headers
+def test_a_module_of_python_is_imported_without_harm(tmp_path: Path) -> None:
+    """The module's file, its functions and its stub have identifiers for names, and it runs."""
+    model = robot()
+    made = wd.export_python(model, functions(model), tmp_path, name='x */ int injected; /* "')
+    assert made.name == "x_int_injected.abi3.so"
+    stub = made.with_name("x_int_injected.pyi").read_text()
+    compile(stub, "stub", "exec")
+    assert stub.isascii()
+    run = "import x_int_injected as m; print(sum(x.startswith('f') for x in dir(m)))"
+    said = subprocess.run(
+        [sys.executable, "-c", run], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    assert int(said) == 2 * len(functions(model))
+
+
+def test_a_name_that_no_string_of_c_holds_is_refused() -> None:
+    """A NUL would cut a joint's name: the error names it, rather than half of it is written."""
+    made = wd.ModelBuilder("arm")
+    made.add_link("base").add_link("tip", mass=1.0)
+    model = made.add_joint("el\0bow", "revolute", "base", "tip", axis=(0, 0, 1)).build()
+    with pytest.raises(ValueError, match=r"'el\\x00bow' cannot be a string of C"):
+        wd.export(model, [wd.rnea])

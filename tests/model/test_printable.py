@@ -1,0 +1,84 @@
+"""Names of a stranger's file do nothing to a terminal: no line, colour or direction of their own."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+from hostile_names import hostile_names
+
+import warpdyn as wd
+from warpdyn.cli.main import main
+from warpdyn.model.printable import printable
+
+ODD = "arm\nFAKE LINE: all checks passed\x9b31m\u202egnp.exe\u2028\u2066\x7f"
+SHOWN = r"arm\x0aFAKE LINE: all checks passed\x9b31m\u202egnp.exe\u2028\u2066\x7f"
+
+
+def lines_are_printable(text: str) -> bool:
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+def model(name: str = ODD) -> wd.Model:
+    """A robot, links and joints of one odd name, among them one that mimics, and a configuration."""
+    made = wd.ModelBuilder(name)
+    made.add_link(name, mass=-0.0).add_link(f"{name}2", mass=1.0).add_link(f"{name}3", mass=1.0)
+    made.add_joint(name, "prismatic", name, f"{name}2", axis=(0, 0, 1))
+    made.add_joint(f"{name}2", "prismatic", f"{name}2", f"{name}3", axis=(0, 0, 1), mimic=name)
+    return made.build().with_configuration(name, {name: 0.5})
+
+
+def test_what_is_not_printable_is_shown_by_its_number() -> None:
+    """Ordinary names of any language stay as they are."""
+    assert printable(ODD) == SHOWN
+    for name in ("panda/hand link", "Ärm", "机器人", "m/s² · N·m"):
+        assert printable(name) == name
+    assert printable("a\nb\r", kept="\n") == "a\nb\\x0d"
+    assert all(printable(name).isprintable() for name in hostile_names(300))
+
+
+def test_a_summary_has_a_line_for_each_link() -> None:
+    """Whatever their names are; names themselves stay, for those who look links up by them."""
+    text = model().summary()
+    plain = model("arm").summary()
+    assert lines_are_printable(text) and SHOWN in text
+    assert not any(line.startswith("FAKE") for line in text.split("\n"))
+    assert len(model().links) == 3 and model().name == ODD
+    assert text.count("─") == plain.count("─")
+
+
+def xml(text: str) -> str:
+    return "".join(f"&#{ord(x)};" for x in text)
+
+
+def test_errors_and_warnings_are_printable(tmp_path: Path) -> None:
+    """Of a description whose names are odd: a refusal is one line, a warning a line each."""
+    odd, file = xml(ODD), tmp_path / "odd.urdf"
+    file.write_text(f'<robot name="{odd}"><link name="{odd}"/><link name="{odd}"/></robot>')
+    with pytest.raises(wd.ModelError) as refused:
+        wd.load(file)
+    assert str(refused.value).isprintable() and SHOWN in str(refused.value)
+    inertia = '<inertia ixx="-1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    inertial = f'<inertial><mass value="1"/>{inertia}</inertial>'
+    file.write_text(f'<robot name="{odd}"><link name="{odd}">{inertial}</link></robot>')
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        wd.load(file)
+    (said,) = [str(each.message) for each in caught]
+    assert lines_are_printable(said) and SHOWN in said
+
+
+def test_commands_print_names_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`warpdyn info` of it, and the refusal of a file by its name."""
+    odd, file = xml(ODD), tmp_path / "odd.urdf"
+    joint = (
+        f'<joint name="{odd}" type="continuous"><parent link="{odd}"/><child link="tip"/></joint>'
+    )
+    file.write_text(f'<robot name="{odd}"><link name="{odd}"/><link name="tip"/>{joint}</robot>')
+    assert main(["info", str(file)]) == 0
+    shown = capsys.readouterr()
+    assert lines_are_printable(shown.out) and lines_are_printable(shown.err)
+    assert r"\u202egnp.exe" in shown.out and "\nFAKE" not in shown.out
+    assert main(["info", str(tmp_path / "no\x1b[31m\nFAKE")]) == 2
+    assert lines_are_printable(capsys.readouterr().err)
