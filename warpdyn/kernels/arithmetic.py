@@ -48,12 +48,11 @@ def add(x: Scalar, y: Scalar) -> Scalar:
     x, y = together(x, y)  # type: ignore[assignment]
     assert isinstance(x, Symbol) and isinstance(y, Symbol)
     graph = x.graph
-    (c, i), (d, j) = graph.scaled(x.index), graph.scaled(y.index)
-    if i != j or (c < 0) ^ x.negative == (d < 0) ^ y.negative:
+    if x.negative == y.negative:
         return x + y
-    first, second = (y, x) if x.negative and not y.negative else (x, y)
-    operation = "add" if first.negative == second.negative else "sub"
-    return Symbol(graph, graph.node(operation, first.index, second.index), first.negative)
+    # In this order, as the difference of equal values is 0, not -0.
+    first, second = (y, x) if x.negative else (x, y)
+    return Symbol(graph, graph.node("sub", first.index, second.index))
 
 
 def subtract(x: Scalar, y: Scalar) -> Scalar:
@@ -143,12 +142,10 @@ def power(x: Scalar, p: Scalar) -> Scalar:
         return on_numbers("power", x, p)
     if not is_number(p):
         return _general_power(x, p)
-    exponent = as_number(p)
+    exponent = float(as_number(p))
     if exponent in (0.5, -0.5):
         return scalar.sqrt(x) if exponent > 0 else scalar.rsqrt(x)
-    if exponent != exponent or exponent != math.floor(exponent):
-        return _general_power(x, p)
-    if abs(exponent) > LARGEST_PRODUCT:
+    if not (exponent.is_integer() and abs(exponent) <= LARGEST_PRODUCT):
         return _general_power(x, p)
     result: Scalar = 1.0
     for bit in bin(abs(int(exponent)))[2:]:

@@ -56,7 +56,9 @@ class Values(NDArrayOperatorsMixin):
                 first.reshape(first.shape + (1,) * second.ndim), second
             )
         else:
-            refuse(f"np.{ufunc.__name__}.{method} with {sorted(options)} has no form in a kernel")
+            given = f" with {', '.join(sorted(options))}" if options else ""
+            remedy = "; use np.cumsum or np.cumprod" if method == "accumulate" else ""
+            refuse(f"np.{ufunc.__name__}.{method}{given} has no form in a kernel{remedy}")
         if out is not None:
             (target,) = out
             if not isinstance(target, Values):

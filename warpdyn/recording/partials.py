@@ -8,7 +8,7 @@ All products of the chain rule are finite then, and both modes add up the same o
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 from ..algebra.scalar import Scalar, absolute, cos, select_less, sign, sin
@@ -132,8 +132,9 @@ def unsafe_nodes(graph: Graph, end: int) -> Set[int]:
     near = _near_choices(graph, end) if graph is root else range(end)
     steep, found = set[int](), set[int]()
     for i in range(end):
-        operation = graph.nodes[i][0]
+        operation, arguments = graph.nodes[i]
         enters = operation == "call" or (operation == "input" and anything)
+        enters = enters or any(isinstance(x, float) and not isfinite(x) for x in arguments)
         if enters or operation in SINGULAR or any(x in steep for x in _sources(graph, i)):
             steep.add(i)
             if operation in STEEP and i in near:
